@@ -1,0 +1,207 @@
+/** The acquirer against the sandbox bank, over sockets: every ending that a charge can have. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import { type AttemptChanges, answerTimeoutMs, connectAcquirer, makeAttempt } from "./testing.ts";
+
+// biome-ignore format: a table
+const cards = {
+  approved:         "4000001000000018",
+  funds:            "4000004000000020",
+  stolen:           "4000004000000053",
+  noAnswer:         "4000004000000129",
+  lateAnswer:       "4000004000000145",
+  linkDrop:         "4000004000000152",
+  garbledAnswer:    "4000004000000160",
+  duplicateAnswer:  "4000004000000178",
+  partialApproval:  "4000004000000186",
+  reversalNoAnswer: "4000004000000228",
+};
+
+const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
+const repeatedAdvice = { ...advice, repeated: true };
+
+async function startWorld(t: TestContext) {
+  const dataDir = await mkdtemp(join(tmpdir(), "connector-test-"));
+  const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
+  t.after(async () => {
+    await bank.stop();
+    await rm(dataDir, { recursive: true });
+  });
+  return { bank, ...(await connectAcquirer(t, bank.hostPort)) };
+}
+
+/** What the bank holds of a charge after all that was booked. */
+function outstanding(bank: Bank, reference = makeAttempt().charge.reference): bigint {
+  return bank
+    .ledger(reference)
+    .reduce((sum, { kind, amount }) => sum + (kind === "reversal" ? -amount : amount), 0n);
+}
+
+test("a sale is approved, with the bank's numbers", async (t) => {
+  const { acquirer, bank, clock } = await startWorld(t);
+  const attempt = makeAttempt({ card: cards.approved });
+
+  const outcome = await acquirer.authorize(attempt);
+
+  assert.ok(outcome.kind === "approved");
+  const { answer } = outcome;
+  assert.match(answer.approvalCode ?? "", /^[0-9A-Z]{6}$/);
+  assert.match(answer.networkId ?? "", /^\d{15}$/);
+  assert.equal(answer.approvedAmount, attempt.amount);
+  assert.equal(answer.processedAt, clock.now());
+  assert.equal(outstanding(bank), 1015n);
+});
+
+test("a refusal carries the bank's code", async (t) => {
+  const { acquirer, bank } = await startWorld(t);
+  const rows = [
+    [{ card: cards.funds }, "51"],
+    [{ card: cards.stolen }, "43"],
+    [{ card: cards.approved, cvv: "999" }, "N7"],
+  ] as const satisfies readonly (readonly [AttemptChanges, string])[];
+
+  for (const [changes, code] of rows) {
+    const outcome = await acquirer.authorize(makeAttempt(changes));
+    assert.ok(outcome.kind === "refused");
+    assert.equal(outcome.answer.responseCode, code);
+  }
+  assert.equal(bank.ledger().length, 0);
+});
+
+test("an approval of half the amount is told as such", async (t) => {
+  const { acquirer } = await startWorld(t);
+
+  const outcome = await acquirer.authorize(makeAttempt({ card: cards.partialApproval }));
+
+  assert.ok(outcome.kind === "approved_in_part");
+  assert.equal(outcome.answer.approvedAmount?.minor, 507n);
+  assert.equal(outcome.answer.responseCode, "10");
+});
+
+test("a sale that is not answered is in doubt, and reversing it returns the money", async (t) => {
+  const { acquirer, bank, clock } = await startWorld(t);
+  const attempt = makeAttempt({ card: cards.noAnswer });
+
+  const sale = acquirer.authorize(attempt);
+  await bank.received({ mti: "0200" });
+  clock.move(answerTimeoutMs);
+
+  assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
+  assert.equal(outstanding(bank), 1015n);
+  assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "reversed" });
+  assert.equal(outstanding(bank), 0n);
+});
+
+test("a reversal is repeated until it is answered, and booked once", async (t) => {
+  const { acquirer, bank, clock } = await startWorld(t);
+  const attempt = makeAttempt({ card: cards.reversalNoAnswer });
+  await acquirer.authorize(attempt);
+
+  const first = acquirer.reverse(attempt, advice);
+  await bank.received({ mti: "0420" });
+  clock.move(answerTimeoutMs);
+  assert.deepEqual(await first, { kind: "unknown", cause: "timeout" });
+
+  const second = acquirer.reverse(attempt, repeatedAdvice);
+  await bank.received({ mti: "0421" });
+  clock.move(answerTimeoutMs);
+  assert.deepEqual(await second, { kind: "unknown", cause: "timeout" });
+
+  assert.deepEqual(await acquirer.reverse(attempt, repeatedAdvice), { kind: "reversed" });
+  assert.equal(outstanding(bank), 0n);
+});
+
+test("a reversal of what the bank does not know is taken for done", async (t) => {
+  const { acquirer, journal } = await startWorld(t);
+
+  assert.deepEqual(await acquirer.reverse(makeAttempt(), advice), { kind: "reversed" });
+  await journal.until("reversal_answered_otherwise", { 39: "25" });
+});
+
+test("an approval that comes too late is told by its reference", async (t) => {
+  const { acquirer, bank, clock, late } = await startWorld(t);
+  const attempt = makeAttempt({ card: cards.lateAnswer });
+  const sale = acquirer.authorize(attempt);
+  await bank.received({ mti: "0200" });
+  clock.move(answerTimeoutMs);
+  assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
+
+  // The bank takes the reversal for the sign that the gateway gave up, and approves before it.
+  await acquirer.reverse(attempt, advice);
+
+  const [approval] = late;
+  assert.equal(late.length, 1);
+  assert.equal(approval?.reference, attempt.charge.reference);
+  assert.equal(approval?.answer.responseCode, "00");
+  assert.match(approval?.answer.approvalCode ?? "", /^[0-9A-Z]{6}$/);
+});
+
+test("an approval that is said twice is not a late one", async (t) => {
+  const { acquirer, journal, late } = await startWorld(t);
+
+  const outcome = await acquirer.authorize(makeAttempt({ card: cards.duplicateAnswer }));
+
+  assert.equal(outcome.kind, "approved");
+  await journal.until("unmatched_message", { mti: "0210" });
+  assert.deepEqual(late, []);
+});
+
+test("bytes that say nothing leave the sale in doubt and the link as it is", async (t) => {
+  const { acquirer, clock, journal } = await startWorld(t);
+
+  const sale = acquirer.authorize(makeAttempt({ card: cards.garbledAnswer }));
+  await journal.until("unreadable_message");
+  assert.equal(acquirer.state(), "online");
+  clock.move(answerTimeoutMs);
+
+  assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
+});
+
+test("a dropped link leaves all its sales in doubt, and sales after it unsent", async (t) => {
+  const { acquirer, bank, clock, journal } = await startWorld(t);
+  const waiting = makeAttempt({ card: cards.noAnswer, reference: "00000000AC01" });
+
+  const outcomes = await Promise.all([
+    acquirer.authorize(waiting),
+    acquirer.authorize(makeAttempt({ card: cards.linkDrop })),
+  ]);
+  const unsent = await acquirer.authorize(makeAttempt({ reference: "00000000AD01" }));
+
+  const lost = { kind: "unknown", cause: "link_lost" };
+  assert.deepEqual(outcomes, [lost, lost]);
+  assert.deepEqual(unsent, { kind: "not_sent" });
+  assert.equal(acquirer.isReady(), false);
+  clock.move(1_000);
+  await journal.until("link_state", { state: "online" });
+  assert.deepEqual(await acquirer.reverse(waiting, advice), { kind: "reversed" });
+  assert.equal(outstanding(bank, "00000000AC01"), 0n);
+});
+
+test("a message that cannot be written is not sent, and nothing is thrown", async (t) => {
+  const { acquirer, bank, journal } = await startWorld(t);
+  const attempt = makeAttempt({ minor: 10n ** 12n });
+
+  assert.deepEqual(await acquirer.authorize(attempt), { kind: "not_sent" });
+  assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "unknown", cause: "not_sent" });
+  const { facts } = await journal.until("unsendable_message");
+  assert.match(String(facts["why"]), /field 4/);
+  assert.equal(
+    bank.messages().some(({ mti }) => mti !== "0800" && mti !== "0810"),
+    false,
+  );
+});
+
+test("answer times and requests in flight are told", async (t) => {
+  const { acquirer, bank, clock, observed } = await startWorld(t);
+  await bank.setSwitches({ latencyMedianMs: 20 });
+
+  const sale = acquirer.authorize(makeAttempt());
+  clock.move(15);
+  await sale;
+
+  assert.deepEqual(observed, ["1 in flight", "0 in flight", "0200 15 ms"]);
+});

@@ -1,0 +1,126 @@
+/**
+ * An acquirer behind an ISO 8583 host. It never throws and never sends twice; what the answers
+ * mean is decided in `read-answer.ts`, how the link lives in `link.ts`.
+ */
+import { type DecodeFault, describe, type Message } from "@tollgate/protocols/iso8583";
+import type { Clock } from "../../values/time.ts";
+import type { Acquirer, OnLateApproval } from "../acquirer.ts";
+import type { GateSettings } from "../gate.ts";
+import { saleAnswerMti } from "./dialect.ts";
+import { Link, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
+import { makeMessages } from "./messages.ts";
+import { readAnswer, readAuthorization } from "./read-answer.ts";
+import { verdictOf } from "./response-codes.ts";
+import type { Ending } from "./waiting.ts";
+
+export type Iso8583Options = {
+  readonly settings: GateSettings;
+  readonly clock: Clock;
+  readonly answerTimeoutMs: number;
+  readonly limits?: Partial<LinkLimits>;
+  readonly random?: () => number;
+  readonly log: (event: string, facts: object) => void;
+  readonly onLateApproval: OnLateApproval;
+  readonly observe: Observe;
+};
+
+export type Observe = {
+  /** By the type of the request. */
+  readonly answered: (mti: string, answerMs: number) => void;
+  readonly inFlight: (count: number) => void;
+};
+
+export type Iso8583Acquirer = Acquirer & { stop(): Promise<void>; state(): LinkState };
+
+/** Connects at once. Settings that fit no message throw here. */
+export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
+  const { clock, log } = options;
+  const { makeSale, makeReversal } = makeMessages(options.settings);
+  const link = makeLink(options);
+  const exchange = makeExchange(link, options);
+  link.open();
+
+  return {
+    isReady: () => link.isReady(),
+    state: () => link.state,
+    stop: () => link.close(),
+
+    async authorize(attempt) {
+      const answer = await exchange(() => makeSale(attempt));
+      if (answer === "not_sent") return { kind: "not_sent" };
+      if (typeof answer === "string") return { kind: "unknown", cause: answer };
+      return readAuthorization(answer, attempt, clock.now());
+    },
+
+    async reverse(attempt, advice) {
+      const answer = await exchange(() => makeReversal(attempt, advice, clock.now()));
+      if (typeof answer === "string") return { kind: "unknown", cause: answer };
+      // An advice tells what is already so: whatever the host says to it, it has taken note.
+      if (answer.fields[39] !== "00") log("reversal_answered_otherwise", describe(answer));
+      return { kind: "reversed" };
+    },
+  };
+}
+
+function makeLink(options: Iso8583Options): Link {
+  const { settings, clock, log, random = Math.random } = options;
+  const { host, port } = settings;
+  return new Link({
+    address: { host, port },
+    clock,
+    random,
+    limits: { ...usualLinkLimits, ...options.limits },
+    events: {
+      onState: (state, why) => log("link_state", { state, why }),
+      onUnmatched: makeOnUnmatched(options),
+      onUnreadable: ({ field, reason }: DecodeFault, bytes: number) =>
+        log("unreadable_message", { field, reason, bytes }),
+    },
+  });
+}
+
+function makeOnUnmatched({ clock, log, onLateApproval }: Iso8583Options) {
+  return (message: Message, earlierCode: string | undefined) => {
+    log("unmatched_message", describe(message));
+    const reference = message.fields[37];
+    const answer = readAnswer(message.fields, clock.now());
+    if (message.mti !== saleAnswerMti || reference === undefined || answer === undefined) return;
+    if (verdictOf(answer.responseCode) === "refused") return;
+    // The order knows of this approval already: the host has only said it twice.
+    if (earlierCode !== undefined && verdictOf(earlierCode) !== "refused") return;
+    onLateApproval(reference, answer);
+  };
+}
+
+type Exchange = (make: () => Message) => Promise<Ending | "not_sent">;
+
+function makeExchange(link: Link, options: Iso8583Options): Exchange {
+  const { clock, log, observe } = options;
+  const limit = { timeoutMs: options.answerTimeoutMs };
+  let inFlight = 0;
+
+  return async (make) => {
+    const startedAt = clock.now();
+    const request = send(make);
+    if (request === undefined) return "not_sent";
+    inFlight += 1;
+    observe.inFlight(inFlight);
+    const answer = await request.answer;
+    inFlight -= 1;
+    observe.inFlight(inFlight);
+    if (typeof answer !== "string") observe.answered(request.mti, clock.now() - startedAt);
+    return answer;
+  };
+
+  /** Nothing when the message cannot be written; then nothing has left either. */
+  function send(make: () => Message) {
+    try {
+      const message = make();
+      return { mti: message.mti, answer: link.send(message, limit) };
+    } catch (error) {
+      // The codec's complaints name fields and rules, never values.
+      log("unsendable_message", { why: error instanceof Error ? error.message : "unknown" });
+      return undefined;
+    }
+  }
+}

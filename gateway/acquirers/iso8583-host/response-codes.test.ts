@@ -1,0 +1,60 @@
+/** The laws of the table of response codes, and its rows that the catalogue of cards uses. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { failures } from "../../values/failure.ts";
+import { isHard, reasonOf, responseCodes, verdictOf } from "./response-codes.ts";
+
+test("no code stands in the table twice", () => {
+  const codes = responseCodes.map(([code]) => code);
+
+  assert.deepEqual(
+    codes.filter((code, index) => codes.indexOf(code) !== index),
+    [],
+  );
+});
+
+test("every reason is a decline that merchants know by a number from 100 to 999", () => {
+  for (const [code, , reason] of responseCodes) {
+    const { type, number } = failures[reason];
+    assert.equal(type, "declined", code);
+    assert.ok(number >= 100 && number <= 999, code);
+  }
+});
+
+test("only the listed codes approve", () => {
+  const approvals = responseCodes.filter(([, verdict]) => verdict === "approved");
+
+  assert.deepEqual(
+    approvals.map(([code]) => code),
+    ["00", "08", "11", "16", "85"],
+  );
+  assert.equal(verdictOf("10"), "approved_in_part");
+  for (const code of ["", "0", "01", "000", "ZZ", "  "]) assert.equal(verdictOf(code), "refused");
+});
+
+test("a refusal has its reason, and the host's code as detail", () => {
+  // biome-ignore format: a table
+  const rows = [
+    ["05", "do_not_honour",           "soft"],
+    ["51", "insufficient_funds",      "soft"],
+    ["54", "expired_card",            "hard"],
+    ["41", "lost_card",               "hard"],
+    ["43", "stolen_card",             "hard"],
+    ["57", "not_permitted",           "hard"],
+    ["61", "limit_exceeded",          "soft"],
+    ["59", "suspected_fraud",         "hard"],
+    ["14", "invalid_card",            "hard"],
+    ["91", "issuer_unavailable",      "soft"],
+    ["1A", "authentication_required", "soft"],
+    ["65", "frequency_exceeded",      "soft"],
+    ["82", "cvv_mismatch",            "soft"],
+    ["N7", "cvv_mismatch",            "soft"],
+    ["10", "partial_approval_refused", "soft"],
+    ["Z9", "declined",                "soft"],
+  ] as const;
+
+  for (const [responseCode, code, again] of rows) {
+    assert.deepEqual(reasonOf(responseCode), { code, detail: `[${responseCode}]` });
+    assert.equal(isHard(responseCode), again === "hard", responseCode);
+  }
+});

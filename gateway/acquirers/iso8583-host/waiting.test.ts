@@ -1,0 +1,80 @@
+/** Time limits, answers and losses of waiting requests; and the memory of answered ones. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asInstant } from "../../values/time.ts";
+import { Recent } from "./recent.ts";
+import { startsAt, TestClock } from "./testing.ts";
+import { Waiting } from "./waiting.ts";
+
+const answer = { mti: "0210", fields: {} };
+
+test("each request runs out at its own time, with one timer for each limit", async () => {
+  const clock = new TestClock();
+  const waiting = new Waiting(clock);
+  const first = waiting.add("first", 30_000);
+  clock.move(1_000);
+  const second = waiting.add("second", 30_000);
+  const quick = waiting.add("quick", 5_000);
+  assert.deepEqual(clock.pendingMs, [5_000, 29_000]);
+
+  clock.move(5_000);
+  assert.equal(await quick, "timeout");
+  assert.deepEqual(clock.pendingMs, [24_000]);
+
+  clock.move(24_000);
+  assert.equal(await first, "timeout");
+  assert.equal(waiting.find("second"), second);
+  assert.deepEqual(clock.pendingMs, [1_000]);
+
+  clock.move(1_000);
+  assert.equal(await second, "timeout");
+  assert.deepEqual(clock.pendingMs, []);
+});
+
+test("a clock that is set back makes nobody wait for it", async () => {
+  const tasks: (() => void)[] = [];
+  let now = startsAt;
+  const after = (_delayMs: number, task: () => void) => {
+    tasks.push(task);
+    return () => {};
+  };
+  const asked = new Waiting({ now: () => now, after }).add("one", 30_000);
+
+  now = asInstant(startsAt - 3_600_000);
+  tasks.pop()?.();
+
+  assert.equal(await asked, "timeout");
+});
+
+test("an answer goes to the request that it answers, once", async () => {
+  const waiting = new Waiting(new TestClock());
+  const asked = waiting.add("one", 1_000);
+
+  assert.equal(waiting.answer("two", answer), false);
+  assert.equal(waiting.answer("one", answer), true);
+  assert.equal(waiting.answer("one", answer), false);
+  assert.equal(await asked, answer);
+});
+
+test("a lost link ends all, and leaves no timer behind", async () => {
+  const clock = new TestClock();
+  const waiting = new Waiting(clock);
+  const asked = [waiting.add("one", 1_000), waiting.add("two", 2_000)];
+  const empty = waiting.whenEmpty();
+
+  waiting.loseAll();
+
+  assert.deepEqual(await Promise.all(asked), ["link_lost", "link_lost"]);
+  assert.deepEqual(clock.pendingMs, []);
+  await empty;
+});
+
+test("what is remembered is bounded, and the newest is kept", () => {
+  const recent = new Recent<number>(10);
+  for (let count = 0; count < 1_000; count += 1) recent.remember(`key ${count}`, count);
+
+  const kept = Array.from({ length: 1_000 }, (_, count) => recent.find(`key ${count}`));
+
+  assert.deepEqual(kept.slice(-10), [990, 991, 992, 993, 994, 995, 996, 997, 998, 999]);
+  assert.ok(kept.filter((value) => value !== undefined).length <= 20);
+});

@@ -1,0 +1,79 @@
+/**
+ * `gw doctor`: looks at the installation the way a colleague would and says what is wrong, and what
+ * to do about it. Exit code 1 when something is.
+ */
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { House } from "./house.ts";
+import { inHouse } from "./house.ts";
+
+type Finding = { readonly what: string; readonly trouble?: string };
+type Check = (house: House) => Promise<Finding>;
+
+const postgresMin = 150_000;
+const clockSkewMaxMs = 1_000;
+
+const checks: readonly Check[] = [checkDatabase, checkDurability, checkClock, checkKey, checkGates];
+
+export function examine(): Promise<void> {
+  return inHouse(async (house) => {
+    let troubles = 0;
+    for (const check of checks) {
+      const { what, trouble } = await check(house);
+      if (trouble !== undefined) troubles += 1;
+      process.stdout.write(`${trouble === undefined ? "good   " : "trouble"} ${what}\n`);
+      if (trouble !== undefined) process.stdout.write(`        ${trouble}\n`);
+    }
+    if (troubles > 0) process.exitCode = 1;
+  });
+}
+
+async function checkDatabase({ database }: House): Promise<Finding> {
+  const [row] = await database.query<{ number: string; version: string }>(
+    "select current_setting('server_version_num') as number, version() as version",
+  );
+  const what = `database: ${row?.version.split(" on ")[0]}`;
+  if (Number(row?.number) >= postgresMin) return { what };
+  return { what, trouble: "PostgreSQL 15 or newer is needed." };
+}
+
+async function checkDurability({ database }: House): Promise<Finding> {
+  const [row] = await database.query<{ fsync: string; commit: string }>(
+    "select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit",
+  );
+  const what = `durability: fsync ${row?.fsync}, synchronous_commit ${row?.commit}`;
+  if (row?.fsync === "on" && row.commit !== "off") return { what };
+  return { what, trouble: "Acknowledged orders can be lost in a crash: switch both on." };
+}
+
+async function checkClock({ database }: House): Promise<Finding> {
+  const before = Date.now();
+  const [row] = await database.query<{ now: string }>(
+    "select (extract(epoch from clock_timestamp()) * 1000)::bigint as now",
+  );
+  const skewMs = Math.abs(Number(row?.now) - (before + Date.now()) / 2);
+  const what = `clock: ${Math.round(skewMs)} ms from the database's`;
+  if (skewMs <= clockSkewMaxMs) return { what };
+  return { what, trouble: "Synchronise the clocks of all machines: leases depend on them." };
+}
+
+async function checkKey({ config }: House): Promise<Finding> {
+  const made = join(resolve(config.dataDir), "keys", "master.key");
+  const file = config.masterKeyFile === "" ? made : config.masterKeyFile;
+  const { mode } = await stat(file);
+  const what = `key-encryption key: ${file}`;
+  if ((mode & 0o077) === 0) return { what };
+  return { what, trouble: `Others can read it: chmod 600 ${file}` };
+}
+
+async function checkGates({ database, config }: House): Promise<Finding> {
+  const gates = await database.query<{ name: string; kind: string }>(
+    "select name, kind from gates order by name",
+  );
+  const what = `gates: ${gates.map(({ name }) => name).join(", ") || "none"}`;
+  const sandbox = gates.some(({ kind }) => kind === "sandbox");
+  if (config.environment === "production" && sandbox) {
+    return { what, trouble: "A sandbox gate has no place in production." };
+  }
+  return { what };
+}

@@ -1,0 +1,37 @@
+/** `gw group create`: a group chooses one of its endpoints by the currency of the request. */
+import { makeAdministration } from "../storage/administration.ts";
+import { loadConfiguration } from "../storage/configuration.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { openVault } from "./demonstration.ts";
+import { complain, inHouse } from "./house.ts";
+import { print } from "./print.ts";
+
+type Asked = { readonly name: string; readonly endpoints: readonly string[] };
+
+export function createGroup(
+  login: string,
+  { name, endpoints: ids }: Asked,
+  { json = false }: { readonly json?: boolean },
+): Promise<void> {
+  return inHouse(async (house) => {
+    const { openSecret } = await openVault(house);
+    const { merchants, endpoints } = await loadConfiguration(house.database.query, openSecret);
+    const merchant = merchants.find((each) => each.login === login);
+    if (merchant === undefined) return complain(new StartProblem(`There is no merchant ${login}.`));
+
+    const own = [...endpoints.values()].filter((each) => each.merchant.id === merchant.id);
+    const members = ids.flatMap((id) => own.filter((each) => each.id === id));
+    if (members.length !== ids.length) {
+      return complain(new StartProblem(`Not all of these are endpoints of ${login}.`));
+    }
+    if (new Set(members.map(({ currency }) => currency)).size !== members.length) {
+      return complain(new StartProblem("A group can have one endpoint per currency only."));
+    }
+    const id = await makeAdministration(house.database.query).createGroup({
+      merchantId: merchant.id,
+      name,
+      endpoints: members.map((member) => member.id),
+    });
+    print({ login, group: id, name, endpoints: ids.join(", ") }, json);
+  });
+}

@@ -1,0 +1,33 @@
+/**
+ * `gw serve`: one node, edges and work together, until it is told to stop. Logs go to standard
+ * output. More nodes are more of these on the same database.
+ */
+
+import { makeLog, openLogFile } from "../log/log.ts";
+import { startGateway } from "../main.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { complain, openHouse } from "./house.ts";
+import { untilToldToStop } from "./signals.ts";
+import { explainListening } from "./start-problems.ts";
+
+export async function serve(): Promise<void> {
+  const report = (progress: string) => process.stderr.write(`${progress}\n`);
+  const house = await openHouse({ environment: process.env, report, besideOthers: false });
+  if (house instanceof StartProblem) return complain(house);
+
+  const destination = openLogFile(1);
+  const log = makeLog(house.config.logLevel, destination);
+  try {
+    const gateway = await startGateway({ ...house, log });
+    process.send?.({ listening: gateway.port });
+    report(`Listening on ${gateway.url} as ${gateway.node}`);
+    await untilToldToStop();
+    await gateway.stop();
+  } catch (error) {
+    complain(explainListening(error, house.config));
+  } finally {
+    await house.close();
+    destination.flushSync();
+  }
+  process.disconnect?.();
+}

@@ -1,0 +1,143 @@
+/** The edges wired together: the server, the merchant interface, and what is told to nobody's path. */
+import { randomUUIDv7 } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import type { Config } from "./config.ts";
+import type { Engine } from "./engine.ts";
+import { type Answer, type Miss, makeServer } from "./http/server.ts";
+import type { Log } from "./log/log.ts";
+import type { Metrics } from "./log/metrics.ts";
+import { operations } from "./merchant-api/operations/index.ts";
+import { makeTakeToken } from "./merchant-api/rate-limit.ts";
+import { type Answered, addMerchantRoutes, type KeptRequest } from "./merchant-api/routes.ts";
+import { contentTypeOf, formatFor, writeReply } from "./merchant-api/write-reply.ts";
+import type { Configuration } from "./storage/configuration.ts";
+import { type Database, isConnectionLoss } from "./storage/database.ts";
+import { makeKeepRequest } from "./storage/requests.ts";
+import { Failure, type FailureCode, failures } from "./values/failure.ts";
+import { asSerialNumber } from "./values/ids.ts";
+import { type Clock, makePrintDate } from "./values/time.ts";
+
+export type EdgeNeeds = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly metrics: Metrics;
+  readonly getConfiguration: () => Configuration;
+};
+
+export function makeEdges(needs: EdgeNeeds): FastifyInstance {
+  const { config, log, clock, engine, metrics, getConfiguration } = needs;
+  const wire = { fieldWord: config.fieldWord, lineFeeds: config.lineFeeds };
+  const keepRequest = makeKeepRequest(needs.database.hot, { batchMax: 256, inFlightMax: 1 });
+
+  const server = makeServer({
+    bodyBytesMax: config.bodyBytesMax,
+    isSecure: config.baseUrl.startsWith("https://"),
+    onMiss,
+  });
+  addMerchantRoutes(server, {
+    operations,
+    pathWord: config.pathWord,
+    wire,
+    services: {
+      orders: { accept: guarded(engine.accept), find: guarded(engine.find) },
+      printDate: makePrintDate(config.zone),
+    },
+    findEntryPoint(form, id) {
+      const { endpointById, groupById } = getConfiguration();
+      return (form === "group" ? groupById : endpointById).get(id);
+    },
+    clock,
+    takeToken: makeTakeToken(config, clock),
+    keep,
+    onAnswered,
+    onCrash: (error, serial) => log.error({ serial, err: error }, "the request broke"),
+  });
+  return server;
+
+  async function keep({ operation, serialNumber, outcome, orderId, answer }: KeptRequest) {
+    const { entryPoint } = outcome;
+    const endpoint = entryPoint?.endpoints[0];
+    if (entryPoint === undefined || endpoint === undefined) return;
+    await keepRequest({
+      merchantId: entryPoint.merchant.id,
+      endpointId: endpoint.id,
+      serialNumber,
+      orderId,
+      operation,
+      answer,
+      at: clock.now(),
+    });
+  }
+
+  function onAnswered({ operation, serialNumber, outcome, durationMs }: Answered): void {
+    const { answer, entryPoint, faults } = outcome;
+    const failed = answer instanceof Failure;
+    const type = failed ? failures[answer.code].type : answer.type;
+    metrics.requests.inc({ operation, type, code: failed ? String(answer.number) : "" });
+    metrics.requestMs.observe({ operation }, durationMs);
+    const facts = {
+      serial: serialNumber,
+      order: failed ? undefined : answer.orderId,
+      operation,
+      entry: entryPoint?.id,
+      type,
+      ms: Math.round(durationMs * 10) / 10,
+    };
+    if (!failed) return log.info(facts, "answered");
+    const causes = (faults ?? [answer]).map(({ message, cause }) => ({ message, cause }));
+    log.info({ ...facts, faults: causes }, "refused");
+  }
+
+  function onMiss({ status, path, accept, error }: Miss): Answer {
+    if (status === 500) log.error({ path: path.split("?")[0], err: error }, "the request broke");
+    if (!path.startsWith(`/${config.pathWord}/api/`)) {
+      return { contentType: "text/plain;charset=utf-8", body: `${missWords[status]}\n` };
+    }
+    const format = formatFor(accept);
+    const failure = new Failure(missFailures[status], missWords[status]);
+    const serial = asSerialNumber(randomUUIDv7());
+    return {
+      contentType: contentTypeOf(format),
+      body: writeReply(failure, serial, format, wire),
+    };
+  }
+}
+
+/** A database that is away is no fault of the request: it may be sent again, and 503 says so. */
+function guarded<Given extends readonly unknown[], Result>(
+  work: (...given: Given) => Promise<Result>,
+): (...given: Given) => Promise<Result | Failure> {
+  return async (...given) => {
+    try {
+      return await work(...given);
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+      return new Failure("storage_unavailable", "", String(error));
+    }
+  };
+}
+
+// biome-ignore format: a table
+const missWords: Readonly<Record<Miss["status"], string>> = {
+  400: "the request cannot be read",
+  404: "no such path",
+  405: "this method is not allowed here",
+  408: "the request took too long",
+  413: "the body is too large",
+  500: "",
+  503: "",
+};
+
+// biome-ignore format: a table
+const missFailures: Readonly<Record<Miss["status"], FailureCode>> = {
+  400: "malformed_request",
+  404: "malformed_request",
+  405: "malformed_request",
+  408: "malformed_request",
+  413: "malformed_request",
+  500: "internal_failure",
+  503: "storage_unavailable",
+};

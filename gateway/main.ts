@@ -1,0 +1,195 @@
+/**
+ * The gateway, wired together: from an open database to listening sockets. Nothing is started on
+ * import, and nothing is shared between two gateways in one process.
+ */
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { makeGates, type StartAcquirer } from "./acquirers/gates.ts";
+import { makeIso8583Acquirer } from "./acquirers/iso8583-host/connector.ts";
+import { systemClock } from "./clock.ts";
+import { baseUrlOf, type Config } from "./config.ts";
+import { makeEdges } from "./edges.ts";
+import { makeEngine } from "./engine.ts";
+import { addHealthRoutes } from "./http/health.ts";
+import type { Log } from "./log/log.ts";
+import { makeMetrics } from "./log/metrics.ts";
+import type { Order } from "./orders/order.ts";
+import { isFinal } from "./orders/transitions.ts";
+import { type Configuration, loadConfiguration } from "./storage/configuration.ts";
+import type { Database } from "./storage/database.ts";
+import { makeCountInDoubt } from "./storage/find-orders.ts";
+import { takePresence } from "./storage/presence.ts";
+import { makeCardStore, makeKeyStore } from "./storage/vault-tables.ts";
+import { asReceiptId, type EndpointId } from "./values/ids.ts";
+import type { Clock } from "./values/time.ts";
+import { openKeys } from "./vault/keys.ts";
+import { makeVault } from "./vault/vault.ts";
+import { every } from "./work/every.ts";
+
+export type GatewayOptions = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly masterKey: Uint8Array;
+  readonly log: Log;
+  readonly clock?: Clock;
+};
+
+export type Gateway = {
+  readonly url: string;
+  readonly port: number;
+  readonly node: string;
+  /** Does what is due until nothing is due and nothing is in hand. */
+  settle(): Promise<void>;
+  /** One look at what is due, without waiting for what it starts. */
+  claimDue(): Promise<number>;
+  stop(): Promise<void>;
+};
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, database, log, clock = systemClock } = options;
+  const keys = await openKeys(options.masterKey, makeKeyStore(database.query));
+  const vault = makeVault(keys, makeCardStore(database.hot, { batchMax: 256, inFlightMax: 1 }));
+
+  let configuration = await loadConfiguration(database.query, vault.openSecret);
+  const presence = await takePresence(database, {
+    names: [config.nodeName, `${config.nodeName}-${process.pid}`],
+    onConfiguration: () => void reload(),
+    onLost: (error) => log.warn({ error: error.message }, "lost the presence connection"),
+    retryMs: 1000,
+  });
+
+  const metrics = makeMetrics({
+    inFlight: () => engine.carry.count,
+    inDoubt: makeCountInDoubt(database.query),
+  });
+  const gates = makeGates(startAcquirer());
+  const engine = makeEngine({
+    config,
+    database,
+    node: presence.node,
+    clock,
+    vault,
+    getEndpoint,
+    findAcquirer: gates.find,
+    newReceiptId: () => asReceiptId(randomBytes(8).readBigUInt64BE().toString()),
+    onBatch: (queue) => (size, durationMs) => {
+      metrics.commitMs.observe({ queue }, durationMs);
+      metrics.commitSize.observe({ queue }, size);
+    },
+    onStep,
+    onTrouble: (order, error) => log.error({ ...named(order), err: error }, "an effect broke"),
+    alert(order) {
+      metrics.alarms.inc();
+      log.error(named(order), "the order has been in doubt for long: look at it");
+    },
+  });
+  gates.update(configuration.gates.values());
+
+  const server = makeEdges({ ...options, clock, engine, metrics, getConfiguration });
+  addHealthRoutes(server, {
+    findMissing,
+    metrics: async () => ({
+      contentType: metrics.registry.contentType,
+      text: await metrics.registry.metrics(),
+    }),
+  });
+  await server.listen({ host: config.host, port: config.port });
+  await engine.work.claimOwn();
+  const stopLooking = every(config.claimEveryMs, engine.work.claimDue, (error) =>
+    log.warn({ err: error }, "could not look for due work"),
+  );
+
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: baseUrlOf(config, port),
+    port,
+    node: presence.node,
+    claimDue: engine.work.claimDue,
+    async settle() {
+      do await engine.carry.idle();
+      while ((await engine.work.claimDue()) > 0);
+    },
+    /** First no new work, then what is in hand, then the links it needs. */
+    async stop() {
+      await stopLooking();
+      await server.close();
+      await Promise.race([engine.carry.idle(), delay(config.drainMs)]);
+      await gates.stop();
+      await presence.stop();
+    },
+  };
+
+  function getConfiguration(): Configuration {
+    return configuration;
+  }
+
+  function getEndpoint(id: EndpointId) {
+    const endpoint = configuration.endpoints.get(id);
+    if (endpoint === undefined) throw new Error(`no endpoint ${id}`);
+    return endpoint;
+  }
+
+  async function reload(): Promise<void> {
+    try {
+      configuration = await loadConfiguration(database.query, vault.openSecret);
+      gates.update(configuration.gates.values());
+    } catch (error) {
+      log.error({ err: error }, "could not read the configuration again");
+    }
+  }
+
+  function startAcquirer(): StartAcquirer {
+    return ({ name, settings }) =>
+      makeIso8583Acquirer({
+        settings,
+        clock,
+        answerTimeoutMs: config.answerTimeoutMs,
+        limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
+        log: (event, facts) => log.info({ gate: name, ...facts }, event),
+        onLateApproval: (reference, answer) => {
+          log.warn({ gate: name, reference }, "an approval came too late");
+          engine.reportLateApproval(reference, answer).catch((error) => {
+            log.error({ err: error, reference }, "a late approval could not be recorded");
+          });
+        },
+        observe: {
+          answered: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
+          inFlight: () => undefined,
+        },
+      });
+  }
+
+  function onStep(order: Order): void {
+    const { kind, stage } = order.transaction;
+    metrics.stages.inc({ kind, stage });
+    if (isFinal(stage)) log.info(named(order), "the order is final");
+    else if (stage === "reversing") log.warn(named(order), "the order is in doubt");
+  }
+
+  async function findMissing(): Promise<Record<string, string>> {
+    const missing: Record<string, string> = {};
+    await database.query("select 1").catch((error) => {
+      missing["database"] = error.message;
+    });
+    for (const gate of gates.notReady()) missing[`gate ${gate}`] = "not signed on";
+    return missing;
+  }
+}
+
+function named({ id, merchantId, endpointId, version, transaction }: Order) {
+  const { serialNumber, stage, reason, charge } = transaction;
+  return {
+    serial: serialNumber,
+    order: id,
+    merchant: merchantId,
+    endpoint: endpointId,
+    stage,
+    version,
+    reference: charge?.reference,
+    reason: reason?.code,
+  };
+}
+
+function delay(durationMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, durationMs).unref());
+}

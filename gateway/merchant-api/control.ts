@@ -1,0 +1,52 @@
+/**
+ * The control checksum: SHA-1 over the operation's values and the merchant's key, joined without
+ * separators. That is the interface, and its weakness; every value is therefore checked for its form
+ * before it is believed. An unknown login and a wrong checksum take the same path and time.
+ */
+import { hash, timingSafeEqual } from "node:crypto";
+import type { EntryPoint } from "../orders/merchant.ts";
+import { findCurrency } from "../values/currency.ts";
+import { Failure } from "../values/failure.ts";
+import { parseAmount } from "../values/money.ts";
+import type { ControlTerm } from "./operation.ts";
+import type { Sent } from "./read-request.ts";
+
+const sha1Bytes = 20;
+
+/** Nothing when the request is what its merchant sent. The signed fields have been read before. */
+export function checkControl(
+  terms: readonly ControlTerm[],
+  sent: Sent,
+  entryPoint: EntryPoint,
+): Failure | undefined {
+  let text = "";
+  for (const term of terms) {
+    const part = textOf(term, sent, entryPoint);
+    if (part instanceof Failure) return part;
+    text += part;
+  }
+  const { merchant } = entryPoint;
+  const expected = hash("sha1", text + merchant.controlKey.reveal(), "buffer");
+  const login = sent.get("login") ?? "";
+  const sameLogin = login === "" || login === merchant.login;
+  const sameControl = timingSafeEqual(expected, controlOf(sent));
+  return sameLogin && sameControl ? undefined : new Failure("control_mismatch");
+}
+
+function textOf(term: ControlTerm, sent: Sent, entryPoint: EntryPoint): string | Failure {
+  if (term === "{id}") return entryPoint.id;
+  if (typeof term === "string") return sent.get(term) ?? "";
+
+  const currency = findCurrency(sent.get("currency") ?? "");
+  const amount = sent.get(term.minorUnitsOf) ?? "";
+  const money = currency === undefined ? undefined : parseAmount(amount, currency);
+  if (money !== undefined) return String(money.minor);
+  const sentence = "more fraction digits than the currency has";
+  return new Failure("invalid_parameter", `${term.minorUnitsOf}: ${sentence}`);
+}
+
+/** Always of the right length, so that every comparison takes the same time. */
+function controlOf(sent: Sent): Buffer {
+  const control = Buffer.from(sent.get("control") ?? "", "hex");
+  return control.length === sha1Bytes ? control : Buffer.alloc(sha1Bytes);
+}

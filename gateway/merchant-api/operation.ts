@@ -1,0 +1,70 @@
+/**
+ * What an operation of the merchant interface is: one file says its path, its fields with their
+ * documentation, its control formula and what it does. The pipeline, the documents, the client's
+ * types and the contract tests all read this.
+ */
+import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
+import type { Services } from "../services.ts";
+import type { Failure } from "../values/failure.ts";
+import type { SerialNumber } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import type { Fields, Values } from "./fields.ts";
+
+export type Operation = {
+  readonly name: string;
+  /** After `/{word}/api`; `{id}` is an endpoint id. The group form follows from it. */
+  readonly path: string;
+  readonly purpose: string;
+  readonly request: Fields;
+  readonly control: readonly ControlTerm[];
+  /** Kept by serial number with what it was answered; questions are not. */
+  readonly kept: boolean;
+  /** What is wrong between fields; found together with the faults of single ones. */
+  readonly rules: (request: Values<Fields>, context: Context) => readonly Failure[];
+  readonly handle: (request: Values<Fields>, context: Context) => Promise<Reply | Failure>;
+};
+
+/**
+ * What is put into the checksum, in order; the merchant control key is always the last and not
+ * written. `{id}` is the number in the path; a field that was not sent counts as empty.
+ */
+export type ControlTerm = string | { readonly minorUnitsOf: string };
+
+export type Context = {
+  readonly entryPoint: EntryPoint;
+  readonly serialNumber: SerialNumber;
+  readonly receivedAt: Instant;
+  /** The request as it was sent, trimmed, without what is no known field. */
+  readonly sent: ReadonlyMap<string, string>;
+  readonly services: Services;
+};
+
+/** Wire names and values in the order of the interface; absent values are left out. */
+export type Reply = {
+  readonly type: string;
+  readonly orderId?: string;
+  readonly clientOrderId?: string;
+  /** The acknowledgement of an earlier, identical request. */
+  readonly repeated?: boolean;
+  readonly fields: readonly (readonly [name: string, value: string | undefined])[];
+};
+
+/** Gives the handler the types of its own fields. */
+export function operation<Request extends Fields>(definition: {
+  readonly name: string;
+  readonly path: string;
+  readonly purpose: string;
+  readonly request: Request;
+  readonly control: readonly (ControlTerm & (keyof Request | "{id}" | object))[];
+  readonly kept: boolean;
+  readonly rules: (request: Values<Request>, context: Context) => readonly Failure[];
+  readonly handle: (request: Values<Request>, context: Context) => Promise<Reply | Failure>;
+}): Operation {
+  // The pipeline reads each value by its own field, so the handler gets just what it asked for.
+  return definition as unknown as Operation;
+}
+
+/** The endpoint that takes this currency: the only one, or the group's one for it. */
+export function endpointFor(entryPoint: EntryPoint, currency: string): Endpoint | undefined {
+  return entryPoint.endpoints.find((endpoint) => endpoint.currency === currency);
+}

@@ -1,0 +1,103 @@
+/**
+ * What every operation has in common, in the order of checks that the interface decisions give:
+ * body readable, endpoint known, signed values readable, checksum, every other field, the business.
+ * The first check that fails decides the answer.
+ */
+import { FormFault, parseForm } from "@tollgate/protocols/form";
+import type { EntryPoint } from "../orders/merchant.ts";
+import type { Services } from "../services.ts";
+import { Failure } from "../values/failure.ts";
+import type { SerialNumber } from "../values/ids.ts";
+import type { Clock } from "../values/time.ts";
+import { checkControl } from "./control.ts";
+import type { Operation, Reply } from "./operation.ts";
+import type { TakeToken } from "./rate-limit.ts";
+import { collect, readFields, type Sent, splitFields } from "./read-request.ts";
+
+export type Pipeline = (call: Call) => Promise<Outcome>;
+
+export type Call = {
+  readonly id: string;
+  readonly form: "endpoint" | "group";
+  readonly contentType: string | undefined;
+  readonly body: Uint8Array;
+  readonly serialNumber: SerialNumber;
+};
+
+/** The answer, and what the log and the kept requests must know besides. */
+export type Outcome = {
+  readonly answer: Reply | Failure;
+  readonly entryPoint?: EntryPoint;
+  readonly authenticated: boolean;
+  readonly faults?: readonly Failure[];
+  readonly retryAfterSeconds?: number;
+};
+
+export type PipelineNeeds = {
+  readonly services: Services;
+  readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
+  readonly clock: Clock;
+  readonly takeToken: TakeToken;
+};
+
+export function makePipeline(operation: Operation, needs: PipelineNeeds): Pipeline {
+  const { signed, others } = splitFields(operation);
+  const known = new Set(Object.keys(operation.request));
+
+  return async (call) => {
+    const sent = readBody(call);
+    if (sent instanceof Failure) return refused(sent);
+
+    const entryPoint = needs.findEntryPoint(call.form, call.id);
+    if (entryPoint === undefined) return refused(new Failure("unknown_endpoint"));
+
+    const values: Record<string, unknown> = {};
+    const [unreadable] = readFields(signed, sent, entryPoint, values);
+    if (unreadable !== undefined) return refused(unreadable, entryPoint);
+
+    const mismatch = checkControl(operation.control, sent, entryPoint);
+    if (mismatch !== undefined) return refused(mismatch, entryPoint);
+
+    const waitSeconds = needs.takeToken(operation.kept, entryPoint.merchant.id);
+    if (waitSeconds > 0) {
+      const answer = new Failure("too_many_requests");
+      return { answer, entryPoint, authenticated: false, retryAfterSeconds: waitSeconds };
+    }
+
+    const context = {
+      entryPoint,
+      serialNumber: call.serialNumber,
+      receivedAt: needs.clock.now(),
+      sent: new Map([...sent].filter(([name, value]) => known.has(name) && value !== "")),
+      services: needs.services,
+    };
+    const faults = readFields(others, sent, entryPoint, values);
+    const broken = faults.length > 0 ? faults : operation.rules(values, context);
+    const [first] = broken;
+    if (first !== undefined) {
+      return { answer: first, entryPoint, authenticated: true, faults: broken };
+    }
+    const answer = await operation.handle(values, context);
+    return { answer, entryPoint, authenticated: true };
+  };
+}
+
+function readBody({ contentType, body }: Call): Sent | Failure {
+  if (contentType !== undefined && !formType.test(contentType)) {
+    return new Failure("malformed_request", "the content type must be that of a form");
+  }
+  const form = parseForm(body);
+  if (form instanceof FormFault) return new Failure("malformed_request", formFaults[form.reason]);
+  return collect(form.pairs);
+}
+
+const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
+
+const formFaults: Readonly<Record<FormFault["reason"], string>> = {
+  malformed_percent: "malformed percent encoding",
+  not_utf8: "not UTF-8",
+};
+
+function refused(answer: Failure, entryPoint?: EntryPoint): Outcome {
+  return { answer, authenticated: false, ...(entryPoint === undefined ? {} : { entryPoint }) };
+}

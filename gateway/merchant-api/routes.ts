@@ -1,0 +1,146 @@
+/**
+ * Puts the operations on their paths: version 2, for endpoints and for groups. Every request gets a
+ * serial number, is logged with it, and, when it asked for a transaction, is kept by it.
+ */
+import { randomUUIDv7 } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Failure, failures } from "../values/failure.ts";
+import { asOrderId, asSerialNumber, type OrderId, type SerialNumber } from "../values/ids.ts";
+import type { Operation, Reply } from "./operation.ts";
+import { type Call, makePipeline, type Outcome, type PipelineNeeds } from "./pipeline.ts";
+import { contentTypeOf, formatFor, type WireOptions, writeReply } from "./write-reply.ts";
+
+export type RoutesOptions = PipelineNeeds & {
+  readonly operations: readonly Operation[];
+  readonly pathWord: string;
+  readonly wire: WireOptions;
+  readonly keep: (asked: KeptRequest) => Promise<void>;
+  readonly onAnswered: (answered: Answered) => void;
+  readonly onCrash: (error: unknown, serialNumber: SerialNumber) => void;
+};
+
+export type KeptRequest = {
+  readonly operation: string;
+  readonly serialNumber: SerialNumber;
+  readonly outcome: Outcome;
+  readonly orderId: OrderId | undefined;
+  readonly answer: string;
+};
+
+export type Answered = {
+  readonly operation: string;
+  readonly serialNumber: SerialNumber;
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+};
+
+const otherMethods = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+export function addMerchantRoutes(server: FastifyInstance, options: RoutesOptions): void {
+  for (const operation of options.operations) {
+    const answer = makeAnswer(operation, options);
+    for (const form of ["endpoint", "group"] as const) {
+      const url = pathOf(options.pathWord, operation.path, form);
+      server.route({
+        method: "POST",
+        url,
+        handler: (request, reply) => answer(form, request, reply),
+      });
+      server.route({
+        method: otherMethods,
+        url,
+        handler: (request, reply) => refuseMethod(request, reply, options.wire),
+      });
+    }
+  }
+}
+
+export function pathOf(word: string, path: string, form: Call["form"]): string {
+  return `/${word}/api${path.replace("{id}", form === "group" ? "group/:id" : ":id")}`;
+}
+
+function makeAnswer(operation: Operation, options: RoutesOptions) {
+  const pipeline = makePipeline(operation, options);
+  const { wire } = options;
+
+  return async (form: Call["form"], request: FastifyRequest, reply: FastifyReply) => {
+    const startedAt = performance.now();
+    const serialNumber = asSerialNumber(randomUUIDv7());
+    const call = callOf(form, request, serialNumber);
+    const outcome: Outcome = await pipeline(call).catch((error) => {
+      options.onCrash(error, serialNumber);
+      return { answer: failureFor(error), authenticated: false };
+    });
+    await keep(outcome, serialNumber);
+
+    const { answer } = outcome;
+    const status = answer instanceof Failure ? statusFor(answer) : 200;
+    const format = formatFor(request.headers.accept);
+    reply.code(status).header("cache-control", "no-store").type(contentTypeOf(format));
+    if (status === 503) reply.header("retry-after", "1");
+    if (status === 429) reply.header("retry-after", String(outcome.retryAfterSeconds ?? 1));
+    reply.send(writeReply(answer, serialNumber, format, wire));
+
+    const durationMs = performance.now() - startedAt;
+    options.onAnswered({ operation: operation.name, serialNumber, outcome, durationMs });
+    return reply;
+  };
+
+  /** An order that begins is written with its request; repeats and refusals are kept here. */
+  async function keep(outcome: Outcome, serialNumber: SerialNumber): Promise<void> {
+    if (!operation.kept || !outcome.authenticated) return;
+    const { answer } = outcome;
+    if (!(answer instanceof Failure) && answer.repeated !== true) return;
+    const orderId = answer instanceof Failure ? undefined : orderIdOf(answer);
+    const kept = { operation: operation.name, serialNumber, outcome, orderId };
+    const summary = answer instanceof Failure ? refusal(answer) : { type: answer.type };
+    await options.keep({ ...kept, answer: JSON.stringify(summary) }).catch((error) => {
+      options.onCrash(error, serialNumber);
+    });
+  }
+}
+
+function callOf(form: Call["form"], request: FastifyRequest, serialNumber: SerialNumber): Call {
+  const { params, headers, body } = request;
+  const id = typeof params === "object" && params !== null && "id" in params ? params.id : "";
+  return {
+    id: String(id),
+    form,
+    contentType: headers["content-type"],
+    body: body instanceof Uint8Array ? body : new Uint8Array(),
+    serialNumber,
+  };
+}
+
+function refuseMethod(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  wire: WireOptions,
+): FastifyReply {
+  const format = formatFor(request.headers.accept);
+  const failure = new Failure("malformed_request", "only POST is allowed here");
+  const body = writeReply(failure, asSerialNumber(randomUUIDv7()), format, wire);
+  reply.code(405).header("allow", "POST").header("cache-control", "no-store");
+  return reply.type(contentTypeOf(format)).send(request.method === "HEAD" ? "" : body);
+}
+
+function orderIdOf({ orderId }: Reply): OrderId | undefined {
+  return orderId === undefined ? undefined : asOrderId(orderId);
+}
+
+function refusal(failure: Failure) {
+  const { type } = failures[failure.code];
+  return { type, "error-code": String(failure.number), "error-message": failure.message };
+}
+
+/** Business results and refusals are 200; these two are about the gateway, not the request. */
+function statusFor({ code }: Failure): number {
+  if (code === "storage_unavailable") return 503;
+  return code === "too_many_requests" ? 429 : 200;
+}
+
+/** Whoever knows that the database is away says so with a failure as the error's cause. */
+function failureFor(error: unknown): Failure {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Failure ? cause : new Failure("internal_failure");
+}

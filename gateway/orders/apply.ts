@@ -1,0 +1,48 @@
+/**
+ * The only place an order changes. `commit` gathers the steps of all orders in flight into one
+ * statement; a stale version means that somebody else was faster, so the event meets the order
+ * anew, and is kept as a note when it no longer changes anything.
+ */
+import { Failure } from "../values/failure.ts";
+import type { MerchantId, OrderId } from "../values/ids.ts";
+import type { Clock } from "../values/time.ts";
+import type { Advance, Step } from "./advance.ts";
+import type { OrderEvent } from "./events.ts";
+import type { Order } from "./order.ts";
+
+export type Commit = (step: Step) => Promise<"done" | "stale">;
+export type LoadOrder = (merchant: MerchantId, order: OrderId) => Promise<Order>;
+
+export type Apply = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
+/** Takes an order over from a node that went silent; nothing when another node was faster. */
+export type Claim = (order: Order, node: string) => Promise<Order | undefined>;
+
+type Needs = {
+  readonly advance: Advance;
+  readonly commit: Commit;
+  readonly load: LoadOrder;
+  readonly clock: Clock;
+};
+
+export function makeApply({ advance, commit, load, clock }: Needs): Apply {
+  return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
+    const step = advance(order, event, clock.now());
+    if (step instanceof Failure) return step;
+    if ((await commit(step)) === "done") return step.order;
+
+    const current = await load(order.merchantId, order.id);
+    const again = await apply(current, event);
+    if (again instanceof Failure && event.kind !== "noted") {
+      await apply(current, { kind: "noted", what: event.kind, detail: again.cause });
+    }
+    return again;
+  };
+}
+
+export function makeClaim({ advance, commit, clock }: Omit<Needs, "load">): Claim {
+  return async (order, node) => {
+    const step = advance(order, { kind: "claimed", node }, clock.now());
+    if (step instanceof Failure) return undefined;
+    return (await commit(step)) === "done" ? step.order : undefined;
+  };
+}

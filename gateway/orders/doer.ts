@@ -1,0 +1,27 @@
+/**
+ * A doer performs one effect for one order and reports what happened, as an event. It never throws
+ * for anything the network can do, and doing it twice must end in the same order.
+ */
+import type { CardNumber } from "../values/card-number.ts";
+import type { Secret } from "../values/secret.ts";
+import type { CarriedEffect } from "./effects.ts";
+import type { OrderEvent } from "./events.ts";
+import type { Order } from "./order.ts";
+
+export type Doer = (order: Order, circumstances: Circumstances) => Promise<OrderEvent>;
+export type Doers = Readonly<Record<CarriedEffect, Doer>>;
+
+export type Circumstances = {
+  /** Taken over from a node that went silent: whatever it began may have happened. */
+  readonly startedBefore: boolean;
+  readonly inHand: CardInHand | undefined;
+};
+
+/** The card and its CVV, while the node that accepted the order still has them in memory. */
+export type CardInHand = {
+  readonly number: CardNumber;
+  /** Two digits each, as banks want them. */
+  readonly expiryYear: string;
+  readonly expiryMonth: string;
+  readonly cvv: Secret<string> | undefined;
+};

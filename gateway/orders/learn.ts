@@ -1,0 +1,63 @@
+/**
+ * What an event teaches about the transaction. The stage is not decided here; the transition table
+ * does that.
+ */
+import type { Instant } from "../values/time.ts";
+import type { OrderEvent } from "./events.ts";
+import type { Charge, GateFacts, Order, Reason, Transaction } from "./order.ts";
+import { referenceOf, traceNumberOf } from "./trace.ts";
+import type { Stage } from "./transitions.ts";
+
+export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Transaction> {
+  switch (event.kind) {
+    case "cleared":
+    case "cleared_for_3ds":
+      return { charge: chargeOf(order, event.gate, at) };
+    case "authenticated":
+    case "left_unauthenticated":
+      return { authentication: event.authentication };
+    case "authentication_failed":
+      return { authentication: event.authentication, reason: event.reason };
+    case "authorized":
+      return { answer: event.answer, receiptId: event.receiptId };
+    case "refused":
+    case "approved_in_part":
+      return { answer: event.answer, reason: event.reason };
+    case "wallet_refused":
+    case "filtered_out":
+    case "gate_unavailable":
+      return { reason: event.reason };
+    case "reversed":
+      return { reason: { code: "reversed_after_doubt", detail: "" } };
+    case "reversal_unanswered":
+      return { reversalTries: order.transaction.reversalTries + 1 };
+    case "approved_late":
+      // The approval names a charge that exists: its reversal starts anew, without delay.
+      return { answer: event.answer, reversalTries: 0 };
+    case "expired":
+      return { reason: lateness[order.transaction.stage] };
+    default:
+      return {};
+  }
+}
+
+const expiredInside: Reason = { code: "processing_expired", detail: "" };
+
+const lateness: { readonly [Where in Stage]?: Reason } = {
+  filtering: expiredInside,
+  authenticating: expiredInside,
+  awaiting_method: { code: "method_expired", detail: "" },
+  awaiting_challenge: { code: "challenge_expired", detail: "" },
+  awaiting_pares: { code: "pares_expired", detail: "" },
+};
+
+function chargeOf(order: Order, gate: GateFacts, at: Instant): Charge {
+  const attempt = 1;
+  return {
+    gate,
+    attempt,
+    reference: referenceOf(order.id, attempt),
+    traceNumber: traceNumberOf(order.id, 0),
+    transmittedAt: at,
+  };
+}

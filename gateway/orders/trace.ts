@@ -1,0 +1,37 @@
+/**
+ * What identifies a message at the acquirer, derived from the order alone: a node that recovers an
+ * order after a crash must name the very request that may have left. The reference (ISO 8583 field
+ * 37, twelve characters) is the order's sequence number and the attempt in base 36; the trace
+ * number (field 11, six digits) is drawn from the same sequence and may repeat after a day's wrap.
+ */
+import assert from "node:assert/strict";
+import { type OrderId, sequenceOf } from "../values/ids.ts";
+
+const sequenceWidth = 10;
+const attemptWidth = 2;
+const traceNumbers = 999_999n;
+
+export function referenceOf(order: OrderId, attempt: number): string {
+  const sequence = sequenceOf(order).toString(36).toUpperCase().padStart(sequenceWidth, "0");
+  const suffix = attempt.toString(36).toUpperCase().padStart(attemptWidth, "0");
+  assert.equal(sequence.length + suffix.length, sequenceWidth + attemptWidth);
+  return sequence + suffix;
+}
+
+/** `message` counts the messages of one order: the charge is 0, its reversal 1. */
+export function traceNumberOf(order: OrderId, message: number): string {
+  const number = (sequenceOf(order) * 2n + BigInt(message)) % traceNumbers;
+  return String(number + 1n).padStart(6, "0");
+}
+
+/** The sequence number inside a reference; nothing when the text is none of ours. */
+export function parseReference(
+  reference: string,
+): { sequence: bigint; attempt: number } | undefined {
+  if (!/^[0-9A-Z]{12}$/.test(reference)) return undefined;
+  let sequence = 0n;
+  for (const digit of reference.slice(0, sequenceWidth)) {
+    sequence = sequence * 36n + BigInt(Number.parseInt(digit, 36));
+  }
+  return { sequence, attempt: Number.parseInt(reference.slice(sequenceWidth), 36) };
+}

@@ -1,0 +1,19 @@
+/** The collaborators that edges are handed, as types: narrow functions that `main.ts` makes. */
+import type { Accepted, AskedOrder, WantedOrder } from "./orders/asked.ts";
+import type { EntryPoint } from "./orders/merchant.ts";
+import type { Order } from "./orders/order.ts";
+import type { Failure } from "./values/failure.ts";
+import type { Instant } from "./values/time.ts";
+
+export type Services = {
+  readonly orders: OrderServices;
+  /** The interface's date shape in the operator's zone. */
+  readonly printDate: (instant: Instant) => string;
+};
+
+export type OrderServices = {
+  /** Takes an order on, or tells which earlier one the request repeats. */
+  accept(asked: AskedOrder): Promise<Accepted | Failure>;
+  /** Among the orders of this endpoint or group. */
+  find(entryPoint: EntryPoint, wanted: WantedOrder): Promise<Order | Failure>;
+};

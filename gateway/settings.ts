@@ -1,0 +1,104 @@
+/**
+ * Every setting: its name in the environment, how it is read, its default and what it means.
+ * `gw config` prints this table; units stand last in the names. Nothing else reads the environment.
+ */
+type Read<Value> = (text: string) => Value | undefined;
+
+export type Setting<Value> = {
+  readonly name: string;
+  readonly read: Read<Value>;
+  readonly expects: string;
+  readonly staging: Value;
+  readonly production: Value;
+  readonly meaning: string;
+};
+
+const text: Read<string> = (value) => value;
+const whole: Read<number> = (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined);
+const port: Read<number> = (value) => {
+  const number = whole(value);
+  return number !== undefined && number <= 65_535 ? number : undefined;
+};
+const seconds: Read<number> = (value) =>
+  /^\d{1,9}(\.\d{1,3})?$/.test(value) ? Math.round(Number(value) * 1000) : undefined;
+const secondsList: Read<readonly number[]> = (value) => {
+  const gaps = value.split(",").map((each) => seconds(each.trim()));
+  return gaps.every((gap) => gap !== undefined) ? gaps : undefined;
+};
+const word: Read<string> = (value) => (/^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined);
+const onOff: Read<boolean> = (value) =>
+  value === "on" ? true : value === "off" ? false : undefined;
+const environment: Read<"staging" | "production"> = (value) =>
+  value === "staging" || value === "production" ? value : undefined;
+const level: Read<string> = (value) =>
+  /^(trace|debug|info|warn|error|silent)$/.test(value) ? value : undefined;
+
+const gaps = (...values: readonly number[]) => values.map((each) => each * 1000);
+
+// biome-ignore format: a table
+export const settings = {
+  environment:          same("GW_ENV",                       environment, "staging or production", "staging",        "staging comes with the sandbox bank and a demonstration merchant"),
+  host:                 same("GW_HOST",                      text,        "an address",            "127.0.0.1",      "where the gateway listens"),
+  port:                 same("GW_PORT",                      port,        "a port",                8080,             "where the gateway listens; 0 takes a free port"),
+  baseUrl:              same("GW_BASE_URL",                  text,        "a URL",                 "",               "the public address, as merchants and browsers see it; from host and port when empty"),
+  dataDir:              same("GW_DATA_DIR",                  text,        "a folder",              "./data",         "embedded database, generated keys, demo.json"),
+  databaseUrl:          same("GW_DATABASE_URL",              text,        "a postgres:// URL",     "",               "a PostgreSQL of yours instead of the embedded one"),
+  databasePoolSize:     same("GW_DATABASE_POOL_SIZE",        whole,       "a number",              8,                "connections per pool and process"),
+  databaseConnectMs:    same("GW_DATABASE_CONNECT_TIMEOUT_S", seconds,    "seconds",               10_000,           "how long a connection may take"),
+  beginTriesMs:         same("GW_ACCEPT_RETRY_S",            seconds,     "seconds",               5_000,            "how long a new order is tried again while the database is away, before 503"),
+  pathWord:             same("GW_PATH_WORD",                 word,        "lower-case letters",    "gw",             "the product word in paths"),
+  fieldWord:            same("GW_FIELD_WORD",                word,        "lower-case letters",    "gw",             "the product word in field names"),
+  lineFeeds:            same("GW_LINE_FEEDS",                onOff,       "on or off",             false,            "a line feed after every value of a reply"),
+  zone:                 same("GW_TIME_ZONE",                 text,        "a time zone",           "UTC",            "the zone of dates in replies"),
+  bankPort:             same("GW_BANK_PORT",                 port,        "a port",                8090,             "sandbox bank: its pages and controls"),
+  bankHostPort:         same("GW_BANK_HOST_PORT",            port,        "a port",                8583,             "sandbox bank: its ISO 8583 host"),
+  workers:              same("GW_WORKERS",                   whole,       "a number",              1,                "gateway processes on this machine"),
+  nodeName:             same("GW_NODE_NAME",                 text,        "a name",                "",               "this node among others; from machine and data folder when empty"),
+  masterKeyFile:        same("GW_MASTER_KEY_FILE",           text,        "a file",                "",               "key-encryption key, 64 hexadecimal digits; made in the data folder in staging"),
+  logLevel:             same("GW_LOG_LEVEL",                 level,       "a level",               "info",           "trace, debug, info, warn, error or silent"),
+  bodyBytesMax:         same("GW_BODY_BYTES_MAX",            whole,       "bytes",                 1_048_576,        "the largest request body"),
+  inFlightMax:          same("GW_IN_FLIGHT_MAX",             whole,       "a number",              5_000,            "orders in hand per process; past it new ones get 503"),
+  methodDeadlineMs:     same("GW_METHOD_DEADLINE_S",         seconds,     "seconds",               600_000,          "how long the method result may take"),
+  challengeDeadlineMs:  same("GW_CHALLENGE_DEADLINE_S",      seconds,     "seconds",               600_000,          "how long a challenge may take"),
+  paresDeadlineMs:      same("GW_PARES_DEADLINE_S",          seconds,     "seconds",               900_000,          "how long the PaRes may take"),
+  resultGraceMs:        same("GW_RESULT_GRACE_S",            seconds,     "seconds",               60_000,           "RReq says yes but no CRes comes: go on after this"),
+  processingDeadlineMs: same("GW_PROCESSING_DEADLINE_S",     seconds,     "seconds",               300_000,          "how long an order may be on its way inside the gateway"),
+  doubtAlarmMs:         same("GW_DOUBT_ALARM_S",             seconds,     "seconds",               900_000,          "after this an order in doubt raises an alarm, again and again"),
+  answerTimeoutMs:      same("GW_ACQUIRER_ANSWER_TIMEOUT_S", seconds,     "seconds",               30_000,           "after this an acquirer's answer counts as lost"),
+  leaseSlackMs:         same("GW_LEASE_SLACK_S",             seconds,     "seconds",               15_000,           "how much longer than an answer may take a node may be silent with an order"),
+  echoAfterMs:          same("GW_ACQUIRER_ECHO_AFTER_S",     seconds,     "seconds",               30_000,           "an idle acquirer link is tested after this"),
+  reversalGapsMs:       same("GW_REVERSAL_RETRY_GAPS_S",     secondsList, "seconds, by commas",    gaps(2, 5, 10, 30, 60, 120, 300), "gaps between tries of a reversal; the last is repeated for ever"),
+  claimEveryMs:         same("GW_CLAIM_EVERY_S",             seconds,     "seconds",               1_000,            "how often due work is looked for"),
+  drainMs:              same("GW_DRAIN_S",                   seconds,     "seconds",               10_000,           "how long a stopping gateway waits for orders in hand"),
+  directoryTimeoutMs:   same("GW_DIRECTORY_TIMEOUT_S",       seconds,     "seconds",               10_000,           "after this a directory server's answer counts as lost"),
+  transactionsPerSecond: both("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, 0 is no limit", 0, 200,         "transactions per second and merchant"),
+  questionsPerSecond:   both("GW_RATE_STATUS_PER_S",         whole,       "a number, 0 is no limit", 0, 1000,        "status requests per second and merchant"),
+} as const;
+
+export type SettingName = keyof typeof settings;
+export type Config = {
+  readonly [Name in SettingName]: (typeof settings)[Name] extends Setting<infer Value>
+    ? Value
+    : never;
+};
+
+function both<Value>(
+  name: string,
+  read: Read<Value>,
+  expects: string,
+  staging: Value,
+  production: Value,
+  meaning: string,
+): Setting<Value> {
+  return { name, read, expects, staging, production, meaning };
+}
+
+function same<Value>(
+  name: string,
+  read: Read<Value>,
+  expects: string,
+  value: Value,
+  meaning: string,
+): Setting<Value> {
+  return both(name, read, expects, value, value, meaning);
+}

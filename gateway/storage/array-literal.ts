@@ -1,0 +1,24 @@
+/**
+ * Columns of a batch as PostgreSQL array literals. The driver can do this too, but escapes every
+ * element twice; a batch of orders has fifteen columns and this is the hot path.
+ */
+const needsQuoting = /[{}",\\\s]|^$|^null$/i;
+
+/** Numbers, uuids and other text that can never need quoting; `null` stays null. */
+export function plainArray(values: readonly (string | number | bigint | null)[]): string {
+  return `{${values.map((value) => value ?? "NULL").join(",")}}`;
+}
+
+export function textArray(values: readonly (string | null)[]): string {
+  return `{${values.map(element).join(",")}}`;
+}
+
+export function bytesArray(values: readonly Uint8Array[]): string {
+  return `{${values.map((value) => `"\\\\x${Buffer.from(value).toString("hex")}"`).join(",")}}`;
+}
+
+function element(value: string | null): string {
+  if (value === null) return "NULL";
+  if (!needsQuoting.test(value)) return value;
+  return `"${value.replace(/["\\]/g, "\\$&")}"`;
+}

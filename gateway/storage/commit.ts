@@ -1,0 +1,151 @@
+/**
+ * The commit queue: every write of an order goes through here. The steps of all orders in flight
+ * are gathered into one statement, which is one transaction: order, history and request together.
+ * An order whose version moved on comes back as stale, alone.
+ */
+import { setTimeout } from "node:timers/promises";
+import type { Step } from "../orders/advance.ts";
+import type { Commit } from "../orders/apply.ts";
+import type { Begin, Beginning } from "../work/accept.ts";
+import { bytesArray, plainArray, textArray } from "./array-literal.ts";
+import { isConnectionLoss, type Query } from "./database.ts";
+import { type GatherOptions, makeGather } from "./gather.ts";
+import { dueAt, packFacts, packProgress } from "./order-row.ts";
+
+export function makeBegin(query: Query, node: string, options: CommitOptions): Begin {
+  const begin = makePersistent(query, node, beginStatement, "begin_orders", options.beginTriesMs);
+  return makeGather(async (beginnings: readonly Beginning[]) => {
+    const steps = beginnings.map(({ step }) => step);
+    const done = await begin(steps, [
+      plainArray(steps.map(({ order }) => order.endpointId)),
+      textArray(steps.map(({ order }) => order.clientOrderId)),
+      plainArray(steps.map(({ order }) => order.attempt)),
+      bytesArray(beginnings.map(({ digest }) => digest)),
+      plainArray(steps.map(({ order }) => order.purchase.amount.minor)),
+      plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
+      textArray(steps.map(({ order }) => packFacts(order))),
+      plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
+    ]);
+    return steps.map(({ order }) => (done.has(order.id) ? "done" : "taken"));
+  }, options);
+}
+
+export function makeCommit(query: Query, node: string, options: CommitOptions): Commit {
+  const move = makePersistent(query, node, moveStatement, "move_orders", Number.POSITIVE_INFINITY);
+  return makeGather(async (steps: readonly Step[]) => {
+    // Two steps of one order start from the same version: only the first can hold.
+    const seen = new Set<string>();
+    const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
+    const done = await move(first, [plainArray(first.map(({ from }) => from))]);
+    return steps.map(({ order }) => (done.delete(order.id) ? "done" : "stale"));
+  }, options);
+}
+
+export type CommitOptions = GatherOptions & {
+  /** For how long a new order is tried again while the database is away, before it is refused. */
+  readonly beginTriesMs: number;
+};
+
+/**
+ * Writes a batch, again and again while the database is away: an answer of a bank that is known
+ * here must not be lost. A try whose answer got lost may have been committed; the history tells.
+ */
+function makePersistent(
+  query: Query,
+  node: string,
+  statement: string,
+  name: string,
+  triesMs: number,
+) {
+  return async (steps: readonly Step[], more: readonly string[]): Promise<Set<string>> => {
+    const values = [...stepColumns(steps, node), ...more];
+    const giveUpAt = performance.now() + triesMs;
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const rows = await query<{ id: string }>(statement, values, name);
+        const written =
+          tries === 0
+            ? []
+            : await query<{ id: string }>(writtenStatement, [...values.slice(0, 3), node]);
+        return new Set([...rows, ...written].map(({ id }) => id));
+      } catch (error) {
+        if (!isConnectionLoss(error) || performance.now() > giveUpAt) throw error;
+        await setTimeout(Math.min(50 * 2 ** tries, 1000));
+      }
+    }
+  };
+}
+
+function stepColumns(steps: readonly Step[], node: string): string[] {
+  const carriers = steps.map(({ order }) => (order.owed === undefined ? null : node));
+  return [
+    plainArray(steps.map(({ order }) => order.merchantId)),
+    plainArray(steps.map(({ order }) => order.id)),
+    plainArray(steps.map(({ order }) => order.version)),
+    plainArray(steps.map(({ order }) => order.transaction.kind)),
+    plainArray(steps.map(({ order }) => order.transaction.stage)),
+    plainArray(steps.map(({ order }) => order.owed?.effect ?? null)),
+    textArray(carriers),
+    plainArray(steps.map(({ order }) => dueAt(order) ?? null)),
+    plainArray(steps.map(({ order }) => order.transaction.finishedAt ?? null)),
+    textArray(steps.map(({ order }) => packProgress(order))),
+    plainArray(steps.map(({ at }) => at)),
+    textArray(steps.map(({ events }) => JSON.stringify(events))),
+    node,
+  ];
+}
+
+const stepTypes =
+  "$1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], " +
+  "$8::float8[], $9::float8[], $10::text[], $11::float8[], $12::text[]";
+const stepNames =
+  "merchant_id, id, version, kind, stage, owes, carrier, due_at, finished_at, progress, at, events";
+
+const beginStatement = `
+with source as materialized (
+  select * from unnest(${stepTypes}, $14::bigint[], $15::text[], $16::int[], $17::bytea[],
+    $18::bigint[], $19::text[], $20::text[], $21::uuid[])
+  as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
+    amount, currency, facts, serial)
+), begun as (
+  insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind,
+    stage, owes, carrier, due_at, amount, currency, accepted_at, finished_at, facts, progress)
+  select merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind, stage, owes,
+    carrier, to_timestamp(due_at / 1000), amount, currency, to_timestamp(at / 1000),
+    to_timestamp(finished_at / 1000), facts::json, progress::json
+  from source
+  on conflict do nothing
+  returning merchant_id, id
+), history as (
+  insert into order_history (merchant_id, order_id, version, at, node, events)
+  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events::json
+  from source join begun using (merchant_id, id)
+), asked as (
+  insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
+  select merchant_id, serial, endpoint_id, id, kind, to_timestamp(at / 1000),
+    '{"type":"async-response"}'::json
+  from source join begun using (merchant_id, id)
+)
+select id from begun`;
+
+// The source's columns come back with the moved orders, so that the history needs no second join.
+const moveStatement = `
+with moved as (
+  update orders
+  set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
+    carrier = source.carrier, due_at = to_timestamp(source.due_at / 1000),
+    finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress::json
+  from unnest(${stepTypes}, $14::int[]) as source(${stepNames}, from_version)
+  where orders.merchant_id = source.merchant_id and orders.id = source.id
+    and orders.version = source.from_version
+  returning source.merchant_id, source.id, source.version, source.at, source.events
+), history as (
+  insert into order_history (merchant_id, order_id, version, at, node, events)
+  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events::json from moved
+)
+select id from moved`;
+
+const writtenStatement = `
+select order_id as id from order_history
+where node = $4 and (merchant_id, order_id, version) in (
+  select * from unnest($1::bigint[], $2::bigint[], $3::int[]))`;

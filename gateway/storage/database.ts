@@ -1,0 +1,94 @@
+/**
+ * Connections to PostgreSQL. The hot statements have connections of their own, whose planner is
+ * kept from scanning whole tables: a table that was empty when a plan was cached soon is not.
+ */
+import pg from "pg";
+
+export type Row = Readonly<Record<string, unknown>>;
+export type Query = <Result>(
+  text: string,
+  values?: readonly unknown[],
+  name?: string,
+) => Promise<readonly Result[]>;
+
+export type Database = {
+  /** Anything that is not the hot path. */
+  readonly query: Query;
+  /** The same with a planner that always goes by an index. */
+  readonly hot: Query;
+  /** One connection of its own for a transaction, a lock or a subscription. */
+  connect(): Promise<pg.Client>;
+  transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+};
+
+const applicationName = "tollgate";
+// Joins of a batch with a table must be index look-ups, however empty the table looks.
+const hotPlanner =
+  "-c enable_seqscan=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan";
+
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const shared = {
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+  };
+  const cold = new pg.Pool({ ...shared, max: options.poolSize });
+  const hot = new pg.Pool({ ...shared, max: options.poolSize, options: hotPlanner, min: 2 });
+  // A lost idle connection is replaced by the next query; without a listener it would end us.
+  for (const pool of [cold, hot]) pool.on("error", options.onLost);
+
+  return {
+    query: makeQuery(cold),
+    hot: makeQuery(hot),
+    async connect() {
+      const client = new pg.Client(shared);
+      await client.connect();
+      return client;
+    },
+    async transaction(work) {
+      const client = await cold.connect();
+      try {
+        await client.query("begin");
+        const result = await work(makeQuery(client));
+        await client.query("commit");
+        client.release();
+        return result;
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all([cold.end(), hot.end()]);
+    },
+  };
+}
+
+export type DatabaseOptions = {
+  readonly poolSize: number;
+  readonly connectTimeoutMs: number;
+  readonly onLost: (error: Error) => void;
+};
+
+function makeQuery(target: pg.Pool | pg.PoolClient): Query {
+  return async <Result>(text: string, values: readonly unknown[] = [], name?: string) => {
+    const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
+    const { rows } = await target.query(statement);
+    // The driver cannot know what a row looks like; the statement's author says it.
+    return rows as Result[];
+  };
+}
+
+/** The server went away or refuses work for the moment: the same statement may work later. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return (
+    /^(08|57P0|53)/.test(code) ||
+    /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT)$/.test(code) ||
+    /connection terminated|connection timeout|timeout exceeded|not queryable|client has encountered/i.test(
+      error.message,
+    )
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * Reading orders. Look-ups of the same moment become one statement; every one of them carries the
+ * merchant, so that nobody can read another's order and a cluster knows where to look.
+ */
+import type { Order } from "../orders/order.ts";
+import {
+  asOrderId,
+  type MerchantId,
+  type OrderId,
+  orderIdsOf,
+  type SerialNumber,
+} from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import type { Known } from "../work/accept.ts";
+import { plainArray, textArray } from "./array-literal.ts";
+import type { Query } from "./database.ts";
+import { type GatherOptions, makeGather } from "./gather.ts";
+import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
+
+export type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
+export type ClientOrderKey = { readonly merchantId: MerchantId; readonly clientOrderId: string };
+
+export function makeFindOrders(query: Query, options: GatherOptions) {
+  const byId = makeGather(async (keys: readonly OrderKey[]) => {
+    const rows = await query<OrderRow>(
+      byIdStatement,
+      [plainArray(keys.map((key) => key.merchantId)), plainArray(keys.map((key) => key.orderId))],
+      "orders_by_id",
+    );
+    const found = new Map(rows.map((row) => [`${row.merchant_id}/${row.id}`, row]));
+    return keys.map(({ merchantId, orderId }) => {
+      const row = found.get(`${merchantId}/${orderId}`);
+      return row === undefined ? undefined : unpackOrder(row);
+    });
+  }, options);
+
+  /** All orders with the client order id, the latest last. */
+  const byClientOrderId = makeGather(async (keys: readonly ClientOrderKey[]) => {
+    const rows = await query<OrderRow & { digest: Buffer }>(
+      byClientOrderIdStatement,
+      [
+        plainArray(keys.map((key) => key.merchantId)),
+        textArray(keys.map((key) => key.clientOrderId)),
+      ],
+      "orders_by_client_orderid",
+    );
+    const found = Map.groupBy(rows, (row) => `${row.merchant_id}/${row.client_orderid}`);
+    return keys.map(({ merchantId, clientOrderId }): readonly Known[] => {
+      const same = found.get(`${merchantId}/${clientOrderId}`) ?? [];
+      return same.map((row) => ({ order: unpackOrder(row), digest: row.digest }));
+    });
+  }, options);
+
+  return { byId, byClientOrderId };
+}
+
+export function makeFindBySerial(query: Query) {
+  return async (merchant: MerchantId, serial: SerialNumber): Promise<OrderId | undefined> => {
+    const [row] = await query<{ order_id: string | null }>(
+      "select order_id from requests where merchant_id = $1 and serial = $2",
+      [merchant, serial],
+      "request_by_serial",
+    );
+    return typeof row?.order_id === "string" ? asOrderId(row.order_id) : undefined;
+  };
+}
+
+/** Only for answers of a host that name nothing but our reference. */
+export function makeFindBySequence(query: Query) {
+  return async (sequence: bigint): Promise<Order | undefined> => {
+    const { first, last } = orderIdsOf(sequence);
+    const [row] = await query<OrderRow>(
+      `select ${orderColumns} from orders where id between $1 and $2 limit 1`,
+      [first, last],
+    );
+    return row === undefined ? undefined : unpackOrder(row);
+  };
+}
+
+/** Orders that somebody must look at, the longest due first. */
+export function makeFindDue(query: Query) {
+  return async (now: Instant, most: number): Promise<readonly Order[]> => {
+    const rows = await query<OrderRow>(
+      `select ${orderColumns} from orders where due_at <= to_timestamp($1::float8 / 1000)
+       order by due_at limit $2`,
+      [now, most],
+      "orders_due",
+    );
+    return rows.map(unpackOrder);
+  };
+}
+
+/** What a node of this name had in hand when it ended. */
+export function makeFindCarried(query: Query) {
+  return async (node: string): Promise<readonly Order[]> => {
+    const rows = await query<OrderRow>(
+      `select ${orderColumns} from orders where due_at is not null and carrier = $1`,
+      [node],
+    );
+    return rows.map(unpackOrder);
+  };
+}
+
+const byIdStatement = `
+select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
+join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id`;
+
+const byClientOrderIdStatement = `
+select ${prefixed("orders")}, orders.digest
+from unnest($1::bigint[], $2::text[]) as wanted(merchant_id, client_orderid)
+join orders on orders.merchant_id = wanted.merchant_id
+  and orders.client_orderid = wanted.client_orderid
+order by orders.attempt`;
+
+function prefixed(table: string): string {
+  return orderColumns
+    .split(", ")
+    .map((column) => `${table}.${column}`)
+    .join(", ");
+}
+
+/** Orders whose charge may or may not stand; the operator's most important number. */
+export function makeCountInDoubt(query: Query) {
+  return async (): Promise<number> => {
+    const [row] = await query<{ count: string }>(
+      "select count(*) from orders where due_at is not null and owes in ('reverse', 'alert_operator')",
+    );
+    return Number(row?.count ?? 0);
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * An order as a row and back. Two JSON columns hold it: `facts` are written once, `progress` anew
+ * by every step; what is searched for stands in columns beside them.
+ */
+import type { Answer, Order, Purchase, Transaction } from "../orders/order.ts";
+import { asEndpointId, asMerchantId, asOrderId } from "../values/ids.ts";
+import { type PackedMoney, unpackMoney } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+
+/** The JSON columns arrive parsed: the driver does that. */
+export type OrderRow = {
+  readonly merchant_id: string;
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly client_orderid: string;
+  readonly attempt: number;
+  readonly version: number;
+  readonly facts: Facts;
+  readonly progress: Progress;
+};
+
+export const orderColumns =
+  "merchant_id, id, endpoint_id, client_orderid, attempt, version, facts, progress";
+
+export function packFacts({ acceptedAt, purchase }: Order): string {
+  return JSON.stringify({ acceptedAt, purchase });
+}
+
+export function packProgress({ card, transaction, earlier, owed, deadlineAt }: Order): string {
+  return JSON.stringify({ card, transaction, earlier, owed, deadlineAt });
+}
+
+export function unpackOrder(row: OrderRow): Order {
+  const { facts, progress } = row;
+  return {
+    id: asOrderId(row.id),
+    merchantId: asMerchantId(row.merchant_id),
+    endpointId: asEndpointId(row.endpoint_id),
+    clientOrderId: row.client_orderid,
+    attempt: row.attempt,
+    version: row.version,
+    acceptedAt: facts.acceptedAt,
+    purchase: { ...facts.purchase, amount: unpackMoney(facts.purchase.amount) },
+    card: progress.card,
+    transaction: unpackTransaction(progress.transaction),
+    earlier: progress.earlier.map(unpackTransaction),
+    owed: progress.owed,
+    deadlineAt: progress.deadlineAt,
+  };
+}
+
+/** When the order must be looked at by somebody: its effect is free, or its stage has lasted. */
+export function dueAt({ owed, deadlineAt }: Order): Instant | undefined {
+  if (owed === undefined || deadlineAt === undefined) return owed?.claimableAt ?? deadlineAt;
+  return owed.claimableAt < deadlineAt ? owed.claimableAt : deadlineAt;
+}
+
+type PackedAnswer = Omit<Answer, "approvedAmount"> & { approvedAmount?: PackedMoney };
+type PackedTransaction = Omit<Transaction, "amount" | "answer"> & {
+  readonly amount: PackedMoney;
+  readonly answer?: PackedAnswer;
+};
+type Facts = {
+  readonly acceptedAt: Instant;
+  readonly purchase: Omit<Purchase, "amount"> & { readonly amount: PackedMoney };
+};
+type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
+  readonly transaction: PackedTransaction;
+  readonly earlier: readonly PackedTransaction[];
+};
+
+function unpackTransaction({ amount, answer, ...rest }: PackedTransaction): Transaction {
+  return {
+    ...rest,
+    amount: unpackMoney(amount),
+    answer: answer === undefined ? undefined : unpackAnswer(answer),
+  };
+}
+
+function unpackAnswer({ approvedAmount, ...rest }: PackedAnswer): Answer {
+  const money = approvedAmount === undefined ? undefined : unpackMoney(approvedAmount);
+  return { ...rest, approvedAmount: money };
+}

@@ -1,0 +1,65 @@
+/**
+ * Moments and durations. An `Instant` is milliseconds since 1970; it always comes from a `Clock`
+ * that was handed in, so that tests can move time. `Date` appears in this file only.
+ */
+import type { Brand } from "./brand.ts";
+
+export type Instant = Brand<number, "Instant">;
+
+export type Clock = {
+  now(): Instant;
+  /** Runs `task` once when the time has come; the returned function calls it off. */
+  after(delayMs: number, task: () => void): () => void;
+};
+
+export const asInstant = (milliseconds: number) => milliseconds as Instant;
+export const seconds = (count: number) => count * 1000;
+export const minutes = (count: number) => count * 60_000;
+export const hours = (count: number) => count * 3_600_000;
+
+export function later(instant: Instant, durationMs: number): Instant {
+  return asInstant(instant + durationMs);
+}
+
+/** Year, month … of an instant in UTC; what every printed form is made of. */
+export function calendar(instant: Instant) {
+  const iso = new Date(instant).toISOString();
+  return {
+    year: iso.slice(0, 4),
+    month: iso.slice(5, 7),
+    day: iso.slice(8, 10),
+    hour: iso.slice(11, 13),
+    minute: iso.slice(14, 16),
+    second: iso.slice(17, 19),
+    iso,
+  };
+}
+
+/** The date shape of the interface, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
+export function makePrintDate(zone: string): (instant: Instant) => string {
+  if (zone === "UTC") {
+    return (instant) => {
+      const { iso } = calendar(instant);
+      return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+    };
+  }
+  const format = new Intl.DateTimeFormat("en-CA", {
+    timeZone: zone,
+    hourCycle: "h23",
+    timeZoneName: "short",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  });
+  return (instant) => {
+    const part = Object.fromEntries(
+      format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]),
+    );
+    const day = `${part["year"]}-${part["month"]}-${part["day"]}`;
+    const time = `${part["hour"]}:${part["minute"]}:${part["second"]}`;
+    return `${day} ${time} ${part["timeZoneName"]}`;
+  };
+}

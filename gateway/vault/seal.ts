@@ -1,0 +1,32 @@
+/**
+ * Sealing with AES-256-GCM: nonce, tag and ciphertext in one piece of bytes. The context (whose
+ * card it is, what a key is for) is authenticated with it, so that a sealed thing moved to another
+ * place does not open there.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+const algorithm = "aes-256-gcm";
+const nonceBytes = 12;
+const tagBytes = 16;
+export const keyBytes = 32;
+
+export function seal(key: Uint8Array, plain: Uint8Array | string, context: string): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(Buffer.from(context));
+  const bytes = typeof plain === "string" ? Buffer.from(plain) : plain;
+  const sealed = cipher.update(bytes);
+  const rest = cipher.final();
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed, rest]);
+}
+
+/** Throws when the key or the context is another, or a bit has changed. */
+export function open(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+  const nonce = sealed.subarray(0, nonceBytes);
+  const tag = sealed.subarray(nonceBytes, nonceBytes + tagBytes);
+  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(context));
+  decipher.setAuthTag(tag);
+  const body = sealed.subarray(nonceBytes + tagBytes);
+  return Buffer.concat([decipher.update(body), decipher.final()]);
+}

@@ -1,0 +1,100 @@
+/**
+ * The vault: the only place where card numbers are kept, sealed, and the only place that can open
+ * them. It is asked through a few functions and says what storage it needs by the types below.
+ */
+import { createHmac } from "node:crypto";
+import { CardNumber } from "../values/card-number.ts";
+import type { CardId, MerchantId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import type { Keys } from "./keys.ts";
+import { open, seal } from "./seal.ts";
+
+export type Card = {
+  readonly number: CardNumber;
+  /** Two digits each, as banks want it. */
+  readonly expiryYear: string;
+  readonly expiryMonth: string;
+};
+
+export type Vault = {
+  hold(merchant: MerchantId, card: CardId, held: Card): Promise<void>;
+  reveal(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
+  /** The same number for the same card of the same merchant, and of no use anywhere else. */
+  hashIdOf(merchant: MerchantId, number: CardNumber): string;
+  /** For a card whose order was not begun after all. */
+  forget(merchant: MerchantId, card: CardId): Promise<void>;
+  /** Tells whether two requests are the same without keeping either. */
+  digest(text: Secret<string>): Buffer;
+  sealSecret(secret: Secret<string>, context: string): Buffer;
+  openSecret(sealed: Uint8Array, context: string): Secret<string>;
+};
+
+export type SealedCard = {
+  readonly merchantId: MerchantId;
+  readonly cardId: CardId;
+  readonly keyId: number;
+  readonly sealed: Uint8Array;
+  readonly fingerprint: Uint8Array;
+};
+export type StoreCard = (card: SealedCard) => Promise<void>;
+export type ForgetCard = (merchant: MerchantId, card: CardId) => Promise<void>;
+export type FindSealedCard = (m: MerchantId, card: CardId) => Promise<SealedCard | undefined>;
+export type KeyStore = {
+  list(): Promise<readonly { id: number; purpose: string; sealed: Buffer; retired: boolean }[]>;
+  add(purpose: string, sealed: Buffer): Promise<void>;
+};
+
+export type CardStore = {
+  readonly store: StoreCard;
+  readonly find: FindSealedCard;
+  readonly forget: ForgetCard;
+};
+
+export function makeVault(keys: Keys, { store, find, forget }: CardStore): Vault {
+  return {
+    hold(merchantId, cardId, { number, expiryYear, expiryMonth }) {
+      const { id: keyId, key } = keys.current("cards");
+      const plain = `${number.reveal()}/${expiryYear}/${expiryMonth}`;
+      const sealed = seal(key, plain, cardContext(merchantId, cardId));
+      const fingerprint = fingerprintOf(merchantId, number);
+      return store({ merchantId, cardId, keyId, sealed, fingerprint });
+    },
+
+    async reveal(merchantId, cardId) {
+      const kept = await find(merchantId, cardId);
+      if (kept === undefined) return undefined;
+      const plain = open(keys.get(kept.keyId), kept.sealed, cardContext(merchantId, cardId));
+      const [digits = "", expiryYear = "", expiryMonth = ""] = plain.toString().split("/");
+      return { number: new CardNumber(digits), expiryYear, expiryMonth };
+    },
+
+    forget,
+
+    // Sixty bits of the fingerprint: at most nineteen digits, as identifiers are on the wire.
+    hashIdOf(merchantId, number) {
+      const bits = fingerprintOf(merchantId, number).readBigUInt64BE() >> 4n;
+      return String(bits);
+    },
+
+    digest(text) {
+      return createHmac("sha256", keys.current("digests").key).update(text.reveal()).digest();
+    },
+
+    sealSecret(secret, context) {
+      return seal(keys.current("secrets").key, secret.reveal(), context);
+    },
+
+    openSecret(sealed, context) {
+      return new Secret(open(keys.current("secrets").key, sealed, context).toString());
+    },
+  };
+
+  function fingerprintOf(merchant: MerchantId, number: CardNumber): Buffer {
+    const { key } = keys.current("fingerprints");
+    return createHmac("sha256", key).update(`${merchant}/${number.reveal()}`).digest();
+  }
+}
+
+function cardContext(merchant: MerchantId, card: CardId): string {
+  return `card/${merchant}/${card}`;
+}

@@ -1,0 +1,37 @@
+/**
+ * What merchants see of a stage. Internal stages can be refined without changing the interface:
+ * several of them may look the same from outside.
+ */
+import type { Stage, TransactionKind } from "../orders/order.ts";
+
+export type Status = "processing" | "approved" | "declined" | "error" | "filtered";
+
+type Shown = { readonly status: Status; readonly suffix: string };
+
+// biome-ignore format: a table
+const shown: Readonly<Record<Stage, Shown>> = {
+  filtering:          { status: "processing", suffix: "filtering" },
+  authenticating:     { status: "processing", suffix: "3d_validating" },
+  awaiting_method:    { status: "processing", suffix: "3d_validating" },
+  awaiting_challenge: { status: "processing", suffix: "3d_validating" },
+  awaiting_pares:     { status: "processing", suffix: "3d_validating" },
+  authorizing:        { status: "processing", suffix: "processing" },
+  reversing:          { status: "processing", suffix: "unknown" },
+  approved:           { status: "approved",   suffix: "approved" },
+  declined:           { status: "declined",   suffix: "declined" },
+  filtered:           { status: "filtered",   suffix: "filtered" },
+  error:              { status: "error",      suffix: "error" },
+};
+
+// biome-ignore format: a table
+const prefixes: Readonly<Record<TransactionKind, string>> = {
+  sale: "sale",
+};
+
+export function statusOf(stage: Stage): Status {
+  return shown[stage].status;
+}
+
+export function wireStageOf(kind: TransactionKind, stage: Stage): string {
+  return `${prefixes[kind]}_${shown[stage].suffix}`;
+}

@@ -1,0 +1,138 @@
+/**
+ * Accepting an order: it is written with its first steps taken, claimed by this node, and carried
+ * on from memory. A client order id can be charged once, so a request is either new, a repeat of an
+ * earlier one, or a new attempt after attempts that ended unpaid; decision 0005.
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { Advance, Step } from "../orders/advance.ts";
+import type { Accepted, AskedOrder } from "../orders/asked.ts";
+import type { CardInHand } from "../orders/doer.ts";
+import type { Order, Transaction } from "../orders/order.ts";
+import { isFinal } from "../orders/transitions.ts";
+import type { CardNumber } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
+import {
+  asCardId,
+  type CardId,
+  type MerchantId,
+  type OrderId,
+  type SerialNumber,
+} from "../values/ids.ts";
+import type { Secret } from "../values/secret.ts";
+import type { Clock } from "../values/time.ts";
+import type { Carry } from "./carry.ts";
+
+export type Accept = (asked: AskedOrder) => Promise<Accepted | Failure>;
+
+/** The first step of a new order, with the request that made it. */
+export type Beginning = {
+  readonly step: Step;
+  readonly digest: Uint8Array;
+  readonly serialNumber: SerialNumber;
+};
+
+/** `taken`: the merchant has an order with this client order id and attempt already. */
+export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
+
+/** An order with the digest of the request that made it. */
+export type Known = { readonly order: Order; readonly digest: Buffer };
+
+type Vault = {
+  hold(merchant: MerchantId, card: CardId, held: CardInHand): Promise<void>;
+  forget(merchant: MerchantId, card: CardId): Promise<void>;
+  hashIdOf(merchant: MerchantId, number: CardNumber): string;
+  digest(text: Secret<string>): Buffer;
+};
+
+type Needs = {
+  readonly advance: Advance;
+  readonly begin: Begin;
+  readonly findKnown: (merchant: MerchantId, clientOrderId: string) => Promise<readonly Known[]>;
+  readonly vault: Vault;
+  readonly nextOrderId: () => Promise<OrderId>;
+  readonly carry: Carry;
+  readonly clock: Clock;
+  readonly inFlightMax: number;
+};
+
+export function makeAccept(needs: Needs): Accept {
+  return async (asked) => {
+    if (needs.carry.count >= needs.inFlightMax) {
+      return new Failure("storage_unavailable", "", "too many orders in flight");
+    }
+    const digest = needs.vault.digest(asked.sameness);
+    let attempt = 1;
+    for (;;) {
+      const order = await tryAttempt(asked, attempt, digest);
+      if (order instanceof Failure) return order;
+      if (order !== "taken") return { order, repeated: false };
+
+      const known = await needs.findKnown(asked.merchantId, asked.clientOrderId);
+      const same = known.find((earlier) => timingSafeEqual(earlier.digest, digest));
+      if (same !== undefined) return { order: same.order, repeated: true };
+      if (!known.every(({ order: { transaction } }) => endedUnpaid(transaction))) {
+        return new Failure("duplicate_order");
+      }
+      attempt = known.length + 1;
+    }
+  };
+
+  async function tryAttempt(
+    asked: AskedOrder,
+    attempt: number,
+    digest: Buffer,
+  ): Promise<Order | "taken" | Failure> {
+    const id = await needs.nextOrderId();
+    const cardId = asCardId(id);
+    const step = needs.advance(draft(asked, id, attempt), { kind: "received" }, needs.clock.now());
+    if (step instanceof Failure) return step;
+
+    // The card is stored beside the order and not after it: both must stand before a charge leaves.
+    const [begun] = await Promise.all([
+      needs.begin({ step, digest, serialNumber: asked.serialNumber }),
+      needs.vault.hold(asked.merchantId, cardId, asked.inHand),
+    ]);
+    if (begun === "taken") {
+      await needs.vault.forget(asked.merchantId, cardId);
+      return "taken";
+    }
+    needs.carry.start(step.order, { startedBefore: false, inHand: asked.inHand });
+    return step.order;
+  }
+
+  function draft(asked: AskedOrder, id: OrderId, attempt: number): Order {
+    const { merchantId, endpointId, clientOrderId, purchase } = asked;
+    const hashId = needs.vault.hashIdOf(merchantId, asked.inHand.number);
+    return {
+      id,
+      merchantId,
+      endpointId,
+      clientOrderId,
+      attempt,
+      version: 0,
+      acceptedAt: needs.clock.now(),
+      purchase,
+      card: { ...asked.card, cardId: asCardId(id), hashId },
+      transaction: {
+        kind: asked.kind,
+        serialNumber: asked.serialNumber,
+        amount: purchase.amount,
+        stage: "filtering",
+        charge: undefined,
+        answer: undefined,
+        authentication: undefined,
+        reason: undefined,
+        receiptId: undefined,
+        reversalTries: 0,
+        finishedAt: undefined,
+      },
+      earlier: [],
+      owed: undefined,
+      deadlineAt: undefined,
+    };
+  }
+}
+
+function endedUnpaid({ stage }: Transaction): boolean {
+  return isFinal(stage) && stage !== "approved";
+}

@@ -1,0 +1,60 @@
+/**
+ * Finds the orders that somebody must look at and takes them up: deadlines that have passed,
+ * reversals whose gap is over, and whatever a node that went silent had in hand.
+ */
+import type { Apply, Claim } from "../orders/apply.ts";
+import type { Order } from "../orders/order.ts";
+import { Failure } from "../values/failure.ts";
+import type { Clock, Instant } from "../values/time.ts";
+import type { Carry } from "./carry.ts";
+
+export type ClaimNeeds = {
+  readonly node: string;
+  readonly clock: Clock;
+  readonly findDue: (now: Instant, most: number) => Promise<readonly Order[]>;
+  readonly findCarried: (node: string) => Promise<readonly Order[]>;
+  readonly apply: Apply;
+  readonly claim: Claim;
+  readonly carry: Carry;
+  readonly batchMax: number;
+};
+
+export type ClaimWork = {
+  /** One look at what is due; answers how many orders were taken up. */
+  claimDue(): Promise<number>;
+  /** What this node had in hand when it last ended: no need to wait for its own lease. */
+  claimOwn(): Promise<number>;
+};
+
+export function makeClaimWork(needs: ClaimNeeds): ClaimWork {
+  const { node, clock, carry } = needs;
+
+  return {
+    async claimDue() {
+      const due = await needs.findDue(clock.now(), needs.batchMax);
+      return takeAll(due);
+    },
+    async claimOwn() {
+      return takeAll(await needs.findCarried(node));
+    },
+  };
+
+  async function takeAll(orders: readonly Order[]): Promise<number> {
+    const free = orders.filter(({ id }) => !carry.has(id));
+    const taken = await Promise.all(free.map(take));
+    return taken.filter((order) => order).length;
+  }
+
+  async function take(order: Order): Promise<boolean> {
+    const taken = isExpired(order)
+      ? await needs.apply(order, { kind: "expired" })
+      : await needs.claim(order, node);
+    if (taken === undefined || taken instanceof Failure) return false;
+    carry.start(taken, { startedBefore: true, inHand: undefined });
+    return true;
+  }
+
+  function isExpired({ deadlineAt }: Order): boolean {
+    return deadlineAt !== undefined && deadlineAt <= clock.now();
+  }
+}

@@ -1,0 +1,62 @@
+/** What the log may see of a message. Every value that must not be seen is looked for as text. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describe, type Message, writeSubelements } from "./index.ts";
+import { samples } from "./samples.ts";
+
+const sale: Message = {
+  mti: "0200",
+  fields: {
+    2: "4000001000000000013",
+    4: "000000001500",
+    14: "2803",
+    35: "4000001000000000013=28032010000000000",
+    41: "10000018",
+    48: writeSubelements("T", [
+      ["42", "0103212"],
+      ["43", "AAABBJg0VhI0VniQEjRWAAAAAAA="],
+      ["92", "737"],
+    ]),
+    52: "0123456789ABCDEF",
+    55: "5A0A4000001000000000013F",
+    126: "00800000000000000000010498345612345678901234560000000000",
+  },
+};
+
+test("a message is described with its card and authentication values masked", () => {
+  assert.deepEqual(describe(sale), {
+    mti: "0200",
+    2: "400000****0013",
+    4: "000000001500",
+    14: "****",
+    35: "****",
+    41: "10000018",
+    48: "T 42=0103212 43=**** 92=****",
+    52: "****",
+    55: "****",
+    126: "****",
+  });
+});
+
+test("no sample shows its card number, expiry or authentication value", () => {
+  for (const message of samples.good) {
+    const described = JSON.stringify(describe(message));
+    for (const field of [2, 14, 52, 55, 126]) {
+      const value = message.fields[field];
+      if (value !== undefined)
+        assert.ok(!described.includes(`"${value}"`), `${message.id} ${field}`);
+    }
+    assert.ok(!described.includes(message.fields[2] ?? "no card"), message.id);
+    assert.ok(!described.includes("AAABBJg0VhI0VniQEjRW"), message.id);
+  }
+});
+
+test("too short a card number and private text in another shape are hidden whole", () => {
+  const fields = { 2: "400000100013", 48: "CVV2=737" };
+
+  assert.deepEqual(describe({ mti: "0200", fields }), { mti: "0200", 2: "****", 48: "****" });
+});
+
+test("a field that nobody has judged is hidden", () => {
+  assert.equal(describe({ mti: "0200", fields: { 102: "12345678" } })["102"], "****");
+});

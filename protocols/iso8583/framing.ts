@@ -1,0 +1,114 @@
+/**
+ * Lengths before ISO 8583 messages on a stream, which the standard leaves to the parties. A read
+ * may end anywhere, so a reader keeps what is not whole yet. A frame that came whole in one chunk
+ * is a view of it, so a chunk must not be written to again.
+ */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+
+export type Framing = "binary-2" | "ascii-4";
+
+/** A length counts the payload and not itself; `read` is negative for what is not a length. */
+type Header = {
+  readonly bytes: number;
+  readonly payloadBytesMax: number;
+  readonly read: (stream: Buffer, at: number) => number;
+  readonly write: (length: number, target: Buffer) => void;
+};
+
+const headers: Record<Framing, Header> = {
+  "binary-2": {
+    bytes: 2,
+    payloadBytesMax: 0xffff,
+    read: (stream, at) => stream.readUInt16BE(at),
+    write: (length, target) => target.writeUInt16BE(length),
+  },
+  "ascii-4": {
+    bytes: 4,
+    payloadBytesMax: 9999,
+    read: (stream, at) => readDigits(stream.toString("latin1", at, at + 4)),
+    write: (length, target) => target.write(String(length).padStart(4, "0"), "latin1"),
+  },
+};
+
+/** An empty payload makes a heartbeat. */
+export function frame(framing: Framing, payload: Uint8Array): Buffer {
+  const header = headers[framing];
+  assert.ok(payload.length <= header.payloadBytesMax, "the payload is too long for its framing");
+  const framed = Buffer.allocUnsafe(header.bytes + payload.length);
+  header.write(payload.length, framed);
+  framed.set(payload, header.bytes);
+  return framed;
+}
+
+/** The stream cannot be read any further; `framesBefore` came whole in the same chunk. */
+export class FrameFault {
+  readonly reason: "malformed_header" | "too_long";
+  readonly framesBefore: readonly Buffer[];
+
+  constructor(reason: FrameFault["reason"], framesBefore: readonly Buffer[]) {
+    this.reason = reason;
+    this.framesBefore = framesBefore;
+  }
+}
+
+export class FrameReader {
+  readonly #header: Header;
+  readonly #payloadBytesMax: number;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #bytesWanted: number;
+  #fault: FrameFault | undefined;
+
+  constructor(framing: Framing, { payloadBytesMax }: { readonly payloadBytesMax: number }) {
+    this.#header = headers[framing];
+    this.#payloadBytesMax = payloadBytesMax;
+    this.#bytesWanted = this.#header.bytes;
+  }
+
+  /** The frames that are now whole, without heartbeats. After a fault there is only that fault. */
+  push(chunk: Uint8Array): readonly Buffer[] | FrameFault {
+    if (this.#fault !== undefined) return this.#fault;
+    this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    this.#bytes += chunk.byteLength;
+    // Joining only when it completes something keeps a slow stream from being copied over and over.
+    return this.#bytes < this.#bytesWanted ? [] : this.#split(this.#join());
+  }
+
+  #join(): Buffer {
+    const [first] = this.#chunks;
+    return first?.length === this.#bytes ? first : Buffer.concat(this.#chunks);
+  }
+
+  #split(stream: Buffer): readonly Buffer[] | FrameFault {
+    const header = this.#header;
+    const frames: Buffer[] = [];
+    let at = 0;
+    this.#bytesWanted = header.bytes;
+    while (stream.length - at >= header.bytes) {
+      const length = header.read(stream, at);
+      if (length < 0) return this.#fail("malformed_header", frames);
+      if (length > this.#payloadBytesMax) return this.#fail("too_long", frames);
+      const end = at + header.bytes + length;
+      if (end > stream.length) {
+        this.#bytesWanted = end - at;
+        break;
+      }
+      if (length > 0) frames.push(stream.subarray(at + header.bytes, end));
+      at = end;
+    }
+    this.#chunks = at < stream.length ? [stream.subarray(at)] : [];
+    this.#bytes = stream.length - at;
+    return frames;
+  }
+
+  #fail(reason: FrameFault["reason"], framesBefore: readonly Buffer[]): FrameFault {
+    this.#chunks = [];
+    this.#fault = new FrameFault(reason, []);
+    return new FrameFault(reason, framesBefore);
+  }
+}
+
+function readDigits(text: string): number {
+  return /^[0-9]{4}$/.test(text) ? Number(text) : -1;
+}

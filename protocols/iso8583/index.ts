@@ -1,0 +1,15 @@
+/**
+ * ISO 8583:1987 messages: a specification table turns a message into bytes and back. The codec is
+ * strict both ways: decode takes exactly the payloads that encode can write.
+ */
+export { decode } from "./decode.ts";
+export { DecodeFault, type DecodeField, type DecodeReason } from "./decode-fault.ts";
+export { describe } from "./describe.ts";
+export { encode } from "./encode.ts";
+export { FrameFault, FrameReader, type Framing, frame } from "./framing.ts";
+export { type Fields, isRequest, type Message, responseMti } from "./message.ts";
+export { type OriginalData, originalData, parseOriginalData } from "./original-data.ts";
+export type { Row, Specification } from "./specification.ts";
+export { iso87Ascii } from "./specifications/iso87-ascii.ts";
+export { iso87BinaryLeft, iso87BinaryRight } from "./specifications/iso87-binary.ts";
+export { readSubelements, type Subelements, writeSubelements } from "./subelements.ts";

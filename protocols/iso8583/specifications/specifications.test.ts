@@ -1,0 +1,52 @@
+/**
+ * The tables against the layouts of the sample file, which an independent codec wrote: every row is
+ * printed in that file's words and must be the same.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encodings } from "../parts/encoding.ts";
+import { paddings } from "../parts/padding.ts";
+import { prefixes } from "../parts/prefix.ts";
+import { type SpecificationName, samples, specifications } from "../samples.ts";
+import type { Row, Specification } from "../specification.ts";
+
+const names: readonly SpecificationName[] = [
+  "iso87-ascii",
+  "iso87-binary-left",
+  "iso87-binary-right",
+];
+
+for (const name of names) {
+  test(`the table of ${name} is the layout of the sample messages`, () => {
+    const specification = specifications[name];
+    const layout = samples.specs[name];
+
+    assert.ok(layout.mtiEncoding.startsWith(`${specification.mti},`));
+    assert.ok(layout.bitmapEncoding.startsWith(`${specification.bitmap},`));
+    const printed = specification.rows.map((row) => print(row, specification));
+    assert.deepEqual(printed, layout.fields);
+  });
+}
+
+function print(row: Row, { oddDigits }: Specification): object {
+  const [field, name, content, prefix, maxLength, dataEncoding] = row;
+  const [lengthType, lengthEncoding = "none"] = prefix.split(" ");
+  const isFixed = prefix === "fixed";
+  const isPadded = dataEncoding === "bcd" && !(isFixed && maxLength % 2 === 0);
+  return {
+    field,
+    name,
+    content,
+    lengthType,
+    lengthEncoding,
+    lengthBytes: prefixes[prefix].bytes,
+    maxLength,
+    maxLengthUnit: encodings[dataEncoding].unit,
+    dataEncoding,
+    ...(isPadded ? { oddPad: paddings[oddDigits] } : {}),
+    ...(dataEncoding === "hex" ? { note: isFixed ? hexNote : hexNote + countNote } : {}),
+  };
+}
+
+const hexNote = "each byte is two upper-case hex characters on the wire";
+const countNote = "; the length prefix counts those characters";

@@ -1,0 +1,101 @@
+/**
+ * The sandbox bank: an acquirer host and the page that steers it, in one process of its own or in
+ * a test's. It shares no code with the gateway except the public protocols.
+ */
+import { join } from "node:path";
+import type { Message } from "@tollgate/protocols/iso8583";
+import { makeAttend } from "./acquirer-host/attend.ts";
+import { AcquirerHost } from "./acquirer-host/host.ts";
+import { LateAnswers } from "./acquirer-host/late-answers.ts";
+import { Numbers } from "./acquirer-host/numbers.ts";
+import { Arrivals, type Match } from "./arrivals.ts";
+import { BankClock } from "./bank-clock.ts";
+import { ControlServer } from "./control.ts";
+import { Ledger, type LedgerEntry } from "./ledger.ts";
+import { type LoggedMessage, MessageLog } from "./message-log.ts";
+import { Switchboard, type Switches, SwitchFault } from "./switches.ts";
+
+export type BankOptions = {
+  readonly httpPort: number;
+  readonly hostPort: number;
+  readonly host?: string;
+  readonly dataDir: string;
+  readonly log?: (line: string) => void;
+};
+
+export type Bank = {
+  readonly url: string;
+  readonly hostAddress: string;
+  readonly httpPort: number;
+  readonly hostPort: number;
+  ledger(reference?: string): readonly LedgerEntry[];
+  messages(reference?: string): readonly LoggedMessage[];
+  switches(): Switches;
+  setSwitches(patch: Partial<Switches>): Promise<void>;
+  received(match: Match): Promise<Message>;
+  stop(): Promise<void>;
+};
+
+export type { LedgerEntry, LoggedMessage, Match, Switches };
+
+export async function startBank(options: BankOptions): Promise<Bank> {
+  const parts = await makeParts(options);
+  const { acquirer, arrivals, change, control, ledger, messages, switches } = parts;
+  const { host = "127.0.0.1", httpPort } = options;
+  try {
+    await acquirer.open();
+    await control.open({ host, port: httpPort });
+  } catch (error) {
+    await stop(parts);
+    throw error;
+  }
+
+  return {
+    url: `http://${host}:${control.port}`,
+    hostAddress: `${host}:${acquirer.port}`,
+    httpPort: control.port,
+    hostPort: acquirer.port,
+    ledger: (reference) => ledger.entries(reference).slice(),
+    messages: (reference) => messages.list(reference),
+    switches: () => switches.current,
+    async setSwitches(patch) {
+      const changed = await change(patch);
+      if (changed instanceof SwitchFault) throw new Error(changed.sentence);
+    },
+    received: (match) => arrivals.waitFor(match),
+    stop: () => stop(parts),
+  };
+}
+
+async function makeParts({ hostPort, host = "127.0.0.1", dataDir, log = () => {} }: BankOptions) {
+  const clock = new BankClock();
+  const switches = new Switchboard();
+  const late = new LateAnswers();
+  const messages = new MessageLog();
+  const arrivals = new Arrivals(messages);
+  const ledger = await Ledger.open(join(dataDir, "bank", "ledger.jsonl"), clock, log);
+
+  const attend = makeAttend({ clock, ledger, switches, late, numbers: new Numbers() });
+  const surroundings = { attend, arrivals, clock, messages, log };
+  const acquirer = new AcquirerHost({ host, port: hostPort }, surroundings);
+
+  async function change(patch: unknown): Promise<Switches | SwitchFault> {
+    const changed = switches.set(patch);
+    if (changed instanceof SwitchFault) return changed;
+    await (changed.hostDown ? acquirer.close() : acquirer.open());
+    return changed;
+  }
+
+  const control = new ControlServer({ ledger, messages, switches, change, log });
+  return { acquirer, arrivals, change, control, late, ledger, messages, switches };
+}
+
+type Parts = Awaited<ReturnType<typeof makeParts>>;
+
+/** Drops every connection at once; what was booked is on disk when this is done. */
+async function stop({ acquirer, arrivals, control, late, ledger }: Parts): Promise<void> {
+  late.close();
+  await Promise.all([acquirer.close(), control.close()]);
+  arrivals.close();
+  await ledger.close();
+}

@@ -1,0 +1,116 @@
+/** The control page: plain HTML without scripts; its form posts to the same address as programs. */
+import type { LedgerEntry } from "./ledger.ts";
+import { amountOutcomes, cvvOutcomes, type Outcome, scenarios } from "./scenarios.ts";
+import { type Switches, switchTable } from "./switches.ts";
+
+const entriesShown = 50;
+
+export function makeControlPage(switches: Switches, entries: readonly LedgerEntry[]): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Sandbox bank</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>Sandbox bank</h1>
+<p>As JSON: <a href="/switches">switches</a>, <a href="/scenarios">scenarios</a>,
+<a href="/ledger">ledger</a>, <a href="/messages">messages</a>.</p>
+<h2>Switches</h2>
+${makeSwitchForm(switches)}
+<h2>Ledger</h2>
+${makeLedgerTable(entries)}
+<h2>Cards</h2>
+${makeScenarioTable()}
+<p>${escapeHtml(cvvSentence())}</p>
+<p>${escapeHtml(amountSentence())}</p>
+</body>
+</html>
+`;
+}
+
+const style = `
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% }
+th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884 }
+td.number { text-align: right; font-variant-numeric: tabular-nums }
+code { font-size: 14px }
+`;
+
+function makeSwitchForm(switches: Switches): string {
+  const rows = Object.entries(switchTable).map(([name, { what }]) => {
+    const value = Object.entries(switches).find(([other]) => other === name)?.[1];
+    return [
+      `<label for="${name}"><code>${name}</code></label>`,
+      makeControl(name, value),
+      escapeHtml(what),
+    ];
+  });
+  return `<form method="post" action="/switches">
+${makeTable(["Switch", "Value", "What it does"], rows)}
+<p><button type="submit">Set the switches</button></p>
+</form>`;
+}
+
+/** A list instead of a box to tick, because a form says nothing of boxes that are not ticked. */
+function makeControl(name: string, value: unknown): string {
+  if (typeof value !== "boolean") {
+    return `<input type="number" step="any" min="0" id="${name}" name="${name}" value="${value}">`;
+  }
+  const options = [false, true].map((choice) => {
+    const selected = choice === value ? " selected" : "";
+    return `<option value="${choice}"${selected}>${choice ? "on" : "off"}</option>`;
+  });
+  return `<select id="${name}" name="${name}">${options.join("")}</select>`;
+}
+
+function makeLedgerTable(entries: readonly LedgerEntry[]): string {
+  if (entries.length === 0) return "<p>Nothing is booked yet.</p>";
+  const rows = entries
+    .slice(-entriesShown)
+    .reverse()
+    .map(({ at, reference, kind, amount, currency }) => [
+      escapeHtml(at),
+      `<a href="/messages?reference=${encodeURIComponent(reference)}">${escapeHtml(reference)}</a>`,
+      kind,
+      `${amount} ${escapeHtml(currency)}`,
+    ]);
+  return makeTable(["At", "Reference (its messages)", "Kind", "Amount in minor units"], rows);
+}
+
+function makeScenarioTable(): string {
+  const rows = scenarios.map(({ group, name, card, what }) => [
+    escapeHtml(group),
+    `<code>${escapeHtml(name)}</code>`,
+    `<code>${card}</code>`,
+    escapeHtml(what),
+  ]);
+  return makeTable(["Group", "Name", "Card", "What happens"], rows);
+}
+
+function makeTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const head = heads.map((text) => `<th>${text}</th>`).join("");
+  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join("")}</tr>`);
+  return `<table>\n<tr>${head}</tr>\n${body.join("\n")}\n</table>`;
+}
+
+function cvvSentence(): string {
+  const rules = [...cvvOutcomes].map(([cvv, outcome]) => `${cvv || "none"}: ${say(outcome)}`);
+  return `CVV, where the card's row does not decide: ${rules.join("; ")}; others: N7.`;
+}
+
+function amountSentence(): string {
+  const rules = [...amountOutcomes].map(([digits, outcome]) => `${digits}: ${say(outcome)}`);
+  return `Last two digits of the amount, on the amount-driven card: ${rules.join("; ")}.`;
+}
+
+function say(outcome: Outcome): string {
+  if (outcome.kind === "decline") return outcome.code;
+  return outcome.kind === "book-in-silence" ? "booked, no answer" : "approved";
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,41 @@
+/**
+ * The sandbox bank as a program. It says on its standard output when it is ready, and ends with
+ * its parent when asked to follow its standard input.
+ */
+import { startBank } from "./bank.ts";
+import { PortInUse } from "./listen-on.ts";
+
+const { env } = process;
+
+try {
+  const bank = await startBank({
+    httpPort: readPort("GW_BANK_PORT", 8090),
+    hostPort: readPort("GW_BANK_HOST_PORT", 8583),
+    dataDir: env["GW_DATA_DIR"] ?? "./data",
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
+  process.stdout.write(`{"bank":"ready","url":"${bank.url}","host":"${bank.hostAddress}"}\n`);
+
+  const end = async () => {
+    await bank.stop();
+    process.exit(0);
+  };
+  process.once("SIGTERM", end);
+  process.once("SIGINT", end);
+  if (env["GW_BANK_FOLLOW_STDIN"] === "1") process.stdin.once("close", end).resume();
+} catch (error) {
+  if (!(error instanceof PortInUse)) throw error;
+  refuse(error.message);
+}
+
+function readPort(name: string, otherwise: number): number {
+  const text = env[name];
+  if (text === undefined || text === "") return otherwise;
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
+  return refuse(`${name} takes a port number from 0 to 65535.`);
+}
+
+function refuse(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(2);
+}

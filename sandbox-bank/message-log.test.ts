@@ -1,0 +1,56 @@
+/** The message log forgets the oldest, masks everything, and keeps long messages whole. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { encode, iso87Ascii, type Message } from "@tollgate/protocols/iso8583";
+import { MessageLog } from "./message-log.ts";
+import { charge } from "./testing/gateway-line.ts";
+
+function record(log: MessageLog, message: Message): void {
+  const reference = message.fields[37] ?? "";
+  log.record("received", { reference, payload: encode(iso87Ascii, message), ms: 0 });
+}
+
+test("only the last messages are kept, oldest first", () => {
+  const log = new MessageLog(3);
+  const sales = Array.from({ length: 5 }, () => charge());
+  for (const sale of sales) record(log, sale);
+
+  assert.deepEqual(
+    log.list().map(({ fields }) => fields["37"]),
+    sales.slice(2).map(({ fields }) => fields[37]),
+  );
+  assert.equal(log.list(sales[0]?.fields[37]).length, 0);
+  assert.equal(log.list(sales[4]?.fields[37]).length, 1);
+});
+
+test("a message longer than its slot is kept whole, and not longer than its turn", () => {
+  const log = new MessageLog(2);
+  const long = charge({ more: { 63: "R".padEnd(900, "x") } });
+  record(log, long);
+  assert.equal(log.list()[0]?.fields["63"]?.length, 900);
+
+  const short = [charge(), charge()];
+  for (const sale of short) record(log, sale);
+  assert.deepEqual(
+    log.list().map(({ fields }) => fields["37"]),
+    short.map(({ fields }) => fields[37]),
+  );
+});
+
+test("the log itself shows nothing of what it keeps", () => {
+  const log = new MessageLog(2);
+  record(log, charge({ card: "4000002000000016" }));
+
+  assert.doesNotMatch(inspect(log, { depth: 9, showHidden: true }), /4000002000000016|Buffer/);
+  assert.equal(JSON.stringify(log), "{}");
+});
+
+test("bytes that are no message are listed as such", () => {
+  const log = new MessageLog(2);
+  log.record("sent", { reference: "R1", payload: Buffer.from("nonsense"), ms: 0 });
+
+  const at = "1970-01-01T00:00:00.000Z";
+  const fields = { unreadable: "8 bytes" };
+  assert.deepEqual(log.list("R1"), [{ at, direction: "sent", mti: "", fields }]);
+});

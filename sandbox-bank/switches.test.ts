@@ -1,0 +1,115 @@
+/** The whole-bank switches, as a gateway feels them. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { Switchboard, SwitchFault } from "./switches.ts";
+import { booked, startTestBank } from "./testing/bank-for-tests.ts";
+import { charge, echo, GatewayLine, network } from "./testing/gateway-line.ts";
+
+test("a share of the sales is declined, and the same seed declines the same ones", async (t) => {
+  const bank = await startTestBank(t);
+  const line = await GatewayLine.signOn(bank.hostPort);
+  t.after(() => line.close());
+  const run = async () => {
+    await bank.setSwitches({ declineShare: 0.3, seed: 42 });
+    const codes: (string | undefined)[] = [];
+    for (let count = 0; count < 200; count += 1) codes.push((await line.ask(charge())).fields[39]);
+    return codes;
+  };
+
+  const codes = await run();
+
+  const declined = codes.filter((code) => code === "05").length;
+  assert.ok(declined > 40 && declined < 80, `${declined} of 200`);
+  assert.equal(codes.filter((code) => code === "00").length, 200 - declined);
+  assert.deepEqual(await run(), codes);
+});
+
+test("a lost answer is booked and not sent", async (t) => {
+  const bank = await startTestBank(t);
+  const line = await GatewayLine.signOn(bank.hostPort);
+  t.after(() => line.close());
+  await bank.setSwitches({ lostAnswerShare: 1 });
+
+  const sale = charge();
+  line.send(sale, echo);
+
+  assert.equal((await line.answer()).mti, "0810");
+  assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"]);
+});
+
+test("a host that is down drops its links and comes back on the same port", async (t) => {
+  const bank = await startTestBank(t);
+  const line = await GatewayLine.signOn(bank.hostPort);
+
+  await bank.setSwitches({ hostDown: true });
+  await line.closed;
+  const refused = connect(bank.hostPort, "127.0.0.1");
+  await assert.rejects(once(refused, "connect"), /ECONNREFUSED/);
+
+  await bank.setSwitches({ hostDown: false });
+  const again = await GatewayLine.signOn(bank.hostPort);
+  t.after(() => again.close());
+  assert.equal((await again.ask(charge())).fields[39], "00");
+});
+
+test("a refused sign-on is answered 91, and no sale is taken after it", async (t) => {
+  const bank = await startTestBank(t);
+  await bank.setSwitches({ refuseSignOn: true });
+  const line = await GatewayLine.open(bank.hostPort);
+
+  assert.equal((await line.ask(network("001"))).fields[39], "91");
+  line.send(charge());
+  await line.closed;
+});
+
+test("latency holds answers back without holding up what comes after", async (t) => {
+  const bank = await startTestBank(t);
+  const line = await GatewayLine.signOn(bank.hostPort);
+  t.after(() => line.close());
+  await bank.setSwitches({ latencyMedianMs: 20 });
+
+  line.send(charge(), echo);
+
+  assert.equal((await line.answer()).mti, "0810");
+  assert.equal((await line.answer()).mti, "0210");
+});
+
+test("latency is fixed by the median alone and log-normal with the p99", () => {
+  const board = new Switchboard();
+  assert.equal(board.nextLatencyMs(), 0);
+  board.set({ latencyMedianMs: 120 });
+  assert.equal(board.nextLatencyMs(), 120);
+  board.set({ latencyP99Ms: 380 });
+
+  const drawn = Array.from({ length: 20_000 }, () => board.nextLatencyMs()).sort((a, b) => a - b);
+
+  assert.ok(Math.abs((drawn[10_000] ?? 0) - 120) < 5);
+  assert.ok(Math.abs((drawn[19_800] ?? 0) - 380) < 30);
+});
+
+test("what is no switch or no value for it changes nothing and is told why", () => {
+  const board = new Switchboard();
+  const before = board.current;
+  // biome-ignore format: a table
+  const rows: readonly (readonly [unknown, RegExp])[] = [
+    [null,                                     /a JSON object/],
+    [[],                                       /a JSON object/],
+    [{ hostdown: true },                       /no switch called "hostdown"/],
+    [{ constructor: 1 },                       /no switch called "constructor"/],
+    [{ hostDown: "yes" },                      /hostDown takes true or false/],
+    [{ declineShare: 1.5 },                    /declineShare takes a number from 0 to 1/],
+    [{ declineShare: "0.5" },                  /declineShare takes a number/],
+    [{ latencyMedianMs: -1 },                  /latencyMedianMs takes a number from 0/],
+    [{ latencyMedianMs: 9, latencyP99Ms: 3 },  /latencyP99Ms takes 0 or at least/],
+    [{ seed: 1.5 },                            /seed takes a whole number/],
+    [{ declineShare: 0.5, seed: "1" },         /seed takes a whole number/],
+  ];
+  for (const [patch, sentence] of rows) {
+    const refused = board.set(patch);
+    assert.ok(refused instanceof SwitchFault, JSON.stringify(patch));
+    assert.match(refused.sentence, sentence);
+  }
+  assert.deepEqual(board.current, before);
+});

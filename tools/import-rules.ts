@@ -1,0 +1,153 @@
+/**
+ * Who may import whom. A folder may always import from itself; what else, this table says. The
+ * row with the longest matching path counts. `type …` allows types only.
+ */
+import { dirname, join } from "node:path/posix";
+import { isTest, lineOf, type TextFile } from "./repository.ts";
+
+type Rule = readonly [folder: string, mayImport: readonly string[]];
+
+const values = "gateway/values";
+const orders = "gateway/orders";
+const views = "gateway/views";
+const http = "gateway/http";
+const services = "type gateway/services";
+
+// biome-ignore format: a table
+export const importRules: readonly Rule[] = [
+  ["protocols/*",           []],
+
+  ["gateway/values",        []],
+  ["gateway/orders",        [values]],
+  ["gateway/views",         [values, orders]],
+
+  ["gateway/filters",       [values, orders, "protocols"]],
+  ["gateway/threeds",       [values, orders, "protocols"]],
+  ["gateway/wallets",       [values, orders, "protocols"]],
+  ["gateway/acquirers",     [values, orders, "protocols"]],
+  ["gateway/callbacks",     [values, orders, "protocols", views]],
+  ["gateway/vault",         [values]],
+  ["gateway/work",          [values, orders]],
+
+  ["gateway/merchant-api",  [values, orders, views, http, services, "protocols/form", "protocols/oauth1"]],
+  ["gateway/directory-api", [values, orders, views, http, services, "protocols/emv3ds"]],
+  ["gateway/pages",         [values, orders, views, http, services, "protocols/form"]],
+  ["gateway/portal-api",    [values, orders, views, http, services]],
+  ["gateway/services",      ["type gateway"]],
+
+  ["gateway/storage",       [values, orders, "type gateway"]],
+  ["gateway/http",          [values]],
+  ["gateway/log",           [values]],
+  ["gateway/clock",         [values]],
+  ["gateway/settings",      [values]],
+  ["gateway/config",        [values, "gateway/settings"]],
+  ["gateway/main",          ["gateway"]],
+  ["gateway/engine",        ["gateway"]],
+  ["gateway/cli",           ["gateway"]],
+
+  ["sandbox-bank",          ["protocols"]],
+  ["client",                ["protocols/form", "protocols/oauth1"]],
+  ["portal",                ["type gateway/portal-api"]],
+
+  ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
+  ["tests/support",         ["tests", "client", "gateway/main", "gateway/storage/embedded", "sandbox-bank"]],
+  ["benchmarks",            ["client", "gateway/main", "gateway/storage/embedded", "sandbox-bank", "protocols"]],
+  ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
+];
+
+/** Packages that only these folders may use. */
+// biome-ignore format: a table
+export const packageRules: readonly Rule[] = [
+  ["pg",                    ["gateway/storage", "tests", "benchmarks"]],
+];
+
+/** Nothing here touches the world: no clock, no disk, no network, no other process. */
+const purePlaces = ["protocols", values, orders, views];
+const worldly =
+  /^node:(fs|net|tls|dgram|dns|https?|http2|timers|child_process|worker_threads|cluster)\b/;
+
+/** What a workspace shows when it is imported by its bare name. */
+// biome-ignore format: a table
+const faces: Readonly<Record<string, string>> = {
+  "gateway":      "gateway/main",
+  "sandbox-bank": "sandbox-bank/bank",
+  "client":       "client/client",
+};
+
+export function findImportFaults(file: TextFile): readonly string[] {
+  if (ruleFor(file.path) === undefined) {
+    return [`${file.path} is in a folder that tools/import-rules.ts does not know`];
+  }
+  return importsOf(file).flatMap(({ specifier, typesOnly, line }) => {
+    const fault = faultOf(file, specifier, typesOnly ? "types" : "values");
+    return fault === undefined ? [] : [`${file.path}:${line} ${fault}`];
+  });
+}
+
+function faultOf(file: TextFile, specifier: string, what: "types" | "values"): string | undefined {
+  const target = targetOf(file.path, specifier);
+  if (target === undefined) return packageFault(file, specifier);
+  // A test may look at all of its workspace: the rules are about what runs in production.
+  if (isTest(file) && isWithin(target, workspaceOf(file.path))) return undefined;
+  const [folder, mayImport] = ruleFor(file.path) ?? [file.path, []];
+  const own = folderOf(file.path, folder) ?? file.path;
+  const allowed = [own, ...mayImport].some((entry) => {
+    const forTypes = entry.startsWith("type ");
+    return (what === "types" || !forTypes) && isWithin(target, entry.replace(/^type /, ""));
+  });
+  return allowed ? undefined : `may not import ${what} of ${target} (tools/import-rules.ts)`;
+}
+
+function packageFault(file: TextFile, specifier: string): string | undefined {
+  const { path } = file;
+  if (worldly.test(specifier) && !isTest(file) && purePlaces.some((at) => isWithin(path, at))) {
+    return `is pure and may not import ${specifier}`;
+  }
+  const rule = packageRules.find(([name]) => isWithin(specifier, name));
+  if (rule === undefined || rule[1].some((at) => isWithin(path, at))) return undefined;
+  return `may not use the package ${specifier}: only ${rule[1].join(", ")} may`;
+}
+
+/** The path in this repository that an import means; nothing for a package or a part of Node. */
+function targetOf(path: string, specifier: string): string | undefined {
+  if (specifier.startsWith(".")) return join(dirname(path), specifier);
+  const named = /^@tollgate\/([^/]+)(\/.+)?$/.exec(specifier);
+  if (named === null) return undefined;
+  const [, workspace = "", part = ""] = named;
+  return part === "" ? (faces[workspace] ?? workspace) : workspace + part;
+}
+
+function ruleFor(path: string): Rule | undefined {
+  const matching = importRules.filter(([folder]) => folderOf(path, folder) !== undefined);
+  return matching.sort(([left], [right]) => right.length - left.length)[0];
+}
+
+/** The folder (or file) of the rule that holds the path, with its `*` filled in. */
+function folderOf(path: string, folder: string): string | undefined {
+  const depth = folder.split("/").length;
+  const start = path.split("/").slice(0, depth).join("/");
+  const filled = folder.endsWith("*") ? start : folder;
+  const fits = folder.endsWith("*")
+    ? start.startsWith(folder.slice(0, -1))
+    : isWithin(path, folder);
+  return fits ? filled : undefined;
+}
+
+function isWithin(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`) || path.startsWith(`${place}.`);
+}
+
+function workspaceOf(path: string): string {
+  return path.split("/")[0] ?? "";
+}
+
+/** Static and dynamic imports and re-exports; the words must stand in code, not in a string. */
+function importsOf({ text, parts }: TextFile) {
+  const pattern =
+    /\b(import|export)\b(\s+type\b)?(?:[\s\w*{},$]*?\bfrom\s*|\s*\(\s*|\s*)(["'])([^"'\n]+)\3/g;
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const [, word = "", type, , specifier = ""] = match;
+    if (parts.code.slice(match.index, match.index + word.length) !== word) return [];
+    return [{ specifier, typesOnly: type !== undefined, line: lineOf(text, match.index) }];
+  });
+}

@@ -1,0 +1,90 @@
+/**
+ * Runs test files, each in a process of its own, and tells it briefly: a line per file with its
+ * time as soon as it ends; failures in full, with what the file printed.
+ */
+import { once } from "node:events";
+import { relative, resolve } from "node:path";
+import { type EventData, run } from "node:test";
+import { inspect } from "node:util";
+
+export type Tally = { passed: number; failed: number; skipped: number };
+
+type Course = {
+  readonly files: readonly string[];
+  readonly concurrency: number;
+  readonly minutes: number;
+  readonly tally: Tally;
+  readonly say: (line: string) => void;
+};
+
+type Result = EventData.TestPass | EventData.TestFail;
+
+export async function runFiles({ files, concurrency, minutes, tally, say }: Course): Promise<void> {
+  const printed = new Map<string, string>();
+  const faulty = new Set<string>();
+  const remember = ({ file = "", message }: EventData.TestStdout) =>
+    printed.set(file, (printed.get(file) ?? "") + message);
+  const fail = (result: Result, fault: string) => {
+    tally.failed += 1;
+    faulty.add(fileOf(result));
+    say(`\n✖ ${placeOf(result)}\n${indent(fault)}\n`);
+  };
+
+  const paths = files.map((file) => resolve(file));
+  const events = run({ files: paths, concurrency, timeout: minutes * 60_000 });
+  events.on("test:stdout", remember).on("test:stderr", remember);
+  events.on("test:complete", ({ name, file, details }) => {
+    if (!isWholeFile({ name, file })) return;
+    const seconds = (details.duration_ms / 1000).toFixed(1);
+    say(`${details.passed ? "✔" : "✖"} ${relative(".", name)} (${seconds} s)`);
+  });
+  events.on("test:pass", (result) => {
+    if (isWholeFile(result)) return fail(result, "The file holds no test.");
+    if (result.details.type === "suite") return;
+    if (isSkipped(result)) tally.skipped += 1;
+    else tally.passed += 1;
+  });
+  events.on("test:fail", (result) => {
+    if (!isEchoOfSubtest(result.details.error)) fail(result, describe(result.details.error));
+  });
+  events.resume();
+  await once(events, "end");
+
+  for (const file of faulty) {
+    const output = printed.get(file)?.trim();
+    if (output) say(`\nPrinted by ${relative(".", file)}:\n${indent(output)}\n`);
+  }
+}
+
+/** The runner reports a file itself only when it failed as a whole or held no test. */
+function isWholeFile({ name, file }: { name: string; file?: string | undefined }): boolean {
+  return name === file;
+}
+
+function fileOf({ entryFile, file = "" }: Result): string {
+  return entryFile ?? file;
+}
+
+function placeOf(result: Result): string {
+  if (isWholeFile(result)) return relative(".", result.name);
+  return `${result.name} (${relative(".", fileOf(result))}:${result.line ?? "?"})`;
+}
+
+function isSkipped({ skip, todo }: Result): boolean {
+  return (skip !== undefined && skip !== false) || (todo !== undefined && todo !== false);
+}
+
+/** A test or suite that failed only because something inside it did, which was told already. */
+function isEchoOfSubtest(error: EventData.Error): boolean {
+  return "failureType" in error && error.failureType === "subtestsFailed";
+}
+
+function describe({ cause, message }: EventData.Error): string {
+  if (!(cause instanceof Error)) return cause === undefined ? message : inspect(cause);
+  const text = cause.cause === undefined ? (cause.stack ?? cause.message) : inspect(cause);
+  return text.replace(/\n +at [^\n]*\(?node:(internal|async_hooks)[^\n]*/g, "");
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, "    ");
+}

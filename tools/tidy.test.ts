@@ -1,0 +1,113 @@
+/** The style guide as tests: every rule over every file, and every rule shown to bite. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findImportFaults } from "./import-rules.ts";
+import { isSource, readRepository, type TextFile, textFile } from "./repository.ts";
+import * as rules from "./tidy-rules.ts";
+import { findLongFiles, findLongFunctions, findLongLines } from "./tidy-sizes.ts";
+
+/** The only files that call `Secret.reveal()`. Exact paths; each must exist and call it. */
+const revealers: readonly string[] = [
+  "gateway/acquirers/iso8583-host/dialect.ts",
+  "gateway/merchant-api/control.ts",
+  "gateway/vault/vault.ts",
+];
+
+const repository = readRepository();
+const sources = repository.filter(isSource);
+
+type Rule = (file: TextFile) => readonly string[];
+
+// biome-ignore format: a table
+const checks: readonly (readonly [sentence: string, files: readonly TextFile[], rule: Rule])[] = [
+  ["every folder imports only what it may",                  sources,    findImportFaults],
+  ["no file is longer than 400 lines",                       sources,    findLongFiles],
+  ["no function is longer than 60 lines",                    sources,    findLongFunctions],
+  ["no line is wider than 100 columns, tables apart",        sources,    findLongLines],
+  ["names say what a thing does",                            sources,    rules.findBannedNames],
+  ["nothing is left unfinished, untyped or switched off",    sources,    rules.findUnfinished],
+  ["SQL stands in the storage folder only",                  sources,    rules.findStrayStatements],
+  ["orders, values and views read no clock and no chance",   sources,    rules.findClocks],
+  ["every file opens by saying what it is",                  repository, rules.findMissingOpening],
+  ["every document has one title",                           repository, rules.findTitleFaults],
+  ["nothing in the repository is true on one machine only",  repository, rules.findMachineTraces],
+  ["no folder is deeper than three below its workspace",     repository, rules.findDeepFolders],
+];
+
+for (const [sentence, files, rule] of checks) {
+  test(sentence, () => {
+    assert.deepEqual(files.flatMap(rule), []);
+  });
+}
+
+test("secrets are revealed in the listed files, and all of those do so", () => {
+  const revealing = sources.filter((file) => rules.findReveals(file).length > 0);
+  const stray = revealing.filter(({ path }) => !revealers.includes(path));
+  assert.deepEqual(stray.flatMap(rules.findReveals), []);
+
+  const paths = revealing.map(({ path }) => path);
+  assert.deepEqual(
+    revealers.filter((path) => !paths.includes(path)),
+    [],
+  );
+});
+
+test("orders are changed in one place only", () => {
+  const changing = repository.filter(rules.changesOrders).map(({ path }) => path);
+  assert.ok(changing.length <= 1, changing.join(", "));
+});
+
+// biome-ignore format: a table
+const offences: readonly (readonly [rule: Rule, path: string, text: string])[] = [
+  [findImportFaults,          "gateway/values/money.ts",       'import { a } from "../orders/order.ts";'],
+  [findImportFaults,          "gateway/orders/apply.ts",       'import fs from "node:fs";'],
+  [findImportFaults,          "gateway/pages/finish.ts",       'import { Services } from "../services.ts";'],
+  [findImportFaults,          "gateway/filters/screen.ts",     'export * from "../wallets/open.ts";'],
+  [findImportFaults,          "gateway/work/claim.ts",         'const { Pool } = await import("pg");'],
+  [findImportFaults,          "protocols/form/index.ts",       'import "../oauth1/index.ts";'],
+  [findImportFaults,          "sandbox-bank/bank.ts",          'import { a } from "@tollgate/gateway";'],
+  [findImportFaults,          "client/client.ts",              'import {\n  a,\n} from "@tollgate/protocols/emv3ds";'],
+  [findLongFiles,             "tools/a.ts",                    "x\n".repeat(401)],
+  [findLongFunctions,         "tools/a.ts",                    `function a() {\n${"  x;\n".repeat(60)}}\n`],
+  [findLongLines,             "tools/a.ts",                    `// ${"x ".repeat(50)}`],
+  [rules.findBannedNames,     "gateway/http/body-utils.ts",    ""],
+  [rules.findBannedNames,     "gateway/http/body.ts",          "export class BodyManager {}"],
+  [rules.findUnfinished,      "tools/a.ts",                    "// TODO later"],
+  [rules.findUnfinished,      "tools/a.ts",                    "const a = b as any;"],
+  [rules.findUnfinished,      "tools/a.ts",                    "test.only(a)"],
+  [rules.findReveals,         "tools/a.ts",                    "card.number.reveal()"],
+  [rules.findStrayStatements, "gateway/work/claim.ts",         "query(`select id\n  from orders`)"],
+  [rules.findStrayStatements, "gateway/work/claim.ts",         'query("update orders o set a = 1")'],
+  [rules.findClocks,          "gateway/orders/advance.ts",     "const now = Date.now();"],
+  [rules.findMissingOpening,  "tools/a.ts",                    "export const a = 1;"],
+  [rules.findTitleFaults,     "docs/a.md",                     "# One\n\n# Two\n"],
+  [rules.findMachineTraces,   "docs/a.md",                     `see /${"home"}/somebody/clone`],
+  [rules.findMachineTraces,   "package-lock.json",             `"resolved": ${'"http'}s://somewhere`],
+  [rules.findDeepFolders,     "gateway/a/b/c/d/e.ts",          ""],
+];
+
+test("every rule finds what it forbids", () => {
+  for (const [rule, path, text] of offences) {
+    assert.equal(rule(textFile(path, text)).length, 1, `${rule.name} overlooks ${text}`);
+  }
+});
+
+// biome-ignore format: a table
+const innocents: readonly (readonly [rule: Rule, path: string, text: string])[] = [
+  [findImportFaults,          "gateway/pages/finish.ts",       'import type { Services } from "../services.ts";'],
+  [findImportFaults,          "gateway/orders/apply.ts",       '// import fs from "node:fs";'],
+  [findImportFaults,          "gateway/orders/apply.test.ts",  'import { a } from "../storage/commit.ts";'],
+  [findLongLines,             "tools/a.test.ts",               `const sent = "${"0f".repeat(60)}";`],
+  [rules.findBannedNames,     "gateway/services.ts",           "export type Services = {};"],
+  [rules.findBannedNames,     "gateway/storage/database.ts",   "export function decodeBase64() {}"],
+  [rules.findUnfinished,      "tools/a.ts",                    'const currency = "XXX"; // as any other'],
+  [rules.findStrayStatements, "gateway/work/claim.ts",         "// select id from orders"],
+  [rules.findTitleFaults,     "docs/a.md",                     "# One\n```sh\n# a comment\n```\n"],
+  [rules.findMachineTraces,   "docs/a.md",                     "https://example.com/home/page"],
+];
+
+test("no rule complains of what it allows", () => {
+  for (const [rule, path, text] of innocents) {
+    assert.deepEqual(rule(textFile(path, text)), [], rule.name);
+  }
+});
