@@ -86,9 +86,12 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
       type,
       ms: Math.round(durationMs * 10) / 10,
     };
-    if (!failed) return log.info(facts, "answered");
-    const causes = (faults ?? [answer]).map(({ message, cause }) => ({ message, cause }));
-    log.info({ ...facts, faults: causes }, "refused");
+    if (failed) {
+      const causes = (faults ?? [answer]).map(({ message, cause }) => ({ message, cause }));
+      log.info({ ...facts, faults: causes }, "refused");
+    } else {
+      log.info(facts, "answered");
+    }
   }
 
   function onMiss({ status, path, accept, error }: Miss): Answer {

@@ -15,6 +15,8 @@ import type { Log } from "./log/log.ts";
 import { makeMetrics } from "./log/metrics.ts";
 import type { Order } from "./orders/order.ts";
 import { isFinal } from "./orders/transitions.ts";
+import type { WelcomeFacts } from "./pages/welcome-facts.ts";
+import { addWelcomeRoutes } from "./pages/welcome-routes.ts";
 import { type Configuration, loadConfiguration } from "./storage/configuration.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
@@ -32,6 +34,13 @@ export type GatewayOptions = {
   readonly masterKey: Uint8Array;
   readonly log: Log;
   readonly clock?: Clock;
+  /** In staging: what the page at `/` tells; without it there is no such page. */
+  readonly welcome?: ((running: Running) => Promise<WelcomeFacts | undefined>) | undefined;
+};
+
+export type Running = {
+  readonly configuration: Configuration;
+  readonly missing: Readonly<Record<string, string>>;
 };
 
 export type Gateway = {
@@ -93,6 +102,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       text: await metrics.registry.metrics(),
     }),
   });
+  const { welcome } = options;
+  if (welcome !== undefined) {
+    const findFacts = async () => welcome({ configuration, missing: await findMissing() });
+    addWelcomeRoutes(server, { findFacts, clock });
+  }
   await server.listen({ host: config.host, port: config.port });
   await engine.work.claimOwn();
   const stopLooking = every(config.claimEveryMs, engine.work.claimDue, (error) =>

@@ -76,7 +76,8 @@ async function makeParts({ hostPort, host = "127.0.0.1", dataDir, log = () => {}
   const ledger = await Ledger.open(join(dataDir, "bank", "ledger.jsonl"), clock, log);
 
   const attend = makeAttend({ clock, ledger, switches, late, numbers: new Numbers() });
-  const surroundings = { attend, arrivals, clock, messages, log };
+  const writeBooks = () => ledger.write();
+  const surroundings = { attend, arrivals, clock, messages, writeBooks, log };
   const acquirer = new AcquirerHost({ host, port: hostPort }, surroundings);
 
   async function change(patch: unknown): Promise<Switches | SwitchFault> {

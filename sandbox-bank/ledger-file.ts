@@ -1,13 +1,12 @@
 /**
- * The books on disk: one JSON line per entry, only ever appended. Lines are gathered for a moment
- * and written together; a last line torn by a crash is cut off when the file is next opened.
+ * The books on disk: one JSON line per entry, only ever appended. Lines of one turn of the event
+ * loop are written together and before their answers leave, so that a killed bank has forgotten
+ * nothing it said; a last line torn by a crash is cut off when the file is next opened.
  */
-import { createReadStream } from "node:fs";
+import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { appendFile, mkdir, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EntryKind, LedgerEntry } from "./ledger.ts";
-
-const gatherMs = 10;
 
 type Line = { readonly entry: LedgerEntry; readonly scenario: string | undefined };
 
@@ -15,8 +14,7 @@ export class LedgerFile {
   readonly #path: string;
   readonly #log: (line: string) => void;
   #pending = "";
-  #writing: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #descriptor: number | undefined;
 
   constructor(path: string, log: (line: string) => void) {
     this.#path = path;
@@ -45,37 +43,28 @@ export class LedgerFile {
   }
 
   append(entry: LedgerEntry, scenario: string | undefined): void {
+    if (this.#pending === "") setImmediate(() => this.write());
     this.#pending += formatLine(entry, scenario);
-    this.#schedule();
   }
 
-  async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#writing;
-    await this.#write();
-  }
-
-  #schedule(): void {
-    if (this.#timer !== undefined || this.#writing !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#writing = this.#write().then(() => {
-        this.#writing = undefined;
-        if (this.#pending !== "") this.#schedule();
-      });
-    }, gatherMs);
-  }
-
-  async #write(): Promise<void> {
+  /** At the latest when this turn of the event loop ends; before any answer of the turn leaves. */
+  write(): void {
     const lines = this.#pending;
     if (lines === "") return;
     this.#pending = "";
     try {
-      await appendFile(this.#path, lines);
+      this.#descriptor ??= openSync(this.#path, "a");
+      writeSync(this.#descriptor, lines);
     } catch (error) {
       // The books in memory stay right; only a restart would miss these entries.
       this.#log(`The ledger could not be written: ${String(error)}`);
     }
+  }
+
+  close(): void {
+    this.write();
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
   }
 }
 

@@ -16,7 +16,7 @@ const reversal: Booking = { ...sale, kind: "reversal", amount: 15n };
 
 async function makeFolder(t: { after(clean: () => Promise<void>): void }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-ledger-"));
-  t.after(() => rm(folder, { recursive: true }));
+  t.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

@@ -67,8 +67,13 @@ export class Ledger {
   }
 
   /** Writes what is not written yet. Nothing may be booked afterwards. */
-  close(): Promise<void> {
-    return this.#file.close();
+  close(): void {
+    this.#file.close();
+  }
+
+  /** What was booked is on disk before it is answered. */
+  write(): void {
+    this.#file.write();
   }
 
   #keep(entry: LedgerEntry, scenario: string | undefined): void {

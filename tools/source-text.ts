@@ -4,6 +4,9 @@
  */
 export type Parts = Readonly<Record<Kind, string>>;
 
+/** Stands for a quote among the strings, so that two of them are never read as one. */
+export const edge = "\0";
+
 type Kind = "code" | "comments" | "strings" | "patterns";
 
 export function splitSource(source: string): Parts {
@@ -12,7 +15,8 @@ export function splitSource(source: string): Parts {
     let text = "";
     for (let at = 0; at < source.length; at += 1) {
       const symbol = source[at] ?? "";
-      text += kinds[at] === kind || symbol === "\n" ? symbol : " ";
+      if (kinds[at] === kind || symbol === "\n") text += symbol;
+      else text += kind === "strings" && /["'`]/.test(symbol) ? edge : " ";
     }
     return text;
   };

@@ -40,7 +40,7 @@ const statement = new RegExp(
   [
     String.raw`\b(?:insert into|INSERT INTO|delete from|DELETE FROM)\s`,
     String.raw`\b(?:update|UPDATE)\s+\w+(?:\s+(?:as\s+)?\w+)?\s+(?:set|SET)\b`,
-    String.raw`(?<!\w)(?:select|SELECT)\s[^"]*?\s(?:from|FROM)\s`,
+    String.raw`(?<!\w)(?:select|SELECT)\s[^\0]*?\s(?:from|FROM)\s`,
   ].join("|"),
   "g",
 );

@@ -13,6 +13,8 @@ import { makeVault, type Vault } from "../vault/vault.ts";
 import type { House } from "./house.ts";
 import { createMerchantSet, type MerchantSet } from "./merchant-set.ts";
 
+export { createMerchantSet, type MerchantSet };
+
 export const demonstrationLogin = "demo";
 export const sandboxGate = "sandbox";
 

@@ -109,7 +109,9 @@ async function prepare(
 
 async function makeDataFolder({ dataDir }: Config): Promise<StartProblem | undefined> {
   try {
-    await mkdir(join(resolve(dataDir), "keys"), { recursive: true });
+    // The database runs as another user when we are root, and must reach its own folder in here.
+    await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
+    await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
     return undefined;
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);

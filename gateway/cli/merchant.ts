@@ -59,7 +59,10 @@ export function showMerchant(login: string, { json = false }: Options): Promise<
 }
 
 function printSet({ login, controlKey, endpoints, group }: MerchantSet, json: boolean): void {
-  if (json) return print({ login, controlKey, endpoints, group }, true);
+  if (json) {
+    print({ login, controlKey, endpoints, group }, true);
+    return;
+  }
   const named = Object.entries(endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
   print(
     Object.fromEntries([["login", login], ["control key", controlKey], ...named, ["group", group]]),

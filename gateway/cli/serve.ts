@@ -9,6 +9,7 @@ import { StartProblem } from "../storage/embedded.ts";
 import { complain, openHouse } from "./house.ts";
 import { untilToldToStop } from "./signals.ts";
 import { explainListening } from "./start-problems.ts";
+import { makeWelcome } from "./welcome.ts";
 
 export async function serve(): Promise<void> {
   const report = (progress: string) => process.stderr.write(`${progress}\n`);
@@ -18,7 +19,7 @@ export async function serve(): Promise<void> {
   const destination = openLogFile(1);
   const log = makeLog(house.config.logLevel, destination);
   try {
-    const gateway = await startGateway({ ...house, log });
+    const gateway = await startGateway({ ...house, log, welcome: makeWelcome(house) });
     process.send?.({ listening: gateway.port });
     report(`Listening on ${gateway.url} as ${gateway.node}`);
     await untilToldToStop();

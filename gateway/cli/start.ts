@@ -14,6 +14,7 @@ import { complain, type House, openHouse } from "./house.ts";
 import { rotate } from "./rotate.ts";
 import { untilToldToStop } from "./signals.ts";
 import { explainListening } from "./start-problems.ts";
+import { makeWelcome } from "./welcome.ts";
 import { startWorkers } from "./workers.ts";
 
 export async function start(): Promise<void> {
@@ -80,7 +81,8 @@ async function startNodes(
   if (config.workers > 1) return startWorkers(config, databaseUrl);
   const destination = openLogFile(await rotate(join(resolve(config.dataDir), "gateway.log")));
   try {
-    const gateway = await startGateway({ ...house, log: makeLog(config.logLevel, destination) });
+    const log = makeLog(config.logLevel, destination);
+    const gateway = await startGateway({ ...house, log, welcome: makeWelcome(house) });
     return {
       port: gateway.port,
       async stop() {

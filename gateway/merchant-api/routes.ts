@@ -69,7 +69,7 @@ function makeAnswer(operation: Operation, options: RoutesOptions) {
     const call = callOf(form, request, serialNumber);
     const outcome: Outcome = await pipeline(call).catch((error) => {
       options.onCrash(error, serialNumber);
-      return { answer: failureFor(error), authenticated: false };
+      return { answer: new Failure("internal_failure"), authenticated: false };
     });
     await keep(outcome, serialNumber);
 
@@ -137,10 +137,4 @@ function refusal(failure: Failure) {
 function statusFor({ code }: Failure): number {
   if (code === "storage_unavailable") return 503;
   return code === "too_many_requests" ? 429 : 200;
-}
-
-/** Whoever knows that the database is away says so with a failure as the error's cause. */
-function failureFor(error: unknown): Failure {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Failure ? cause : new Failure("internal_failure");
 }

@@ -28,7 +28,7 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
     case "gate_unavailable":
       return { reason: event.reason };
     case "reversed":
-      return { reason: { code: "reversed_after_doubt", detail: "" } };
+      return { reason: order.transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
     case "reversal_unanswered":
       return { reversalTries: order.transaction.reversalTries + 1 };
     case "approved_late":

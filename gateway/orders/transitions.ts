@@ -62,6 +62,7 @@ export const sale: TransitionTable = {
     gate_unavailable:      to("error", "notify_merchant"),
     outcome_unknown:       to("reversing", "reverse"),
     approved_in_part:      to("reversing", "reverse"),
+    approved_late:         to("reversing", "reverse"),
     expired:               to("reversing", "reverse"),
   },
   reversing: {
@@ -74,9 +75,13 @@ export const sale: TransitionTable = {
   },
 
   approved: {},
-  declined: {},
   filtered: {},
-  // An approval that comes after its reversal was answered is money taken: it is reversed again.
+  // An approval that comes when all is over is money taken: it is reversed, and nobody is told.
+  declined: {
+    approved_late:         to("declined", "reverse"),
+    reversal_unanswered:   to("declined", "reverse"),
+    reversed:              to("declined"),
+  },
   error: {
     approved_late:         to("error", "reverse"),
     reversal_unanswered:   to("error", "reverse"),

@@ -106,16 +106,13 @@ async function bringUp(
     if (postmaster instanceof StartProblem) return postmaster;
     if (postmaster.socketFolder !== socketFolder) removeSocketFolder(socketFolder);
 
-    while (isAlive(postmaster.pid) && Date.now() < deadline) {
-      const answer = await greet(cluster, postmaster);
-      if (answer === "ready") return postmaster;
-      if (answer instanceof StartProblem) {
-        if (adopted === undefined) await stopPostmaster(postmaster);
-        return answer;
-      }
-      progress("PostgreSQL is starting; after a hard stop it first recovers what it wrote");
-      await pause(retryEveryMs);
+    const answer = await awaitAnswer(cluster, postmaster, { deadline, progress });
+    if (answer === "ready") return postmaster;
+    if (answer instanceof StartProblem) {
+      if (adopted === undefined) await stopPostmaster(postmaster);
+      return answer;
     }
+    if (isAlive(postmaster.pid)) break;
     const complaint = adopted === undefined ? complaintIn(cluster.logFile, logged) : undefined;
     if (complaint !== undefined && !mayPass(complaint)) {
       removeSocketFolder(socketFolder);
@@ -129,6 +126,21 @@ async function bringUp(
     `PostgreSQL does not answer after ${startLimitMs / 1000} s: see ${cluster.logFile}; if it is ` +
       "still recovering, start again, and it goes on from where it is.",
   );
+}
+
+/** "gone" when the server ended, or when it is too late to wait for it. */
+async function awaitAnswer(
+  cluster: Cluster,
+  postmaster: Postmaster,
+  { deadline, progress }: { readonly deadline: number; readonly progress: (line: string) => void },
+): Promise<"ready" | "gone" | StartProblem> {
+  while (isAlive(postmaster.pid) && Date.now() < deadline) {
+    const answer = await greet(cluster, postmaster);
+    if (answer !== "not yet") return answer;
+    progress("PostgreSQL is starting; after a hard stop it first recovers what it wrote");
+    await pause(retryEveryMs);
+  }
+  return "gone";
 }
 
 async function adopt(

@@ -18,7 +18,8 @@ export function makeNextOrderId(query: Query): NextOrderId {
 
   return async () => {
     while (next === end) {
-      const start = await (spare ??= takeBlock());
+      spare ??= takeBlock();
+      const start = await spare;
       // Of all who waited for this block, the first one opens it.
       if (next === end) {
         spare = undefined;

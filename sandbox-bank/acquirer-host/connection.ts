@@ -26,6 +26,7 @@ export type Surroundings = {
   readonly arrivals: Arrivals;
   readonly clock: BankClock;
   readonly messages: MessageLog;
+  readonly writeBooks: () => void;
   readonly log: (line: string) => void;
 };
 
@@ -107,6 +108,7 @@ export class Connection implements Line {
 
   #flush(): void {
     if (this.#gathered.length === 0 || !this.isOpen()) return;
+    this.#surroundings.writeBooks();
     const bytes = Buffer.concat(this.#gathered);
     this.#gathered = [];
     // A gateway that does not read its answers is not read from either.

@@ -15,7 +15,7 @@ import { StartProblem } from "./start-problem.ts";
 
 export type Postmaster = { readonly pid: number; readonly socketFolder: string };
 
-const socketFolderPrefix = "tollgate-";
+const socketFolderPrefix = "tollgate-postgres-";
 const socketName = ".s.PGSQL.5432";
 /** The system's limit for the name of a socket; macOS has the lowest. */
 const socketPathBytesMax = 103;

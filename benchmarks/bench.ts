@@ -1,0 +1,175 @@
+/**
+ * `npm run bench`: how fast the gateway is on this machine, over real sockets, beside baselines of
+ * the same minutes; and whether every order was kept and every cent is where it belongs. A missed
+ * target is reported; a lost or doubled order, or books that differ, fail the run.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import type { InsertJobs } from "./baseline-inserts.ts";
+import type { RouteJobs } from "./baseline-route.ts";
+import { areClean, auditBooks, type Books, readLedger, readOrders } from "./books.ts";
+import { startGatewayProcess } from "./gateway-process.ts";
+import type { LoadJobs } from "./load.ts";
+import * as measure from "./measure.ts";
+import { startPart } from "./part-process.ts";
+import { type Plan, readPlan } from "./plan.ts";
+import * as report from "./report.ts";
+
+const resultsFile = join(import.meta.dirname, "results", "latest.json");
+const memoryEveryMs = 200;
+
+process.exit(await main(readPlan(process.argv.slice(2))));
+
+async function main(plan: Plan): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
+  // PostgreSQL, which never runs as root, must be able to pass.
+  chmodSync(folder, 0o755);
+  const stack = new AsyncDisposableStack();
+  try {
+    const clean = await Promise.race([run(plan, folder, stack), untilToldToStop()]);
+    await stack.disposeAsync();
+    if (clean) rmSync(folder, { recursive: true, force: true });
+    else say(`The gateway's folder is kept: ${folder}`);
+    return clean ? 0 : 1;
+  } catch (error) {
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    say("Ending what was started …");
+    await stack.disposeAsync();
+    if (error instanceof ToldToStop) rmSync(folder, { recursive: true, force: true });
+    else say(`The gateway's folder is kept: ${folder}`);
+    return 1;
+  }
+}
+
+async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Promise<boolean> {
+  say(`Load before the run ${loadavg()[0]?.toFixed(2)} on ${cpus().length} cores.`);
+  say("Starting the gateway with PostgreSQL and the sandbox bank …");
+  const stage = await setStage(plan, folder, stack);
+  const { gateway } = stage;
+  await pause(plan.restSeconds * 1000);
+  const atRestBytes = gateway.readMemoryBytes();
+
+  let underLoadBytes = 0;
+  using _watch = every(memoryEveryMs, () => {
+    underLoadBytes = Math.max(underLoadBytes, gateway.readMemoryBytes());
+  });
+  const rounds = await measureAll(stage);
+  const memory = { atRestBytes, underLoadBytes };
+
+  say("Comparing every order with the bank's ledger …");
+  const orders = await readOrders(stage.database);
+  const books = auditBooks(stage.acknowledged, orders, await readLedger(gateway.bankUrl));
+  publish(plan, rounds, memory, books);
+  return areClean(books);
+}
+
+async function setStage(
+  plan: Plan,
+  folder: string,
+  stack: AsyncDisposableStack,
+): Promise<measure.Stage> {
+  const profile = ["--cpu-prof", `--cpu-prof-dir=${plan.profileFolder}`];
+  const nodeFlags = plan.profileFolder === undefined ? [] : profile;
+  const gateway = await startGatewayProcess(join(folder, "gateway"), { stack, nodeFlags });
+  const database = new Client({ connectionString: gateway.databaseUrl });
+  // Lost only when the gateway ends, and whoever asks next is told.
+  database.on("error", () => undefined);
+  await database.connect();
+  stack.defer(() => database.end());
+  const load = startPart<LoadJobs>("load.ts", stack);
+  const inserts = startPart<InsertJobs>("baseline-inserts.ts", stack);
+  const route = startPart<RouteJobs>("baseline-route.ts", stack);
+  const { port: routePort } = await route.ask("listen", undefined);
+  return { plan, gateway, database, load, inserts, routePort, acknowledged: [] };
+}
+
+async function measureAll(stage: measure.Stage): Promise<readonly report.Round[]> {
+  const { plan } = stage;
+  say(`Warming up with ${plan.warmUpOrders} sales …`);
+  const warm = await measure.measureSales(stage, "warm", plan.warmUpOrders);
+  await measure.measureRoute({ ...stage, plan: { ...plan, routeSeconds: 1 } });
+
+  const rounds: report.Round[] = [];
+  for (let round = 1; round <= plan.rounds; round += 1) {
+    const count = Math.round(
+      (rounds.at(-1)?.sales.completedPerSecond ?? warm.completedPerSecond) * plan.saleSeconds,
+    );
+    rounds.push(await measureRound(stage, round, count));
+  }
+  return rounds;
+}
+
+async function measureRound(
+  stage: measure.Stage,
+  round: number,
+  count: number,
+): Promise<report.Round> {
+  const { plan } = stage;
+  const tell = (what: string) => say(`Round ${round} of ${plan.rounds}: ${what}`);
+  const perSecond = (rate: number) => `${Math.round(rate)}/s`;
+
+  const insertsPerSecond = await measure.measureInserts(stage);
+  tell(`single-row inserts ${perSecond(insertsPerSecond)}`);
+  const routePerSecond = await measure.measureRoute(stage);
+  tell(`bare route ${perSecond(routePerSecond)}`);
+  const sales = await measure.measureSales(stage, `sale${round}`, count);
+  tell(
+    `${count} sales, accepted ${perSecond(sales.acceptedPerSecond)}, ` +
+      `completed ${perSecond(sales.completedPerSecond)}`,
+  );
+  const pollsPerSecond = await measure.measurePolls(stage);
+  tell(`status polls ${perSecond(pollsPerSecond)}`);
+  const arrivals = await measure.measureArrivals(stage, `open${round}`);
+  const { p50, p99 } = arrivals.finalMs;
+  tell(`overhead at ${plan.arrivalsPerSecond}/s: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
+  return { insertsPerSecond, routePerSecond, sales, pollsPerSecond, arrivals };
+}
+
+function publish(
+  plan: Plan,
+  rounds: readonly report.Round[],
+  memory: report.Memory,
+  books: Books,
+): void {
+  const verdicts = report.judge(rounds, memory);
+  say(`\n${report.printFigures(rounds, memory)}`);
+  say(`\n${report.printVerdicts(verdicts)}`);
+  say(`\n${report.printBooks(books)}`);
+  say(report.definitions);
+
+  const [core] = cpus();
+  const machine = {
+    model: core?.model,
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    node: process.version,
+    loadAverage: loadavg(),
+  };
+  const results = { at: new Date().toISOString(), machine, plan, rounds, memory, verdicts, books };
+  mkdirSync(join(resultsFile, ".."), { recursive: true });
+  writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`);
+  say(`\nWritten to ${resultsFile}`);
+}
+
+/** Never comes to a good end: a run that was told to stop has measured nothing. */
+function untilToldToStop(): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(signal, () => reject(new ToldToStop(`told to stop by ${signal}`)));
+    }
+  });
+}
+
+class ToldToStop extends Error {}
+
+function every(gapMs: number, work: () => void): Disposable {
+  const timer = setInterval(work, gapMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,149 @@
+/**
+ * One round of measurements, each against the processes that are up already. Sales count as
+ * completed when another connection to the database sees none open any more.
+ */
+import { statSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Client } from "pg";
+import type { InsertJobs } from "./baseline-inserts.ts";
+import { type Means, meansBetween, readMetrics } from "./gateway-metrics.ts";
+import type { GatewayProcess } from "./gateway-process.ts";
+import type { Load, LoadJobs } from "./load.ts";
+import { type Overhead, readOverhead } from "./overhead.ts";
+import type { Part } from "./part-process.ts";
+import type { Plan } from "./plan.ts";
+import { clientOrderIdOf, type OrderName } from "./requests.ts";
+
+/** All that runs while the benchmark measures, and what it has been told so far. */
+export type Stage = {
+  readonly plan: Plan;
+  readonly gateway: GatewayProcess;
+  readonly database: Client;
+  readonly load: Part<LoadJobs>;
+  readonly inserts: Part<InsertJobs>;
+  readonly routePort: number;
+  readonly acknowledged: OrderName[];
+};
+
+export type Sales = {
+  readonly orders: number;
+  /** Turned away by a gateway that had too much in hand; neither accepted nor completed. */
+  readonly refused: number;
+  readonly acceptedPerSecond: number;
+  readonly completedPerSecond: number;
+  readonly means: Means;
+};
+
+const settleWithinMs = 60_000;
+const lookEveryMs = 5;
+const pollsPrepared = 20_000;
+
+export async function measureInserts({ plan, gateway, inserts }: Stage): Promise<number> {
+  const { databaseUrl } = gateway;
+  const { insertConnections: connections, insertSeconds: seconds } = plan;
+  const { perSecond } = await inserts.ask("insert", { databaseUrl, connections, seconds });
+  return perSecond;
+}
+
+export async function measureRoute(stage: Stage): Promise<number> {
+  const { plan, gateway, load, routePort } = stage;
+  const target = { ...gateway.target, port: routePort };
+  const { connections, routeSeconds: seconds } = plan;
+  return rateOf(await load.ask("route", { target, connections, prefix: "route", seconds }));
+}
+
+export async function measureSales(stage: Stage, prefix: string, count: number): Promise<Sales> {
+  const { plan, gateway, load } = stage;
+  const { target } = gateway;
+  const before = await readMetrics(target.port);
+  const sold = await load.ask("sales", { target, connections: plan.connections, prefix, count });
+  const completedAtMs = await untilNoneOpen(stage);
+  const after = await readMetrics(target.port);
+  await takeAcknowledged(stage, prefix);
+
+  const orders = await countApproved(stage, prefix);
+  const completedMs = completedAtMs - sold.startedAtMs;
+  const { sent, refused, startedAtMs, endedAtMs } = sold;
+  return {
+    orders,
+    refused,
+    acceptedPerSecond: ((sent - refused) * 1000) / (endedAtMs - startedAtMs),
+    completedPerSecond: (orders * 1000) / completedMs,
+    means: meansBetween(before, after),
+  };
+}
+
+export async function measurePolls({ plan, gateway, load, acknowledged }: Stage): Promise<number> {
+  const { target } = gateway;
+  const { connections, pollSeconds: seconds } = plan;
+  const orders = Array.from({ length: pollsPrepared }, () => pick(acknowledged));
+  return rateOf(await load.ask("polls", { target, connections, orders, seconds }));
+}
+
+/** `bankAnswerMs` is told beside the overhead and not taken off it. */
+export async function measureArrivals(
+  stage: Stage,
+  prefix: string,
+): Promise<Overhead & { readonly bankAnswerMs: number }> {
+  const { plan, gateway, load } = stage;
+  const { target, logFile: file } = gateway;
+  const { connections, arrivalsPerSecond: perSecond, arrivalSeconds: seconds } = plan;
+  const before = await readMetrics(target.port);
+  const fromByte = statSync(file).size;
+  const job = { target, connections, prefix, perSecond, seconds };
+  const arrivals = await load.ask("arrivals", job);
+  await untilNoneOpen(stage);
+  const after = await readMetrics(target.port);
+  complainOfRefusals(arrivals);
+  const orderIds = await takeAcknowledged(stage, prefix);
+  const overhead = await readOverhead({ file, fromByte }, { ...arrivals, orderIds });
+  return { ...overhead, bankAnswerMs: meansBetween(before, after).bankAnswerMs };
+}
+
+/** The moment at which every order was seen to be final. */
+async function untilNoneOpen({ database }: Stage): Promise<number> {
+  const giveUpAt = Date.now() + settleWithinMs;
+  for (;;) {
+    const { rowCount } = await database.query({
+      name: "open",
+      text: "select 1 from orders where due_at is not null limit 1",
+    });
+    // What is still open after so long will be found by the audit.
+    if (rowCount === 0 || Date.now() > giveUpAt) return Date.now();
+    await pause(lookEveryMs);
+  }
+}
+
+async function countApproved({ database }: Stage, prefix: string): Promise<number> {
+  const { rows } = await database.query(
+    "select count(*) from orders where stage = 'approved' and client_orderid like $1",
+    [`${prefix}-%`],
+  );
+  return Number(rows[0]?.count);
+}
+
+async function takeAcknowledged(stage: Stage, prefix: string): Promise<readonly string[]> {
+  const orderIds = await stage.load.ask("acknowledged", undefined);
+  for (const [index, orderId] of orderIds.entries()) {
+    if (orderId === "") continue;
+    stage.acknowledged.push({ clientOrderId: clientOrderIdOf(prefix, index), orderId });
+  }
+  return orderIds;
+}
+
+/** Replies a second, from the first request to the last reply. */
+function rateOf(load: Load): number {
+  complainOfRefusals(load);
+  return (load.sent * 1000) / (load.endedAtMs - load.startedAtMs);
+}
+
+/** A rate of refusals is no figure: nothing here asks for what the gateway may refuse. */
+function complainOfRefusals({ refused, sent, refusal }: Load): void {
+  if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
+}
+
+function pick(orders: readonly OrderName[]): OrderName {
+  const order = orders[Math.floor(Math.random() * orders.length)];
+  if (order === undefined) throw new Error("there are no orders to ask for");
+  return order;
+}

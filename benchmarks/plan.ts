@@ -1,0 +1,75 @@
+/**
+ * What a run measures and for how long, from its command line: `--quick` for a minute's look,
+ * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`.
+ */
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+export type Plan = {
+  readonly kind: "full" | "quick";
+  readonly rounds: number;
+  /** Keep-alive connections of the load generator. */
+  readonly connections: number;
+  readonly insertConnections: number;
+  readonly warmUpOrders: number;
+  readonly restSeconds: number;
+  readonly insertSeconds: number;
+  readonly routeSeconds: number;
+  readonly saleSeconds: number;
+  readonly pollSeconds: number;
+  readonly arrivalSeconds: number;
+  readonly arrivalsPerSecond: number;
+  readonly profileFolder: string | undefined;
+};
+
+const full = {
+  rounds: 3,
+  connections: 128,
+  insertConnections: 10,
+  warmUpOrders: 15_000,
+  restSeconds: 4,
+  insertSeconds: 5,
+  routeSeconds: 4,
+  saleSeconds: 8,
+  pollSeconds: 4,
+  arrivalSeconds: 12,
+  arrivalsPerSecond: 500,
+};
+
+const quick = {
+  ...full,
+  rounds: 1,
+  warmUpOrders: 8_000,
+  restSeconds: 3,
+  insertSeconds: 3,
+  routeSeconds: 2,
+  saleSeconds: 4,
+  pollSeconds: 2,
+  arrivalSeconds: 10,
+};
+
+export function readPlan(parameters: readonly string[]): Plan {
+  const { values } = parseArgs({
+    args: [...parameters],
+    options: {
+      quick: { type: "boolean", default: false },
+      profile: { type: "string" },
+      connections: { type: "string" },
+      rounds: { type: "string" },
+    },
+  });
+  const chosen = values.quick ? quick : full;
+  return {
+    ...chosen,
+    kind: values.quick ? "quick" : "full",
+    rounds: readCount(values.rounds, chosen.rounds),
+    connections: readCount(values.connections, chosen.connections),
+    profileFolder: values.profile === undefined ? undefined : resolve(values.profile),
+  };
+}
+
+function readCount(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is no count`);
+  return Number(text);
+}

@@ -1,0 +1,122 @@
+/**
+ * The figures of a run: medians over its rounds, ratios between figures of the same round (so that
+ * what slows the machine slows both sides), the targets, and all of it as text and as JSON.
+ */
+import type { Books } from "./books.ts";
+import type { Sales } from "./measure.ts";
+import type { Overhead } from "./overhead.ts";
+import { median } from "./statistics.ts";
+
+export type Round = {
+  readonly insertsPerSecond: number;
+  readonly routePerSecond: number;
+  readonly sales: Sales;
+  readonly pollsPerSecond: number;
+  readonly arrivals: Overhead & { readonly bankAnswerMs: number };
+};
+
+export type Memory = { readonly atRestBytes: number; readonly underLoadBytes: number };
+
+export type Verdict = {
+  readonly name: string;
+  readonly value: number;
+  readonly target: string;
+  readonly reached: boolean;
+};
+
+type Row = readonly [name: string, unit: string, read: (round: Round) => number];
+
+// biome-ignore format: a table
+const rows: readonly Row[] = [
+  ["accepted sales",                         "/s", ({ sales }) => sales.acceptedPerSecond],
+  ["completed sales",                        "/s", ({ sales }) => sales.completedPerSecond],
+  ["sales refused under that load",          "",   ({ sales }) => sales.refused],
+  ["status polls",                           "/s", ({ pollsPerSecond }) => pollsPerSecond],
+  ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
+  ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
+
+  ["overhead at 500/s, median",              "ms", ({ arrivals }) => arrivals.finalMs.p50],
+  ["overhead at 500/s, p99",                 "ms", ({ arrivals }) => arrivals.finalMs.p99],
+  ["of it until acknowledged, median",       "ms", ({ arrivals }) => arrivals.acknowledgedMs.p50],
+  ["of it until acknowledged, p99",          "ms", ({ arrivals }) => arrivals.acknowledgedMs.p99],
+  ["of it the load generator's delay, p99",  "ms", ({ arrivals }) => arrivals.sentLateMs.p99],
+  ["of it the bank's answer, mean",          "ms", ({ arrivals }) => arrivals.bankAnswerMs],
+
+  ["orders per commit, accepting",           "",   ({ sales }) => sales.means.beginBatch],
+  ["orders per commit, finishing",           "",   ({ sales }) => sales.means.moveBatch],
+  ["commit, accepting, mean",                "ms", ({ sales }) => sales.means.beginMs],
+  ["commit, finishing, mean",                "ms", ({ sales }) => sales.means.moveMs],
+];
+
+export function judge(rounds: readonly Round[], memory: Memory): readonly Verdict[] {
+  const ratio = (read: (round: Round) => number) => median(rounds.map(read));
+  const completed = ratio(
+    ({ sales, insertsPerSecond }) => sales.completedPerSecond / insertsPerSecond,
+  );
+  const accepted = ratio(({ sales, routePerSecond }) => sales.acceptedPerSecond / routePerSecond);
+  const polls = ratio(({ pollsPerSecond, routePerSecond }) => pollsPerSecond / routePerSecond);
+  const overhead = ratio(({ arrivals }) => arrivals.finalMs.p99);
+  const atRest = memory.atRestBytes / 1e6;
+
+  // biome-ignore format: a table
+  return [
+    { name: "completed sales ÷ single-row inserts", value: completed, target: "≥ 0.5",    reached: completed >= 0.5 },
+    { name: "accepted sales ÷ bare route",          value: accepted,  target: "≥ 0.3",    reached: accepted >= 0.3 },
+    { name: "status polls ÷ bare route",            value: polls,     target: "≥ 0.5",    reached: polls >= 0.5 },
+    { name: "overhead p99 at 500/s, ms",            value: overhead,  target: "≤ 15 ms",  reached: overhead <= 15 },
+    { name: "gateway at rest, MB",                  value: atRest,    target: "≤ 150 MB", reached: atRest <= 150 },
+  ];
+}
+
+export function printFigures(rounds: readonly Round[], memory: Memory): string {
+  const lines = rows.map(([name, unit, read]) => {
+    const values = rounds.map(read);
+    const each = values.map((value) => print(value).padStart(8)).join("");
+    return `  ${name.padEnd(40)}${print(median(values)).padStart(9)} ${unit.padEnd(4)}${each}`;
+  });
+  return [
+    `  ${"figure".padEnd(40)}${"median".padStart(9)}      each round`,
+    ...lines,
+    `  ${"gateway's memory at rest".padEnd(40)}${megabytes(memory.atRestBytes)}`,
+    `  ${"gateway's memory under load, highest".padEnd(40)}${megabytes(memory.underLoadBytes)}`,
+  ].join("\n");
+}
+
+export function printVerdicts(verdicts: readonly Verdict[]): string {
+  const lines = verdicts.map(({ name, value, target, reached }) => {
+    const sign = reached ? "reached" : "MISSED";
+    return `  ${name.padEnd(40)}${print(value).padStart(9)}     ${target.padEnd(10)}${sign}`;
+  });
+  return lines.join("\n");
+}
+
+export function printBooks(books: Books): string {
+  const { acknowledged, orders, approved, ledgerEntries, lost, doubled, differing } = books;
+  const examples = [...lost.slice(0, 5), ...doubled.slice(0, 5), ...differing.slice(0, 5)];
+  return [
+    `  ${acknowledged} sales acknowledged, ${orders} orders in the database, ${approved} approved, ` +
+      `${ledgerEntries} entries in the bank's ledger`,
+    `  ${lost.length} lost, ${doubled.length} doubled, ${differing.length} differing from the bank`,
+    ...examples.map((example) => `    ${example}`),
+  ].join("\n");
+}
+
+export const definitions = `
+  accepted      from the first request to the last acknowledgement, closed loop
+  completed     the same orders, from the first request until a second connection to the database
+                sees every one of them committed and final; only approved ones are counted
+  overhead      open arrivals, from the moment a request was due until the gateway knew its final
+                commit (its log's line, rounded up to the next ms); the bank's own time and the load
+                generator's delay are not subtracted
+  ratios        of figures of the same round, then the median over the rounds
+  bare route    a Fastify route that reads the same form and answers a short text
+  inserts       one 600-byte row per transaction, ten connections, prepared, same driver and server`;
+
+function megabytes(bytes: number): string {
+  return `${print(bytes / 1e6).padStart(9)} MB`;
+}
+
+function print(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString("en");
+  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
+}

@@ -1,0 +1,102 @@
+/**
+ * Requests as the bytes that go over the wire, made before the clock starts: checksums and card
+ * numbers must not cost the load generator anything while it measures.
+ */
+import { hash } from "node:crypto";
+import { type FormPair, writeForm } from "@tollgate/protocols/form";
+
+/** The merchant and the endpoint that requests are sent to. */
+export type Target = {
+  readonly port: number;
+  readonly endpoint: string;
+  readonly login: string;
+  readonly controlKey: string;
+};
+
+export type OrderName = { readonly clientOrderId: string; readonly orderId: string };
+
+export type Requests = { readonly count: number; bytesOf(index: number): Uint8Array };
+
+export function makeSaleRequests(target: Target, prefix: string, count: number): Requests {
+  return pack(count, (index) => {
+    const pairs = salePairs(target, clientOrderIdOf(prefix, index), index);
+    return post(target.port, `/gw/api/v2/sale/${target.endpoint}`, writeForm(pairs));
+  });
+}
+
+export function makeStatusRequests(target: Target, orders: readonly OrderName[]): Requests {
+  return pack(orders.length, (index) => {
+    const { clientOrderId = "", orderId = "" } = orders[index] ?? {};
+    const signed = target.login + clientOrderId + orderId + target.controlKey;
+    const pairs: readonly FormPair[] = [
+      ["login", target.login],
+      ["client_orderid", clientOrderId],
+      ["orderid", orderId],
+      ["control", hash("sha1", signed)],
+    ];
+    return post(target.port, `/gw/api/v2/status/${target.endpoint}`, writeForm(pairs));
+  });
+}
+
+export function clientOrderIdOf(prefix: string, index: number): string {
+  return `${prefix}-${index}`;
+}
+
+/** Every request another order, another card and, over a hundred dollars' range, another amount. */
+function salePairs(target: Target, clientOrderId: string, index: number): readonly FormPair[] {
+  const minor = 100 + (index % 9_900);
+  const email = "jane@example.com";
+  const signed = `${target.endpoint}${clientOrderId}${minor}${email}${target.controlKey}`;
+  return [
+    ["client_orderid", clientOrderId],
+    ["order_desc", "An order of the load benchmark"],
+    ["amount", `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, "0")}`],
+    ["currency", "USD"],
+    ["email", email],
+    ["ipaddress", "203.0.113.7"],
+    ["first_name", "Jane"],
+    ["last_name", "Doe"],
+    ["address1", "1 Main Street"],
+    ["city", "Springfield"],
+    ["state", "IL"],
+    ["zip_code", "62701"],
+    ["country", "US"],
+    ["phone", "+1 555 0100"],
+    ["credit_card_number", cardNumberOf(index)],
+    ["card_printed_name", "JANE DOE"],
+    ["expire_month", "12"],
+    ["expire_year", "2039"],
+    ["cvv2", "123"],
+    ["control", hash("sha1", signed)],
+  ];
+}
+
+/** 4111 11, nine digits that tell the cards apart, and the check digit of Luhn. */
+export function cardNumberOf(index: number): string {
+  const digits = `411111${String(index % 1_000_000_000).padStart(9, "0")}`;
+  let sum = 0;
+  for (let at = 0; at < digits.length; at += 1) {
+    // With the check digit there are sixteen, so every digit at an even place is doubled.
+    const value = Number(digits[at]) * (at % 2 === 0 ? 2 : 1);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
+function post(port: number, path: string, body: string): string {
+  return (
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n` +
+    "content-type: application/x-www-form-urlencoded\r\n" +
+    `content-length: ${body.length}\r\n\r\n${body}`
+  );
+}
+
+/** One piece of memory for all of them: a hundred thousand small ones would busy the collector. */
+function pack(count: number, write: (index: number) => string): Requests {
+  const starts = new Uint32Array(count + 1);
+  const texts = Array.from({ length: count }, (_, index) => write(index));
+  for (const [index, text] of texts.entries())
+    starts[index + 1] = (starts[index] ?? 0) + text.length;
+  const bytes = Buffer.from(texts.join(""), "latin1");
+  return { count, bytesOf: (index) => bytes.subarray(starts[index], starts[index + 1]) };
+}

@@ -1,0 +1,24 @@
+/** What a call to the gateway is made of: fields in, fields out, and the operation's facts. */
+
+export type ReplyFields = { readonly [name: string]: string | undefined };
+export type RequestFields = { readonly [name: string]: string | undefined };
+export type CallOptions = { readonly signal?: AbortSignal };
+
+/** `{id}` is the number in the path; the merchant control key is always the last, and not here. */
+export type ControlTerm = string | { readonly minorUnitsOf: string };
+
+export type OperationFacts = {
+  /** After `/{word}/api`. */
+  readonly path: string;
+  readonly control: readonly ControlTerm[];
+  readonly takesLogin: boolean;
+  /** An identical request is answered as the first one was. */
+  readonly repeatable: boolean;
+};
+
+export type Deliver = <Reply extends ReplyFields>(
+  operation: OperationFacts,
+  isReply: (fields: ReplyFields) => fields is Reply,
+  request: RequestFields,
+  options: CallOptions | undefined,
+) => Promise<Reply>;

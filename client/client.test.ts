@@ -1,0 +1,57 @@
+/** The face of the client: addresses, what it adds to a request and what it leaves out. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseForm } from "@tollgate/protocols/form";
+import { makeClient } from "./client.ts";
+import { acknowledged, makeScene, sale, say, startServer } from "./testing.ts";
+
+test("endpoints and groups have their own paths, and the path word is a setting", async (t) => {
+  const { baseUrl, received } = await startServer(t, say(acknowledged));
+  const merchant = { baseUrl: `${baseUrl}/`, login: "acme", controlKey: "key" };
+
+  await makeClient(merchant).endpoint("1001").sale(sale);
+  await makeClient(merchant).group("1007").sale(sale);
+  await makeClient({ ...merchant, pathWord: "pay" })
+    .endpoint("../1")
+    .sale(sale);
+
+  assert.deepEqual(
+    received.map(({ url }) => url),
+    ["/gw/api/v2/sale/1001", "/gw/api/v2/sale/group/1007", "/pay/api/v2/sale/..%2F1"],
+  );
+});
+
+test("login and control are added; values are trimmed; what is empty is not sent", async (t) => {
+  const { endpoint, received } = await makeScene(t, say(acknowledged));
+
+  await endpoint.sale({ ...sale, amount: " 10.42 ", comment: "", purpose: undefined });
+
+  const form = parseForm(Buffer.from(received[0]?.body ?? ""));
+  assert.ok("pairs" in form);
+  const sent = new Map(form.pairs);
+  assert.equal(sent.get("amount"), "10.42");
+  assert.equal(sent.get("login"), "acme");
+  assert.equal(sent.get("control"), "00e6bdeba6a1bb0729d0d92b361bb8dc5bfb092d");
+  assert.equal(sent.has("comment") || sent.has("purpose"), false);
+});
+
+test("a reply with the operator's own word has the names of the types", async (t) => {
+  const { baseUrl } = await startServer(t, say(acknowledged.replace("gw-", "acme-")));
+  const client = makeClient({ baseUrl, login: "acme", controlKey: "key", fieldWord: "acme" });
+
+  const acknowledgement = await client.endpoint("1001").sale(sale);
+  assert.equal(acknowledgement["gw-order-id"], "77000001");
+});
+
+test("the names of the wire are typed", async (t) => {
+  const { endpoint } = await makeScene(t, say(acknowledged));
+
+  // @ts-expect-error: an amount is text, because a float cannot hold it.
+  const asNumber = endpoint.sale({ ...sale, amount: 10.42 });
+  await assert.rejects(asNumber, /^TypeError: amount must be text$/);
+  // @ts-expect-error: the order description is mandatory.
+  await endpoint.sale({ ...sale, order_desc: undefined });
+  const acknowledgement = await endpoint.sale(sale);
+  // @ts-expect-error: there is no such field.
+  assert.equal(acknowledgement["gw-orderid"], undefined);
+});

@@ -1,0 +1,74 @@
+/** Waiting for a result: when it ends, how the gaps grow, and what ends it early. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { StillProcessing } from "./client.ts";
+import { makeScene, refuse, say } from "./testing.ts";
+
+const order = { client_orderid: "invoice-1", orderid: "77000001" };
+
+const answer = (status: string, more = "") =>
+  say(
+    `type=status-response&serial-number=s-1&merchant-order-id=invoice-1&gw-order-id=77000001` +
+      `&status=${status}&order-stage=sale_${status}${more}`,
+  );
+
+test("it asks until the status is final", async (t) => {
+  for (const status of ["approved", "declined", "error", "filtered"]) {
+    const { endpoint, received } = await makeScene(t, answer("processing"), answer(status));
+
+    const result = await endpoint.waitForResult(order);
+
+    assert.equal(result.status, status);
+    assert.equal(received.length, 2);
+  }
+});
+
+test("it stops for a step that only the cardholder can do", async (t) => {
+  for (const step of ["&tds-status=CReqForm", "&html=%3Cform%3E"]) {
+    const { endpoint } = await makeScene(t, answer("processing"), answer("processing", step));
+
+    const result = await endpoint.waitForResult(order);
+    assert.equal(result.status, "processing");
+  }
+});
+
+test("an acknowledgement tells what to ask for", async (t) => {
+  const { endpoint, received } = await makeScene(t, answer("approved"));
+
+  await endpoint.waitForResult({ "merchant-order-id": "invoice-1", "gw-order-id": "77000001" });
+  assert.match(received[0]?.body ?? "", /^client_orderid=invoice-1&orderid=77000001&/);
+});
+
+test("gaps grow by half up to ten times the first, and never past the end", async (t) => {
+  const { endpoint, timing } = await makeScene(t, answer("processing"));
+
+  const waiting = endpoint.waitForResult(order, { everyMs: 100, timeoutMs: 6_000 });
+
+  await assert.rejects(waiting, (error) => {
+    return error instanceof StillProcessing && error.stage === "sale_processing";
+  });
+  assert.deepEqual(timing.pauses.slice(0, 3), [100, 150, 225]);
+  assert.equal(Math.max(...timing.pauses), 1_000);
+  assert.equal(timing.now(), 6_000);
+});
+
+test("the order is asked for once more when the time is over", async (t) => {
+  const { endpoint } = await makeScene(t, answer("processing"), answer("approved"));
+
+  const result = await endpoint.waitForResult(order, { everyMs: 500, timeoutMs: 10 });
+  assert.equal(result.status, "approved");
+});
+
+test("the caller can call it off", async (t) => {
+  const { endpoint, received } = await makeScene(t, answer("processing"));
+  const signal = AbortSignal.abort(new Error("the shop closes"));
+
+  await assert.rejects(endpoint.waitForResult(order, { signal }), /the shop closes/);
+  assert.equal(received.length, 0);
+});
+
+test("a refusal ends the waiting", async (t) => {
+  const { endpoint } = await makeScene(t, answer("processing"), refuse(200, "ORDER_NOT_FOUND", 6));
+
+  await assert.rejects(endpoint.waitForResult(order), /ORDER_NOT_FOUND/);
+});

@@ -1,0 +1,161 @@
+/** What is sent again, when, how often and how; and what is never sent again. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { makeClient, Refused, Unreachable } from "./client.ts";
+import {
+  type Answer,
+  acknowledged,
+  hangUp,
+  makeScene,
+  makeStillTime,
+  refuse,
+  sale,
+  say,
+  saysNothing,
+  startServer,
+} from "./testing.ts";
+
+const unavailable = (retryAfter = "") => refuse(503, "TEMPORARILY_UNAVAILABLE", 5001, retryAfter);
+
+// biome-ignore format: a table
+const passing: readonly (readonly [what: string, answer: Answer])[] = [
+  ["a lost connection",     hangUp],
+  ["a garbled reply",       say("<html>")],
+  ["a reply of another kind", say("type=status-response&status=approved")],
+  ["a proxy's 502",         say("<html>Bad Gateway</html>", 502)],
+  ["a proxy's 503",         say("", 503)],
+  ["the gateway's 503",     unavailable()],
+  ["the gateway's 429",     refuse(429, "TOO_MANY_REQUESTS", 12)],
+];
+
+test("a sale is sent again, byte for byte, after trouble that passes", async (t) => {
+  for (const [what, answer] of passing) {
+    const { endpoint, received, timing } = await makeScene(t, answer, say(acknowledged));
+
+    const acknowledgement = await endpoint.sale(sale);
+
+    assert.equal(acknowledgement["gw-order-id"], "77000001", what);
+    assert.equal(received.length, 2, what);
+    assert.deepEqual(received[0], received[1], what);
+    assert.equal(timing.pauses.length, 1, what);
+  }
+});
+
+test("a refusal is final, and is sent once", async (t) => {
+  for (const code of [2, 4, 7, 9, 13, 5000]) {
+    const { endpoint, received } = await makeScene(t, refuse(200, "NO", code));
+
+    await assert.rejects(endpoint.sale(sale), (error) => {
+      return error instanceof Refused && error.code === code;
+    });
+    assert.equal(received.length, 1);
+  }
+});
+
+test("an answer that somebody else gave with a 4xx or a redirect is final", async (t) => {
+  for (const status of [301, 307, 400, 403, 404]) {
+    const elsewhere = { location: "http://127.0.0.1:1/" };
+    const { endpoint, received } = await makeScene(t, say("<html>", status, elsewhere));
+
+    await assert.rejects(endpoint.sale(sale), (error) => {
+      return error instanceof Unreachable && error.httpStatus === status && error.tries === 1;
+    });
+    assert.equal(received.length, 1);
+  }
+});
+
+test("tries are bounded; the last failure is told", async (t) => {
+  const cut = await makeScene(t, hangUp);
+  await assert.rejects(cut.endpoint.sale(sale), (error) => {
+    return error instanceof Unreachable && error.tries === 3 && error.reason === "UND_ERR_SOCKET";
+  });
+  assert.equal(cut.received.length, 3);
+
+  const busy = await makeScene(t, unavailable());
+  await assert.rejects(busy.endpoint.sale(sale), (error) => {
+    return error instanceof Refused && error.code === 5001 && error.httpStatus === 503;
+  });
+  assert.equal(busy.received.length, 3);
+});
+
+test("gaps double and have jitter", async (t) => {
+  const { baseUrl } = await startServer(t, hangUp);
+  const gapsWith = async (random: number) => {
+    const timing = makeStillTime(random);
+    const client = makeClient({ baseUrl, login: "a", controlKey: "k", timing, tries: 4 });
+    await assert.rejects(client.endpoint("1").sale(sale), Unreachable);
+    return timing.pauses;
+  };
+
+  assert.deepEqual(await gapsWith(0), [100, 200, 400]);
+  assert.deepEqual(await gapsWith(0.999_999), [200, 400, 800]);
+});
+
+test("Retry-After is honoured: never sooner, and not at all when it is too long", async (t) => {
+  const busy = await makeScene(t, unavailable("7"), say(acknowledged));
+  await busy.endpoint.sale(sale);
+  assert.deepEqual(busy.timing.pauses, [7_000 + 150]);
+
+  const { endpoint, received } = await makeScene(t, unavailable("3600"));
+  await assert.rejects(endpoint.sale(sale), Refused);
+  assert.equal(received.length, 1);
+});
+
+test("Retry-After may be a date, and one that is past means now", async (t) => {
+  const past = unavailable("Wed, 21 Oct 2015 07:28:00 GMT");
+  const far = unavailable("Fri, 21 Oct 2095 07:28:00 GMT");
+  const busy = await makeScene(t, past, far);
+
+  await assert.rejects(busy.endpoint.sale(sale), Refused);
+  assert.deepEqual(busy.timing.pauses, [150]);
+});
+
+test("no answer in time is trouble like any other", async (t) => {
+  const { baseUrl, received } = await startServer(t, saysNothing, say(acknowledged));
+  const timing = makeStillTime();
+  const client = makeClient({ baseUrl, login: "a", controlKey: "k", timing, timeoutMs: 40 });
+
+  const acknowledgement = await client.endpoint("1001").sale(sale);
+  assert.equal(acknowledgement["gw-order-id"], "77000001");
+  assert.equal(received.length, 2);
+
+  const lone = makeClient({ ...{ baseUrl, login: "a", controlKey: "k" }, fetch: neverAnswers });
+  const signal = AbortSignal.abort(new Error("the shop closes"));
+  await assert.rejects(lone.endpoint("1001").sale(sale, { signal }), /the shop closes/);
+});
+
+test("whatever fails, nothing of the card, the key or the request is in the error", async (t) => {
+  const leaky = async () => {
+    throw new TypeError(`could not send ${JSON.stringify(sale)}`, {
+      cause: { code: `E ${sale.credit_card_number}` },
+    });
+  };
+  const timing = makeStillTime();
+  const options = {
+    baseUrl: "http://gateway",
+    login: "acme",
+    controlKey: "top-secret-key",
+    timing,
+  };
+  const client = makeClient({ ...options, fetch: leaky });
+  const scenes = [passing[1]?.[1] ?? hangUp, refuse(200, "INVALID_PARAMETER", 5)];
+  const endpoints = await Promise.all(
+    scenes.map(async (each) => (await makeScene(t, each)).endpoint),
+  );
+
+  for (const endpoint of [client.endpoint("1001"), ...endpoints]) {
+    const error: unknown = await endpoint.sale(sale).catch((thrown) => thrown);
+    assert.ok(error instanceof Refused || error instanceof Unreachable);
+    const seen = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error);
+    assert.doesNotMatch(seen, /4000001|0018|917|JANE|top-secret/);
+  }
+  assert.doesNotMatch(inspect(client, { depth: 9, showHidden: true }), /top-secret/);
+});
+
+/** Rejects only when it is called off. */
+async function neverAnswers(_url: string, { signal }: { readonly signal: AbortSignal }) {
+  return new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * What the client's tests talk to: an HTTP server that answers from a script and keeps what it was
+ * sent, and a time that passes only when somebody pauses.
+ */
+import { createServer, type ServerResponse } from "node:http";
+import type { TestContext } from "node:test";
+import { makeClient } from "./client.ts";
+import type { Timing } from "./timing.ts";
+
+export type Received = { readonly url: string; readonly body: string };
+export type Answer = (response: ServerResponse, received: Received) => void;
+
+export const acknowledged =
+  "type=async-response&serial-number=0195933a-7c48-7000-8000-000000000001" +
+  "&merchant-order-id=invoice-1&gw-order-id=77000001&end-point-id=1001";
+export const sale = {
+  client_orderid: "invoice-1",
+  order_desc: "Two tickets",
+  amount: "10.42",
+  currency: "USD",
+  email: "jane@example.com",
+  ipaddress: "203.0.113.7",
+  address1: "1 Main Street",
+  city: "Paris",
+  zip_code: "75001",
+  country: "FR",
+  phone: "+33 1 0000",
+  credit_card_number: "4000001000000018",
+  card_printed_name: "JANE DOE",
+  expire_month: "12",
+  expire_year: "30",
+  cvv2: "917",
+};
+
+export function say(body: string, status = 200, headers: Record<string, string> = {}): Answer {
+  return (response) => {
+    response.writeHead(status, { "content-type": "text/html;charset=utf-8", ...headers });
+    response.end(body);
+  };
+}
+
+export function refuse(status: number, message: string, code: number, retryAfter = ""): Answer {
+  const type = code < 9 || code === 12 ? "validation-error" : "error";
+  const body = `type=${type}&serial-number=s-1&error-message=${message}&error-code=${code}`;
+  return say(body, status, retryAfter === "" ? {} : { "retry-after": retryAfter });
+}
+
+export const hangUp: Answer = (response) => {
+  response.socket?.destroy();
+};
+export const saysNothing: Answer = () => undefined;
+
+/** Gives the answers in turn; asked once more than it has answers, it repeats the last. */
+export async function startServer(t: TestContext, ...answers: readonly Answer[]) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const whole = { url: request.url ?? "", body: Buffer.concat(chunks).toString() };
+    received.push(whole);
+    answers[Math.min(received.length, answers.length) - 1]?.(response, whole);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { baseUrl: `http://127.0.0.1:${port}`, received };
+}
+
+export function makeStillTime(random = 0.5): Timing & { readonly pauses: readonly number[] } {
+  const pauses: number[] = [];
+  let now = 0;
+  return {
+    pauses,
+    now: () => now,
+    random: () => random,
+    async pause(durationMs, signal) {
+      signal?.throwIfAborted();
+      pauses.push(durationMs);
+      now += durationMs;
+    },
+  };
+}
+
+/** A server with its script, and the endpoint 1001 of a client that talks to it. */
+export async function makeScene(t: TestContext, ...answers: readonly Answer[]) {
+  const { baseUrl, received } = await startServer(t, ...answers);
+  const timing = makeStillTime();
+  const client = makeClient({ baseUrl, login: "acme", controlKey: "top-secret-key", timing });
+  return { endpoint: client.endpoint("1001"), client, received, timing, baseUrl };
+}

@@ -1,0 +1,33 @@
+/**
+ * What every page tells the browser: run nothing, load nothing, send nothing elsewhere. A page that
+ * must do more says so directive by directive.
+ */
+import { styleSource } from "./design.ts";
+
+// biome-ignore format: a table
+const strict: Readonly<Record<string, string>> = {
+  "default-src":     "'none'",
+  "style-src":       styleSource,
+  "img-src":         "data:",
+  "form-action":     "'self'",
+  "frame-ancestors": "'none'",
+  "base-uri":        "'none'",
+};
+
+export type PageNeeds = {
+  /** Directives of the Content-Security-Policy that differ from the strict ones. */
+  readonly policy?: Readonly<Record<string, string>>;
+  /** Forms that check where they were sent from need `same-origin`: else `Origin` is `null`. */
+  readonly referrer?: "no-referrer" | "same-origin";
+};
+
+export function pageHeaders({ policy = {}, referrer = "no-referrer" }: PageNeeds = {}) {
+  const directives = Object.entries({ ...strict, ...policy });
+  return {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": directives.map((directive) => directive.join(" ")).join("; "),
+    "referrer-policy": referrer,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  };
+}

@@ -1,0 +1,116 @@
+/** Random requests: bytes, fields, encodings. Never a 5xx, never a stack trace, never an order. */
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { test } from "node:test";
+import fc from "fast-check";
+import { saleFields } from "../support/merchant.ts";
+import { formOf, post, signedSale } from "../support/wire.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+const runs = 300;
+
+test("random bytes as a body are refused", async (t) => {
+  const world = await startWorld(t);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), operation, async (body, name) => {
+      await assertRefused(world, `/gw/api/v2/${name}/${plain(world)}`, body);
+    }),
+    { numRuns: runs },
+  );
+  await assertNoOrder(world);
+});
+
+test("random values in known fields are refused unless signed by the merchant", async (t) => {
+  const world = await startWorld(t);
+  const names = Object.keys(saleFields());
+  const fields = fc.dictionary(fc.constantFrom(...names, "control", "login"), text());
+  await fc.assert(
+    fc.asyncProperty(fields, operation, async (given, name) => {
+      const body = formOf({ ...saleFields(), ...given });
+      await assertRefused(world, `/gw/api/v2/${name}/${plain(world)}`, body);
+    }),
+    { numRuns: runs },
+  );
+  await assertNoOrder(world);
+});
+
+test("signed requests with one broken field are refused and stored nowhere", async (t) => {
+  const world = await startWorld(t);
+  // Fields in which no random text of this kind can be right by chance.
+  const strict = ["ipaddress", "country", "credit_card_number", "expire_month", "redirect_url"];
+  const broken = text().filter((value) => value.trim() !== "" && !/^[\d.:a-fA-F]+$/.test(value));
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...strict), broken, async (name, value) => {
+      fc.pre(name !== "redirect_url" || !/^https?:/i.test(value.trim()));
+      fc.pre(name !== "country" || value.trim().length !== 2);
+      const body = signedSale(world, plain(world), saleFields({ [name]: value }));
+      await assertRefused(world, `/gw/api/v2/sale/${plain(world)}`, body);
+    }),
+    { numRuns: runs },
+  );
+  await assertNoOrder(world);
+});
+
+test("random paths, methods and headers never break the gateway", async (t) => {
+  const world = await startWorld(t);
+  const line = fc.string({ maxLength: 60 }).map((each) => each.replace(/[\r\n]/g, ""));
+  await fc.assert(
+    fc.asyncProperty(line, line, line, async (path, name, value) => {
+      const request = `POST /gw/api/${path} HTTP/1.1\r\nhost: x\r\nx-${name}: ${value}\r\ncontent-length: 3\r\nconnection: close\r\n\r\na=1`;
+      const answer = await speak(world.gateway.port, request);
+      assert.doesNotMatch(answer, /^HTTP\/1\.1 5/);
+      assert.doesNotMatch(answer, /\.ts:\d+|at \w+ \(/);
+    }),
+    { numRuns: 150 },
+  );
+  await assertNoOrder(world);
+});
+
+const operation = fc.constantFrom("sale", "status", "sale/group", "status/group");
+
+function text() {
+  return fc.oneof(
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.string({ unit: "grapheme", maxLength: 60 }),
+    fc.constantFrom(
+      "0",
+      "-1",
+      "1e309",
+      "NaN",
+      "' or 1=1 --",
+      "../../etc/passwd",
+      "<script>",
+      "\u0000",
+    ),
+  );
+}
+
+function plain(world: World): string {
+  return world.set.endpoints["plain"] ?? "";
+}
+
+async function assertRefused(world: World, path: string, body: string | Uint8Array) {
+  const reply = await post(world, path, body);
+  assert.ok(reply.status < 500, `${reply.status}`);
+  assert.match(reply.text, /^type=validation-error&serial-number=[-0-9a-f]{36}&error-message=/);
+  assert.doesNotMatch(decodeURIComponent(reply.text), /\.ts:\d+|at \w+ \(/);
+}
+
+async function assertNoOrder(world: World): Promise<void> {
+  for (const table of ["orders", "order_history", "vault.cards"]) {
+    const rows = await world.house.database.query(`select 1 from ${table} limit 1`);
+    assert.equal(rows.length, 0, table);
+  }
+}
+
+function speak(port: number, request: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.end(request));
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", () => resolve(answer));
+    socket.on("close", () => resolve(answer));
+  });
+}

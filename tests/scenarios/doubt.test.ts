@@ -1,0 +1,201 @@
+/**
+ * Doubt: the bank may have booked the sale or not. It is never settled by a timer, the charge is
+ * reversed until the bank has answered, and the cardholder ends with nothing taken.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startWorld, type World } from "../support/world.ts";
+
+const answerTimeoutMs = 30_000;
+
+const cards = {
+  noAnswer: "4000004000000129",
+  noAnswerNotBooked: "4000004000000137",
+  lateAnswer: "4000004000000145",
+  linkDrop: "4000004000000152",
+  garbledAnswer: "4000004000000160",
+  partialApproval: "4000004000000186",
+  reversalNoAnswer: "4000004000000228",
+};
+
+for (const card of [cards.noAnswer, cards.noAnswerNotBooked, cards.garbledAnswer]) {
+  test(`a charge without a readable answer is in doubt, then reversed (${card})`, async (t) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant();
+
+    const sale = await merchant.sale({ credit_card_number: card });
+    await world.bank.received({ mti: "0200" });
+    const before = await merchant.status(sale);
+    await giveUp(world);
+    const after = await merchant.status(sale);
+
+    assert.equal(before["order-stage"], "sale_processing");
+    assert.equal(after.status, "error");
+    assert.equal(after["error-code"], "5003");
+    assertNothingTaken(world);
+    assert.equal(sent(world, "0420").length, 1);
+  });
+}
+
+test("while the reversal is not answered the order stays in doubt, however long that takes", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
+  await world.bank.received({ mti: "0200" });
+  await world.bank.setSwitches({ hostDown: true });
+
+  await giveUp(world);
+  for (let day = 0; day < 3; day += 1) await world.pass(24 * 3_600_000);
+  const doubtful = await merchant.status(sale);
+  await world.bank.setSwitches({ hostDown: false });
+  await untilReady(world);
+  await world.pass(300_000);
+  const settled = await merchant.status(sale);
+
+  assert.equal(doubtful.status, "processing");
+  assert.equal(doubtful["order-stage"], "sale_unknown");
+  assert.ok(world.logged.some((line) => line.includes("in doubt for long")));
+  assert.equal(settled.status, "error");
+  assertNothingTaken(world);
+});
+
+test("an unanswered reversal is repeated as 0421 until the bank answers", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  await world.bank.setSwitches({ lostAnswerShare: 1 });
+  const sale = await merchant.sale({ credit_card_number: cards.reversalNoAnswer });
+  await world.bank.received({ mti: "0200" });
+  await world.bank.setSwitches({ lostAnswerShare: 0 });
+
+  world.clock.advance(answerTimeoutMs);
+  await world.bank.received({ mti: "0420" });
+  world.clock.advance(answerTimeoutMs);
+  await world.settle();
+  world.clock.advance(2_000);
+  await world.gateway.claimDue();
+  await world.bank.received({ mti: "0421" });
+  const doubtful = await merchant.status(sale);
+  world.clock.advance(answerTimeoutMs);
+  await world.settle();
+  await world.pass(5_000);
+  const settled = await merchant.status(sale);
+
+  assert.equal(doubtful["order-stage"], "sale_unknown");
+  assert.equal(settled.status, "error");
+  assert.equal(sent(world, "0420").length, 1);
+  assert.equal(sent(world, "0421").length, 2);
+  assertNothingTaken(world);
+});
+
+test("an approval that comes after the gateway gave up is reversed, never lost", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+
+  const sale = await merchant.sale({ credit_card_number: cards.lateAnswer });
+  await world.bank.received({ mti: "0200" });
+  await giveUp(world);
+  const status = await merchant.status(sale);
+
+  assert.equal(status.status, "error");
+  assertNothingTaken(world);
+});
+
+test("a link that drops in the middle of a charge leaves doubt, which is then settled", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+
+  const sale = await merchant.sale({ credit_card_number: cards.linkDrop });
+  await world.settle();
+  const doubtful = await merchant.status(sale);
+  await untilReady(world);
+  await world.pass(2_000);
+  const settled = await merchant.status(sale);
+
+  assert.equal(doubtful["order-stage"], "sale_unknown");
+  assert.equal(settled.status, "error");
+  assertNothingTaken(world);
+});
+
+test("a partial approval is taken back and declined", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+
+  const sale = await merchant.sale({ credit_card_number: cards.partialApproval });
+  await world.settle();
+  const status = await merchant.status(sale);
+
+  assert.equal(status.status, "declined");
+  assert.equal(status["error-code"], "162");
+  assertNothingTaken(world);
+});
+
+test("a reversal goes on after a restart of the gateway", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
+  await world.bank.received({ mti: "0200" });
+  await world.bank.setSwitches({ hostDown: true });
+  await giveUp(world);
+
+  await world.restart();
+  const doubtful = await merchant.status(sale);
+  await world.bank.setSwitches({ hostDown: false });
+  await untilReady(world);
+  await world.pass(300_000);
+  const settled = await merchant.status(sale);
+
+  assert.equal(doubtful["order-stage"], "sale_unknown");
+  assert.equal(settled.status, "error");
+  assertNothingTaken(world);
+});
+
+test("lost answers among many sales leave books that agree", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  await world.bank.setSwitches({ lostAnswerShare: 0.3, declineShare: 0.2, seed: 7 });
+
+  const sales = await Promise.all(Array.from({ length: 60 }, () => merchant.sale()));
+  while (sent(world, "0200").length < sales.length) await world.gateway.claimDue();
+  await world.bank.setSwitches({ lostAnswerShare: 0, declineShare: 0 });
+  await giveUp(world);
+
+  const statuses = await Promise.all(sales.map((sale) => merchant.status(sale)));
+  const approved = statuses.filter(({ status }) => status === "approved");
+  const standing = approved.map((each) => outstanding(world, each["processor-rrn"] ?? ""));
+  assert.ok(statuses.some(({ status }) => status === "error"));
+  assert.ok(statuses.every(({ status }) => status !== "processing"));
+  assert.ok(standing.every((amount) => amount === 1015n));
+  assert.equal(total(world), 1015n * BigInt(approved.length));
+});
+
+async function giveUp(world: World): Promise<void> {
+  await world.pass(answerTimeoutMs);
+}
+
+function sent(world: World, mti: string) {
+  return world.bank.messages().filter((each) => each.mti === mti && each.direction === "received");
+}
+
+function outstanding(world: World, reference: string): bigint {
+  return world.bank
+    .ledger(reference)
+    .reduce((sum, { kind, amount }) => (kind === "reversal" ? sum - amount : sum + amount), 0n);
+}
+
+function total(world: World): bigint {
+  const references = new Set(world.bank.ledger().map(({ reference }) => reference));
+  return [...references].reduce((sum, reference) => sum + outstanding(world, reference), 0n);
+}
+
+function assertNothingTaken(world: World): void {
+  assert.equal(total(world), 0n);
+}
+
+/** The link's own clock decides when it tries again, so time has to move for it. */
+async function untilReady(world: World): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${world.gateway.port}/health/ready`);
+    if (answer.ok) return;
+    world.clock.advance(1_000);
+  }
+}

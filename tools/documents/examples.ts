@@ -1,0 +1,126 @@
+/**
+ * One example for each operation: its fields, the request as it is sent, and the reply that the
+ * gateway gives to it. A request that the gateway refuses is no example, and stops the generator.
+ */
+import { hash } from "node:crypto";
+import { writeForm } from "@tollgate/protocols/form";
+import type { ControlTerm, Operation, Reply } from "../../gateway/merchant-api/operation.ts";
+import { operations } from "../../gateway/merchant-api/operations/index.ts";
+import { makePipeline } from "../../gateway/merchant-api/pipeline.ts";
+import { writeReply } from "../../gateway/merchant-api/write-reply.ts";
+import { findCurrency } from "../../gateway/values/currency.ts";
+import { Failure } from "../../gateway/values/failure.ts";
+import { asSerialNumber } from "../../gateway/values/ids.ts";
+import { parseAmount } from "../../gateway/values/money.ts";
+import {
+  makeSampleGateway,
+  sampleClock,
+  sampleControlKey,
+  sampleEndpoint,
+  sampleGroup,
+  sampleOrderId,
+} from "./sample-world.ts";
+
+export type Example = {
+  readonly operation: Operation;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** The values of the checksum's formula, in order, without the key. */
+  readonly signed: readonly string[];
+  readonly control: string;
+  readonly reply: Reply;
+  /** As it stands on the wire. */
+  readonly answer: string;
+};
+
+// biome-ignore format: a table
+const exampleValues: Readonly<Record<string, string>> = {
+  login:              sampleEndpoint.merchant.login,
+  client_orderid:     "invoice-1042",
+  orderid:            sampleOrderId,
+  order_desc:         "Two tickets",
+  amount:             "10.42",
+  currency:           "USD",
+  email:              "jane@example.com",
+  ipaddress:          "203.0.113.7",
+  first_name:         "Jane",
+  last_name:          "Doe",
+  address1:           "1 Main Street",
+  city:               "Springfield",
+  state:              "IL",
+  zip_code:           "62701",
+  country:            "US",
+  phone:              "+1 555 0100",
+  credit_card_number: "4000001000000018",
+  card_printed_name:  "JANE DOE",
+  expire_month:       "12",
+  expire_year:        "2030",
+  cvv2:               "123",
+  redirect_url:       "https://shop.example/return",
+};
+
+const fieldWord = "gw";
+
+/** In the order of the operations table; what comes later may need what came before. */
+export async function makeExamples(): Promise<readonly Example[]> {
+  const needs = {
+    services: makeSampleGateway(),
+    findEntryPoint: () => sampleEndpoint,
+    clock: sampleClock,
+    takeToken: () => 0,
+  };
+  const examples: Example[] = [];
+  for (const [index, operation] of operations.entries()) {
+    const fields = fieldsOf(operation);
+    const signed = signedValues(operation.control, new Map(fields), sampleEndpoint.id);
+    const control = hash("sha1", signed.join("") + sampleControlKey);
+    const all = [...fields, ["control", control] as const];
+    const serialNumber = sampleSerialNumber(index);
+    const { answer } = await makePipeline(
+      operation,
+      needs,
+    )({
+      id: sampleEndpoint.id,
+      form: "endpoint",
+      contentType: undefined,
+      body: Buffer.from(writeForm(all)),
+      serialNumber,
+    });
+    if (answer instanceof Failure) throw new Error(complaint(operation, answer));
+    const printed = writeReply(answer, serialNumber, "form", { fieldWord, lineFeeds: false });
+    examples.push({ operation, fields: all, signed, control, reply: answer, answer: printed });
+  }
+  return examples;
+}
+
+/** What the checksum covers, one value for each term; `id` is the number in the path. */
+export function signedValues(
+  terms: readonly ControlTerm[],
+  values: ReadonlyMap<string, string>,
+  id: string,
+): readonly string[] {
+  return terms.map((term) => {
+    if (term === "{id}") return id;
+    if (typeof term === "string") return values.get(term) ?? "";
+    const currency = findCurrency(values.get("currency") ?? "");
+    const money = currency && parseAmount(values.get(term.minorUnitsOf) ?? "", currency);
+    return money === undefined ? "" : String(money.minor);
+  });
+}
+
+export const sampleGroupId: string = sampleGroup.id;
+
+function fieldsOf({ request }: Operation): readonly (readonly [string, string])[] {
+  return Object.keys(request).flatMap((name) => {
+    const value = exampleValues[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+function sampleSerialNumber(index: number) {
+  return asSerialNumber(`0195933a-7c48-7000-8000-${String(index + 1).padStart(12, "0")}`);
+}
+
+function complaint({ name }: Operation, { message }: Failure): string {
+  const place = "tools/documents/examples.ts has its values";
+  return `The example of ${name} is refused: ${message}. ${place}.`;
+}

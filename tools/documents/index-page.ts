@@ -1,0 +1,176 @@
+/** The index of the merchant interface: the wire, authentication, the order of checks, repeats. */
+import { hash } from "node:crypto";
+import { settings } from "../../gateway/settings.ts";
+import { findCurrency } from "../../gateway/values/currency.ts";
+import { formatAmount, parseAmount } from "../../gateway/values/money.ts";
+import { type Example, sampleGroupId, signedValues } from "./examples.ts";
+import { fence, list, mono, numbered, page, table } from "./markdown.ts";
+import { formula, pathOf, titleOf } from "./operation-page.ts";
+import { sampleControlKey } from "./sample-world.ts";
+
+export function renderIndex(examples: readonly Example[]): string {
+  return page(
+    "gateway/merchant-api",
+    "Merchant interface",
+    "A merchant sends a request to an endpoint, which takes one currency, or to an endpoint " +
+      "group, which holds one endpoint for each of several currencies and chooses by the " +
+      "request's `currency`. A transaction is acknowledged at once; its result is read by " +
+      "polling the order status.",
+    "## Operations",
+    table(["Operation", "Path", "Purpose"], examples.map(operationRow)),
+    "Further pages: the [status response](status-response.md) and the [errors](errors.md).",
+    "## The wire",
+    wire(),
+    "## Amounts",
+    "An amount is a decimal in the highest unit of its currency with `.` as delimiter, read " +
+      "digit by digit. More fraction digits than ISO 4217 gives the currency are refused. " +
+      "Checksums cover the amount in minor units; replies show at least two fraction digits.",
+    table(["Sent", "In minor units", "In replies"], amountRows()),
+    "## Authentication",
+    ...authentication(examples),
+    "## Order of checks",
+    checks(),
+    "## Repeated requests",
+    repeats(),
+  );
+}
+
+function operationRow({ operation }: Example): readonly string[] {
+  const { name, purpose } = operation;
+  const link = `[${titleOf(name)}](${name}.md)`;
+  return [link, mono(pathOf(operation, "{endpoint_id}")), purpose];
+}
+
+function wire(): string {
+  const { bodyBytesMax, transactionsPerSecond, questionsPerSecond } = settings;
+  return table(
+    ["Rule", "Value"],
+    [
+      ["Method", "Every operation is a `POST`; other methods are answered with 405."],
+      [
+        "Paths",
+        "`/gw/api/…/{endpoint_id}` for an endpoint, `/gw/api/…/group/{endpoint_group_id}` for a " +
+          "group. The operator can replace the word `gw` in paths and, apart from that, in the " +
+          "field names `gw-order-id` and `gw-processing-date`.",
+      ],
+      [
+        "Requests",
+        "`application/x-www-form-urlencoded` in UTF-8, with `+` or `%20` for a space. White " +
+          "space around a value is dropped before anything is checked or signed; an empty value " +
+          "counts as absent; unknown fields are ignored; a field sent twice is refused.",
+      ],
+      [
+        "Size",
+        `A body may have ${bodyBytesMax.production} bytes. Lengths count characters, not bytes.`,
+      ],
+      [
+        "Replies",
+        "The fields as `name=value` joined by `&`, values URL-encoded, as " +
+          "`text/html;charset=utf-8`. With `Accept: application/json` or " +
+          "`application/vnd.pay+json` the same fields come as a JSON object of strings. The " +
+          "operator can have every value followed by a line feed. The first fields are always " +
+          "`type`, `serial-number`, `merchant-order-id` and `gw-order-id`, as far as they exist.",
+      ],
+      [
+        "HTTP status",
+        "200 for every result and for every refusal, except 404 for an unknown path, 405 for " +
+          "another method, 413 for a body that is too large, 429 over the rate limit and 503 " +
+          "while the gateway cannot store the request. The last two come with `Retry-After`.",
+      ],
+      [
+        "Dates",
+        "`YYYY-MM-DD HH:MM:SS` and the zone, which is UTC unless the operator sets another.",
+      ],
+      [
+        "Serial number",
+        "Every request gets one, also a refused one. Support finds the request by it, and " +
+          "`by-request-sn` of the order status asks about that very request.",
+      ],
+      [
+        "Rate",
+        `In production, by default ${transactionsPerSecond.production} transactions and ` +
+          `${questionsPerSecond.production} status requests a second for each merchant.`,
+      ],
+    ],
+  );
+}
+
+function amountRows(): readonly (readonly string[])[] {
+  const samples = [
+    ["10.42", "USD"],
+    ["0.94", "EUR"],
+    ["10.5", "GBP"],
+    ["500", "JPY"],
+    ["1.234", "KWD"],
+  ] as const;
+  return samples.map(([amount, code]) => {
+    const currency = findCurrency(code);
+    const money = currency && parseAmount(amount, currency);
+    if (money === undefined) throw new Error(`${amount} ${code} is no amount.`);
+    return [`${amount} ${code}`, String(money.minor), formatAmount(money)];
+  });
+}
+
+function authentication(examples: readonly Example[]): readonly string[] {
+  const worked = examples.flatMap(workedOf);
+  return [
+    "Every request carries `control`: the SHA-1 checksum, in hexadecimal, of some of its values " +
+      "and the merchant control key, joined without separators. A field that is not sent counts " +
+      "as empty. Upper and lower case of the checksum are the same. An unknown login, the login " +
+      "of another merchant and a wrong checksum get the same answer: `INVALID_CONTROL_CODE`.",
+    table(
+      ["Operation", "Values"],
+      examples.map(({ operation: { name, control } }) => [titleOf(name), formula(control)]),
+    ),
+    `With the control key ${mono(sampleControlKey)}:`,
+    table(["Request", "Values", "Checksum"], worked.map(workedRow)),
+    "The first of them, checked in a shell:",
+    fence("sh", `printf '%s' '${(worked[0]?.signed ?? []).join("")}${sampleControlKey}' | sha1sum`),
+  ];
+}
+
+type Worked = { readonly title: string; readonly signed: readonly string[] };
+
+/** The number in the path is the group's when a request is sent to one. */
+function workedOf({ operation, signed, fields }: Example): readonly Worked[] {
+  const title = titleOf(operation.name);
+  const atEndpoint = { title: `${title} at an endpoint`, signed };
+  if (!operation.control.includes("{id}")) return [{ title, signed }];
+  const others = signedValues(operation.control, new Map(fields), sampleGroupId);
+  return [atEndpoint, { title: `${title} at a group`, signed: others }];
+}
+
+function workedRow({ title, signed }: Worked): readonly string[] {
+  const control = hash("sha1", signed.join("") + sampleControlKey);
+  return [title, [...signed, sampleControlKey].map(mono).join(" + "), mono(control)];
+}
+
+function checks(): string {
+  return [
+    "The first check that fails decides the answer:",
+    numbered(
+      "The body can be read: content type, encoding, no field twice.",
+      "The endpoint or group exists and is switched on.",
+      "The values that the checksum needs are present and can be read.",
+      "The checksum is right, and the login, when sent, is the merchant's.",
+      "The merchant is within the rate limit.",
+      "Every other parameter is present where necessary, and of its form.",
+      "The business allows it: currency, amount, the order's state.",
+    ),
+  ].join("\n\n");
+}
+
+function repeats(): string {
+  return list(
+    "A `client_orderid` can be charged once. The identical request gets the first " +
+      "acknowledgement again, with the same `gw-order-id` and a serial number of its own, " +
+      "whatever became of the order. A merchant whose reply was lost sends the " +
+      "same request again without fear.",
+    "A different request with the same `client_orderid` starts a new attempt only when every " +
+      "earlier order with it ended as declined, filtered or error. Otherwise it is refused as " +
+      "`DUPLICATE_ORDER`.",
+    "Of identical requests at the same moment one wins, and the others get its answer.",
+    "Order status by `client_orderid` alone describes the latest order.",
+    "After 429 and 503 nothing has happened; send the request again after `Retry-After`.",
+  );
+}

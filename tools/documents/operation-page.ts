@@ -1,0 +1,96 @@
+/** The page of one operation: what it is for, where, with which parameters, and an example. */
+import type { ControlTerm, Operation } from "../../gateway/merchant-api/operation.ts";
+import type { Example } from "./examples.ts";
+import { fence, mono, page, sentence, table } from "./markdown.ts";
+import { sampleBaseUrl, sampleControlKey, sampleEndpoint } from "./sample-world.ts";
+
+const from = "gateway/merchant-api/operations";
+
+export function renderOperation(example: Example): string {
+  const { operation, reply } = example;
+  const conditional = Object.values(operation.request).some(
+    ({ necessity }) => necessity === "conditional",
+  );
+  return page(
+    from,
+    titleOf(operation.name),
+    operation.purpose,
+    "## Paths",
+    table(
+      ["Entry point", "Path"],
+      [
+        ["endpoint", mono(`POST ${pathOf(operation, "{endpoint_id}")}`)],
+        ["endpoint group", mono(`POST ${pathOf(operation, "group/{endpoint_group_id}")}`)],
+      ],
+    ),
+    "## Parameters",
+    table(["Parameter", "Length/Type", "Necessity", "Description"], parameterRows(operation)),
+    ...(conditional
+      ? ["A conditional parameter is necessary in some requests; its description says in which."]
+      : []),
+    ...(hasWaivable(operation) ? [waivableNote] : []),
+    "## Control",
+    `\`control\` is the SHA-1 checksum, in hexadecimal, of ${formula(operation.control)}.`,
+    "## Example",
+    renderExample(example),
+    reply.type === "status-response"
+      ? "Every field is described in [status response](status-response.md)."
+      : "A refusal has the shape and the codes that [errors](errors.md) describes.",
+  );
+}
+
+export function titleOf(name: string): string {
+  const words = name.replaceAll("-", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function pathOf({ path }: Operation, place: string): string {
+  return `/gw/api${path.replace("{id}", place)}`;
+}
+
+/** The values of a checksum in words, the key last. */
+export function formula(terms: readonly ControlTerm[]): string {
+  const words = terms.map((term) => {
+    if (term === "{id}") return "the endpoint id or endpoint group id";
+    return typeof term === "string" ? mono(term) : `${mono(term.minorUnitsOf)} in minor units`;
+  });
+  return `${words.join(", ")} and the merchant control key, joined without separators`;
+}
+
+const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
+const waivableNote =
+  "An endpoint can be set up not to insist on the customer's email address, phone number and " +
+  "address; these parameters are then optional there.";
+
+function hasWaivable({ request }: Operation): boolean {
+  return waivable.some((name) => request[name]?.necessity === "mandatory");
+}
+
+/** When a conditional parameter is necessary, where its own description does not say it. */
+// biome-ignore format: a table
+const conditions: readonly (readonly [names: RegExp, condition: string])[] = [
+  [/^(credit_card_number|cardNumber)$/,             "one of the two names is necessary, and both must agree"],
+  [/^(card_printed_name|expire_month|expire_year)$/, "necessary with a card number"],
+  [/^cvv2$/,                                        "necessary unless the acquirer works without it"],
+  [/^customer_browser_/,                            "necessary when customer_browser_info is `true`"],
+];
+
+function parameterRows({ request }: Operation): readonly (readonly string[])[] {
+  return Object.entries(request).map(([name, { type, necessity, documentation }]) => {
+    const found = conditions.find(([names]) => necessity === "conditional" && names.test(name));
+    const description = found === undefined ? documentation : `${documentation}; ${found[1]}`;
+    return [mono(name), type, necessity, sentence(description)];
+  });
+}
+
+function renderExample({ operation, fields, answer }: Example): string {
+  const url = sampleBaseUrl + pathOf(operation, sampleEndpoint.id);
+  const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
+  const key = `with the control key ${mono(sampleControlKey)}`;
+  return [
+    `A request of the merchant ${mono(sampleEndpoint.merchant.login)} ${key}:`,
+    fence("sh", [`curl '${url}'`, ...lines].join(" \\\n")),
+    "The reply is one line; here it has a line break before each `&`:",
+    fence("text", answer.replaceAll("&", "\n&")),
+  ].join("\n\n");
+}

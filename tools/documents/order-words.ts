@@ -1,0 +1,71 @@
+/**
+ * Stages, events and effects in words, for the page that is drawn from the transition table. A new
+ * one that is not described here does not compile.
+ */
+import type { Effect } from "../../gateway/orders/effects.ts";
+import type { EventKind } from "../../gateway/orders/events.ts";
+import type { Stage } from "../../gateway/orders/order.ts";
+
+// biome-ignore format: a table
+export const stageMeanings: Readonly<Record<Stage, string>> = {
+  filtering:          "accepted, and looked at by the gateway's own checks",
+  authenticating:     "3-D Secure is under way between the gateway and the directory server",
+  awaiting_method:    "waits for the result of the method frame in the cardholder's browser",
+  awaiting_challenge: "waits for the cardholder to complete the challenge",
+  awaiting_pares:     "waits for the cardholder's bank to answer by 3-D Secure 1.0.2",
+  authorizing:        "the charge may have left for the acquirer",
+  reversing:          "the charge is in doubt, or not wanted, and is being taken back",
+  approved:           "paid",
+  declined:           "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  filtered:           "refused by the gateway's own checks",
+  error:              "failed, and nothing is charged",
+};
+
+// biome-ignore format: a table
+export const eventMeanings: Readonly<Record<EventKind, string>> = {
+  received:              "the merchant's request was accepted",
+  wallet_opened:         "the wallet's payment data was decrypted, and is a card",
+  wallet_refused:        "the wallet's payment data is not to be believed",
+  cleared:               "the checks have no objection, and the endpoint does no 3-D Secure",
+  cleared_for_3ds:       "the checks have no objection, and 3-D Secure comes next",
+  filtered_out:          "a check objects",
+
+  method_requested:      "the card's bank wants its method frame loaded",
+  method_uploaded:       "the method frame was loaded, or the merchant says that it was not",
+  challenge_requested:   "the card's bank wants the cardholder challenged",
+  challenge_returned:    "the cardholder came back from the challenge",
+  pareq_requested:       "the card's bank wants the cardholder by 3-D Secure 1.0.2",
+  pares_uploaded:        "the cardholder came back with the bank's answer",
+  authenticated:         "the cardholder was authenticated, or an attempt at it is proved",
+  left_unauthenticated:  "authentication is not possible, and the endpoint goes on without",
+  authentication_failed: "the cardholder was not authenticated, and the order must not go on",
+
+  authorized:            "the acquirer has approved",
+  refused:               "the acquirer has declined",
+  gate_unavailable:      "no link to the acquirer; nothing was sent",
+  outcome_unknown:       "the charge may have been booked or not",
+  approved_in_part:      "the acquirer has approved less than was asked for, and the endpoint wants all",
+  approved_late:         "an approval came when it was no longer expected",
+  reversed:              "the acquirer has taken the charge back, or never had it",
+  part_reversed:         "the acquirer has taken a partial approval back",
+  reversal_unanswered:   "the acquirer has not answered the reversal",
+  operator_alerted:      "the operator has been told of an order in doubt",
+
+  expired:               "the stage's deadline has passed",
+  claimed:               "a node took the order over from one that went silent",
+  noted:                 "something came that no longer changes anything",
+};
+
+// biome-ignore format: a table
+export const effectMeanings: Readonly<Record<Effect, string>> = {
+  screen:          "the gateway's own checks are made",
+  look_up_3ds:     "it is looked up whether and how the card takes part in 3-D Secure",
+  authorize:       "the charge is sent to the acquirer",
+  reverse:         "the charge is taken back at the acquirer, again and again until it answers",
+  alert_operator:  "an alarm is raised for the operator",
+  open_wallet:     "the wallet's payment data is verified and decrypted",
+  authenticate:    "the directory server is asked to authenticate the cardholder",
+  read_challenge:  "the result of the challenge is read",
+  read_pares:      "the answer of the cardholder's bank is verified and read",
+  notify_merchant: "the merchant is told the result",
+};

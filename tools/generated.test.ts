@@ -1,0 +1,54 @@
+/** The generated files in the repository are those that the tables give now. */
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { operations } from "../gateway/merchant-api/operations/index.ts";
+import { renderAll } from "./documents/render-all.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const rendered = await renderAll();
+
+test("every generated file is fresh", () => {
+  const stale = [...rendered].filter(([path, content]) => readText(path) !== content);
+
+  const paths = stale.map(([path]) => path);
+  assert.deepEqual(paths, [], `run npm run docs: ${paths.join(", ")}`);
+});
+
+test("no page is left of an operation that is no more", () => {
+  const pages = globSync("docs/merchant-api/*.md", { cwd: root });
+
+  const strays = pages.filter((path) => !rendered.has(path));
+  assert.deepEqual(strays, [], `run npm run docs: ${strays.join(", ")}`);
+});
+
+test("every operation has a page, and every parameter a row in it", () => {
+  for (const { name, request } of operations) {
+    const page = rendered.get(`docs/merchant-api/${name}.md`) ?? "";
+    for (const field of Object.keys(request)) {
+      assert.ok(page.includes(`\n| \`${field}\` |`), `${name}: ${field}`);
+    }
+  }
+});
+
+test("every link in a generated page leads somewhere", () => {
+  for (const [path, content] of rendered) {
+    for (const [, target = ""] of content.matchAll(/\]\(([^)]+)\)/g)) {
+      assert.ok(rendered.has(join(path, "..", target)), `${path} links to ${target}`);
+    }
+  }
+});
+
+test("every generated file says that it is", () => {
+  for (const [path, content] of rendered) assert.match(content.slice(0, 100), /Generated/, path);
+});
+
+test("rendering twice gives the same", async () => {
+  assert.deepEqual(await renderAll(), rendered);
+});
+
+function readText(path: string): string | undefined {
+  const file = join(root, path);
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
