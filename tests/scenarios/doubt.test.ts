@@ -47,9 +47,11 @@ test("while the reversal is not answered the order stays in doubt, however long 
   await giveUp(world);
   for (let day = 0; day < 3; day += 1) await world.pass(24 * 3_600_000);
   const doubtful = await merchant.status(sale);
+  // The next try falls due while the host is still away.
+  world.clock.advance(300_000);
   await world.bank.setSwitches({ hostDown: false });
   await untilReady(world);
-  await world.pass(300_000);
+  await world.settle();
   const settled = await merchant.status(sale);
 
   assert.equal(doubtful.status, "processing");
@@ -139,9 +141,11 @@ test("a reversal goes on after a restart of the gateway", async (t) => {
 
   await world.restart();
   const doubtful = await merchant.status(sale);
+  // The next try falls due while the host is still away.
+  world.clock.advance(300_000);
   await world.bank.setSwitches({ hostDown: false });
   await untilReady(world);
-  await world.pass(300_000);
+  await world.settle();
   const settled = await merchant.status(sale);
 
   assert.equal(doubtful["order-stage"], "sale_unknown");

@@ -1,8 +1,6 @@
 /** What happens to orders whose node went silent, and to stages that last too long. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGateway } from "@tollgate/gateway";
-import { makeLog } from "@tollgate/gateway/log";
 import { startWorld, type World } from "../support/world.ts";
 
 const leaseMs = 45_000;
@@ -12,7 +10,7 @@ test("another node takes over an order whose node went silent, and never charges
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
   await world.bank.received({ mti: "0200" });
-  const other = await startOther(world, t);
+  const other = await world.otherNode("other");
 
   const early = await other.claimDue();
   // The first node's own clock stands still for this order: it is as good as dead.
@@ -32,11 +30,11 @@ test("another node takes over an order whose node went silent, and never charges
 test("two nodes that look at the same moment do not both take the same order", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  await world.bank.setSwitches({ hostDown: false });
   const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
   await world.bank.received({ mti: "0200" });
   await makeSilent(world);
-  const [first, second] = [await startOther(world, t), await startOther(world, t)];
+  const first = await world.otherNode("first");
+  const second = await world.otherNode("second");
 
   world.clock.advance(leaseMs - 30_001);
   const taken = await Promise.all([first.claimDue(), second.claimDue()]);
@@ -53,17 +51,6 @@ async function makeSilent(world: World): Promise<void> {
     `update orders set due_at = to_timestamp($1::float8 / 1000) where due_at is not null`,
     [world.clock.now()],
   );
-}
-
-async function startOther(world: World, t: { after(clean: () => unknown): void }) {
-  const config = { ...world.house.config, nodeName: `other-${Math.random()}` };
-  const log = makeLog("silent", { write: () => undefined });
-  const other = await startGateway({ ...world.house, config, log, clock: world.clock });
-  t.after(() => other.stop());
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${other.port}/health/ready`);
-    if (answer.ok) return other;
-  }
 }
 
 function received(world: World, mti: string): number {

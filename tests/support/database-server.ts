@@ -2,7 +2,7 @@
  * A real PostgreSQL for tests: the one that the test run has started, or one of this file's own.
  * Each world gets a database of its own.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
@@ -10,7 +10,11 @@ import { StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
 import pg from "pg";
 
 let server: Promise<string> | undefined;
+let stopOwn = async (): Promise<void> => undefined;
 let count = 0;
+
+// Registered for the whole file: inside a test it would end with that test.
+after(() => stopOwn());
 
 /** The address of a new, empty database; dropped when the test run's server goes. */
 export async function makeDatabase(): Promise<string> {
@@ -29,14 +33,16 @@ async function findServer(): Promise<string> {
   const given = process.env["TOLLGATE_TEST_SERVER"];
   if (given !== undefined) return given;
   const folder = await mkdtemp(join(tmpdir(), "tollgate-test-"));
+  // The database runs as another user when the tests are run by root.
+  await chmod(folder, 0o711);
   const started = await startEmbedded({
     folder: join(folder, "postgres"),
     report: () => undefined,
   });
   if (started instanceof StartProblem) throw new Error(started.sentence);
-  after(async () => {
+  stopOwn = async () => {
     await started.stop();
     await rm(folder, { recursive: true, force: true });
-  });
+  };
   return started.url;
 }

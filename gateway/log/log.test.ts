@@ -1,0 +1,81 @@
+/** The last fence: no line of the log shows a card number, wherever it came from. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CardNumber } from "../values/card-number.ts";
+import { Secret } from "../values/secret.ts";
+import { makeLog, maskCardNumbers } from "./log.ts";
+
+// biome-ignore format: a table
+const masked: readonly (readonly [line: string, shown: string])[] = [
+  ["card 4000001000000018 was read",          "card 400000****0018 was read"],
+  ['{"n":"5200000000000015"}',                '{"n":"520000****0015"}'],
+  ["credit_card_number=4000001000000018&a=b", "credit_card_number=400000****0018&a=b"],
+  ["340000000000017",                         "340000****0017"],
+  ["36000000000016",                          "360000****0016"],
+  ["4000001000000018,2200000000000012",       "400000****0018,220000****0012"],
+  ["x4000001000000018y",                      "x400000****0018y"],
+  ["cannot send 4000001000000018.",           "cannot send 400000****0018."],
+  ["card-4000001000000018-b",                 "card-400000****0018-b"],
+];
+
+test("digits that are a card number are masked", () => {
+  for (const [line, shown] of masked) assert.equal(maskCardNumbers(line), shown);
+});
+
+// biome-ignore format: a table
+const untouched: readonly string[] = [
+  "order 590230620000846198 is approved",
+  "card 4000001000000019 has a wrong check digit",
+  "reference 00000000RT01, trace 004212",
+  "at 1794708246789",
+  "serial 0195933a-7c48-7000-8000-000000000001",
+  "took 0.4000001000000018 s",
+  "",
+];
+
+test("other digits stay readable", () => {
+  for (const line of untouched) assert.equal(maskCardNumbers(line), line);
+});
+
+test("a line is one JSON object, with secrets hidden and cards masked", () => {
+  const lines: string[] = [];
+  const log = makeLog("debug", { write: (line) => lines.push(line) });
+
+  log.info(
+    {
+      card: new CardNumber("4000001000000018"),
+      key: new Secret("hunter2"),
+      body: "cardNumber=4000001000000018",
+      nested: { list: ["4000001000000018"] },
+    },
+    "4000001000000018 was sent",
+  );
+
+  const [line = ""] = lines;
+  assert.doesNotMatch(line, /4000001|hunter2/);
+  const { msg, card, key, nested } = JSON.parse(line);
+  assert.deepEqual([msg, card, key], ["400000****0018 was sent", "400000****0018", "[secret]"]);
+  assert.deepEqual(nested.list, ["400000****0018"]);
+});
+
+test("an error is logged with its stack, and a card in its message is masked", () => {
+  const lines: string[] = [];
+  const log = makeLog("info", { write: (line) => lines.push(line) });
+
+  log.error({ err: new Error("cannot send 4000001000000018") }, "trouble");
+
+  assert.match(lines[0] ?? "", /cannot send 400000\*{4}0018/);
+  assert.match(lines[0] ?? "", /log\.test\.ts/);
+  assert.doesNotMatch(lines[0] ?? "", /4000001/);
+});
+
+test("what is below the level is not written", () => {
+  const lines: string[] = [];
+  const log = makeLog("warn", { write: (line) => lines.push(line) });
+
+  log.debug({}, "no");
+  log.info({}, "no");
+  log.warn({}, "yes");
+
+  assert.equal(lines.length, 1);
+});

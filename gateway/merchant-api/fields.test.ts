@@ -1,0 +1,114 @@
+/** Every kind of field, as rows of good and bad values. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type AnyField,
+  amount,
+  choice,
+  conditional,
+  country,
+  currency,
+  digits,
+  email,
+  Fault,
+  freeText,
+  ipAddress,
+  line,
+  optional,
+  orderId,
+  pattern,
+  phone,
+  serialNumber,
+  url,
+} from "./fields.ts";
+
+type Case = {
+  readonly name: string;
+  readonly field: AnyField;
+  readonly type: string;
+  readonly good: readonly string[];
+  readonly bad: readonly string[];
+};
+
+const a = (count: number) => "a".repeat(count);
+
+// biome-ignore format: a table
+const cases: readonly Case[] = [
+  { name: "line",      field: line(5, ""),            type: "5/String",
+    good: ["a", "abcde", "ä€😀xy", "a b", "\u200b"],
+    bad:  ["abcdef", "a\tb", "a\nb", "a\u0000b", "a\u007f", "a\u0085b"] },
+  { name: "free text", field: freeText(65_536, ""),   type: "64k/String",
+    good: ["a", "a\tb\r\nc", a(65_536), "😀".repeat(65_536)],
+    bad:  [a(65_537), "a\u0000b", "a\u000bb", "a\u001b[0m", "a\u009f"] },
+  { name: "digits",    field: digits(3, 4, ""),       type: "3-4/Numeric",
+    good: ["123", "0000"],
+    bad:  ["12", "12345", "12a", "1.2", "-12", "١٢٣", "123\n", " 123"] },
+  { name: "digits, one size", field: digits(4, 4, ""), type: "4/Numeric",
+    good: ["1234"],
+    bad:  ["123", "12345"] },
+  { name: "choice",    field: choice(["true", "false"], ""), type: "5/String",
+    good: ["true", "false"],
+    bad:  ["TRUE", "1", "yes", "truefalse", "toString"] },
+  { name: "amount",    field: amount(""),             type: "10/Numeric",
+    good: ["0", "10.42", "1234567890", "1234567.89", "00.1", "0.000"],
+    bad:  [".5", "5.", "1e3", "+1", "-1", "1,5", "1 000", "12345678901", "1234567.890", "٥", "NaN", "1.2.3", "1\n"] },
+  { name: "currency",  field: currency(""),           type: "3/String",
+    good: ["USD", "JPY", "KWD"],
+    bad:  ["usd", "US", "ZZZ", "840", "USDX"] },
+  { name: "email",     field: email(50, ""),          type: "50/String",
+    good: ["jane@example.com", "j.d+tag@mail.example.co.uk", "o'neil@x-y.example", `${a(38)}@example.com`],
+    bad:  ["jane", "jane@", "@example.com", "jane@example", "jane@-x.com", "jane@x-.com", "a@b@c.com", "ja ne@x.com", "jane@x..com", "jane@.com", "<jane@x.com>", "jane@exämple.com", "jane@x.com\n", `${a(39)}@example.com`] },
+  { name: "IP address", field: ipAddress(""),         type: "45/String",
+    good: ["203.0.113.7", "::1", "2001:db8::7", "::ffff:203.0.113.7"],
+    bad:  ["203.0.113", "203.0.113.256", "203.0.113.07", "fe80::1%eth0", "1.2.3.4:80", "localhost", "2001:db8::7::1"] },
+  { name: "country",   field: country(""),            type: "2/String",
+    good: ["US", "DE"],
+    bad:  ["us", "USA", "ZZ"] },
+  { name: "phone",     field: phone(""),              type: "15/String",
+    good: ["+1 555 0100", "(030) 123-45", "5550100"],
+    bad:  ["+1 555 0100 ext 7", "call me", "1234567890123456", "555/0100"] },
+  { name: "URL",       field: url(""),                type: "1024/String",
+    good: ["https://shop.example/return?x=1#y", "http://127.0.0.1:8080/", "HTTPS://SHOP.EXAMPLE", `https://x.example/${a(1006)}`],
+    bad:  ["/return", "shop.example", "ftp://shop.example", "javascript:alert(1)", "https:shop.example", "https:///x", "http://", "https://a b.example", "https://x.example\\@evil.example", "https://x.example:99999/", `https://x.example/${a(1007)}`] },
+  { name: "order id",  field: orderId(""),            type: "20/Numeric",
+    good: ["1", "9223372036854775807"],
+    bad:  ["0", "01", "abc", "9223372036854775808", "-1", "1.0"] },
+  { name: "serial number", field: serialNumber(""),   type: "36/String",
+    good: ["0195933a-7c48-7000-8000-000000000001"],
+    bad:  ["0195933a7c4870008000000000000001", "s-1"] },
+  { name: "pattern",   field: pattern("2 or 4/Numeric", /^(20)?\d{2}$/, ""), type: "2 or 4/Numeric",
+    good: ["30", "2030"],
+    bad:  ["3", "1930", "203"] },
+];
+
+for (const { name, field, type, good, bad } of cases) {
+  test(`${name}: good values are read and bad ones are not`, () => {
+    assert.equal(field.type, type);
+    for (const text of good) assert.ok(!(field.read(text) instanceof Fault), JSON.stringify(text));
+    for (const text of bad) assert.ok(field.read(text) instanceof Fault, JSON.stringify(text));
+  });
+
+  test(`${name}: a fault never repeats the value`, () => {
+    for (const text of bad) {
+      const fault = field.read(text);
+      assert.ok(fault instanceof Fault);
+      if (text.length > 5) assert.ok(!fault.sentence.includes(text), fault.sentence);
+    }
+  });
+}
+
+test("values are given as they stand, except for two that have a form of their own", () => {
+  assert.equal(amount("").read("010.50"), "010.50");
+  assert.deepEqual(currency("").read("JPY"), { code: "JPY", numeric: "392", exponent: 0 });
+  const upper = "0195933A-7C48-7000-8000-00000000ABCD";
+  assert.equal(serialNumber("").read(upper), upper.toLowerCase());
+});
+
+test("a field is mandatory unless it says otherwise", () => {
+  const plain = line(5, "what it is");
+
+  assert.equal(plain.necessity, "mandatory");
+  assert.equal(optional(plain).necessity, "optional");
+  assert.equal(conditional(plain).necessity, "conditional");
+  assert.equal(optional(plain).documentation, "what it is");
+});

@@ -1,0 +1,84 @@
+/** Replies as the wire wants them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../values/failure.ts";
+import { asSerialNumber } from "../values/ids.ts";
+import { contentTypeOf, formatFor, writeReply } from "./write-reply.ts";
+
+const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
+const plain = { fieldWord: "gw", lineFeeds: false };
+const reply = {
+  type: "status-response",
+  orderId: "77",
+  clientOrderId: "a&b=c",
+  fields: [
+    ["status", "approved"],
+    ["name", "Jürgen Doe"],
+    ["eci", undefined],
+    ["state", ""],
+    ["gw-processing-date", "d"],
+  ],
+} as const;
+
+test("fields come in the fixed order, encoded, and absent ones are left out", () => {
+  assert.equal(
+    writeReply(reply, serialNumber, "form", plain),
+    `type=status-response&serial-number=${serialNumber}&merchant-order-id=a%26b%3Dc` +
+      "&gw-order-id=77&status=approved&name=J%C3%BCrgen+Doe&gw-processing-date=d",
+  );
+});
+
+test("the operator's word stands in the two names that have one", () => {
+  const form = writeReply(reply, serialNumber, "form", { ...plain, fieldWord: "acme" });
+
+  assert.match(form, /&acme-order-id=77&.*&acme-processing-date=d$/);
+  assert.doesNotMatch(form, /gw-/);
+});
+
+test("with line feeds every value ends with one", () => {
+  const form = writeReply(reply, serialNumber, "form", { ...plain, lineFeeds: true });
+
+  assert.equal(form.split("\n").length - 1, 7);
+  assert.match(form, /^type=status-response\n&serial-number=.*\n&/);
+  assert.ok(form.endsWith("=d\n"));
+});
+
+test("a refusal has its type, serial number, message and number, and nothing else", () => {
+  const failure = new Failure("invalid_parameter", "email: not an email address", "the cause");
+
+  assert.equal(
+    writeReply(failure, serialNumber, "form", plain),
+    `type=validation-error&serial-number=${serialNumber}` +
+      "&error-message=INVALID_PARAMETER%3A+email%3A+not+an+email+address&error-code=5",
+  );
+});
+
+test("JSON has the same fields as strings", () => {
+  const json = JSON.parse(writeReply(reply, serialNumber, "json", plain));
+
+  assert.deepEqual(json, {
+    type: "status-response",
+    "serial-number": serialNumber,
+    "merchant-order-id": "a&b=c",
+    "gw-order-id": "77",
+    status: "approved",
+    name: "Jürgen Doe",
+    "gw-processing-date": "d",
+  });
+});
+
+// biome-ignore format: a table
+const wishes: readonly (readonly [accept: string | undefined, format: "form" | "json"])[] = [
+  [undefined,                       "form"],
+  ["*/*",                           "form"],
+  ["text/html",                     "form"],
+  ["application/json",              "json"],
+  ["application/json; q=0.9, */*",  "json"],
+  ["application/vnd.pay+json",      "json"],
+  ["APPLICATION/JSON",              "json"],
+];
+
+test("only who asks for JSON gets it", () => {
+  for (const [accept, format] of wishes) assert.equal(formatFor(accept), format, String(accept));
+  assert.equal(contentTypeOf("form"), "text/html;charset=utf-8");
+});

@@ -1,0 +1,141 @@
+/** The decision: what an order becomes when it meets an event, and what it refuses. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../values/failure.ts";
+import { later } from "../values/time.ts";
+import { makeAdvance, tables } from "./advance.ts";
+import type { EventKind, OrderEvent } from "./events.ts";
+import type { Order, Stage } from "./order.ts";
+import {
+  advance,
+  card,
+  deadlines,
+  draft,
+  events,
+  gate,
+  inStage,
+  meet,
+  start,
+  step,
+  unsupported,
+} from "./testing.ts";
+
+test("an accepted order is screened and cleared in one step", () => {
+  const { from, order, events: met } = step(draft, events.received);
+
+  assert.equal(from, 0);
+  assert.deepEqual(
+    met.map(({ kind }) => kind),
+    ["received", "cleared"],
+  );
+  assert.equal(order.version, met.length);
+  assert.equal(order.transaction.stage, "authorizing");
+  assert.deepEqual(order.owed, { effect: "authorize", claimableAt: later(start, 45_000) });
+});
+
+test("with 3-D Secure the look-up is folded in as well", () => {
+  const secure = makeAdvance(deadlines, {
+    screen: () => ({ kind: "cleared_for_3ds", gate }),
+    look_up_3ds: () => ({ kind: "left_unauthenticated", authentication: unsupported }),
+  });
+
+  const taken = secure(draft, events.received, start);
+
+  assert.ok(!(taken instanceof Failure));
+  assert.equal(taken.events.length, 3);
+  assert.equal(taken.order.version, 3);
+  assert.equal(taken.order.transaction.stage, "authorizing");
+  assert.deepEqual(taken.order.transaction.authentication, unsupported);
+});
+
+test("an order that is filtered out is final and owes nothing that is carried", () => {
+  const strict = makeAdvance(deadlines, {
+    screen: () => events.filtered_out,
+    look_up_3ds: () => events.left_unauthenticated,
+  });
+
+  const taken = strict(draft, events.received, start);
+
+  assert.ok(!(taken instanceof Failure));
+  const { transaction, owed, deadlineAt } = taken.order;
+  assert.equal(transaction.stage, "filtered");
+  assert.equal(transaction.finishedAt, start);
+  assert.deepEqual([owed, deadlineAt], [undefined, undefined]);
+});
+
+test("an event that the stage does not know is refused, and the order stays as it is", () => {
+  for (const stage of stagesOf()) {
+    const order = inStage(stage);
+    const before = structuredClone({ ...order, purchase: undefined, transaction: undefined });
+    for (const event of refusedIn(stage)) {
+      const refusal = advance(order, event, start);
+      assert.ok(refusal instanceof Failure, `${event.kind} in ${stage}`);
+      assert.equal(refusal.code, "not_allowed_now");
+      assert.equal(refusal.cause, `${event.kind} in stage ${stage}`);
+    }
+    assert.deepEqual(
+      structuredClone({ ...order, purchase: undefined, transaction: undefined }),
+      before,
+    );
+  }
+});
+
+test("an order that meets an event is a new order; the old one is untouched", () => {
+  const frozen: Order = Object.freeze({
+    ...inStage("authorizing"),
+    transaction: Object.freeze(inStage("authorizing").transaction),
+  });
+
+  const next = meet(frozen, events.authorized);
+
+  assert.equal(frozen.transaction.stage, "authorizing");
+  assert.equal(next.transaction.stage, "approved");
+  assert.equal(next.version, frozen.version + 1);
+});
+
+test("a claim changes nothing but the version, and takes the lease anew", () => {
+  const owing = meet(draft, events.received);
+  const at = later(start, 60_000);
+
+  const claimed = meet(owing, events.claimed, at);
+
+  const owed = { effect: "authorize", claimableAt: later(at, deadlines.leaseMs) };
+  assert.deepEqual(claimed, { ...owing, version: owing.version + 1, owed });
+});
+
+test("a note changes nothing but the version, in every stage", () => {
+  for (const stage of stagesOf()) {
+    const order = inStage(stage);
+    assert.deepEqual(meet(order, events.noted), { ...order, version: order.version + 1 });
+  }
+});
+
+test("a wallet that was opened brings the card, and the order is screened", () => {
+  const next = meet(draft, events.wallet_opened);
+
+  assert.deepEqual(next.card, { ...card, lastFour: "9999" });
+  assert.equal(next.transaction.stage, "authorizing");
+});
+
+test("the time of the end is that of the first end", () => {
+  const declined = meet(inStage("authorizing"), events.refused, later(start, 5));
+
+  const again = meet(declined, events.approved_late, later(start, 900));
+  assert.equal(declined.transaction.finishedAt, later(start, 5));
+  assert.equal(again.transaction.finishedAt, later(start, 5));
+  assert.equal(again.owed?.effect, "reverse");
+});
+
+function stagesOf(): readonly Stage[] {
+  const stages: Stage[] = [];
+  let stage: Stage;
+  for (stage in tables.sale) stages.push(stage);
+  return stages;
+}
+
+function refusedIn(stage: Stage): readonly OrderEvent[] {
+  const always: readonly EventKind[] = ["received", "claimed", "noted"];
+  return Object.values(events).filter(
+    ({ kind }) => tables.sale[stage][kind] === undefined && !always.includes(kind),
+  );
+}

@@ -1,0 +1,94 @@
+/** The heartbeat: what happens when somebody else was faster. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../values/failure.ts";
+import type { Clock } from "../values/time.ts";
+import type { Step } from "./advance.ts";
+import { type Commit, makeApply, makeClaim } from "./apply.ts";
+import type { Order } from "./order.ts";
+import { advance, draft, events, inStage, meet, start } from "./testing.ts";
+
+const clock: Clock = { now: () => start, after: () => () => undefined };
+
+/** A store of one order: a step is committed when it was made from what is stored. */
+function makeStore(stored: Order) {
+  const steps: Step[] = [];
+  let current = stored;
+  const commit: Commit = async (step) => {
+    if (step.from !== current.version) return "stale";
+    steps.push(step);
+    current = step.order;
+    return "done";
+  };
+  return { steps, commit, load: async () => current };
+}
+
+test("an event is committed with the step it leads to", async () => {
+  const authorizing = meet(draft, events.received);
+  const store = makeStore(authorizing);
+
+  const next = await makeApply({ ...store, advance, clock })(authorizing, events.authorized);
+
+  assert.ok(!(next instanceof Failure));
+  assert.equal(next.transaction.stage, "approved");
+  assert.deepEqual(store.steps[0]?.events, [events.authorized]);
+});
+
+test("an event that is refused is not committed", async () => {
+  const store = makeStore(inStage("approved"));
+
+  const next = await makeApply({ ...store, advance, clock })(inStage("approved"), events.refused);
+
+  assert.ok(next instanceof Failure);
+  assert.equal(store.steps.length, 0);
+});
+
+test("who comes second meets the order as it has become", async () => {
+  const reversing = inStage("reversing");
+  const ahead = meet(reversing, events.reversal_unanswered);
+  const store = makeStore(ahead);
+
+  const next = await makeApply({ ...store, advance, clock })(reversing, events.reversed);
+
+  assert.ok(!(next instanceof Failure));
+  assert.equal(next.transaction.stage, "error");
+  assert.equal(next.version, ahead.version + 1);
+});
+
+test("what came too late to matter is kept as one note", async () => {
+  const authorizing = inStage("authorizing");
+  const approved = meet(authorizing, events.authorized);
+  const store = makeStore(approved);
+
+  const next = await makeApply({ ...store, advance, clock })(authorizing, events.refused);
+
+  assert.ok(next instanceof Failure);
+  const noted = store.steps.flatMap((step) => step.events);
+  const cause = "refused in stage approved";
+  assert.deepEqual(noted, [{ kind: "noted", what: "refused", detail: cause }]);
+});
+
+test("it is noted once, however often somebody else was faster", async () => {
+  const authorizing = inStage("authorizing");
+  const claimed = meet(authorizing, events.claimed);
+  const store = makeStore(meet(claimed, events.authorized));
+  const seen = [claimed];
+  const load = async () => seen.pop() ?? store.load();
+
+  await makeApply({ ...store, load, advance, clock })(authorizing, events.refused);
+
+  assert.equal(store.steps.length, 1);
+});
+
+test("of two nodes that claim an order one gets it", async () => {
+  const owing = meet(draft, events.received);
+  const store = makeStore(owing);
+  const claim = makeClaim({ ...store, advance, clock });
+
+  const claims = await Promise.all([claim(owing, "a"), claim(owing, "b")]);
+
+  assert.deepEqual(
+    claims.map((order) => order?.version),
+    [owing.version + 1, undefined],
+  );
+});

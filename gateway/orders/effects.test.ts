@@ -1,0 +1,42 @@
+/** The three lists of effects: each name is in exactly one of them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tables } from "./advance.ts";
+import {
+  carriedEffects,
+  type Effect,
+  immediateEffects,
+  isCarried,
+  isImmediate,
+  plannedEffects,
+} from "./effects.ts";
+
+const all: readonly Effect[] = [...immediateEffects, ...carriedEffects, ...plannedEffects];
+
+test("every effect is in exactly one list", () => {
+  assert.equal(new Set(all).size, all.length);
+});
+
+test("every effect that a table names is in a list", () => {
+  const cells = Object.values(tables).flatMap((table) =>
+    Object.values(table).flatMap(Object.values),
+  );
+  const named = new Set<unknown>(cells.map(({ effect }) => effect));
+  named.delete(undefined);
+
+  assert.ok(named.size > 0);
+  for (const effect of named)
+    assert.ok(
+      all.some((known) => known === effect),
+      String(effect),
+    );
+});
+
+test("an effect is immediate or carried by its list, and planned ones are neither", () => {
+  const immediate: readonly string[] = immediateEffects;
+  const carried: readonly string[] = carriedEffects;
+  for (const effect of all) {
+    assert.equal(isImmediate(effect), immediate.includes(effect), effect);
+    assert.equal(isCarried(effect), carried.includes(effect), effect);
+  }
+});

@@ -1,0 +1,165 @@
+/** What the tests of this folder share: an order as it was just accepted, and events to meet it. */
+import assert from "node:assert/strict";
+import { getCurrency } from "../values/currency.ts";
+import { Failure } from "../values/failure.ts";
+import {
+  asCardId,
+  asEndpointId,
+  asGateId,
+  asMerchantId,
+  asOrderId,
+  asReceiptId,
+  asSerialNumber,
+} from "../values/ids.ts";
+import { Money } from "../values/money.ts";
+import { asInstant, type Instant } from "../values/time.ts";
+import { type Advance, makeAdvance, type Step } from "./advance.ts";
+import type { Deadlines } from "./deadlines.ts";
+import type { EventKind, EventOf, OrderEvent } from "./events.ts";
+import type { Answer, CardFacts, GateFacts, Order, Stage } from "./order.ts";
+
+export const start = asInstant(1_794_708_246_000);
+export const amount = new Money(1042n, getCurrency("USD"));
+
+export const deadlines: Deadlines = {
+  stageMs: {
+    filtering: 1_000,
+    authenticating: 2_000,
+    awaiting_method: 3_000,
+    awaiting_challenge: 4_000,
+    awaiting_pares: 5_000,
+    authorizing: 6_000,
+    reversing: 7_000,
+  },
+  leaseMs: 45_000,
+  reversalGapsMs: [2_000, 5_000, 10_000],
+};
+
+export const gate: GateFacts = {
+  id: asGateId("1"),
+  descriptor: "GATE",
+  shownDescriptor: "SHOP",
+  terminalId: "10000018",
+  partialReversal: true,
+  partialCapture: false,
+};
+
+export const answer: Answer = {
+  responseCode: "00",
+  approvalCode: "731904",
+  networkId: "107073092653001",
+  approvedAmount: undefined,
+  processedAt: start,
+};
+
+export const card: CardFacts = {
+  cardId: asCardId("42000001"),
+  bin: "400000",
+  lastFour: "0018",
+  network: "VISA",
+  holderName: "JANE DOE",
+  expiryMonth: "12",
+  expiryYear: "2030",
+  hashId: "613942",
+};
+
+const nobody = {
+  ...{ firstName: undefined, lastName: undefined, email: undefined, phone: undefined },
+  ...{ cellPhone: undefined, birthday: undefined, country: undefined, state: undefined },
+  ...{ city: undefined, zipCode: undefined, address: undefined },
+};
+const nowhere = {
+  ...{ redirect: undefined, redirectSuccess: undefined, redirectFail: undefined },
+  ...{ serverCallback: undefined, notify: undefined },
+};
+
+/** A draft, before it has met its first event. */
+export const draft: Order = {
+  id: asOrderId("42000001"),
+  merchantId: asMerchantId("7"),
+  endpointId: asEndpointId("1001"),
+  clientOrderId: "invoice-1",
+  attempt: 1,
+  version: 0,
+  acceptedAt: start,
+  purchase: {
+    ...{ amount, description: "Two tickets", ipAddress: "203.0.113.7" },
+    ...{ customer: nobody, urls: nowhere, merchantData: undefined, purpose: undefined },
+    ...{ comment: undefined, siteUrl: undefined, browser: undefined },
+  },
+  card,
+  transaction: {
+    ...{ kind: "sale", serialNumber: asSerialNumber("s-1"), amount, stage: "filtering" },
+    ...{ charge: undefined, answer: undefined, authentication: undefined, reason: undefined },
+    ...{ receiptId: undefined, reversalTries: 0, finishedAt: undefined },
+  },
+  earlier: [],
+  owed: undefined,
+  deadlineAt: undefined,
+};
+
+export function inStage(stage: Stage): Order {
+  return { ...draft, version: 3, transaction: { ...draft.transaction, stage } };
+}
+
+/** Every order is cleared, and no card takes part in 3-D Secure. */
+export const advance: Advance = makeAdvance(deadlines, {
+  screen: () => ({ kind: "cleared", gate }),
+  look_up_3ds: () => ({ kind: "left_unauthenticated", authentication: unsupported }),
+});
+
+/** The step, for an event that the order cannot refuse. */
+export function step(order: Order, event: OrderEvent, at: Instant = start): Step {
+  const taken = advance(order, event, at);
+  assert.ok(!(taken instanceof Failure), `${event.kind} was refused`);
+  return taken;
+}
+
+export function meet(order: Order, event: OrderEvent, at: Instant = start): Order {
+  return step(order, event, at).order;
+}
+
+export const unsupported = { status: "UNSUPPORTED", eci: "07" } as const;
+const authenticated = { status: "AUTHENTICATED", eci: "05" } as const;
+const funds = { code: "insufficient_funds", detail: "[51]" } as const;
+const noWallet = { code: "wallet_refused", detail: "" } as const;
+const tooMuch = { code: "amount_above_maximum", detail: "" } as const;
+const notThem = { code: "authentication_failed", detail: "" } as const;
+const noGate = { code: "gate_unavailable", detail: "" } as const;
+const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
+
+/** One of each kind. */
+// biome-ignore format: a table
+export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
+  received:              { kind: "received" },
+  wallet_opened:         { kind: "wallet_opened", card: { ...card, lastFour: "9999" } },
+  wallet_refused:        { kind: "wallet_refused", reason: noWallet },
+  cleared:               { kind: "cleared", gate },
+  cleared_for_3ds:       { kind: "cleared_for_3ds", gate },
+  filtered_out:          { kind: "filtered_out", reason: tooMuch },
+
+  method_requested:      { kind: "method_requested" },
+  method_uploaded:       { kind: "method_uploaded" },
+  challenge_requested:   { kind: "challenge_requested" },
+  challenge_returned:    { kind: "challenge_returned" },
+  pareq_requested:       { kind: "pareq_requested" },
+  pares_uploaded:        { kind: "pares_uploaded" },
+  authenticated:         { kind: "authenticated", authentication: authenticated },
+  left_unauthenticated:  { kind: "left_unauthenticated", authentication: unsupported },
+  authentication_failed: { kind: "authentication_failed", reason: notThem },
+
+  authorized:            { kind: "authorized", answer, receiptId: asReceiptId("814660") },
+  refused:               { kind: "refused", answer: { ...answer, responseCode: "51" }, reason: funds },
+  gate_unavailable:      { kind: "gate_unavailable", reason: noGate },
+  outcome_unknown:       { kind: "outcome_unknown", cause: "no_answer" },
+  approved_in_part:      { kind: "approved_in_part", answer, reason: inPart },
+  approved_late:         { kind: "approved_late", answer },
+  reversed:              { kind: "reversed" },
+  part_reversed:         { kind: "part_reversed" },
+  reversal_unanswered:   { kind: "reversal_unanswered", cause: "no_answer" },
+  operator_alerted:      { kind: "operator_alerted" },
+
+  expired:               { kind: "expired" },
+  claimed:               { kind: "claimed", node: "b" },
+  noted:                 { kind: "noted", what: "pares_uploaded", detail: "" },
+};

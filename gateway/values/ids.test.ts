@@ -1,0 +1,63 @@
+/** Identifiers: what may come from outside, and what an order id is made of. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { composeOrderId, isNumericId, isSerialNumber, orderIdsOf, sequenceOf } from "./ids.ts";
+
+// biome-ignore format: a table
+const numericIds: readonly (readonly [text: string, good: boolean])[] = [
+  ["1",                     true],
+  ["42000001",              true],
+  ["999999999999999999",    true],
+  ["9223372036854775807",   true],
+  ["9223372036854775808",   false],
+  ["9999999999999999999",   false],
+  ["10000000000000000000",  false],
+  ["100000000000000000000", false],
+  ["0",                     false],
+  ["01",                    false],
+  ["-1",                    false],
+  ["+1",                    false],
+  ["1.0",                   false],
+  ["1e3",                   false],
+  ["0x1",                   false],
+  ["١",                     false],
+  ["1\n",                   false],
+  [" 1",                    false],
+  ["",                      false],
+];
+
+test("an id is digits that fit the database's bigint", () => {
+  for (const [text, good] of numericIds)
+    assert.equal(isNumericId(text), good, JSON.stringify(text));
+});
+
+// biome-ignore format: a table
+const serialNumbers: readonly (readonly [text: string, good: boolean])[] = [
+  ["0195933a-7c48-7000-8000-000000000001",  true],
+  ["0195933A-7C48-7000-8000-00000000ABCD",  true],
+  ["0195933a7c4870008000000000000001",      false],
+  ["0195933a-7c48-7000-8000-00000000000",   false],
+  ["0195933a-7c48-7000-8000-0000000000011", false],
+  ["g195933a-7c48-7000-8000-000000000001",  false],
+  ["{0195933a-7c48-7000-8000-000000000001}", false],
+  ["",                                      false],
+];
+
+test("a serial number is shaped like a UUID", () => {
+  for (const [text, good] of serialNumbers) assert.equal(isSerialNumber(text), good, text);
+});
+
+test("an order id holds its sequence number, whatever its random digits are", () => {
+  const sequences = fc.bigInt({ min: 1n, max: 9_223_372_036_853n });
+  fc.assert(
+    fc.property(sequences, fc.integer({ min: 0, max: 999_999 }), (sequence, random) => {
+      const id = composeOrderId(sequence, random);
+      const { first, last } = orderIdsOf(sequence);
+      assert.equal(sequenceOf(id), sequence);
+      assert.ok(isNumericId(id));
+      assert.ok(BigInt(first) <= BigInt(id) && BigInt(id) <= BigInt(last));
+      assert.ok(BigInt(last) < BigInt(orderIdsOf(sequence + 1n).first));
+    }),
+  );
+});
