@@ -1,4 +1,4 @@
-/** The real clock. Everything that knows the time was handed a clock; this is the one of production. */
+/** The real clock. Whatever knows the time was handed a clock; this is the one of production. */
 import { asInstant, type Clock } from "./values/time.ts";
 
 export const systemClock: Clock = {

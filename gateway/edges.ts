@@ -1,8 +1,9 @@
-/** The edges wired together: the server, the merchant interface, and what is told to nobody's path. */
+/** The edges wired together: the server, the merchant interface, health, and the staging page. */
 import { randomUUIDv7 } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "./config.ts";
 import type { Engine } from "./engine.ts";
+import { addHealthRoutes, type FindMissing } from "./http/health.ts";
 import { type Answer, type Miss, makeServer } from "./http/server.ts";
 import type { Log } from "./log/log.ts";
 import type { Metrics } from "./log/metrics.ts";
@@ -10,8 +11,11 @@ import { operations } from "./merchant-api/operations/index.ts";
 import { makeTakeToken } from "./merchant-api/rate-limit.ts";
 import { type Answered, addMerchantRoutes, type KeptRequest } from "./merchant-api/routes.ts";
 import { contentTypeOf, formatFor, writeReply } from "./merchant-api/write-reply.ts";
+import type { WelcomeFacts } from "./pages/welcome-facts.ts";
+import { addWelcomeRoutes } from "./pages/welcome-routes.ts";
 import type { Configuration } from "./storage/configuration.ts";
 import { type Database, isConnectionLoss } from "./storage/database.ts";
+import type { LiveConfiguration } from "./storage/live-configuration.ts";
 import { makeKeepRequest } from "./storage/requests.ts";
 import { Failure, type FailureCode, failures } from "./values/failure.ts";
 import { asSerialNumber } from "./values/ids.ts";
@@ -24,11 +28,19 @@ export type EdgeNeeds = {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly metrics: Metrics;
-  readonly getConfiguration: () => Configuration;
+  readonly configuration: LiveConfiguration;
+  readonly findMissing: FindMissing;
+  /** In staging: what the page at `/` tells; without it there is no such page. */
+  readonly welcome?: ((running: Running) => Promise<WelcomeFacts | undefined>) | undefined;
+};
+
+export type Running = {
+  readonly configuration: Configuration;
+  readonly missing: Readonly<Record<string, string>>;
 };
 
 export function makeEdges(needs: EdgeNeeds): FastifyInstance {
-  const { config, log, clock, engine, metrics, getConfiguration } = needs;
+  const { config, log, clock, engine, metrics, configuration, findMissing } = needs;
   const wire = { fieldWord: config.fieldWord, lineFeeds: config.lineFeeds };
   const keepRequest = makeKeepRequest(needs.database.hot, { batchMax: 256, inFlightMax: 1 });
 
@@ -46,7 +58,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
       printDate: makePrintDate(config.zone),
     },
     findEntryPoint(form, id) {
-      const { endpointById, groupById } = getConfiguration();
+      const { endpointById, groupById } = configuration.current();
       return (form === "group" ? groupById : endpointById).get(id);
     },
     clock,
@@ -55,6 +67,13 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     onAnswered,
     onCrash: (error, serial) => log.error({ serial, err: error }, "the request broke"),
   });
+  addHealthRoutes(server, { findMissing, metrics: () => printMetrics(metrics) });
+  const { welcome } = needs;
+  if (welcome !== undefined) {
+    const findFacts = async () =>
+      welcome({ configuration: configuration.current(), missing: await findMissing() });
+    addWelcomeRoutes(server, { findFacts, clock });
+  }
   return server;
 
   async function keep({ operation, serialNumber, outcome, orderId, answer }: KeptRequest) {
@@ -107,6 +126,10 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
       body: writeReply(failure, serial, format, wire),
     };
   }
+}
+
+async function printMetrics({ registry }: Metrics) {
+  return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
 /** A database that is away is no fault of the request: it may be sent again, and 503 says so. */

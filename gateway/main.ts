@@ -8,21 +8,17 @@ import { makeGates, type StartAcquirer } from "./acquirers/gates.ts";
 import { makeIso8583Acquirer } from "./acquirers/iso8583-host/connector.ts";
 import { systemClock } from "./clock.ts";
 import { baseUrlOf, type Config } from "./config.ts";
-import { makeEdges } from "./edges.ts";
+import { type EdgeNeeds, makeEdges } from "./edges.ts";
 import { makeEngine } from "./engine.ts";
-import { addHealthRoutes } from "./http/health.ts";
 import type { Log } from "./log/log.ts";
 import { makeMetrics } from "./log/metrics.ts";
-import type { Order } from "./orders/order.ts";
-import { isFinal } from "./orders/transitions.ts";
-import type { WelcomeFacts } from "./pages/welcome-facts.ts";
-import { addWelcomeRoutes } from "./pages/welcome-routes.ts";
-import { type Configuration, loadConfiguration } from "./storage/configuration.ts";
+import { makeObserveOrders } from "./log/observe.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
+import { openConfiguration } from "./storage/live-configuration.ts";
 import { takePresence } from "./storage/presence.ts";
 import { makeCardStore, makeKeyStore } from "./storage/vault-tables.ts";
-import { asReceiptId, type EndpointId } from "./values/ids.ts";
+import { asReceiptId } from "./values/ids.ts";
 import type { Clock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
 import { makeVault } from "./vault/vault.ts";
@@ -34,13 +30,7 @@ export type GatewayOptions = {
   readonly masterKey: Uint8Array;
   readonly log: Log;
   readonly clock?: Clock;
-  /** In staging: what the page at `/` tells; without it there is no such page. */
-  readonly welcome?: ((running: Running) => Promise<WelcomeFacts | undefined>) | undefined;
-};
-
-export type Running = {
-  readonly configuration: Configuration;
-  readonly missing: Readonly<Record<string, string>>;
+  readonly welcome?: EdgeNeeds["welcome"];
 };
 
 export type Gateway = {
@@ -58,55 +48,38 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, database, log, clock = systemClock } = options;
   const keys = await openKeys(options.masterKey, makeKeyStore(database.query));
   const vault = makeVault(keys, makeCardStore(database.hot, { batchMax: 256, inFlightMax: 1 }));
-
-  let configuration = await loadConfiguration(database.query, vault.openSecret);
-  const presence = await takePresence(database, {
-    names: [config.nodeName, `${config.nodeName}-${process.pid}`],
-    onConfiguration: () => void reload(),
-    onLost: (error) => log.warn({ error: error.message }, "lost the presence connection"),
-    retryMs: 1000,
-  });
-
   const metrics = makeMetrics({
     inFlight: () => engine.carry.count,
     inDoubt: makeCountInDoubt(database.query),
   });
-  const gates = makeGates(startAcquirer());
+
+  const gates = makeGates(makeStartAcquirer());
+  const configuration = await openConfiguration({
+    query: database.query,
+    openSecret: vault.openSecret,
+    onChange: ({ gates: changed }) => gates.update(changed.values()),
+    onError: (error) => log.error({ err: error }, "could not read the configuration again"),
+  });
+  const presence = await takePresence(database, {
+    names: [config.nodeName, `${config.nodeName}-${process.pid}`],
+    onConfiguration: () => void configuration.reload(),
+    onLost: (error) => log.warn({ error: error.message }, "lost the presence connection"),
+    retryMs: 1000,
+  });
   const engine = makeEngine({
     config,
     database,
     node: presence.node,
     clock,
     vault,
-    getEndpoint,
+    getEndpoint: configuration.getEndpoint,
     findAcquirer: gates.find,
     newReceiptId: () => asReceiptId(randomBytes(8).readBigUInt64BE().toString()),
-    onBatch: (queue) => (size, durationMs) => {
-      metrics.commitMs.observe({ queue }, durationMs);
-      metrics.commitSize.observe({ queue }, size);
-    },
-    onStep,
-    onTrouble: (order, error) => log.error({ ...named(order), err: error }, "an effect broke"),
-    alert(order) {
-      metrics.alarms.inc();
-      log.error(named(order), "the order has been in doubt for long: look at it");
-    },
+    ...makeObserveOrders(log, metrics),
   });
-  gates.update(configuration.gates.values());
+  gates.update(configuration.current().gates.values());
 
-  const server = makeEdges({ ...options, clock, engine, metrics, getConfiguration });
-  addHealthRoutes(server, {
-    findMissing,
-    metrics: async () => ({
-      contentType: metrics.registry.contentType,
-      text: await metrics.registry.metrics(),
-    }),
-  });
-  const { welcome } = options;
-  if (welcome !== undefined) {
-    const findFacts = async () => welcome({ configuration, missing: await findMissing() });
-    addWelcomeRoutes(server, { findFacts, clock });
-  }
+  const server = makeEdges({ ...options, clock, engine, metrics, configuration, findMissing });
   await server.listen({ host: config.host, port: config.port });
   await engine.work.claimOwn();
   const stopLooking = every(config.claimEveryMs, engine.work.claimDue, (error) =>
@@ -133,26 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   };
 
-  function getConfiguration(): Configuration {
-    return configuration;
-  }
-
-  function getEndpoint(id: EndpointId) {
-    const endpoint = configuration.endpoints.get(id);
-    if (endpoint === undefined) throw new Error(`no endpoint ${id}`);
-    return endpoint;
-  }
-
-  async function reload(): Promise<void> {
-    try {
-      configuration = await loadConfiguration(database.query, vault.openSecret);
-      gates.update(configuration.gates.values());
-    } catch (error) {
-      log.error({ err: error }, "could not read the configuration again");
-    }
-  }
-
-  function startAcquirer(): StartAcquirer {
+  function makeStartAcquirer(): StartAcquirer {
     return ({ name, settings }) =>
       makeIso8583Acquirer({
         settings,
@@ -173,13 +127,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       });
   }
 
-  function onStep(order: Order): void {
-    const { kind, stage } = order.transaction;
-    metrics.stages.inc({ kind, stage });
-    if (isFinal(stage)) log.info(named(order), "the order is final");
-    else if (stage === "reversing") log.warn(named(order), "the order is in doubt");
-  }
-
   async function findMissing(): Promise<Record<string, string>> {
     const missing: Record<string, string> = {};
     await database.query("select 1").catch((error) => {
@@ -188,20 +135,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     for (const gate of gates.notReady()) missing[`gate ${gate}`] = "not signed on";
     return missing;
   }
-}
-
-function named({ id, merchantId, endpointId, version, transaction }: Order) {
-  const { serialNumber, stage, reason, charge } = transaction;
-  return {
-    serial: serialNumber,
-    order: id,
-    merchant: merchantId,
-    endpoint: endpointId,
-    stage,
-    version,
-    reference: charge?.reference,
-    reason: reason?.code,
-  };
 }
 
 function delay(durationMs: number): Promise<void> {

@@ -37,7 +37,7 @@ export const importRules: readonly Rule[] = [
 
   ["gateway/storage",       [values, orders, "type gateway"]],
   ["gateway/http",          [values]],
-  ["gateway/log",           [values]],
+  ["gateway/log",           [values, orders]],
   ["gateway/clock",         [values]],
   ["gateway/settings",      [values]],
   ["gateway/config",        [values, "gateway/settings"]],
@@ -51,8 +51,8 @@ export const importRules: readonly Rule[] = [
   ["portal",                ["type gateway/portal-api"]],
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
-  ["tests/support",         ["tests", "client", "gateway/main", "gateway/embedded", "sandbox-bank", "type gateway"]],
-  ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "sandbox-bank", "protocols"]],
+  ["tests/support",         ["tests", "client", "gateway/main", "gateway/house", "gateway/demonstration", "gateway/embedded", "gateway/log", "sandbox-bank", "type gateway"]],
+  ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "sandbox-bank", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];
 

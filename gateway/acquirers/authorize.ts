@@ -1,4 +1,4 @@
-/** Does the `authorize` effect: asks the order's acquirer for the money and reports what happened. */
+/** Does the `authorize` effect: asks the order's acquirer for the money, and reports the answer. */
 import type { Doer } from "../orders/doer.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order, Reason } from "../orders/order.ts";

@@ -29,7 +29,8 @@ Tollgate is up after ${took} s.
   Gateway        ${baseUrl}/
   Sandbox bank   ${bank.url}/   (ISO 8583 host at ${bank.host})
   Credentials    ${demoFile}
-  Log            ${config.dataDir}/gateway.log${config.workers > 1 ? `\n  Processes      ${config.workers}` : ""}
+  Log            ${config.dataDir}/gateway.log
+  Processes      ${config.workers} (GW_WORKERS)
 
   Merchant login ${set.login}
   Control key    ${set.controlKey}

@@ -4,6 +4,8 @@
  */
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { loadGates } from "../storage/configuration.ts";
+import { examineServer } from "../storage/examine-server.ts";
 import type { House } from "./house.ts";
 import { inHouse } from "./house.ts";
 
@@ -29,29 +31,23 @@ export function examine(): Promise<void> {
 }
 
 async function checkDatabase({ database }: House): Promise<Finding> {
-  const [row] = await database.query<{ number: string; version: string }>(
-    "select current_setting('server_version_num') as number, version() as version",
-  );
-  const what = `database: ${row?.version.split(" on ")[0]}`;
-  if (Number(row?.number) >= postgresMin) return { what };
+  const { version, versionNumber } = await examineServer(database.query);
+  const what = `database: ${version.split(" on ")[0]}`;
+  if (versionNumber >= postgresMin) return { what };
   return { what, trouble: "PostgreSQL 15 or newer is needed." };
 }
 
 async function checkDurability({ database }: House): Promise<Finding> {
-  const [row] = await database.query<{ fsync: string; commit: string }>(
-    "select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit",
-  );
-  const what = `durability: fsync ${row?.fsync}, synchronous_commit ${row?.commit}`;
-  if (row?.fsync === "on" && row.commit !== "off") return { what };
+  const { fsync, synchronousCommit } = await examineServer(database.query);
+  const what = `durability: fsync ${fsync}, synchronous_commit ${synchronousCommit}`;
+  if (fsync === "on" && synchronousCommit !== "off") return { what };
   return { what, trouble: "Acknowledged orders can be lost in a crash: switch both on." };
 }
 
 async function checkClock({ database }: House): Promise<Finding> {
   const before = Date.now();
-  const [row] = await database.query<{ now: string }>(
-    "select (extract(epoch from clock_timestamp()) * 1000)::bigint as now",
-  );
-  const skewMs = Math.abs(Number(row?.now) - (before + Date.now()) / 2);
+  const { nowMs } = await examineServer(database.query);
+  const skewMs = Math.abs(nowMs - (before + Date.now()) / 2);
   const what = `clock: ${Math.round(skewMs)} ms from the database's`;
   if (skewMs <= clockSkewMaxMs) return { what };
   return { what, trouble: "Synchronise the clocks of all machines: leases depend on them." };
@@ -67,9 +63,7 @@ async function checkKey({ config }: House): Promise<Finding> {
 }
 
 async function checkGates({ database, config }: House): Promise<Finding> {
-  const gates = await database.query<{ name: string; kind: string }>(
-    "select name, kind from gates order by name",
-  );
+  const gates = await loadGates(database.query);
   const what = `gates: ${gates.map(({ name }) => name).join(", ") || "none"}`;
   const sandbox = gates.some(({ kind }) => kind === "sandbox");
   if (config.environment === "production" && sandbox) {

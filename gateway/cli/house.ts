@@ -102,7 +102,7 @@ async function prepare(
     const cause = error instanceof Error ? error.message || error.name : String(error);
     return new StartProblem(
       `The database at ${host} (GW_DATABASE_URL) cannot be used: ${cause}. ` +
-        "Check that it runs, that the address and the password are right, or unset GW_DATABASE_URL.",
+        "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.",
     );
   }
 }

@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Running } from "../main.ts";
+import type { Running } from "../edges.ts";
 import type { TestCard, WelcomeFacts } from "../pages/welcome-facts.ts";
 import { findEmbeddedUrl } from "../storage/embedded.ts";
 import { makeFindLatest } from "../storage/latest-orders.ts";

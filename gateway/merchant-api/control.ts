@@ -1,7 +1,7 @@
 /**
  * The control checksum: SHA-1 over the operation's values and the merchant's key, joined without
- * separators. That is the interface, and its weakness; every value is therefore checked for its form
- * before it is believed. An unknown login and a wrong checksum take the same path and time.
+ * separators. That is the interface, and its weakness; every value is therefore checked for its
+ * form before it is believed. An unknown login and a wrong checksum take the same path and time.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { EntryPoint } from "../orders/merchant.ts";
@@ -47,6 +47,9 @@ function textOf(term: ControlTerm, sent: Sent, entryPoint: EntryPoint): string |
 
 /** Always of the right length, so that every comparison takes the same time. */
 function controlOf(sent: Sent): Buffer {
-  const control = Buffer.from(sent.get("control") ?? "", "hex");
-  return control.length === sha1Bytes ? control : Buffer.alloc(sha1Bytes);
+  const text = sent.get("control") ?? "";
+  const control = Buffer.from(text, "hex");
+  return text.length === sha1Bytes * 2 && control.length === sha1Bytes
+    ? control
+    : Buffer.alloc(sha1Bytes);
 }

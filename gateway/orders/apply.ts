@@ -26,17 +26,21 @@ type Needs = {
 
 export function makeApply({ advance, commit, load, clock }: Needs): Apply {
   return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
-    const step = advance(order, event, clock.now());
-    if (step instanceof Failure) return step;
-    if ((await commit(step)) === "done") return step.order;
-
-    const current = await load(order.merchantId, order.id);
-    const again = await apply(current, event);
-    if (again instanceof Failure && event.kind !== "noted") {
-      await apply(current, { kind: "noted", what: event.kind, detail: again.cause });
+    let met = order;
+    for (;;) {
+      const step = advance(met, event, clock.now());
+      if (step instanceof Failure) {
+        if (met !== order) await apply(met, noteOf(event, step));
+        return step;
+      }
+      if ((await commit(step)) === "done") return step.order;
+      met = await load(order.merchantId, order.id);
     }
-    return again;
   };
+}
+
+function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
+  return { kind: "noted", what: kind, detail: cause };
 }
 
 export function makeClaim({ advance, commit, clock }: Omit<Needs, "load">): Claim {

@@ -35,7 +35,7 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
       // The approval names a charge that exists: its reversal starts anew, without delay.
       return { answer: event.answer, reversalTries: 0 };
     case "expired":
-      return { reason: lateness[order.transaction.stage] };
+      return { reason: lateness[order.transaction.stage] ?? order.transaction.reason };
     default:
       return {};
   }

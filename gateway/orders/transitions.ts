@@ -81,11 +81,13 @@ export const sale: TransitionTable = {
     approved_late:         to("declined", "reverse"),
     reversal_unanswered:   to("declined", "reverse"),
     reversed:              to("declined"),
+    part_reversed:         to("declined"),
   },
   error: {
     approved_late:         to("error", "reverse"),
     reversal_unanswered:   to("error", "reverse"),
     reversed:              to("error"),
+    part_reversed:         to("error"),
   },
 };
 

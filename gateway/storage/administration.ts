@@ -1,6 +1,6 @@
 /**
- * Making merchants, endpoints, groups and gates. Every change tells all nodes, which then read their
- * configuration again.
+ * Making merchants, endpoints, groups and gates. Every change tells all nodes, which then read
+ * their configuration again.
  */
 import type { GateSettings } from "../acquirers/gate.ts";
 import type { EndpointSettings } from "../orders/merchant.ts";

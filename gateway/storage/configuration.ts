@@ -107,7 +107,7 @@ async function loadGroups(
   }));
 }
 
-async function loadGates(query: Query): Promise<readonly Gate[]> {
+export async function loadGates(query: Query): Promise<readonly Gate[]> {
   const rows = await query<Omit<Gate, "id"> & { id: string }>(
     "select id, name, kind, settings from gates order by id",
   );

@@ -123,7 +123,8 @@ function prefixed(table: string): string {
 export function makeCountInDoubt(query: Query) {
   return async (): Promise<number> => {
     const [row] = await query<{ count: string }>(
-      "select count(*) from orders where due_at is not null and owes in ('reverse', 'alert_operator')",
+      `select count(*) from orders
+       where due_at is not null and owes in ('reverse', 'alert_operator')`,
     );
     return Number(row?.count ?? 0);
   };

@@ -55,7 +55,8 @@ async function listMigrations(): Promise<readonly string[]> {
 
 async function listApplied(query: Query): Promise<readonly string[]> {
   await query(
-    "create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())",
+    `create table if not exists migrations (
+       name text primary key, applied_at timestamptz not null default now())`,
   );
   const rows = await query<{ name: string }>("select name from migrations order by name");
   return rows.map(({ name }) => name);

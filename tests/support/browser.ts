@@ -23,7 +23,11 @@ export async function startBrowser(): Promise<Browser> {
   const own = places.find((path) => existsSync(path));
   const executablePath = own ?? (await packaged.executablePath());
   // The package's own arguments switch the browser's security off, which is what tests look at.
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], headless: true });
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-features=CDPScreenshotNewSurface"],
+    headless: true,
+  });
   started.push(browser);
   return browser;
 }

@@ -1,4 +1,4 @@
-/** A merchant as tests speak of it: sales with everything filled in but what matters to the test. */
+/** A merchant as tests speak of it: sales with all filled in but what matters to the test. */
 import type { makeClient } from "@tollgate/client";
 import type { MerchantSet } from "@tollgate/gateway/demonstration";
 
