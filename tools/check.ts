@@ -3,8 +3,10 @@
  * (`npm test -- scenarios`) or a file (`npm test -- path/to/file.test.ts`) can be run alone.
  */
 import { spawn } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
 import { runFiles, type Tally } from "./run-files.ts";
 
 type Step = { readonly name: string; readonly program: string; readonly parameters: string[] };
@@ -15,6 +17,7 @@ type Group = {
   readonly concurrency: number;
   /** How long one file may take before it counts as hung. */
   readonly minutes: number;
+  readonly sharesDatabase: boolean;
 };
 
 const root = resolve(import.meta.dirname, "..");
@@ -27,11 +30,11 @@ const steps: readonly Step[] = [
 
 // biome-ignore format: a table
 const groups: readonly Group[] = [
-  { name: "unit",      concurrency: 2, minutes: 2,
+  { name: "unit",      concurrency: 2, minutes: 2,  sharesDatabase: false,
     folders: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
-  { name: "scenarios", concurrency: 2, minutes: 5,  folders: ["tests/scenarios", "tests/contract"] },
-  { name: "crash",     concurrency: 1, minutes: 10, folders: ["tests/crash"] },
-  { name: "browser",   concurrency: 1, minutes: 10, folders: ["tests/browser"] },
+  { name: "scenarios", concurrency: 2, minutes: 5,  sharesDatabase: true,  folders: ["tests/scenarios", "tests/contract"] },
+  { name: "crash",     concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/crash"] },
+  { name: "browser",   concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/browser"] },
 ];
 
 process.chdir(root);
@@ -53,9 +56,26 @@ async function main(wanted: readonly string[]): Promise<number> {
     const files = filesOf(group).filter((file) => isWanted(file, group, wanted));
     if (files.length === 0) continue;
     say(`\n${group.name}`);
+    const stop = group.sharesDatabase ? await startDatabase() : undefined;
     await runFiles({ files, ...group, tally, say });
+    await stop?.();
   }
   return close(tally);
+}
+
+/** One PostgreSQL for all files of a group; a file that is run alone starts its own. */
+async function startDatabase(): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-check-"));
+  // The database runs as another user when the tests are run by root.
+  chmodSync(folder, 0o711);
+  const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
+  if (server instanceof StartProblem) throw new Error(server.sentence);
+  process.env["TOLLGATE_TEST_SERVER"] = server.url;
+  return async () => {
+    delete process.env["TOLLGATE_TEST_SERVER"];
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
 }
 
 /** A run in which nothing was tried proves nothing. */

@@ -2,11 +2,11 @@
  * `gw serve`: one node, edges and work together, until it is told to stop. Logs go to standard
  * output. More nodes are more of these on the same database.
  */
-
 import { makeLog, openLogFile } from "../log/log.ts";
 import { startGateway } from "../main.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { complain, openHouse } from "./house.ts";
+import { refuseInProduction } from "./production.ts";
 import { untilToldToStop } from "./signals.ts";
 import { explainListening } from "./start-problems.ts";
 import { makeWelcome } from "./welcome.ts";
@@ -19,6 +19,8 @@ export async function serve(): Promise<void> {
   const destination = openLogFile(1);
   const log = makeLog(house.config.logLevel, destination);
   try {
+    const refused = await refuseInProduction(house);
+    if (refused !== undefined) return complain(refused);
     const gateway = await startGateway({ ...house, log, welcome: makeWelcome(house) });
     process.send?.({ listening: gateway.port });
     report(`Listening on ${gateway.url} as ${gateway.node}`);

@@ -7,10 +7,11 @@ import { baseUrlOf } from "../config.ts";
 import { makeLog, openLogFile } from "../log/log.ts";
 import { type Gateway, startGateway } from "../main.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { type BankProcess, startBankProcess } from "./bank-process.ts";
+import { startBankProcess } from "./bank-process.ts";
 import { printBanner } from "./banner.ts";
 import { makeDemonstration, putSandboxGate, writeDemoFile } from "./demonstration.ts";
 import { complain, type House, openHouse } from "./house.ts";
+import { refuseInProduction } from "./production.ts";
 import { rotate } from "./rotate.ts";
 import { untilToldToStop } from "./signals.ts";
 import { explainListening } from "./start-problems.ts";
@@ -54,6 +55,8 @@ async function startStaging(
 }
 
 async function startProduction(house: House, report: (progress: string) => void): Promise<void> {
+  const refused = await refuseInProduction(house);
+  if (refused !== undefined) return complain(refused);
   await run(house, report, async (gateway) => {
     report(`Tollgate listens on ${baseUrlOf(house.config, gateway.port)}`);
   });
@@ -104,5 +107,3 @@ async function untilReady(port: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
-
-export type { BankProcess };

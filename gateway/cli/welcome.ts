@@ -1,7 +1,7 @@
 /**
  * Finds what the page at `/` tells, anew for each visit: the demonstration merchant in `demo.json`,
- * its test cards at the bank, its orders in the database. Every node reads the same file, so it does
- * not matter which of several processes a browser reaches.
+ * its test cards at the bank, its orders in the database. Every node reads the same file, so it
+ * does not matter which of several processes a browser reaches.
  */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";

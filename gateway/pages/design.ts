@@ -73,9 +73,10 @@ p { margin: 0 0 1rem; max-width: 65ch }
 a { color: var(--accent); text-underline-offset: .2em }
 .lead, .hint { color: var(--muted) }
 .hint { font-size: .9rem }
-header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0 .5rem }
+header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0 }
 header + .lead { margin-bottom: 1.25rem }
-nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .95rem; margin-bottom: 1.75rem }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-bottom: 1.75rem }
+nav a { font-size: .95rem }
 section {
   background: var(--surface); border: 1px solid var(--line); border-radius: .875rem;
   padding: 1.25rem 1rem; margin-bottom: 1.25rem; min-width: 0;
@@ -107,7 +108,8 @@ tr.chosen td { background: var(--glow) }
 tr.chosen td:first-child { box-shadow: inset 3px 0 var(--accent); padding-left: .75rem }
 .pill {
   display: inline-block; padding: .1rem .6rem; border-radius: 1rem; font-size: .8rem;
-  font-weight: 500; white-space: nowrap; vertical-align: middle; color: var(--plain); background: var(--plain-ground);
+  font-weight: 500; white-space: nowrap; vertical-align: middle;
+  color: var(--plain); background: var(--plain-ground);
 }
 .pill.good { color: var(--good); background: var(--good-ground) }
 .pill.bad { color: var(--bad); background: var(--bad-ground) }

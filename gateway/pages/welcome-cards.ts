@@ -53,7 +53,8 @@ ${groupsOf(cards).map(
 <tr><th colspan="3" scope="rowgroup">${group}</th></tr>
 ${members.map(
   ({ name, card, what }) => html`<tr><td class="firm">${name}</td>
-<td class="firm"><code class="value">${card}</code></td><td class="prose">${explain(what)}</td></tr>\n`,
+<td class="firm"><code class="value">${card}</code></td>
+<td class="prose">${explain(what)}</td></tr>\n`,
 )}</tbody>\n`,
 )}</table></div>`;
 }

@@ -34,7 +34,7 @@ ${status === "processing" ? watching : undefined}
 </section>`;
 }
 
-const watching = html`<p class="hint">This page looks again every two seconds.</p>`;
+const watching = html`<p class="hint">This page looks again by itself.</p>`;
 
 // biome-ignore format: a table
 const words: Readonly<Record<OrderLine["status"], string>> = {

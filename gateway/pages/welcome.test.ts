@@ -80,7 +80,7 @@ test("an order still on its way is looked at again, but not for ever", () => {
   const refresh = /<meta http-equiv="refresh" content="2;url=\/\?order=try-1">/;
 
   assert.match(renderWelcome(waiting, visit).text, refresh);
-  const later = { ...visit, now: asInstant(now + minutes(5)) };
+  const later = { ...visit, now: asInstant(now + minutes(6)) };
   assert.doesNotMatch(renderWelcome(waiting, later).text, /http-equiv/);
   assert.doesNotMatch(renderWelcome(facts, visit).text, /http-equiv/);
 });

@@ -3,14 +3,15 @@
  * whatever comes from merchants is escaped by the template.
  */
 import { type Html, html } from "../values/html.ts";
-import { type Instant, minutes } from "../values/time.ts";
+import { type Instant, minutes, seconds } from "../values/time.ts";
 import {
   type ExampleSale,
   firstSale,
   writeSaleCommand,
   writeStatusCommand,
 } from "../views/example-sale.ts";
-import { renderPage } from "./design.ts";
+import type { OrderLine } from "../views/order-line.ts";
+import { type Page, renderPage } from "./design.ts";
 import { renderCards, renderTryForm } from "./welcome-cards.ts";
 import type { Chosen, EndpointLine, WelcomeFacts } from "./welcome-facts.ts";
 import { renderOrders, renderResult } from "./welcome-orders.ts";
@@ -25,14 +26,11 @@ export type Visit = {
   readonly refused?: { readonly sentence: string; readonly chosen: Chosen } | undefined;
 };
 
-/** An order that takes longer is no longer watched: a forgotten tab must not ask for ever. */
-const watchedForMs = minutes(3);
+const title = "Tollgate (staging)";
 
 export function renderWelcome(facts: WelcomeFacts, visit: Visit): Html {
   const { wanted, refused } = visit;
   const order = facts.orders.find(({ clientOrderId }) => clientOrderId === wanted);
-  const watched = order?.status === "processing" && visit.now - order.acceptedAt < watchedForMs;
-  const address = `/?order=${encodeURIComponent(order?.clientOrderId ?? "")}`;
   const content = html`<main>
 ${renderHead(facts)}
 ${
@@ -51,8 +49,7 @@ ${renderCommands(facts, visit.newOrderId)}
 ${renderCards(facts)}
 ${renderReading()}
 </main>`;
-  const refresh = watched ? { seconds: 2, address } : undefined;
-  return renderPage({ title: "Tollgate (staging)", content, refresh });
+  return renderPage({ title, content, refresh: order && whenToLookAgain(order, visit.now) });
 }
 
 /** Before `npm start` has made the demonstration merchant, or where it never ran. */
@@ -65,7 +62,18 @@ export function renderUnprepared(): Html {
 with endpoints, and test cards to pay with. This page then shows them.</p>
 </section>
 </main>`;
-  return renderPage({ title: "Tollgate (staging)", content });
+  return renderPage({ title, content });
+}
+
+/**
+ * Soon at first, then seldom, because it empties a form that is being filled in; and not for ever,
+ * because a tab may be forgotten.
+ */
+function whenToLookAgain(order: OrderLine, now: Instant): Page["refresh"] {
+  const ageMs = now - order.acceptedAt;
+  if (order.status !== "processing" || ageMs > minutes(5)) return undefined;
+  const address = `/?order=${encodeURIComponent(order.clientOrderId)}`;
+  return { seconds: ageMs < seconds(10) ? 2 : 15, address };
 }
 
 function renderHead({ missing }: WelcomeFacts): Html {

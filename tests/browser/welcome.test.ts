@@ -105,7 +105,7 @@ describe("the page at / in staging", () => {
         const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
         assert.ok(wide <= width, `${wide} px on a screen of ${width} px`);
         grounds.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
-        await takePicture(page, width, `welcome-${width}-${colorScheme}.png`);
+        await takePicture(page, `welcome-${width}-${colorScheme}.png`);
         await context.close();
       }
     }
@@ -152,13 +152,9 @@ async function visit(browser: Browser, address: string) {
 }
 
 /** For people to look at, in the folder that TOLLGATE_PICTURES names. */
-async function takePicture(page: Page, width: number, name: string): Promise<void> {
+async function takePicture(page: Page, name: string): Promise<void> {
   const folder = process.env["TOLLGATE_PICTURES"];
-  if (folder === undefined) return;
-  // A tall window instead of a full-page picture: those fail now and then on a busy machine.
-  const height = Number(await page.evaluate("document.documentElement.scrollHeight"));
-  await page.setViewportSize({ width, height });
-  await page.screenshot({ path: join(folder, name) });
+  if (folder !== undefined) await page.screenshot({ fullPage: true, path: join(folder, name) });
 }
 
 type Payment = { readonly card: string; readonly amount: string; readonly endpoint?: string };

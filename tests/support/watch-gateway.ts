@@ -1,6 +1,6 @@
 /**
- * Runs beside a gateway that a test has started, and ends it when the test's process is gone, killed
- * ones included: `node watch-gateway.ts <process id> <data folder>`, with a pipe as standard input.
+ * Runs beside a gateway that a test has started, and ends it when the test's process is gone,
+ * however that ended. It is given the gateway's process id and data folder, and a pipe to watch.
  */
 import { endProcessById, stopDatabase } from "./end-gateway.ts";
 

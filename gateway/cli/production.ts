@@ -1,0 +1,25 @@
+/** What production does not start with, told together, one sentence each. */
+import { join, resolve } from "node:path";
+import { loadConfiguration } from "../storage/configuration.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { demonstrationLogin, openVault } from "./demonstration.ts";
+import type { House } from "./house.ts";
+
+export async function refuseInProduction(house: House): Promise<StartProblem | undefined> {
+  const { config, database } = house;
+  if (config.environment !== "production") return undefined;
+  const { openSecret } = await openVault(house);
+  const { merchants, gates } = await loadConfiguration(database.query, openSecret);
+  const sentences: string[] = [];
+  if (merchants.some(({ login }) => login === demonstrationLogin)) {
+    sentences.push("This database has the demonstration merchant: use another for production.");
+  }
+  const sandbox = [...gates.values()].filter(({ kind }) => kind === "sandbox");
+  for (const { name } of sandbox) {
+    sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
+  }
+  if (resolve(config.masterKeyFile) === join(resolve(config.dataDir), "keys", "master.key")) {
+    sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
+  }
+  return sentences.length === 0 ? undefined : new StartProblem(sentences.join("\n"));
+}

@@ -1,0 +1,160 @@
+/**
+ * The invariants that no crash may break, checked against the gateway's database, its interface
+ * and the bank's ledger on disk.
+ */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { type Load, type Merchants, makeLoadClient } from "./load.ts";
+import { plainCard } from "./merchant.ts";
+import { until } from "./until.ts";
+
+export type Books = Merchants & {
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly nodes: readonly { readonly output: string }[];
+};
+
+export type BookedOrder = {
+  readonly id: string;
+  readonly client_orderid: string;
+  readonly stage: string;
+  readonly amount: string;
+  readonly reference: string | null;
+  readonly due: boolean;
+};
+
+type Entry = { readonly reference: string; readonly kind: string; readonly amount: number };
+
+/** Waits until nothing is on its way, then checks everything. Answers the orders. */
+export async function assertBooksAgree(books: Books, load: Load): Promise<readonly BookedOrder[]> {
+  await untilFinal(books.databaseUrl);
+  const orders = await readOrders(books.databaseUrl);
+  assertNoneLost(orders, load);
+  assertLedgerAgrees(orders, await readLedger(books.dataDir));
+  await assertRepeatsAnswered(books, load);
+  await assertStatusAgrees(books, load, orders);
+  assert.equal((await readOrders(books.databaseUrl)).length, orders.length);
+  for (const { output } of books.nodes) assert.ok(!output.includes(plainCard), "a card in a log");
+  return orders;
+}
+
+/** Nothing is owed to any order, and each has ended. */
+export async function untilFinal(databaseUrl: string, withinMs = 40_000): Promise<void> {
+  const open = async () => (await readOrders(databaseUrl)).filter((order) => !isDone(order));
+  await until(
+    "every order is final",
+    async () => {
+      const left = await open().catch(() => undefined);
+      return left?.length === 0 ? true : undefined;
+    },
+    withinMs,
+  ).catch(async (error) => {
+    const left = (await open()).slice(0, 5);
+    throw new Error(`${error.message}: ${JSON.stringify(left)}`);
+  });
+}
+
+function isDone({ due, stage }: BookedOrder): boolean {
+  return !due && finals.has(stage);
+}
+
+const finals: ReadonlySet<string> = new Set(["approved", "declined", "filtered", "error"]);
+
+export async function readOrders(databaseUrl: string): Promise<readonly BookedOrder[]> {
+  return readRows<BookedOrder>(
+    databaseUrl,
+    `select id, client_orderid, stage, amount, due_at is not null as due,
+       progress #>> '{transaction,charge,reference}' as reference
+     from orders order by id`,
+  );
+}
+
+export async function readRows<Row extends pg.QueryResultRow>(
+  databaseUrl: string,
+  query: string,
+): Promise<readonly Row[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  // A server that is killed under us is what some tests are about.
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Row>(query)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+export async function readLedger(dataDir: string): Promise<readonly Entry[]> {
+  const text = await readFile(join(dataDir, "bank", "ledger.jsonl"), "utf8");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+/** Every sale has exactly one order, and the acknowledged ones the order that was acknowledged. */
+function assertNoneLost(orders: readonly BookedOrder[], { sales }: Load): void {
+  const bySale = Map.groupBy(orders, (order) => order.client_orderid);
+  for (const { fields, reply } of sales) {
+    const own = bySale.get(fields.client_orderid) ?? [];
+    assert.ok(own.length <= 1, `${fields.client_orderid} has ${own.length} orders`);
+    if (reply !== undefined) assert.equal(own[0]?.id, reply["gw-order-id"]);
+  }
+  const known = new Set(sales.map(({ fields }) => fields.client_orderid));
+  assert.deepEqual(
+    orders.filter((order) => !known.has(order.client_orderid)),
+    [],
+  );
+}
+
+function assertLedgerAgrees(orders: readonly BookedOrder[], ledger: readonly Entry[]): void {
+  const booked = Map.groupBy(ledger, ({ reference }) => reference);
+  const references = new Set(orders.map(({ reference }) => reference));
+  for (const reference of booked.keys()) {
+    assert.ok(references.has(reference), `the bank has booked the unknown ${reference}`);
+  }
+  for (const { id, stage, amount, reference } of orders) {
+    const entries = booked.get(reference ?? "") ?? [];
+    const charges = entries.filter(({ kind }) => kind === "sale").length;
+    const standing = entries.reduce((sum, each) => sum + signed(each), 0);
+    assert.ok(charges <= 1, `order ${id} was charged ${charges} times`);
+    assert.equal(standing, stage === "approved" ? Number(amount) : 0, `order ${id} is ${stage}`);
+  }
+}
+
+function signed({ kind, amount }: Entry): number {
+  return kind === "reversal" ? -amount : amount;
+}
+
+/** The identical request, once more and much later, is answered with the same order. */
+async function assertRepeatsAnswered(books: Merchants, { sales }: Load): Promise<void> {
+  const endpoint = makeLoadClient(books);
+  const answered = sales.filter(({ reply }) => reply !== undefined);
+  const again = await Promise.all(answered.map(({ fields }) => endpoint.sale(fields)));
+  for (const [at, { reply }] of answered.entries()) {
+    assert.equal(again[at]?.["gw-order-id"], reply?.["gw-order-id"]);
+  }
+}
+
+async function assertStatusAgrees(
+  books: Merchants,
+  { sales }: Load,
+  orders: readonly BookedOrder[],
+): Promise<void> {
+  const endpoint = makeLoadClient(books);
+  const stages = new Map(orders.map(({ id, stage }) => [id, stage]));
+  const replies = sales.flatMap(({ reply }) => (reply === undefined ? [] : [reply]));
+  const statuses = await Promise.all(
+    replies.map((reply) =>
+      endpoint.status({
+        client_orderid: reply["merchant-order-id"],
+        orderid: reply["gw-order-id"],
+      }),
+    ),
+  );
+  for (const [at, { status }] of statuses.entries()) {
+    assert.equal(status, stages.get(replies[at]?.["gw-order-id"] ?? ""));
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * A world for crash tests: database, bank and gateway nodes over sockets, the nodes as processes
+ * that can be killed, with short times so that a lost lease or answer costs seconds.
+ */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type MerchantSet,
+  makeDemonstration,
+  putSandboxGate,
+} from "@tollgate/gateway/demonstration";
+import { StartProblem } from "@tollgate/gateway/embedded";
+import { openHouse } from "@tollgate/gateway/house";
+import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import { makeDatabase } from "./database-server.ts";
+import { type Program, startProgram } from "./program.ts";
+import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
+import { until } from "./until.ts";
+import type { Test } from "./world.ts";
+
+export type Node = Program & { readonly url: string; untilReady(): Promise<void> };
+export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
+
+type BankPlace = { readonly url: string; readonly hostAddress: string };
+export type CrashOptions = {
+  /** Another database than the test run's, for tests that kill its server. */
+  readonly databaseUrl?: string;
+  /** A bank of the test's own; without it, one in this process. */
+  readonly startBank?: (dataDir: string) => Promise<BankPlace>;
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+// biome-ignore format: a table
+export const shortTimes = {
+  GW_ACQUIRER_ANSWER_TIMEOUT_S: "2",
+  GW_LEASE_SLACK_S:             "1",
+  GW_REVERSAL_RETRY_GAPS_S:     "0.2,0.5,1",
+  GW_CLAIM_EVERY_S:             "0.2",
+  GW_ACCEPT_RETRY_S:            "2",
+};
+
+export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
+  const cleanUp = lastFirst(t);
+  const dataDir = await mkdtemp(join(tmpdir(), "tollgate-crash-"));
+  await chmod(dataDir, 0o711);
+  cleanUp(() => rm(dataDir, { recursive: true, force: true }));
+  const databaseUrl = options.databaseUrl ?? (await makeDatabase());
+  const bank = await (options.startBank ?? startOwnBank)(dataDir);
+  const { database, acquirer } = await startProxies(databaseUrl, bank.hostAddress);
+  cleanUp(() => Promise.all([database.close(), acquirer.close()]));
+  const host = `127.0.0.1:${acquirer.port}`;
+  const set = await makeHouse({ dataDir, databaseUrl }, { url: bank.url, host });
+  const nodes: Node[] = [];
+  cleanUp(() => Promise.all(nodes.map((node) => node.kill())));
+
+  return {
+    dataDir,
+    databaseUrl,
+    set,
+    /** Between the nodes and the database, and between the nodes and the bank. */
+    proxies: { database, acquirer },
+    nodes,
+    bank,
+    async startNode(settings: Readonly<Record<string, string>> = {}): Promise<Node> {
+      const node = await startNode({
+        GW_DATABASE_URL: throughProxy(databaseUrl, database),
+        GW_DATA_DIR: dataDir,
+        ...options.settings,
+        ...settings,
+      });
+      nodes.push(node);
+      return node;
+    },
+  };
+
+  async function startOwnBank(): Promise<Bank> {
+    const own = await startBank({ httpPort: 0, hostPort: 0, dataDir });
+    cleanUp(() => own.stop());
+    return own;
+  }
+}
+
+async function startNode(settings: Readonly<Record<string, string>>): Promise<Node> {
+  const program = startProgram(["gateway/cli/gw.ts", "serve"], {
+    GW_PORT: "0",
+    GW_LOG_LEVEL: "debug",
+    ...shortTimes,
+    ...settings,
+  });
+  const url = await until("the gateway listens", () => {
+    if (!program.isRunning) throw new Error(`The gateway did not start:\n${program.output}`);
+    return /^Listening on (\S+) as/m.exec(program.output)?.[1];
+  });
+  const isReady = () => fetch(`${url}/health/ready`).then(({ ok }) => ok || undefined);
+  return Object.defineProperties(
+    { url, untilReady: async () => void (await until("the gateway is ready", isReady)) },
+    Object.getOwnPropertyDescriptors(program),
+  ) as Node;
+}
+
+async function makeHouse(
+  place: { readonly dataDir: string; readonly databaseUrl: string },
+  bank: { readonly url: string; readonly host: string },
+): Promise<MerchantSet> {
+  const environment = { GW_DATA_DIR: place.dataDir, GW_DATABASE_URL: place.databaseUrl };
+  const house = await openHouse({ environment, report: () => undefined, besideOthers: false });
+  if (house instanceof StartProblem) throw new Error(house.sentence);
+  try {
+    return await makeDemonstration(house, await putSandboxGate(house, bank));
+  } finally {
+    await house.close();
+  }
+}
+
+async function startProxies(databaseUrl: string, bankHost: string) {
+  const { hostname, port } = new URL(databaseUrl);
+  const folder = decodeURIComponent(hostname);
+  const [host = "", bankPort = ""] = bankHost.split(":");
+  const database = await startTrapProxy({ path: `${folder}/.s.PGSQL.${port}` });
+  const acquirer = await startTrapProxy({ host, port: Number(bankPort) });
+  return { database, acquirer };
+}
+
+function throughProxy(databaseUrl: string, { port }: TrapProxy): string {
+  const url = new URL(databaseUrl);
+  return databaseUrl.replace(`@${url.host}/`, `@127.0.0.1:${port}/`);
+}
+
+/** What was made last is cleaned up first, also when the making broke off. */
+function lastFirst(t: Test): (clean: () => Promise<unknown>) => void {
+  const cleanings: (() => Promise<unknown>)[] = [];
+  t.after(async () => {
+    for (const clean of cleanings.toReversed()) await clean();
+  });
+  return (clean) => void cleanings.push(clean);
+}

@@ -1,0 +1,110 @@
+/**
+ * A proxy of the test's own between the gateway and what it talks to. A trap in it goes off at an
+ * exact moment of the conversation: before a request is passed on, or when it was answered and the
+ * answer has not been passed back. From then on nothing passes, in either direction.
+ */
+
+import { once } from "node:events";
+import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
+
+export type Trap = {
+  /** Whether this piece of what the gateway says holds the request; called once for each piece. */
+  readonly isRequest: (piece: Buffer, connection: number) => boolean;
+  /** Whether this piece of what it is told completes the answer. */
+  readonly isAnswer: (piece: Buffer) => boolean;
+  readonly moment: "before" | "after";
+  /** Called in the very turn of the event loop in which the trap goes off. */
+  readonly spring: () => void;
+};
+
+export type TrapProxy = {
+  readonly port: number;
+  set(trap: Trap): void;
+  /** Lets everything through again, on new connections. */
+  reset(): void;
+  close(): Promise<void>;
+};
+
+type Pair = { readonly number: number; readonly near: Socket; readonly far: Socket };
+
+export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy> {
+  const pairs = new Set<Pair>();
+  let trap: Trap | undefined;
+  let caught: Pair | undefined;
+  let isShut = false;
+  let count = 0;
+
+  const server = createServer({ noDelay: true }, (near) => {
+    if (isShut) return void near.destroy();
+    count += 1;
+    const pair = { number: count, near, far: connect(target) };
+    pairs.add(pair);
+    near.on("data", (piece: Buffer) => passOn(pair, piece));
+    pair.far.on("data", (piece: Buffer) => passBack(pair, piece));
+    for (const socket of [near, pair.far]) {
+      socket.on("error", () => drop(pair)).on("close", () => drop(pair));
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+
+  return {
+    port: typeof address === "object" && address !== null ? address.port : 0,
+    set(next) {
+      trap = next;
+    },
+    reset() {
+      trap = undefined;
+      caught = undefined;
+      isShut = false;
+    },
+    async close() {
+      isShut = true;
+      for (const pair of pairs) drop(pair);
+      server.close();
+      await once(server, "close");
+    },
+  };
+
+  function passOn(pair: Pair, piece: Buffer): void {
+    if (isShut) return;
+    if (caught === undefined && trap?.isRequest(piece, pair.number) === true) {
+      if (trap.moment === "before") shut(trap);
+      else caught = pair;
+    }
+    if (!isShut) pair.far.write(piece);
+  }
+
+  function passBack(pair: Pair, piece: Buffer): void {
+    if (isShut) return;
+    if (trap !== undefined && caught === pair && trap.isAnswer(piece)) shut(trap);
+    else pair.near.write(piece);
+  }
+
+  function shut(sprung: Trap): void {
+    isShut = true;
+    sprung.spring();
+    for (const pair of pairs) drop(pair);
+  }
+
+  function drop(pair: Pair): void {
+    pairs.delete(pair);
+    pair.near.destroy();
+    pair.far.destroy();
+  }
+}
+
+/** The n-th time that a text is said, also when it is torn between two pieces. */
+export function nthMention(text: string | Buffer, wanted: number): Trap["isRequest"] {
+  const sought = Buffer.from(text);
+  const ends = new Map<number, Buffer>();
+  let seen = 0;
+  return (piece, connection) => {
+    const said = Buffer.concat([ends.get(connection) ?? Buffer.alloc(0), piece]);
+    ends.set(connection, said.subarray(Math.max(0, said.length - sought.length + 1)));
+    const before = seen;
+    for (let at = said.indexOf(sought); at >= 0; at = said.indexOf(sought, at + 1)) seen += 1;
+    return before < wanted && seen >= wanted;
+  };
+}
