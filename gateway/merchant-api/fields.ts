@@ -51,7 +51,7 @@ export function conditional<Value>(field: Field<Value>): Optional<Value> {
 /** One line of text: no control characters at all. */
 export function line(max: number, documentation: string): Field<string> {
   return field(`${max}/String`, documentation, (text) => {
-    if (lengthOf(text) > max) return new Fault(`longer than ${max} characters`);
+    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
     return controlCharacters.test(text) ? new Fault("control characters") : text;
   });
 }
@@ -60,7 +60,7 @@ export function line(max: number, documentation: string): Field<string> {
 export function freeText(max: number, documentation: string): Field<string> {
   const size = max === 65_536 ? "64k" : String(max);
   return field(`${size}/String`, documentation, (text) => {
-    if (lengthOf(text) > max) return new Fault(`longer than ${max} characters`);
+    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
     return controlsInText.test(text) ? new Fault("control characters") : text;
   });
 }
@@ -95,7 +95,7 @@ export function currency(documentation: string): Field<Currency> {
 
 export function email(max: number, documentation: string): Field<string> {
   return field(`${max}/String`, documentation, (text) => {
-    if (lengthOf(text) > max) return new Fault(`longer than ${max} characters`);
+    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
     return addressSyntax.test(text) ? text : new Fault("not an email address");
   });
 }
@@ -118,7 +118,7 @@ export function phone(documentation: string): Field<string> {
 
 export function url(documentation: string): Field<string> {
   return field("1024/String", documentation, (text) => {
-    if (lengthOf(text) > 1024) return new Fault("longer than 1024 characters");
+    if (isLonger(text, 1024)) return new Fault("longer than 1024 characters");
     const parsed = URL.parse(text);
     const absolute = parsed !== null && /^https?:\/\/[^/]/i.test(text);
     return absolute && !/[\s\\]/.test(text) ? text : new Fault("not an absolute http(s) URL");
@@ -143,11 +143,12 @@ export function pattern(type: string, form: RegExp, documentation: string): Fiel
   });
 }
 
-/** Lengths count code points, not UTF-16 units. */
-function lengthOf(text: string): number {
+/** Lengths count code points, not UTF-16 units, of which a text never has fewer. */
+function isLonger(text: string, max: number): boolean {
+  if (text.length <= max) return false;
   let count = 0;
   for (const _ of text) count += 1;
-  return count;
+  return count > max;
 }
 
 function field<Value>(

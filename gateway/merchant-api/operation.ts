@@ -34,8 +34,9 @@ export type Context = {
   readonly entryPoint: EntryPoint;
   readonly serialNumber: SerialNumber;
   readonly receivedAt: Instant;
-  /** The request as it was sent, trimmed, without what is no known field. */
+  /** The request as it was sent, trimmed, and the names of the fields that count in it. */
   readonly sent: ReadonlyMap<string, string>;
+  readonly known: readonly string[];
   readonly services: Services;
 };
 

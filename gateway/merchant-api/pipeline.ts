@@ -42,7 +42,7 @@ export type PipelineNeeds = {
 
 export function makePipeline(operation: Operation, needs: PipelineNeeds): Pipeline {
   const { signed, others } = splitFields(operation);
-  const known = new Set(Object.keys(operation.request));
+  const known = Object.keys(operation.request);
 
   return async (call) => {
     const sent = readBody(call);
@@ -68,7 +68,8 @@ export function makePipeline(operation: Operation, needs: PipelineNeeds): Pipeli
       entryPoint,
       serialNumber: call.serialNumber,
       receivedAt: needs.clock.now(),
-      sent: new Map([...sent].filter(([name, value]) => known.has(name) && value !== "")),
+      sent,
+      known,
       services: needs.services,
     };
     const faults = readFields(others, sent, entryPoint, values);

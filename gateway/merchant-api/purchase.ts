@@ -107,11 +107,15 @@ export function readCard(request: PurchaseRequest): {
   };
 }
 
-/** Two requests are the same when every known field but the checksum is. */
-export function samenessOf(endpoint: string, sent: ReadonlyMap<string, string>): Secret<string> {
-  const pairs = [...sent].filter(([name]) => name !== "control" && name !== "login");
-  const lines = pairs.map(([name, value]) => `${name}=${value.length}:${value}`).sort();
-  return new Secret(`${endpoint}\n${lines.join("\n")}`);
+/** Two requests are the same when every known field but the checksum is; decision 0005. */
+export function samenessOf(endpoint: string, { sent, known }: Context): Secret<string> {
+  let text = endpoint;
+  for (const name of known) {
+    const value = sent.get(name);
+    if (value === undefined || value === "" || name === "control" || name === "login") continue;
+    text += `\n${name}=${value.length}:${value}`;
+  }
+  return new Secret(text);
 }
 
 function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] {

@@ -14,31 +14,43 @@ import { dueAt, packFacts, packProgress } from "./order-row.ts";
 
 export function makeBegin(query: Query, node: string, options: CommitOptions): Begin {
   const begin = makePersistent(query, node, beginStatement, "begin_orders", options.beginTriesMs);
-  return makeGather(async (beginnings: readonly Beginning[]) => {
-    const steps = beginnings.map(({ step }) => step);
-    const done = await begin(steps, [
-      plainArray(steps.map(({ order }) => order.endpointId)),
-      textArray(steps.map(({ order }) => order.clientOrderId)),
-      plainArray(steps.map(({ order }) => order.attempt)),
-      bytesArray(beginnings.map(({ digest }) => digest)),
-      plainArray(steps.map(({ order }) => order.purchase.amount.minor)),
-      plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
-      textArray(steps.map(({ order }) => packFacts(order))),
-      plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
-    ]);
-    return steps.map(({ order }) => (done.has(order.id) ? "done" : "taken"));
-  }, options);
+  return makeGather(
+    async (beginnings: readonly Beginning[]) => {
+      const steps = beginnings.map(({ step }) => step);
+      const done = await begin(steps, [
+        plainArray(steps.map(({ order }) => order.endpointId)),
+        textArray(steps.map(({ order }) => order.clientOrderId)),
+        plainArray(steps.map(({ order }) => order.attempt)),
+        bytesArray(beginnings.map(({ digest }) => digest)),
+        plainArray(steps.map(({ order }) => order.purchase.amount.minor)),
+        plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
+        textArray(steps.map(({ order }) => packFacts(order))),
+        plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
+      ]);
+      return steps.map(({ order }) => (done.has(order.id) ? "done" : "taken"));
+    },
+    options,
+    isOneBadItem,
+  );
 }
 
 export function makeCommit(query: Query, node: string, options: CommitOptions): Commit {
   const move = makePersistent(query, node, moveStatement, "move_orders", Number.POSITIVE_INFINITY);
-  return makeGather(async (steps: readonly Step[]) => {
-    // Two steps of one order start from the same version: only the first can hold.
-    const seen = new Set<string>();
-    const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
-    const done = await move(first, [plainArray(first.map(({ from }) => from))]);
-    return steps.map(({ order }) => (done.delete(order.id) ? "done" : "stale"));
-  }, options);
+  return makeGather(
+    async (steps: readonly Step[]) => {
+      // Two steps of one order start from the same version: only the first can hold.
+      const seen = new Set<string>();
+      const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
+      const done = await move(first, [plainArray(first.map(({ from }) => from))]);
+      return steps.map(({ order }) => (done.delete(order.id) ? "done" : "stale"));
+    },
+    options,
+    isOneBadItem,
+  );
+}
+
+function isOneBadItem(error: unknown): boolean {
+  return !isConnectionLoss(error);
 }
 
 export type CommitOptions = GatherOptions & {

@@ -43,15 +43,20 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     hot: makeQuery(hot),
     async connect() {
       const client = new pg.Client(shared);
+      // Whoever waits for an answer learns of the loss by that; unheard, the event would end us.
+      client.on("error", () => undefined);
       await client.connect();
       return client;
     },
     async transaction(work) {
       const client = await cold.connect();
+      const ignore = () => undefined;
+      client.on("error", ignore);
       try {
         await client.query("begin");
         const result = await work(makeQuery(client));
         await client.query("commit");
+        client.off("error", ignore);
         client.release();
         return result;
       } catch (error) {

@@ -8,10 +8,14 @@ export type GatherOptions = {
   readonly onBatch?: (size: number, durationMs: number) => void;
 };
 
+/** A batch that failed for a reason of one of its items: the others are tried without it. */
+export type IsOneBadItem = (error: unknown) => boolean;
+
 /** `run` answers one result for each item, in their order. */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   { batchMax, inFlightMax, onBatch }: GatherOptions,
+  isOneBadItem: IsOneBadItem = () => false,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let inFlight = 0;
@@ -42,12 +46,17 @@ export function makeGather<Item, Result>(
       const results = await run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      if (batch.length > 1 && isOneBadItem(error)) await Promise.all(batch.map(runAlone));
+      else for (const { reject } of batch) reject(error);
     } finally {
       inFlight -= 1;
       onBatch?.(batch.length, performance.now() - startedAt);
       if (waiting.length > 0) schedule();
     }
+  }
+
+  async function runAlone({ item, resolve, reject }: Waiting<Item, Result>): Promise<void> {
+    await run([item]).then(([result]) => resolve(result as Result), reject);
   }
 }
 

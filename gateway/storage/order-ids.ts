@@ -18,7 +18,7 @@ export function makeNextOrderId(query: Query): NextOrderId {
 
   return async () => {
     while (next === end) {
-      spare ??= takeBlock();
+      spare ??= fetchBlock();
       const start = await spare;
       // Of all who waited for this block, the first one opens it.
       if (next === end) {
@@ -29,7 +29,7 @@ export function makeNextOrderId(query: Query): NextOrderId {
     }
     const sequence = next;
     next += 1n;
-    if (spare === undefined && end - next < refillBelow) spare = prefetch();
+    if (spare === undefined && end - next < refillBelow) spare = fetchBlock();
     return composeOrderId(sequence, randomInt(1_000_000));
   };
 
@@ -38,9 +38,9 @@ export function makeNextOrderId(query: Query): NextOrderId {
     return BigInt(row?.start ?? 0);
   }
 
-  function prefetch(): Promise<bigint> {
+  function fetchBlock(): Promise<bigint> {
     const block = takeBlock();
-    // A failed fetch is tried again by whoever needs the number.
+    // A failed fetch is forgotten: whoever needs a number next tries again.
     block.catch(() => {
       spare = undefined;
     });

@@ -21,34 +21,48 @@ export async function takePresence(
   database: Database,
   options: PresenceOptions,
 ): Promise<Presence> {
-  let client = await database.connect();
+  let client: pg.Client | undefined;
   let stopped = false;
-  const node = await takeFirst(client, options.names);
-  await listen(client);
+  const node = await join(options.names);
 
   return {
     node,
     async stop() {
       stopped = true;
-      await client.end().catch(() => undefined);
+      await leave();
     },
   };
 
-  async function listen(connected: pg.Client): Promise<void> {
-    connected.on("notification", options.onConfiguration);
-    connected.on("error", (error) => void comeBack(error));
-    await connected.query(`listen ${configurationChannel}`);
+  /** A connection counts when all is done; until then its loss is the failure of this call. */
+  async function join(names: readonly string[]): Promise<string> {
+    const joining = await database.connect();
+    try {
+      const name = await takeFirst(joining, names);
+      joining.on("notification", options.onConfiguration);
+      await joining.query(`listen ${configurationChannel}`);
+      // One loss is told more than once.
+      joining.on("error", (error) => joining === client && void comeBack(error));
+      client = joining;
+      return name;
+    } catch (error) {
+      joining.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async function leave(): Promise<void> {
+    await client?.end().catch(() => undefined);
   }
 
   /** The lock went with the connection. Claims are decided by versions, so that is no danger. */
   async function comeBack(error: Error): Promise<void> {
+    client = undefined;
     if (stopped) return;
     options.onLost(error);
     try {
-      client = await database.connect();
-      await takeFirst(client, [node]);
-      await listen(client);
-      options.onConfiguration();
+      await join([node]);
+      if (stopped) await leave();
+      else options.onConfiguration();
     } catch (again) {
       const delayed = setTimeout(() => void comeBack(toError(again)), options.retryMs);
       delayed.unref();

@@ -16,11 +16,19 @@ export type Card = {
   readonly expiryMonth: string;
 };
 
+export type FingerprintedCard = Card & { readonly fingerprint: Fingerprint };
+
+export type Fingerprint = {
+  readonly bytes: Buffer;
+  /** Sixty bits of it: at most nineteen digits, as identifiers are on the wire. */
+  readonly hashId: string;
+};
+
 export type Vault = {
-  hold(merchant: MerchantId, card: CardId, held: Card): Promise<void>;
+  hold(merchant: MerchantId, card: CardId, held: FingerprintedCard): Promise<void>;
   reveal(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
-  /** The same number for the same card of the same merchant, and of no use anywhere else. */
-  hashIdOf(merchant: MerchantId, number: CardNumber): string;
+  /** The same for the same card of the same merchant, and of no use anywhere else. */
+  fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
   /** For a card whose order was not begun after all. */
   forget(merchant: MerchantId, card: CardId): Promise<void>;
   /** Tells whether two requests are the same without keeping either. */
@@ -52,12 +60,11 @@ export type CardStore = {
 
 export function makeVault(keys: Keys, { store, find, forget }: CardStore): Vault {
   return {
-    hold(merchantId, cardId, { number, expiryYear, expiryMonth }) {
+    hold(merchantId, cardId, { number, expiryYear, expiryMonth, fingerprint }) {
       const { id: keyId, key } = keys.current("cards");
       const plain = `${number.reveal()}/${expiryYear}/${expiryMonth}`;
       const sealed = seal(key, plain, cardContext(merchantId, cardId));
-      const fingerprint = fingerprintOf(merchantId, number);
-      return store({ merchantId, cardId, keyId, sealed, fingerprint });
+      return store({ merchantId, cardId, keyId, sealed, fingerprint: fingerprint.bytes });
     },
 
     async reveal(merchantId, cardId) {
@@ -70,10 +77,10 @@ export function makeVault(keys: Keys, { store, find, forget }: CardStore): Vault
 
     forget,
 
-    // Sixty bits of the fingerprint: at most nineteen digits, as identifiers are on the wire.
-    hashIdOf(merchantId, number) {
-      const bits = fingerprintOf(merchantId, number).readBigUInt64BE() >> 4n;
-      return String(bits);
+    fingerprint(merchantId, number) {
+      const { key } = keys.current("fingerprints");
+      const bytes = createHmac("sha256", key).update(`${merchantId}/${number.reveal()}`).digest();
+      return { bytes, hashId: String(bytes.readBigUInt64BE() >> 4n) };
     },
 
     digest(text) {
@@ -88,11 +95,6 @@ export function makeVault(keys: Keys, { store, find, forget }: CardStore): Vault
       return new Secret(open(keys.current("secrets").key, sealed, context).toString());
     },
   };
-
-  function fingerprintOf(merchant: MerchantId, number: CardNumber): Buffer {
-    const { key } = keys.current("fingerprints");
-    return createHmac("sha256", key).update(`${merchant}/${number.reveal()}`).digest();
-  }
 }
 
 function cardContext(merchant: MerchantId, card: CardId): string {

@@ -37,10 +37,16 @@ export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 /** An order with the digest of the request that made it. */
 export type Known = { readonly order: Order; readonly digest: Buffer };
 
+type Fingerprint = { readonly bytes: Buffer; readonly hashId: string };
+
 type Vault = {
-  hold(merchant: MerchantId, card: CardId, held: CardInHand): Promise<void>;
+  hold(
+    merchant: MerchantId,
+    card: CardId,
+    held: CardInHand & { readonly fingerprint: Fingerprint },
+  ): Promise<void>;
   forget(merchant: MerchantId, card: CardId): Promise<void>;
-  hashIdOf(merchant: MerchantId, number: CardNumber): string;
+  fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
   digest(text: Secret<string>): Buffer;
 };
 
@@ -82,37 +88,38 @@ export function makeAccept(needs: Needs): Accept {
     attempt: number,
     digest: Buffer,
   ): Promise<Order | "taken" | Failure> {
+    const { merchantId, inHand } = asked;
     const id = await needs.nextOrderId();
     const cardId = asCardId(id);
-    const step = needs.advance(draft(asked, id, attempt), { kind: "received" }, needs.clock.now());
+    const fingerprint = needs.vault.fingerprint(merchantId, inHand.number);
+    const card = { ...asked.card, cardId, hashId: fingerprint.hashId };
+    const order = { ...draft(asked, id), attempt, card };
+    const step = needs.advance(order, { kind: "received" }, order.acceptedAt);
     if (step instanceof Failure) return step;
 
     // The card is stored beside the order and not after it: both must stand before a charge leaves.
     const [begun] = await Promise.all([
       needs.begin({ step, digest, serialNumber: asked.serialNumber }),
-      needs.vault.hold(asked.merchantId, cardId, asked.inHand),
+      needs.vault.hold(merchantId, cardId, { ...inHand, fingerprint }),
     ]);
     if (begun === "taken") {
-      await needs.vault.forget(asked.merchantId, cardId);
+      await needs.vault.forget(merchantId, cardId);
       return "taken";
     }
-    needs.carry.start(step.order, { startedBefore: false, inHand: asked.inHand });
+    needs.carry.start(step.order, { startedBefore: false, inHand });
     return step.order;
   }
 
-  function draft(asked: AskedOrder, id: OrderId, attempt: number): Order {
+  function draft(asked: AskedOrder, id: OrderId): Omit<Order, "attempt" | "card"> {
     const { merchantId, endpointId, clientOrderId, purchase } = asked;
-    const hashId = needs.vault.hashIdOf(merchantId, asked.inHand.number);
     return {
       id,
       merchantId,
       endpointId,
       clientOrderId,
-      attempt,
       version: 0,
       acceptedAt: needs.clock.now(),
       purchase,
-      card: { ...asked.card, cardId: asCardId(id), hashId },
       transaction: {
         kind: asked.kind,
         serialNumber: asked.serialNumber,

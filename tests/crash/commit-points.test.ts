@@ -37,7 +37,7 @@ for (const [name, place, makePoint] of points) {
     world.proxies[place].set({ ...makePoint(), spring });
 
     const merchants = { set: world.set, url: () => node.url };
-    const paying = startLoad({ ...load, ...merchants });
+    const paying = startLoad(t, { ...load, ...merchants });
     await untilTrue("the trap has gone off", () => sprung);
     await node.kill();
     world.proxies[place].reset();

@@ -92,7 +92,12 @@ async function startNode(settings: Readonly<Record<string, string>>): Promise<No
     if (!program.isRunning) throw new Error(`The gateway did not start:\n${program.output}`);
     return /^Listening on (\S+) as/m.exec(program.output)?.[1];
   });
-  const isReady = () => fetch(`${url}/health/ready`).then(({ ok }) => ok || undefined);
+  async function isReady(): Promise<true | undefined> {
+    if (!program.isRunning)
+      throw new Error(`The gateway has ended:\n${program.output.slice(-4000)}`);
+    const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
+    return answer?.ok === true ? true : undefined;
+  }
   return Object.defineProperties(
     { url, untilReady: async () => void (await until("the gateway is ready", isReady)) },
     Object.getOwnPropertyDescriptors(program),

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Acknowledgement, makeClient } from "@tollgate/client";
 import type { MerchantSet } from "@tollgate/gateway/demonstration";
 import { saleFields } from "./merchant.ts";
+import type { Test } from "./world.ts";
 
 export type Sale = { readonly fields: ReturnType<typeof saleFields>; reply?: Acknowledgement };
 export type Load = {
@@ -53,7 +54,7 @@ export function makeLoadClient({ set, url }: Merchants) {
   return client.endpoint(set.endpoints["plain"] ?? "");
 }
 
-export function startLoad(options: LoadOptions): Load {
+export function startLoad(t: Test, options: LoadOptions): Load {
   const endpoint = makeLoadClient(options);
   const salesMax = options.sales ?? Number.POSITIVE_INFINITY;
   const sales: Sale[] = [];
@@ -68,6 +69,14 @@ export function startLoad(options: LoadOptions): Load {
     }
   }
 
+  async function leave(): Promise<void> {
+    finishing = true;
+    gone.abort();
+    await paying;
+  }
+
+  // Also when the test fails: nobody goes on paying after it.
+  t.after(leave);
   const paying = Promise.allSettled(Array.from({ length: options.clients }, pay));
   return {
     sales,
@@ -79,10 +88,6 @@ export function startLoad(options: LoadOptions): Load {
       finishing = options.sales === undefined;
       for (const ended of await paying) if (ended.status === "rejected") throw ended.reason;
     },
-    async leave() {
-      finishing = true;
-      gone.abort();
-      await paying;
-    },
+    leave,
   };
 }

@@ -20,6 +20,8 @@ export type Trap = {
 export type TrapProxy = {
   readonly port: number;
   set(trap: Trap): void;
+  /** Breaks every connection and takes no new one. */
+  shut(): void;
   /** Lets everything through again, on new connections. */
   reset(): void;
   close(): Promise<void>;
@@ -54,14 +56,14 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
     set(next) {
       trap = next;
     },
+    shut: dropAll,
     reset() {
       trap = undefined;
       caught = undefined;
       isShut = false;
     },
     async close() {
-      isShut = true;
-      for (const pair of pairs) drop(pair);
+      dropAll();
       server.close();
       await once(server, "close");
     },
@@ -70,7 +72,7 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
   function passOn(pair: Pair, piece: Buffer): void {
     if (isShut) return;
     if (caught === undefined && trap?.isRequest(piece, pair.number) === true) {
-      if (trap.moment === "before") shut(trap);
+      if (trap.moment === "before") goOff(trap);
       else caught = pair;
     }
     if (!isShut) pair.far.write(piece);
@@ -78,13 +80,19 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
 
   function passBack(pair: Pair, piece: Buffer): void {
     if (isShut) return;
-    if (trap !== undefined && caught === pair && trap.isAnswer(piece)) shut(trap);
+    if (trap !== undefined && caught === pair && trap.isAnswer(piece)) goOff(trap);
     else pair.near.write(piece);
   }
 
-  function shut(sprung: Trap): void {
+  /** The one who is to die first, so that it cannot see its connections break. */
+  function goOff(sprung: Trap): void {
     isShut = true;
     sprung.spring();
+    dropAll();
+  }
+
+  function dropAll(): void {
+    isShut = true;
     for (const pair of pairs) drop(pair);
   }
 

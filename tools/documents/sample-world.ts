@@ -88,7 +88,7 @@ export function makeSampleGateway(): Services {
     vault: {
       hold: async () => undefined,
       forget: async () => undefined,
-      hashIdOf: () => "613942087530214466",
+      fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "613942087530214466" }),
       digest: () => Buffer.alloc(32),
     },
     nextOrderId: async () => asOrderId(sampleOrderId),

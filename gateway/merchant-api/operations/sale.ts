@@ -71,7 +71,7 @@ export const sale = operation({
   rules: purchaseRules,
 
   async handle(request, context) {
-    const { entryPoint, serialNumber, sent, services } = context;
+    const { entryPoint, serialNumber, services } = context;
     const endpoint = endpointFor(entryPoint, request.currency.code);
     if (endpoint === undefined) return new Failure("currency_not_supported");
     const money = parseAmount(request.amount, request.currency);
@@ -87,7 +87,7 @@ export const sale = operation({
       purchase: readPurchase(request, money),
       card: facts,
       inHand,
-      sameness: samenessOf(endpoint.id, sent),
+      sameness: samenessOf(endpoint.id, context),
     });
     return accepted instanceof Failure ? accepted : acknowledge(accepted);
   },

@@ -1,0 +1,58 @@
+/** Gathering must never mix up answers, and one bad item must not fail its neighbours. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeGather } from "./gather.ts";
+
+const limits = { batchMax: 4, inFlightMax: 1 };
+
+test("what is asked in one turn becomes few statements, and each caller gets its own answer", async () => {
+  const sizes: number[] = [];
+  const double = makeGather(async (items: readonly number[]) => {
+    sizes.push(items.length);
+    return items.map((item) => item * 2);
+  }, limits);
+
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(double));
+
+  assert.deepEqual(answers, [2, 4, 6, 8, 10, 12]);
+  assert.deepEqual(sizes, [4, 2]);
+});
+
+test("while a statement is under way the next batch fills", async () => {
+  const started: (() => void)[] = [];
+  const sizes: number[] = [];
+  const slow = makeGather(
+    async (items: readonly number[]) => {
+      sizes.push(items.length);
+      if (sizes.length === 1) await new Promise<void>((go) => started.push(go));
+      return items;
+    },
+    { batchMax: 100, inFlightMax: 1 },
+  );
+
+  const first = slow(1);
+  while (started.length === 0) await new Promise(setImmediate);
+  const others = [2, 3, 4].map(slow);
+  started[0]?.();
+  await Promise.all([first, ...others]);
+
+  assert.deepEqual(sizes, [1, 3]);
+});
+
+test("one bad item fails alone, and a lost connection fails all", async () => {
+  const run = async (items: readonly number[]) => {
+    if (items.includes(13)) throw new Error("bad item");
+    return items;
+  };
+  const careful = makeGather(run, limits, () => true);
+  const together = makeGather(run, limits);
+
+  const alone = await Promise.allSettled([1, 13, 2].map(careful));
+  const all = await Promise.allSettled([1, 13, 2].map(together));
+
+  assert.deepEqual(
+    alone.map(({ status }) => status),
+    ["fulfilled", "rejected", "fulfilled"],
+  );
+  assert.ok(all.every(({ status }) => status === "rejected"));
+});

@@ -1,0 +1,101 @@
+/** The vault opens what it sealed, for whom it sealed it, and nothing else. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { CardNumber } from "../values/card-number.ts";
+import { asCardId, asMerchantId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { openKeys, WrongMasterKey } from "./keys.ts";
+import { open, seal } from "./seal.ts";
+import { type KeyStore, makeVault, type SealedCard } from "./vault.ts";
+
+const [shop, other] = [asMerchantId("101"), asMerchantId("102")];
+const card = {
+  number: new CardNumber("4000001000000018"),
+  expiryYear: "31",
+  expiryMonth: "12",
+};
+
+test("a card comes out for its merchant only, and its number is not in what is stored", async () => {
+  const { vault, stored } = await makeTestVault();
+  const fingerprint = vault.fingerprint(shop, card.number);
+  await vault.hold(shop, asCardId("7"), { ...card, fingerprint });
+
+  const revealed = await vault.reveal(shop, asCardId("7"));
+  const bytes = Buffer.from(stored[0]?.sealed ?? []).toString("latin1");
+
+  assert.equal(revealed?.number.reveal(), "4000001000000018");
+  assert.equal(revealed?.expiryYear, "31");
+  assert.ok(!bytes.includes("4000001000000018"));
+  stored[0] = { ...(stored[0] ?? assert.fail()), merchantId: other };
+  await assert.rejects(vault.reveal(other, asCardId("7")));
+});
+
+test("the same card has the same fingerprint within one merchant and another elsewhere", async () => {
+  const { vault } = await makeTestVault();
+  const again = new CardNumber("4000001000000018");
+
+  const first = vault.fingerprint(shop, card.number);
+
+  assert.equal(vault.fingerprint(shop, again).hashId, first.hashId);
+  assert.notEqual(vault.fingerprint(other, again).hashId, first.hashId);
+  assert.match(first.hashId, /^\d{1,19}$/);
+});
+
+test("the digest of a request depends on every character and on the installation's key", async () => {
+  const [one, two] = [await makeTestVault(), await makeTestVault()];
+  const text = new Secret("cvv2=3:123");
+
+  assert.deepEqual(one.vault.digest(text), one.vault.digest(new Secret("cvv2=3:123")));
+  assert.notDeepEqual(one.vault.digest(text), one.vault.digest(new Secret("cvv2=3:124")));
+  assert.notDeepEqual(one.vault.digest(text), two.vault.digest(text));
+});
+
+test("a sealed thing with another key, another context or a changed bit does not open", () => {
+  const [key, wrong] = [randomBytes(32), randomBytes(32)];
+  const sealed = seal(key, "secret", "here");
+  const changed = Buffer.from(sealed);
+  changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+
+  assert.equal(open(key, sealed, "here").toString(), "secret");
+  assert.throws(() => open(wrong, sealed, "here"));
+  assert.throws(() => open(key, sealed, "there"));
+  assert.throws(() => open(key, changed, "here"));
+  assert.notDeepEqual(seal(key, "secret", "here"), sealed);
+});
+
+test("another key-encryption key is told apart from broken data", async () => {
+  const store = makeKeyTable();
+  await openKeys(randomBytes(32), store);
+  await assert.rejects(openKeys(randomBytes(32), store), WrongMasterKey);
+});
+
+test("a second start opens the keys that the first one made", async () => {
+  const [store, masterKey] = [makeKeyTable(), randomBytes(32)];
+  const first = await openKeys(masterKey, store);
+  const second = await openKeys(masterKey, store);
+
+  assert.deepEqual(second.current("cards"), first.current("cards"));
+  assert.throws(() => first.get(99), /no key/);
+});
+
+async function makeTestVault() {
+  const stored: SealedCard[] = [];
+  const vault = makeVault(await openKeys(randomBytes(32), makeKeyTable()), {
+    store: async (sealed) => void stored.push(sealed),
+    find: async (_, id) => stored.find(({ cardId }) => cardId === id),
+    forget: async () => undefined,
+  });
+  return { vault, stored };
+}
+
+/** A table of keys; the real one is tried by every scenario. */
+function makeKeyTable(): KeyStore {
+  const rows: { id: number; purpose: string; sealed: Buffer; retired: boolean }[] = [];
+  return {
+    list: async () => rows,
+    add: async (purpose, sealed) => {
+      rows.push({ id: rows.length + 1, purpose, sealed, retired: false });
+    },
+  };
+}

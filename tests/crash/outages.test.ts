@@ -1,0 +1,102 @@
+/** The gateway's way to its database breaks at awkward moments, and the gateway itself stays up. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setLatency } from "../support/bank-program.ts";
+import { assertBooksAgree, readRows } from "../support/books.ts";
+import { startCrashWorld } from "../support/crash-world.ts";
+import { startLoad } from "../support/load.ts";
+import { nthMention } from "../support/trap-proxy.ts";
+import { untilTrue } from "../support/until.ts";
+
+const limit = { timeout: 60_000 };
+
+// biome-ignore format: a table
+const steps = [
+  ["while it takes its name again", "pg_try_advisory_lock"],
+  ["while it subscribes again",     "listen "],
+] as const;
+
+for (const [name, said] of steps) {
+  test(`a node whose connection breaks ${name} stays up and can be stopped`, limit, async (t) => {
+    const world = await startCrashWorld(t);
+    const { database } = world.proxies;
+    const node = await world.startNode();
+    await node.untilReady();
+    let broken = false;
+    const spring = () => {
+      broken = true;
+    };
+    const isRequest = nthMention(said, 1);
+    database.set({ moment: "before", isRequest, isAnswer: () => false, spring });
+
+    await endSessions(world.databaseUrl);
+    await untilTrue("the connection broke again", () => broken);
+    database.reset();
+    await node.untilReady();
+    const code = await node.stop(10_000);
+
+    assert.equal(code, 0, node.output);
+  });
+}
+
+test(
+  "a gateway told to stop while its database is away does not wait for it for ever",
+  limit,
+  async (t) => {
+    const world = await startCrashWorld(t, { settings: { GW_DRAIN_S: "2" } });
+    let node = await world.startNode();
+    await node.untilReady();
+    const merchants = { set: world.set, url: () => node.url };
+    const paying = startLoad(t, { ...merchants, clients: 16 });
+
+    await untilTrue("orders are taken", () => paying.acknowledged >= 60);
+    world.proxies.database.shut();
+    const code = await node.stop(15_000);
+    await paying.leave();
+    world.proxies.database.reset();
+    node = await world.startNode();
+
+    await assertBooksAgree({ ...world, ...merchants }, paying);
+    assert.equal(code, 0, world.nodes.at(0)?.output ?? "");
+  },
+);
+
+test(
+  "a gateway told to stop when its database went away amid a take-over stops in time",
+  limit,
+  async (t) => {
+    const world = await startCrashWorld(t, { settings: { GW_DRAIN_S: "2" } });
+    const { database, acquirer } = world.proxies;
+    let node = await world.startNode();
+    await node.untilReady();
+    const merchants = { set: world.set, url: () => node.url };
+    await setLatency(world.bank.url, 150);
+    const paying = startLoad(t, { ...merchants, clients: 16 });
+    let broken = false;
+    const spring = () => {
+      broken = true;
+    };
+    const isRequest = nthMention("claimed", 1);
+    database.set({ moment: "before", isRequest, isAnswer: () => false, spring });
+
+    await untilTrue("orders are taken", () => paying.acknowledged >= 60);
+    acquirer.shut();
+    await untilTrue("an order in doubt is taken up again", () => broken);
+    const code = await node.stop(15_000);
+    await paying.leave();
+    database.reset();
+    acquirer.reset();
+    node = await world.startNode();
+
+    await assertBooksAgree({ ...world, ...merchants }, paying);
+    assert.equal(code, 0, world.nodes.at(0)?.output ?? "");
+  },
+);
+
+async function endSessions(databaseUrl: string): Promise<void> {
+  await readRows(
+    databaseUrl,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+}

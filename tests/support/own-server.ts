@@ -1,0 +1,38 @@
+/** A PostgreSQL for one test alone, which may kill it: whoever started it starts it again. */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findEmbeddedUrl, StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
+import { until } from "./until.ts";
+import type { Test } from "./world.ts";
+
+export type OwnServer = {
+  readonly url: string;
+  /** Resolves when another process has taken the killed one's place and answers. */
+  killAndAwaitNext(): Promise<void>;
+};
+
+export async function startOwnServer(t: Test): Promise<OwnServer> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-crash-server-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o711);
+  const options = { folder: join(folder, "postgres"), report: () => undefined };
+  const server = await startEmbedded(options);
+  if (server instanceof StartProblem) throw new Error(server.sentence);
+  t.after(() => server.stop());
+  return {
+    url: server.url,
+    async killAndAwaitNext() {
+      const killed = server.pid;
+      process.kill(killed, "SIGKILL");
+      await until("PostgreSQL is started again", () =>
+        server.pid === killed ? undefined : server.pid,
+      );
+    },
+  };
+}
+
+/** The address of the server that a gateway has started for itself; nothing when it is gone. */
+export function findServerOf(dataDir: string): string | undefined {
+  return findEmbeddedUrl(join(dataDir, "postgres"));
+}
