@@ -1,4 +1,4 @@
-/** The load generator's reader of replies, which every figure and every acknowledgement rests on. */
+/** The load generator's reader of replies, on which every figure and acknowledgement rests. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findReply } from "./http-connection.ts";

@@ -94,7 +94,8 @@ export function printBooks(books: Books): string {
   const { acknowledged, orders, approved, ledgerEntries, lost, doubled, differing } = books;
   const examples = [...lost.slice(0, 5), ...doubled.slice(0, 5), ...differing.slice(0, 5)];
   return [
-    `  ${acknowledged} sales acknowledged, ${orders} orders in the database, ${approved} approved, ` +
+    `  ${acknowledged} sales acknowledged, ${orders} orders in the database, ` +
+    `${approved} approved, ` +
       `${ledgerEntries} entries in the bank's ledger`,
     `  ${lost.length} lost, ${doubled.length} doubled, ${differing.length} differing from the bank`,
     ...examples.map((example) => `    ${example}`),
@@ -110,7 +111,7 @@ export const definitions = `
                 generator's delay are not subtracted
   ratios        of figures of the same round, then the median over the rounds
   bare route    a Fastify route that reads the same form and answers a short text
-  inserts       one 600-byte row per transaction, ten connections, prepared, same driver and server`;
+  inserts       one 600-byte row per transaction, ten connections, same driver and server`;
 
 function megabytes(bytes: number): string {
   return `${print(bytes / 1e6).padStart(9)} MB`;

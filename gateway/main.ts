@@ -2,7 +2,6 @@
  * The gateway, wired together: from an open database to listening sockets. Nothing is started on
  * import, and nothing is shared between two gateways in one process.
  */
-import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { makeGates, type StartAcquirer } from "./acquirers/gates.ts";
 import { makeIso8583Acquirer } from "./acquirers/iso8583-host/connector.ts";
@@ -21,6 +20,7 @@ import { makeCardStore, makeKeyStore } from "./storage/vault-tables.ts";
 import { asReceiptId } from "./values/ids.ts";
 import type { Clock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
+import { takeRandom } from "./vault/nonces.ts";
 import { makeVault } from "./vault/vault.ts";
 import { every } from "./work/every.ts";
 
@@ -47,7 +47,9 @@ export type Gateway = {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, database, log, clock = systemClock } = options;
   const keys = await openKeys(options.masterKey, makeKeyStore(database.query));
-  const vault = makeVault(keys, makeCardStore(database.hot, { batchMax: 256, inFlightMax: 1 }));
+  const storeTriesMs = config.beginTriesMs;
+  const cards = makeCardStore(database.hot, { batchMax: 256, inFlightMax: 1, storeTriesMs });
+  const vault = makeVault(keys, cards);
   const metrics = makeMetrics({
     inFlight: () => engine.carry.count,
     inDoubt: makeCountInDoubt(database.query),
@@ -74,7 +76,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     vault,
     getEndpoint: configuration.getEndpoint,
     findAcquirer: gates.find,
-    newReceiptId: () => asReceiptId(randomBytes(8).readBigUInt64BE().toString()),
+    newReceiptId: () => asReceiptId(takeRandom(8).readBigUInt64BE().toString()),
     ...makeObserveOrders(log, metrics),
   });
   gates.update(configuration.current().gates.values());
@@ -98,9 +100,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     /** First no new work, then what is in hand, then the links it needs. */
     async stop() {
-      await stopLooking();
+      const looked = stopLooking();
       await server.close();
-      await Promise.race([engine.carry.idle(), delay(config.drainMs)]);
+      // A database that is away holds a look and a step up for as long as it takes; we leave then.
+      await Promise.race([looked.then(engine.carry.idle), delay(config.drainMs)]);
       await gates.stop();
       await presence.stop();
     },

@@ -19,7 +19,21 @@ export function makeLog(level: string, destination: DestinationStream): Log {
       destination.write(maskCardNumbers(line));
     },
   };
-  return pino({ level, timestamp: pino.stdTimeFunctions.isoTime, base: null }, masked);
+  return pino({ level, timestamp: makeTimestamp(), base: null }, masked);
+}
+
+/** Several lines fall into a millisecond, and printing the moment is the dearest part of a line. */
+function makeTimestamp(): () => string {
+  let latest = 0;
+  let printed = "";
+  return () => {
+    const now = Date.now();
+    if (now !== latest) {
+      latest = now;
+      printed = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return printed;
+  };
 }
 
 /** To standard error or a file, without making the caller wait for the disk. */

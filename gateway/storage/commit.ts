@@ -3,14 +3,14 @@
  * are gathered into one statement, which is one transaction: order, history and request together.
  * An order whose version moved on comes back as stale, alone.
  */
-import { setTimeout } from "node:timers/promises";
 import type { Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
 import type { Begin, Beginning } from "../work/accept.ts";
-import { bytesArray, plainArray, textArray } from "./array-literal.ts";
+import { bytesArray, jsonArray, plainArray, textArray } from "./array-literal.ts";
 import { isConnectionLoss, type Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";
 import { dueAt, packFacts, packProgress } from "./order-row.ts";
+import { tryAgain } from "./try-again.ts";
 
 export function makeBegin(query: Query, node: string, options: CommitOptions): Begin {
   const begin = makePersistent(query, node, beginStatement, "begin_orders", options.beginTriesMs);
@@ -24,8 +24,8 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         bytesArray(beginnings.map(({ digest }) => digest)),
         plainArray(steps.map(({ order }) => order.purchase.amount.minor)),
         plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
-        textArray(steps.map(({ order }) => packFacts(order))),
         plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
+        jsonArray(steps.map(({ order }) => packFacts(order))),
       ]);
       return steps.map(({ order }) => (done.has(order.id) ? "done" : "taken"));
     },
@@ -71,20 +71,14 @@ function makePersistent(
 ) {
   return async (steps: readonly Step[], more: readonly string[]): Promise<Set<string>> => {
     const values = [...stepColumns(steps, node), ...more];
-    const giveUpAt = performance.now() + triesMs;
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const rows = await query<{ id: string }>(statement, values, name);
-        const written =
-          tries === 0
-            ? []
-            : await query<{ id: string }>(writtenStatement, [...values.slice(0, 3), node]);
-        return new Set([...rows, ...written].map(({ id }) => id));
-      } catch (error) {
-        if (!isConnectionLoss(error) || performance.now() > giveUpAt) throw error;
-        await setTimeout(Math.min(50 * 2 ** tries, 1000));
-      }
-    }
+    return tryAgain(async (tries) => {
+      const rows = await query<{ id: string }>(statement, values, name);
+      const written =
+        tries === 0
+          ? []
+          : await query<{ id: string }>(writtenStatement, [...values.slice(0, 3), node]);
+      return new Set([...rows, ...written].map(({ id }) => id));
+    }, triesMs);
   };
 }
 
@@ -100,37 +94,39 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
     textArray(carriers),
     plainArray(steps.map(({ order }) => dueAt(order) ?? null)),
     plainArray(steps.map(({ order }) => order.transaction.finishedAt ?? null)),
-    textArray(steps.map(({ order }) => packProgress(order))),
     plainArray(steps.map(({ at }) => at)),
-    textArray(steps.map(({ events }) => JSON.stringify(events))),
+    jsonArray(steps.map(({ order }) => packProgress(order))),
+    jsonArray(steps.map(({ events }) => JSON.stringify(events))),
     node,
   ];
 }
 
 const stepTypes =
   "$1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], " +
-  "$8::float8[], $9::float8[], $10::text[], $11::float8[], $12::text[]";
-const stepNames =
-  "merchant_id, id, version, kind, stage, owes, carrier, due_at, finished_at, progress, at, events";
+  "$8::float8[], $9::float8[], $10::float8[]";
+const stepNames = "merchant_id, id, version, kind, stage, owes, carrier, due_at, finished_at, at";
+const stepDocuments = "json_array_elements($11::json), json_array_elements($12::json)";
 
 const beginStatement = `
 with source as materialized (
-  select * from unnest(${stepTypes}, $14::bigint[], $15::text[], $16::int[], $17::bytea[],
-    $18::bigint[], $19::text[], $20::text[], $21::uuid[])
+  select * from rows from (
+    unnest(${stepTypes}, $14::bigint[], $15::text[], $16::int[], $17::bytea[],
+      $18::bigint[], $19::text[], $20::uuid[]),
+    ${stepDocuments}, json_array_elements($21::json))
   as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
-    amount, currency, facts, serial)
+    amount, currency, serial, progress, events, facts)
 ), begun as (
   insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind,
     stage, owes, carrier, due_at, amount, currency, accepted_at, finished_at, facts, progress)
   select merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind, stage, owes,
     carrier, to_timestamp(due_at / 1000), amount, currency, to_timestamp(at / 1000),
-    to_timestamp(finished_at / 1000), facts::json, progress::json
+    to_timestamp(finished_at / 1000), facts, progress
   from source
   on conflict do nothing
   returning merchant_id, id
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
-  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events::json
+  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events
   from source join begun using (merchant_id, id)
 ), asked as (
   insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
@@ -146,14 +142,15 @@ with moved as (
   update orders
   set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
     carrier = source.carrier, due_at = to_timestamp(source.due_at / 1000),
-    finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress::json
-  from unnest(${stepTypes}, $14::int[]) as source(${stepNames}, from_version)
+    finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress
+  from rows from (unnest(${stepTypes}, $14::int[]), ${stepDocuments})
+    as source(${stepNames}, from_version, progress, events)
   where orders.merchant_id = source.merchant_id and orders.id = source.id
     and orders.version = source.from_version
   returning source.merchant_id, source.id, source.version, source.at, source.events
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
-  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events::json from moved
+  select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
 )
 select id from moved`;
 

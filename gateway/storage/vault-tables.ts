@@ -3,8 +3,14 @@ import type { CardStore, FindSealedCard, KeyStore, SealedCard, StoreCard } from 
 import { bytesArray, plainArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";
+import { tryAgain } from "./try-again.ts";
 
-export function makeCardStore(hot: Query, options: GatherOptions): CardStore {
+export type CardStoreOptions = GatherOptions & {
+  /** For how long a card is tried again while the database is away: as long as its order is. */
+  readonly storeTriesMs?: number;
+};
+
+export function makeCardStore(hot: Query, options: CardStoreOptions): CardStore {
   return {
     store: makeStoreCard(hot, options),
     find: makeFindSealedCard(hot),
@@ -14,24 +20,24 @@ export function makeCardStore(hot: Query, options: GatherOptions): CardStore {
   };
 }
 
-function makeStoreCard(query: Query, options: GatherOptions): StoreCard {
+function makeStoreCard(query: Query, options: CardStoreOptions): StoreCard {
   return makeGather(async (cards: readonly SealedCard[]) => {
-    await query(
-      `insert into vault.cards (merchant_id, id, key_id, sealed, fingerprint)
-       select * from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bytea[], $5::bytea[])
-       on conflict do nothing`,
-      [
-        plainArray(cards.map((card) => card.merchantId)),
-        plainArray(cards.map((card) => card.cardId)),
-        plainArray(cards.map((card) => card.keyId)),
-        bytesArray(cards.map((card) => card.sealed)),
-        bytesArray(cards.map((card) => card.fingerprint)),
-      ],
-      "store_cards",
-    );
+    const values = [
+      plainArray(cards.map((card) => card.merchantId)),
+      plainArray(cards.map((card) => card.cardId)),
+      plainArray(cards.map((card) => card.keyId)),
+      bytesArray(cards.map((card) => card.sealed)),
+      bytesArray(cards.map((card) => card.fingerprint)),
+    ];
+    await tryAgain(() => query(storeStatement, values, "store_cards"), options.storeTriesMs ?? 0);
     return cards.map(() => undefined);
   }, options);
 }
+
+const storeStatement = `
+insert into vault.cards (merchant_id, id, key_id, sealed, fingerprint)
+select * from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bytea[], $5::bytea[])
+on conflict do nothing`;
 
 function makeFindSealedCard(query: Query): FindSealedCard {
   return async (merchantId, cardId) => {

@@ -21,9 +21,20 @@ export function later(instant: Instant, durationMs: number): Instant {
   return asInstant(instant + durationMs);
 }
 
-/** Year, month … of an instant in UTC; what every printed form is made of. */
-export function calendar(instant: Instant) {
-  const iso = new Date(instant).toISOString();
+/** Year, month … of an instant in UTC, to the second; what every printed form is made of. */
+export function calendar(instant: Instant): Calendar {
+  const second = Math.floor(instant / 1000);
+  if (second !== latest.second) latest = { second, calendar: calendarOf(second) };
+  return latest.calendar;
+}
+
+export type Calendar = ReturnType<typeof calendarOf>;
+
+/** Most questions are about the present second, and the answer costs more than the rest. */
+let latest = { second: 0, calendar: calendarOf(0) };
+
+function calendarOf(second: number) {
+  const iso = new Date(second * 1000).toISOString();
   return {
     year: iso.slice(0, 4),
     month: iso.slice(5, 7),

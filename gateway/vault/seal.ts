@@ -3,7 +3,8 @@
  * card it is, what a key is for) is authenticated with it, so that a sealed thing moved to another
  * place does not open there.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv } from "node:crypto";
+import { takeRandom } from "./nonces.ts";
 
 const algorithm = "aes-256-gcm";
 const nonceBytes = 12;
@@ -11,13 +12,14 @@ const tagBytes = 16;
 export const keyBytes = 32;
 
 export function seal(key: Uint8Array, plain: Uint8Array | string, context: string): Buffer {
-  const nonce = randomBytes(nonceBytes);
+  const nonce = takeRandom(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(context));
   const bytes = typeof plain === "string" ? Buffer.from(plain) : plain;
   const sealed = cipher.update(bytes);
-  const rest = cipher.final();
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed, rest]);
+  // In this mode nothing is left for the end; it only makes the tag.
+  cipher.final();
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
 /** Throws when the key or the context is another, or a bit has changed. */

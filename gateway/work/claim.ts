@@ -54,7 +54,9 @@ export function makeClaimWork(needs: ClaimNeeds): ClaimWork {
     return true;
   }
 
-  function isExpired({ deadlineAt }: Order): boolean {
+  /** What became of a charge is never decided by a timer: its doer finds out whether it left. */
+  function isExpired({ deadlineAt, owed }: Order): boolean {
+    if (owed?.effect === "authorize") return false;
     return deadlineAt !== undefined && deadlineAt <= clock.now();
   }
 }

@@ -4,28 +4,36 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertBooksAgree } from "../support/books.ts";
+import { assertBooksAgree, type Left, readWhatIsLeft } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
-import { bankMessage, statement } from "../support/trap-points.ts";
+import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
 import { untilTrue } from "../support/until.ts";
 
 const limit = { timeout: 90_000 };
 const load = { clients: 20, sales: 160 };
 
-// biome-ignore format: a table
-const points = [
-  ["before an order is written",                      "database", () => statement("begin_orders", "before", 4)],
-  ["when an order is written and nobody was told",    "database", () => statement("begin_orders", "after", 4)],
-  ["before a card is stored",                         "database", () => statement("store_cards", "before", 4)],
-  ["when a card is stored and nobody was told",       "database", () => statement("store_cards", "after", 4)],
-  ["before an outcome is written",                    "database", () => statement("move_orders", "before", 4)],
-  ["when an outcome is written and nobody was told",  "database", () => statement("move_orders", "after", 4)],
-  ["before a charge reaches the bank",                "acquirer", () => bankMessage("0200", "before", 40)],
-  ["when a charge has reached the bank unanswered",   "acquirer", () => bankMessage("0200", "after", 40)],
-] as const;
+/** Where the trap stands, what it waits for, and what must be found as the crash has left it. */
+type Point = readonly [
+  name: string,
+  place: "database" | "acquirer",
+  makeMoment: () => Moment,
+  left: keyof Left,
+];
 
-for (const [name, place, makePoint] of points) {
+// biome-ignore format: a table
+const points: readonly Point[] = [
+  ["before an order is written",                     "database", () => statement("begin_orders", "before", 4), "unwritten"],
+  ["when an order is written and nobody was told",   "database", () => statement("begin_orders", "after", 4),  "untold"],
+  ["before a card is stored",                        "database", () => statement("store_cards", "before", 4),  "unanswered"],
+  ["when a card is stored and nobody was told",      "database", () => statement("store_cards", "after", 4),   "unanswered"],
+  ["before an outcome is written",                   "database", () => statement("move_orders", "before", 4),  "charged"],
+  ["when an outcome is written and nobody was told", "database", () => statement("move_orders", "after", 4),   "approved"],
+  ["before a charge reaches the bank",               "acquirer", () => bankMessage("0200", "before", 40),      "uncharged"],
+  ["when a charge has reached the bank unanswered",  "acquirer", () => bankMessage("0200", "after", 40),       "charged"],
+];
+
+for (const [name, place, makeMoment, expected] of points) {
   test(`a gateway killed ${name} loses no order and charges none twice`, limit, async (t) => {
     const world = await startCrashWorld(t);
     let node = await world.startNode();
@@ -34,17 +42,19 @@ for (const [name, place, makePoint] of points) {
     const spring = () => {
       sprung = node.child.kill("SIGKILL");
     };
-    world.proxies[place].set({ ...makePoint(), spring });
+    world.proxies[place].set({ ...makeMoment(), spring });
 
     const merchants = { set: world.set, url: () => node.url };
     const paying = startLoad(t, { ...load, ...merchants });
     await untilTrue("the trap has gone off", () => sprung);
     await node.kill();
+    const left = await readWhatIsLeft(world, paying);
     world.proxies[place].reset();
     node = await world.startNode();
     await paying.finish();
 
     const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+    assert.ok(left[expected] > 0, `left ${expected}: ${left[expected]}`);
     assert.equal(orders.length, load.sales);
     assert.ok(orders.some(({ stage }) => stage === "approved"));
   });

@@ -15,7 +15,13 @@ test(
   limit,
   async (t) => {
     const server = await startOwnServer(t);
-    const world = await startCrashWorld(t, { databaseUrl: server.url });
+    // The database is back within the time for which orders are tried again.
+    const settings = {
+      GW_ACCEPT_RETRY_S: "20",
+      GW_LEASE_SLACK_S: "20",
+      GW_ACQUIRER_ANSWER_TIMEOUT_S: "20",
+    };
+    const world = await startCrashWorld(t, { databaseUrl: server.url, settings });
     const node = await world.startNode();
     await node.untilReady();
     const merchants = { set: world.set, url: () => node.url };
@@ -31,6 +37,10 @@ test(
 
     const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
     assert.equal(orders.length, paying.sales.length);
+    assert.deepEqual(
+      orders.filter(({ stage }) => stage !== "approved"),
+      [],
+    );
     assert.ok(node.isRunning);
   },
 );

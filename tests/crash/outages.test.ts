@@ -40,28 +40,6 @@ for (const [name, said] of steps) {
 }
 
 test(
-  "a gateway told to stop while its database is away does not wait for it for ever",
-  limit,
-  async (t) => {
-    const world = await startCrashWorld(t, { settings: { GW_DRAIN_S: "2" } });
-    let node = await world.startNode();
-    await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
-    const paying = startLoad(t, { ...merchants, clients: 16 });
-
-    await untilTrue("orders are taken", () => paying.acknowledged >= 60);
-    world.proxies.database.shut();
-    const code = await node.stop(15_000);
-    await paying.leave();
-    world.proxies.database.reset();
-    node = await world.startNode();
-
-    await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(code, 0, world.nodes.at(0)?.output ?? "");
-  },
-);
-
-test(
   "a gateway told to stop when its database went away amid a take-over stops in time",
   limit,
   async (t) => {
@@ -89,7 +67,7 @@ test(
     node = await world.startNode();
 
     await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(code, 0, world.nodes.at(0)?.output ?? "");
+    assert.equal(code, 0, "it had to be killed, or ended badly");
   },
 );
 

@@ -94,6 +94,40 @@ export async function readLedger(dataDir: string): Promise<readonly Entry[]> {
     .map((line) => JSON.parse(line));
 }
 
+/** How many sales a crash has left in which state; tells that it came at the wanted moment. */
+export type Left = {
+  readonly unanswered: number;
+  /** Sent by a merchant, and without an order. */
+  readonly unwritten: number;
+  /** With an order that the merchant has not heard of. */
+  readonly untold: number;
+  /** On their way to the bank, which has booked them or has not. */
+  readonly charged: number;
+  readonly uncharged: number;
+  readonly approved: number;
+};
+
+export async function readWhatIsLeft(
+  { databaseUrl, dataDir }: Pick<Books, "databaseUrl" | "dataDir">,
+  { sales }: Load,
+): Promise<Left> {
+  const orders = await readOrders(databaseUrl);
+  const booked = new Set((await readLedger(dataDir)).map(({ reference }) => reference));
+  const written = new Set(orders.map((order) => order.client_orderid));
+  const unanswered = sales.filter(({ reply }) => reply === undefined);
+  const untold = unanswered.filter(({ fields }) => written.has(fields.client_orderid));
+  const open = orders.filter(({ stage }) => stage === "authorizing");
+  const charged = open.filter(({ reference }) => booked.has(reference ?? ""));
+  return {
+    unanswered: unanswered.length,
+    unwritten: unanswered.length - untold.length,
+    untold: untold.length,
+    charged: charged.length,
+    uncharged: open.length - charged.length,
+    approved: orders.filter(({ stage }) => stage === "approved").length,
+  };
+}
+
 /** Every sale has exactly one order, and the acknowledged ones the order that was acknowledged. */
 function assertNoneLost(orders: readonly BookedOrder[], { sales }: Load): void {
   const bySale = Map.groupBy(orders, (order) => order.client_orderid);

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findEmbeddedUrl, StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
+import { startGuard } from "./program.ts";
 import { until } from "./until.ts";
 import type { Test } from "./world.ts";
 
@@ -19,7 +20,11 @@ export async function startOwnServer(t: Test): Promise<OwnServer> {
   const options = { folder: join(folder, "postgres"), report: () => undefined };
   const server = await startEmbedded(options);
   if (server instanceof StartProblem) throw new Error(server.sentence);
-  t.after(() => server.stop());
+  const guard = startGuard('kill -INT "$(head -n 1 "$0")"', join(options.folder, "postmaster.pid"));
+  t.after(async () => {
+    await server.stop();
+    guard.kill("SIGKILL");
+  });
   return {
     url: server.url,
     async killAndAwaitNext() {

@@ -30,7 +30,7 @@ export function startProgram(
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
-  const guard = startGuard(child.pid ?? 0);
+  const guard = startGuard('kill -9 "$0"', String(child.pid));
   const ended = once(child, "exit").finally(() => guard.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -62,8 +62,9 @@ export function startProgram(
   };
 }
 
-function startGuard(id: number): ChildProcess {
-  const guard = spawn("sh", ["-c", 'cat; kill -9 "$0"', String(id)], {
+/** Runs a line of shell when this process is gone, however it ended, unless the guard is killed. */
+export function startGuard(line: string, argument: string): ChildProcess {
+  const guard = spawn("sh", ["-c", `cat; ${line}`, argument], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });

@@ -1,7 +1,7 @@
 /** The moments at which crash tests kill the gateway, as traps can see them go by. */
 import { nthMention, type Trap } from "./trap-proxy.ts";
 
-type Moment = Pick<Trap, "isRequest" | "isAnswer" | "moment">;
+export type Moment = Pick<Trap, "isRequest" | "isAnswer" | "moment">;
 
 const frameHeadBytes = 2;
 const mtiLength = 4;

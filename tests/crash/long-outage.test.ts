@@ -1,0 +1,50 @@
+/** The gateway is away for so long that the stages of its open orders have outlasted their time. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertBooksAgree, readOrders, readRows } from "../support/books.ts";
+import { startCrashWorld } from "../support/crash-world.ts";
+import { startLoad } from "../support/load.ts";
+import { lockTable } from "../support/lock-table.ts";
+import { until } from "../support/until.ts";
+
+const limit = { timeout: 60_000 };
+const settings = { GW_PROCESSING_DEADLINE_S: "1" };
+
+test(
+  "an order whose card was never stored ends unpaid, however long the gateway was away",
+  limit,
+  async (t) => {
+    const world = await startCrashWorld(t, { settings });
+    let node = await world.startNode();
+    await node.untilReady();
+    const merchants = { set: world.set, url: () => node.url };
+    const lock = await lockTable(t, world.databaseUrl, "vault.cards");
+    const paying = startLoad(t, { ...merchants, clients: 4, sales: 4 });
+
+    await until("the orders are written", async () => {
+      return (await readOrders(world.databaseUrl)).length === 4 || undefined;
+    });
+    await node.kill();
+    await lock.endOthersAndRelease();
+    await untilOverdue(world.databaseUrl);
+    node = await world.startNode();
+    await paying.finish();
+
+    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+    assert.deepEqual(
+      orders.map(({ stage }) => stage),
+      ["error", "error", "error", "error"],
+    );
+  },
+);
+
+async function untilOverdue(databaseUrl: string): Promise<void> {
+  await until("the time of every open stage is over", async () => {
+    const [open] = await readRows<{ count: string }>(
+      databaseUrl,
+      `select count(*) from orders
+       where (progress ->> 'deadlineAt')::float8 > extract(epoch from now()) * 1000`,
+    );
+    return open?.count === "0" || undefined;
+  });
+}
