@@ -95,7 +95,7 @@ export function printBooks(books: Books): string {
   const examples = [...lost.slice(0, 5), ...doubled.slice(0, 5), ...differing.slice(0, 5)];
   return [
     `  ${acknowledged} sales acknowledged, ${orders} orders in the database, ` +
-    `${approved} approved, ` +
+      `${approved} approved, ` +
       `${ledgerEntries} entries in the bank's ledger`,
     `  ${lost.length} lost, ${doubled.length} doubled, ${differing.length} differing from the bank`,
     ...examples.map((example) => `    ${example}`),

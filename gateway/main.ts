@@ -82,7 +82,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   gates.update(configuration.current().gates.values());
 
   const server = makeEdges({ ...options, clock, engine, metrics, configuration, findMissing });
-  await server.listen({ host: config.host, port: config.port });
+  await server.listen({ host: config.host, port: config.port }).catch(async (error) => {
+    await leave();
+    throw error;
+  });
   await engine.work.claimOwn();
   const stopLooking = every(config.claimEveryMs, engine.work.claimDue, (error) =>
     log.warn({ err: error }, "could not look for due work"),
@@ -104,10 +107,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await server.close();
       // A database that is away holds a look and a step up for as long as it takes; we leave then.
       await Promise.race([looked.then(engine.carry.idle), delay(config.drainMs)]);
-      await gates.stop();
-      await presence.stop();
+      await leave();
     },
   };
+
+  async function leave(): Promise<void> {
+    await gates.stop();
+    await presence.stop();
+  }
 
   function makeStartAcquirer(): StartAcquirer {
     return ({ name, settings }) =>

@@ -11,6 +11,8 @@ import { type Config, ConfigProblems, readConfig } from "../config.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { findEmbeddedUrl, StartProblem, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
+import { makeKeyStore } from "../storage/vault-tables.ts";
+import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeMasterKey, readMasterKey } from "../vault/master-key.ts";
 
 export type House = {
@@ -50,7 +52,8 @@ export async function openHouse(options: HouseOptions): Promise<House | StartPro
     await database.close().catch(() => undefined);
     await server.stop();
   };
-  const problem = await prepare(database, config, report);
+  const problem =
+    (await prepare(database, config, report)) ?? (await checkMasterKey(database, masterKey));
   if (problem !== undefined) {
     await close();
     return problem;
@@ -103,6 +106,23 @@ async function prepare(
     return new StartProblem(
       `The database at ${host} (GW_DATABASE_URL) cannot be used: ${cause}. ` +
         "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.",
+    );
+  }
+}
+
+/** Also makes the keys of a new database. */
+async function checkMasterKey(
+  { query }: Database,
+  masterKey: Uint8Array,
+): Promise<StartProblem | undefined> {
+  try {
+    await openKeys(masterKey, makeKeyStore(query));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof WrongMasterKey)) throw error;
+    return new StartProblem(
+      "The key-encryption key does not open this database's keys: " +
+        "set GW_MASTER_KEY_FILE to the file that was used with it.",
     );
   }
 }

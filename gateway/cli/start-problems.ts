@@ -1,7 +1,6 @@
 /** Errors of the start that an operator can put right, as sentences. */
 import type { Config } from "../config.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { WrongMasterKey } from "../vault/keys.ts";
 
 export function explainListening(error: unknown, { host, port }: Config): StartProblem {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -15,12 +14,6 @@ export function explainListening(error: unknown, { host, port }: Config): StartP
   }
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
     return new StartProblem(`${host} is no address of this machine: set GW_HOST to one that is.`);
-  }
-  if (error instanceof WrongMasterKey) {
-    return new StartProblem(
-      "The key-encryption key does not open this database's keys: " +
-        "set GW_MASTER_KEY_FILE to the file that was used with it.",
-    );
   }
   throw error;
 }

@@ -91,6 +91,8 @@ function makeAnswer(operation: Operation, options: RoutesOptions) {
     if (!operation.kept || !outcome.authenticated) return;
     const { answer } = outcome;
     if (!(answer instanceof Failure) && answer.repeated !== true) return;
+    // The database that could not store the order cannot store this either.
+    if (answer instanceof Failure && answer.code === "storage_unavailable") return;
     const orderId = answer instanceof Failure ? undefined : orderIdOf(answer);
     const kept = { operation: operation.name, serialNumber, outcome, orderId };
     const summary = answer instanceof Failure ? refusal(answer) : { type: answer.type };

@@ -95,5 +95,5 @@ export function writeStatusCommand(till: Till, sale: ExampleSale): string {
 
 function writeCommand(url: string, fields: ExampleFields): string {
   const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
-  return [`curl -s '${url}'`, ...lines].join(" \\\n");
+  return [`curl -s -w '\\n' '${url}'`, ...lines].join(" \\\n");
 }
