@@ -16,10 +16,10 @@ type Settings = Readonly<Record<string, string>>;
 
 test("a port in use is named, with the setting that chooses another", async (t) => {
   const port = await occupy(t);
-  const database = { GW_DATABASE_URL: await makeDatabase() };
+  const [first, second] = [await makeDatabase(), await makeDatabase()];
 
-  const gateway = await run(t, { ...database, GW_PORT: String(port) });
-  const bank = await run(t, { ...database, GW_BANK_PORT: String(port) });
+  const gateway = await run(t, { GW_DATABASE_URL: first, GW_PORT: String(port) });
+  const bank = await run(t, { GW_DATABASE_URL: second, GW_BANK_PORT: String(port) });
 
   assertSentence(gateway, new RegExp(`Port ${port} is in use: .*GW_PORT`));
   assertSentence(bank, /GW_BANK_PORT/);
