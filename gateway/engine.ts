@@ -93,7 +93,6 @@ export function makeEngine(needs: EngineNeeds) {
     clock,
     findDue: makeFindDue(database.hot),
     findCarried: makeFindCarried(database.hot),
-    apply,
     claim: makeClaim({ advance, commit, clock }),
     carry,
     batchMax,

@@ -85,10 +85,24 @@ test("of two nodes that claim an order one gets it", async () => {
   const store = makeStore(owing);
   const claim = makeClaim({ ...store, advance, clock });
 
-  const claims = await Promise.all([claim(owing, "a"), claim(owing, "b")]);
+  const claims = await Promise.all([
+    claim(owing, { kind: "claimed", node: "a" }),
+    claim(owing, { kind: "claimed", node: "b" }),
+  ]);
 
   assert.deepEqual(
     claims.map((order) => order?.version),
     [owing.version + 1, undefined],
   );
+});
+
+test("a deadline that passed counts for the order as it was found, not for what became of it", async () => {
+  const owing = meet(draft, events.received);
+  const store = makeStore(owing);
+  const claim = makeClaim({ ...store, advance, clock });
+
+  await claim(owing, { kind: "claimed", node: "faster" });
+  const expired = await claim(owing, { kind: "expired" });
+
+  assert.equal(expired, undefined);
 });

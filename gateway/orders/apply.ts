@@ -7,15 +7,21 @@ import { Failure } from "../values/failure.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Advance, Step } from "./advance.ts";
-import type { OrderEvent } from "./events.ts";
+import type { EventOf, OrderEvent } from "./events.ts";
 import type { Order } from "./order.ts";
 
 export type Commit = (step: Step) => Promise<"done" | "stale">;
 export type LoadOrder = (merchant: MerchantId, order: OrderId) => Promise<Order>;
 
 export type Apply = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
-/** Takes an order over from a node that went silent; nothing when another node was faster. */
-export type Claim = (order: Order, node: string) => Promise<Order | undefined>;
+/**
+ * Takes up an order that is due, just as it was found: an order that has moved on since is not due
+ * any more, so nothing comes back when somebody was faster.
+ */
+export type Claim = (
+  order: Order,
+  event: EventOf<"claimed"> | EventOf<"expired">,
+) => Promise<Order | undefined>;
 
 type Needs = {
   readonly advance: Advance;
@@ -44,8 +50,8 @@ function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
 }
 
 export function makeClaim({ advance, commit, clock }: Omit<Needs, "load">): Claim {
-  return async (order, node) => {
-    const step = advance(order, { kind: "claimed", node }, clock.now());
+  return async (order, event) => {
+    const step = advance(order, event, clock.now());
     if (step instanceof Failure) return undefined;
     return (await commit(step)) === "done" ? step.order : undefined;
   };

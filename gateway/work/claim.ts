@@ -2,9 +2,8 @@
  * Finds the orders that somebody must look at and takes them up: deadlines that have passed,
  * reversals whose gap is over, and whatever a node that went silent had in hand.
  */
-import type { Apply, Claim } from "../orders/apply.ts";
+import type { Claim } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
-import { Failure } from "../values/failure.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import type { Carry } from "./carry.ts";
 
@@ -13,7 +12,6 @@ export type ClaimNeeds = {
   readonly clock: Clock;
   readonly findDue: (now: Instant, most: number) => Promise<readonly Order[]>;
   readonly findCarried: (node: string) => Promise<readonly Order[]>;
-  readonly apply: Apply;
   readonly claim: Claim;
   readonly carry: Carry;
   readonly batchMax: number;
@@ -46,10 +44,12 @@ export function makeClaimWork(needs: ClaimNeeds): ClaimWork {
   }
 
   async function take(order: Order): Promise<boolean> {
-    const taken = isExpired(order)
-      ? await needs.apply(order, { kind: "expired" })
-      : await needs.claim(order, node);
-    if (taken === undefined || taken instanceof Failure) return false;
+    const expired = isExpired(order);
+    const taken = await needs.claim(
+      order,
+      expired ? { kind: "expired" } : { kind: "claimed", node },
+    );
+    if (taken === undefined) return false;
     carry.start(taken, { startedBefore: true, inHand: undefined });
     return true;
   }
