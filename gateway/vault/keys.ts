@@ -1,8 +1,9 @@
 /**
  * The vault's keys. Each purpose has a key of its own, made at random, kept in the database sealed
- * by the key-encryption key, and open only in the memory of this process.
+ * by the key-encryption key, and open only in the memory of this process, as key objects: those
+ * cannot be printed by mistake, and are prepared once instead of for every card.
  */
-import { randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { keyBytes, open, seal } from "./seal.ts";
 import type { KeyStore } from "./vault.ts";
 
@@ -11,9 +12,9 @@ export type Purpose = (typeof purposes)[number];
 
 export type Keys = {
   /** The key that new things are sealed with. */
-  current(purpose: Purpose): { readonly id: number; readonly key: Uint8Array };
+  current(purpose: Purpose): { readonly id: number; readonly key: KeyObject };
   /** The key with which an older thing was sealed. */
-  get(id: number): Uint8Array;
+  get(id: number): KeyObject;
 };
 
 export class WrongMasterKey extends Error {}
@@ -30,7 +31,7 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore): Promise<
 
   const opened = (await store.list()).map(({ id, purpose, sealed, retired }) => {
     try {
-      return { id, purpose, retired, key: open(masterKey, sealed, purpose) };
+      return { id, purpose, retired, key: createSecretKey(open(masterKey, sealed, purpose)) };
     } catch {
       throw new WrongMasterKey("the key-encryption key does not open the keys in the database");
     }

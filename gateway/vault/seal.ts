@@ -3,7 +3,7 @@
  * card it is, what a key is for) is authenticated with it, so that a sealed thing moved to another
  * place does not open there.
  */
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, type KeyObject } from "node:crypto";
 import { takeRandom } from "./nonces.ts";
 
 const algorithm = "aes-256-gcm";
@@ -11,7 +11,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 export const keyBytes = 32;
 
-export function seal(key: Uint8Array, plain: Uint8Array | string, context: string): Buffer {
+export type SealingKey = KeyObject | Uint8Array;
+
+export function seal(key: SealingKey, plain: Uint8Array | string, context: string): Buffer {
   const nonce = takeRandom(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(context));
@@ -23,7 +25,7 @@ export function seal(key: Uint8Array, plain: Uint8Array | string, context: strin
 }
 
 /** Throws when the key or the context is another, or a bit has changed. */
-export function open(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+export function open(key: SealingKey, sealed: Uint8Array, context: string): Buffer {
   const nonce = sealed.subarray(0, nonceBytes);
   const tag = sealed.subarray(nonceBytes, nonceBytes + tagBytes);
   const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
