@@ -168,7 +168,7 @@ async function pay(page: Page, { card, amount, endpoint = "plain (USD)" }: Payme
 
 /** As a shell would read it, for machines without curl. */
 async function runCommand(command: string): Promise<URLSearchParams> {
-  const [, url = ""] = /^curl -s '([^']+)'/.exec(command) ?? [];
+  const [, url = ""] = /^curl -s -w '\\n' '([^']+)'/.exec(command) ?? [];
   const fields = [...command.matchAll(/--data-urlencode '([^=']+)=([^']*)'/g)];
   const body = new URLSearchParams(fields.map(([, name = "", value = ""]) => [name, value]));
   const answer = await fetch(url, { method: "POST", body });
