@@ -21,16 +21,14 @@ export type Miss = {
 export type Answer = { readonly contentType: string; readonly body: string };
 
 const strictTransport = "max-age=31536000; includeSubDomains";
-const headersTimeoutMs = 20_000;
+const times = { requestTimeout: 20_000, headersTimeout: 20_000, keepAliveTimeout: 72_000 };
 
 export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: bodyBytesMax,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
-    requestTimeout: headersTimeoutMs,
-    keepAliveTimeout: 72_000,
-    serverFactory: (listener) => createServer(withHeaders(listener, isSecure)),
+    serverFactory: (listener) => createServer(times, withHeaders(listener, isSecure)),
     frameworkErrors: (error, request, reply) => {
       const path = request.url;
       const answer = onMiss({ status: 400, path, accept: request.headers.accept, error });
