@@ -129,7 +129,6 @@ function doersOf(needs: EngineNeeds): Doers {
   return {
     authorize: makeAuthorize({
       acquirerOf,
-      findCard,
       reasonOf,
       newReceiptId,
       clock,

@@ -16,7 +16,7 @@ import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
 import { openConfiguration } from "./storage/live-configuration.ts";
 import { takePresence } from "./storage/presence.ts";
-import { makeCardStore, makeKeyStore } from "./storage/vault-tables.ts";
+import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
 import { asReceiptId } from "./values/ids.ts";
 import type { Clock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
@@ -47,9 +47,7 @@ export type Gateway = {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, database, log, clock = systemClock } = options;
   const keys = await openKeys(options.masterKey, makeKeyStore(database.query));
-  const storeTriesMs = config.beginTriesMs;
-  const cards = makeCardStore(database.hot, { batchMax: 256, inFlightMax: 1, storeTriesMs });
-  const vault = makeVault(keys, cards);
+  const vault = makeVault(keys, makeFindSealedCard(database.hot));
   const metrics = makeMetrics({
     inFlight: () => engine.carry.count,
     inDoubt: makeCountInDoubt(database.query),

@@ -5,11 +5,9 @@ import type { Order, Reason } from "../orders/order.ts";
 import type { ReceiptId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Acquirer, Attempt, Authorization } from "./acquirer.ts";
-import type { FindCard } from "./reverse.ts";
 
 type Needs = {
   readonly acquirerOf: (order: Order) => Acquirer | undefined;
-  readonly findCard: FindCard;
   readonly reasonOf: (responseCode: string) => Reason;
   readonly newReceiptId: () => ReceiptId;
   readonly clock: Clock;
@@ -18,7 +16,8 @@ type Needs = {
 
 export function makeAuthorize(needs: Needs): Doer {
   return async (order, { startedBefore, inHand }) => {
-    if (startedBefore) return findStarted(order);
+    // Begun by a node that ended: it may have left, so it is never sent again.
+    if (startedBefore) return { kind: "outcome_unknown", cause: "node_lost" };
 
     const acquirer = needs.acquirerOf(order);
     const { charge } = order.transaction;
@@ -36,12 +35,6 @@ export function makeAuthorize(needs: Needs): Doer {
     };
     return eventOf(await acquirer.authorize(attempt));
   };
-
-  /** Begun by a node that ended: it may have left, unless the card had not even been stored. */
-  async function findStarted(order: Order): Promise<OrderEvent> {
-    const card = await needs.findCard(order.merchantId, order.card.cardId);
-    return card === undefined ? neverSent : { kind: "outcome_unknown", cause: "node_lost" };
-  }
 
   function eventOf(outcome: Authorization): OrderEvent {
     switch (outcome.kind) {
@@ -64,9 +57,5 @@ export function makeAuthorize(needs: Needs): Doer {
 const notSent: OrderEvent = {
   kind: "gate_unavailable",
   reason: { code: "gate_unavailable", detail: "" },
-};
-const neverSent: OrderEvent = {
-  kind: "gate_unavailable",
-  reason: { code: "processing_expired", detail: "" },
 };
 const refusedPart: Reason = { code: "partial_approval_refused", detail: "[10]" };

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeAdministration } from "../storage/administration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
-import { makeCardStore, makeKeyStore } from "../storage/vault-tables.ts";
+import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
 import type { GateId } from "../values/ids.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
@@ -22,7 +22,7 @@ export type BankAddress = { readonly url: string; readonly host: string };
 
 export async function openVault({ database, masterKey }: House): Promise<Vault> {
   const keys = await openKeys(masterKey, makeKeyStore(database.query));
-  return makeVault(keys, makeCardStore(database.query, { batchMax: 1, inFlightMax: 1 }));
+  return makeVault(keys, makeFindSealedCard(database.query));
 }
 
 /** The bank's port may be another one after a restart, so the gate is written anew each time. */

@@ -1,7 +1,7 @@
 /**
  * The commit queue: every write of an order goes through here. The steps of all orders in flight
- * are gathered into one statement, which is one transaction: order, history and request together.
- * An order whose version moved on comes back as stale, alone.
+ * are gathered into one statement, which is one transaction: order, history, request and sealed card
+ * together. An order whose version moved on comes back as stale, alone.
  */
 import type { Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
@@ -26,6 +26,10 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
         plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
         jsonArray(steps.map(({ order }) => packFacts(order))),
+        plainArray(steps.map(({ order }) => order.card.cardId)),
+        plainArray(beginnings.map(({ card }) => card.keyId)),
+        bytesArray(beginnings.map(({ card }) => card.sealed)),
+        bytesArray(beginnings.map(({ card }) => card.fingerprint)),
       ]);
       return steps.map(({ order }) => (done.has(order.id) ? "done" : "taken"));
     },
@@ -111,10 +115,10 @@ const beginStatement = `
 with source as materialized (
   select * from rows from (
     unnest(${stepTypes}, $14::bigint[], $15::text[], $16::int[], $17::bytea[],
-      $18::bigint[], $19::text[], $20::uuid[]),
+      $18::bigint[], $19::text[], $20::uuid[], $22::bigint[], $23::int[], $24::bytea[], $25::bytea[]),
     ${stepDocuments}, json_array_elements($21::json))
   as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
-    amount, currency, serial, progress, events, facts)
+    amount, currency, serial, card_id, key_id, sealed, fingerprint, progress, events, facts)
 ), begun as (
   insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind,
     stage, owes, carrier, due_at, amount, currency, accepted_at, finished_at, facts, progress)
@@ -132,6 +136,10 @@ with source as materialized (
   insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
   select merchant_id, serial, endpoint_id, id, kind, to_timestamp(at / 1000),
     '{"type":"async-response"}'::json
+  from source join begun using (merchant_id, id)
+), held as (
+  insert into vault.cards (merchant_id, id, key_id, sealed, fingerprint)
+  select merchant_id, card_id, key_id, sealed, fingerprint
   from source join begun using (merchant_id, id)
 )
 select id from begun`;

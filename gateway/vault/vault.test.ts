@@ -19,7 +19,7 @@ const card = {
 test("a card comes out for its merchant only, and its number is not in what is stored", async () => {
   const { vault, stored } = await makeTestVault();
   const fingerprint = vault.fingerprint(shop, card.number);
-  await vault.hold(shop, asCardId("7"), { ...card, fingerprint });
+  stored.push(vault.seal(shop, asCardId("7"), { ...card, fingerprint }));
 
   const revealed = await vault.reveal(shop, asCardId("7"));
   const bytes = Buffer.from(stored[0]?.sealed ?? []).toString("latin1");
@@ -81,11 +81,8 @@ test("a second start opens the keys that the first one made", async () => {
 
 async function makeTestVault() {
   const stored: SealedCard[] = [];
-  const vault = makeVault(await openKeys(randomBytes(32), makeKeyTable()), {
-    store: async (sealed) => void stored.push(sealed),
-    find: async (_, id) => stored.find(({ cardId }) => cardId === id),
-    forget: async () => undefined,
-  });
+  const keys = await openKeys(randomBytes(32), makeKeyTable());
+  const vault = makeVault(keys, async (_, id) => stored.find(({ cardId }) => cardId === id));
   return { vault, stored };
 }
 

@@ -25,12 +25,11 @@ export type Fingerprint = {
 };
 
 export type Vault = {
-  hold(merchant: MerchantId, card: CardId, held: FingerprintedCard): Promise<void>;
+  /** What is kept of a card; it is written with the order that brought it. */
+  seal(merchant: MerchantId, card: CardId, held: FingerprintedCard): SealedCard;
   reveal(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
   /** The same for the same card of the same merchant, and of no use anywhere else. */
   fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
-  /** For a card whose order was not begun after all. */
-  forget(merchant: MerchantId, card: CardId): Promise<void>;
   /** Tells whether two requests are the same without keeping either. */
   digest(text: Secret<string>): Buffer;
   sealSecret(secret: Secret<string>, context: string): Buffer;
@@ -44,27 +43,22 @@ export type SealedCard = {
   readonly sealed: Uint8Array;
   readonly fingerprint: Uint8Array;
 };
-export type StoreCard = (card: SealedCard) => Promise<void>;
-export type ForgetCard = (merchant: MerchantId, card: CardId) => Promise<void>;
-export type FindSealedCard = (m: MerchantId, card: CardId) => Promise<SealedCard | undefined>;
+export type FindSealedCard = (
+  merchant: MerchantId,
+  card: CardId,
+) => Promise<SealedCard | undefined>;
 export type KeyStore = {
   list(): Promise<readonly { id: number; purpose: string; sealed: Buffer; retired: boolean }[]>;
   add(purpose: string, sealed: Buffer): Promise<void>;
 };
 
-export type CardStore = {
-  readonly store: StoreCard;
-  readonly find: FindSealedCard;
-  readonly forget: ForgetCard;
-};
-
-export function makeVault(keys: Keys, { store, find, forget }: CardStore): Vault {
+export function makeVault(keys: Keys, find: FindSealedCard): Vault {
   return {
-    hold(merchantId, cardId, { number, expiryYear, expiryMonth, fingerprint }) {
+    seal(merchantId, cardId, { number, expiryYear, expiryMonth, fingerprint }) {
       const { id: keyId, key } = keys.current("cards");
       const plain = `${number.reveal()}/${expiryYear}/${expiryMonth}`;
       const sealed = seal(key, plain, cardContext(merchantId, cardId));
-      return store({ merchantId, cardId, keyId, sealed, fingerprint: fingerprint.bytes });
+      return { merchantId, cardId, keyId, sealed, fingerprint: fingerprint.bytes };
     },
 
     async reveal(merchantId, cardId) {
@@ -74,8 +68,6 @@ export function makeVault(keys: Keys, { store, find, forget }: CardStore): Vault
       const [digits = "", expiryYear = "", expiryMonth = ""] = plain.toString().split("/");
       return { number: new CardNumber(digits), expiryYear, expiryMonth };
     },
-
-    forget,
 
     fingerprint(merchantId, number) {
       const { key } = keys.current("fingerprints");

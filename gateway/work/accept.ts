@@ -29,6 +29,13 @@ export type Beginning = {
   readonly step: Step;
   readonly digest: Uint8Array;
   readonly serialNumber: SerialNumber;
+  readonly card: SealedCard;
+};
+
+export type SealedCard = {
+  readonly keyId: number;
+  readonly sealed: Uint8Array;
+  readonly fingerprint: Uint8Array;
 };
 
 /** `taken`: the merchant has an order with this client order id and attempt already. */
@@ -40,12 +47,11 @@ export type Known = { readonly order: Order; readonly digest: Buffer };
 type Fingerprint = { readonly bytes: Buffer; readonly hashId: string };
 
 type Vault = {
-  hold(
+  seal(
     merchant: MerchantId,
     card: CardId,
     held: CardInHand & { readonly fingerprint: Fingerprint },
-  ): Promise<void>;
-  forget(merchant: MerchantId, card: CardId): Promise<void>;
+  ): SealedCard;
   fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
   digest(text: Secret<string>): Buffer;
 };
@@ -97,15 +103,10 @@ export function makeAccept(needs: Needs): Accept {
     const step = needs.advance(order, { kind: "received" }, order.acceptedAt);
     if (step instanceof Failure) return step;
 
-    // The card is stored beside the order and not after it: both must stand before a charge leaves.
-    const [begun] = await Promise.all([
-      needs.begin({ step, digest, serialNumber: asked.serialNumber }),
-      needs.vault.hold(merchantId, cardId, { ...inHand, fingerprint }),
-    ]);
-    if (begun === "taken") {
-      await needs.vault.forget(merchantId, cardId);
-      return "taken";
-    }
+    const sealed = needs.vault.seal(merchantId, cardId, { ...inHand, fingerprint });
+    const { serialNumber } = asked;
+    const begun = await needs.begin({ step, digest, serialNumber, card: sealed });
+    if (begun === "taken") return "taken";
     needs.carry.start(step.order, { startedBefore: false, inHand });
     return step.order;
   }

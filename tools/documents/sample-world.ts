@@ -86,8 +86,7 @@ export function makeSampleGateway(): Services {
     begin: async () => "done",
     findKnown: async () => [],
     vault: {
-      hold: async () => undefined,
-      forget: async () => undefined,
+      seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
       fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "613942087530214466" }),
       digest: () => Buffer.alloc(32),
     },
