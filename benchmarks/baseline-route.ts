@@ -1,6 +1,6 @@
 /**
  * The second baseline, a process of its own: a bare route of the same HTTP framework that reads the
- * same form as a sale and answers a short text.
+ * same form as a sale and answers a short text, shaped like an acknowledgement.
  */
 import type { AddressInfo } from "node:net";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
@@ -19,7 +19,7 @@ offer<RouteJobs>({
     server.post("/gw/api/v2/sale/:id", async ({ body }, reply) => {
       const form = body instanceof Uint8Array ? parseForm(body) : undefined;
       if (form === undefined || form instanceof FormFault) return reply.code(400).send("no form");
-      return `fields=${form.pairs.length}`;
+      return `type=async-response&gw-order-id=${form.pairs.length}`;
     });
     await server.listen({ host: "127.0.0.1", port: 0 });
     // An address of a listening TCP server is never a path.

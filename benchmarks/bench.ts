@@ -20,6 +20,12 @@ import * as report from "./report.ts";
 
 const resultsFile = join(import.meta.dirname, "results", "latest.json");
 const memoryEveryMs = 200;
+/** Enough for a figure also after a warm-up that went badly. */
+const salesPerSecondMin = 1_500;
+
+class ToldToStop extends Error {
+  override readonly name = "The benchmark ends";
+}
 
 process.exit(await main(readPlan(process.argv.slice(2))));
 
@@ -35,21 +41,22 @@ async function main(plan: Plan): Promise<number> {
     else say(`The gateway's folder is kept: ${folder}`);
     return clean ? 0 : 1;
   } catch (error) {
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    const isTold = error instanceof ToldToStop;
+    say(error instanceof Error && !isTold ? (error.stack ?? "") : String(error));
     say("Ending what was started …");
     await stack.disposeAsync();
-    if (error instanceof ToldToStop) rmSync(folder, { recursive: true, force: true });
+    if (isTold) rmSync(folder, { recursive: true, force: true });
     else say(`The gateway's folder is kept: ${folder}`);
     return 1;
   }
 }
 
 async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Promise<boolean> {
-  say(`Load before the run ${loadavg()[0]?.toFixed(2)} on ${cpus().length} cores.`);
   say("Starting the gateway with PostgreSQL and the sandbox bank …");
   const stage = await setStage(plan, folder, stack);
   const { gateway } = stage;
-  await pause(plan.restSeconds * 1000);
+  const busyShare = await watchCores(plan.restSeconds);
+  say(`While all of it rests, others keep the cores busy to ${(busyShare * 100).toFixed(0)} %.`);
   const atRestBytes = gateway.readMemoryBytes();
 
   let underLoadBytes = 0;
@@ -62,7 +69,7 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   say("Comparing every order with the bank's ledger …");
   const orders = await readOrders(stage.database);
   const books = auditBooks(stage.acknowledged, orders, await readLedger(gateway.bankUrl));
-  publish(plan, rounds, memory, books);
+  publish({ plan, busyShare, rounds, memory, books });
   return areClean(books);
 }
 
@@ -88,16 +95,18 @@ async function setStage(
 
 async function measureAll(stage: measure.Stage): Promise<readonly report.Round[]> {
   const { plan } = stage;
-  say(`Warming up with ${plan.warmUpOrders} sales …`);
+  say(`Warming up with one sale, then ${plan.warmUpOrders} …`);
+  // Alone, as an operator's first one is: what the database learns from it must serve for more.
+  await measure.measureSales(stage, "first", 1);
   const warm = await measure.measureSales(stage, "warm", plan.warmUpOrders);
+  say(`Warm: completed ${perSecond(warm.completedPerSecond)}, refused ${warm.refused}`);
   await measure.measureRoute({ ...stage, plan: { ...plan, routeSeconds: 1 } });
 
   const rounds: report.Round[] = [];
   for (let round = 1; round <= plan.rounds; round += 1) {
-    const count = Math.round(
-      (rounds.at(-1)?.sales.completedPerSecond ?? warm.completedPerSecond) * plan.saleSeconds,
-    );
-    rounds.push(await measureRound(stage, round, count));
+    const { completedPerSecond } = rounds.at(-1)?.sales ?? warm;
+    const rate = Math.max(completedPerSecond, salesPerSecondMin);
+    rounds.push(await measureRound(stage, round, Math.round(rate * plan.saleSeconds)));
   }
   return rounds;
 }
@@ -109,12 +118,13 @@ async function measureRound(
 ): Promise<report.Round> {
   const { plan } = stage;
   const tell = (what: string) => say(`Round ${round} of ${plan.rounds}: ${what}`);
-  const perSecond = (rate: number) => `${Math.round(rate)}/s`;
-
   const insertsPerSecond = await measure.measureInserts(stage);
   tell(`single-row inserts ${perSecond(insertsPerSecond)}`);
   const routePerSecond = await measure.measureRoute(stage);
-  tell(`bare route ${perSecond(routePerSecond)}`);
+  const routeArrivalsMs = await measure.measureRouteArrivals(stage);
+  tell(
+    `bare route ${perSecond(routePerSecond)}, at 500/s p99 ${routeArrivalsMs.p99.toFixed(1)} ms`,
+  );
   const sales = await measure.measureSales(stage, `sale${round}`, count);
   tell(
     `${count} sales, accepted ${perSecond(sales.acceptedPerSecond)}, ` +
@@ -125,15 +135,19 @@ async function measureRound(
   const arrivals = await measure.measureArrivals(stage, `open${round}`);
   const { p50, p99 } = arrivals.finalMs;
   tell(`overhead at ${plan.arrivalsPerSecond}/s: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
-  return { insertsPerSecond, routePerSecond, sales, pollsPerSecond, arrivals };
+  const baselines = { insertsPerSecond, routePerSecond, routeArrivalsMs };
+  return { ...baselines, sales, pollsPerSecond, arrivals };
 }
 
-function publish(
-  plan: Plan,
-  rounds: readonly report.Round[],
-  memory: report.Memory,
-  books: Books,
-): void {
+type Outcome = {
+  readonly plan: Plan;
+  readonly busyShare: number;
+  readonly rounds: readonly report.Round[];
+  readonly memory: report.Memory;
+  readonly books: Books;
+};
+
+function publish({ plan, busyShare, rounds, memory, books }: Outcome): void {
   const verdicts = report.judge(rounds, memory);
   say(`\n${report.printFigures(rounds, memory)}`);
   say(`\n${report.printVerdicts(verdicts)}`);
@@ -146,12 +160,27 @@ function publish(
     cores: cpus().length,
     memoryBytes: totalmem(),
     node: process.version,
+    busyShareAtRest: busyShare,
     loadAverage: loadavg(),
   };
   const results = { at: new Date().toISOString(), machine, plan, rounds, memory, verdicts, books };
   mkdirSync(join(resultsFile, ".."), { recursive: true });
   writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`);
   say(`\nWritten to ${resultsFile}`);
+}
+
+/** Which share of the cores is in use while nothing of ours has anything to do. */
+async function watchCores(seconds: number): Promise<number> {
+  const [before, after] = [coreTimes(), await pause(seconds * 1000).then(coreTimes)];
+  return 1 - (after.idle - before.idle) / (after.all - before.all);
+}
+
+function coreTimes(): { readonly idle: number; readonly all: number } {
+  const times = cpus().map(({ times: { user, nice, sys, idle, irq } }) => ({
+    idle,
+    all: user + nice + sys + idle + irq,
+  }));
+  return times.reduce((sum, core) => ({ idle: sum.idle + core.idle, all: sum.all + core.all }));
 }
 
 /** Never comes to a good end: a run that was told to stop has measured nothing. */
@@ -163,11 +192,13 @@ function untilToldToStop(): Promise<never> {
   });
 }
 
-class ToldToStop extends Error {}
-
 function every(gapMs: number, work: () => void): Disposable {
   const timer = setInterval(work, gapMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function perSecond(rate: number): string {
+  return `${Math.round(rate)}/s`;
 }
 
 function say(text: string): void {

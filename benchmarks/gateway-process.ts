@@ -25,7 +25,9 @@ export async function startGatewayProcess(
   { stack, nodeFlags }: { stack: AsyncDisposableStack; nodeFlags: readonly string[] },
 ): Promise<GatewayProcess> {
   if (stack.disposed) throw new Error("the benchmark is ending");
-  const child = spawn(process.execPath, [...nodeFlags, program, "start"], {
+  // With the flags that this process was started with: they are those of `npm start`.
+  const flags = [...process.execArgv, ...nodeFlags];
+  const child = spawn(process.execPath, [...flags, program, "start"], {
     // Its own process group: of a Ctrl-C it must see one signal, ours, or it would end at once.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],

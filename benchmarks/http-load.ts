@@ -90,7 +90,8 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
   /** Arrivals that find no idle connection wait for one, and the wait counts as theirs. */
   function sendWhileIdle(now: number): void {
     while (next < requests.count && (dueAtMs[next] ?? 0) <= now) {
-      const connection = idle.pop();
+      // The one that has rested longest: none may rest so long that the server closes it.
+      const connection = idle.shift();
       if (connection === undefined) return;
       send(connection, next);
       next += 1;

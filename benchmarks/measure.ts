@@ -9,7 +9,7 @@ import type { InsertJobs } from "./baseline-inserts.ts";
 import { type Means, meansBetween, readMetrics } from "./gateway-metrics.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 import type { Load, LoadJobs } from "./load.ts";
-import { type Overhead, readOverhead } from "./overhead.ts";
+import { delaysOf, type Overhead, type Percentiles, readOverhead } from "./overhead.ts";
 import type { Part } from "./part-process.ts";
 import type { Plan } from "./plan.ts";
 import { clientOrderIdOf, type OrderName } from "./requests.ts";
@@ -50,6 +50,16 @@ export async function measureRoute(stage: Stage): Promise<number> {
   const target = { ...gateway.target, port: routePort };
   const { connections, routeSeconds: seconds } = plan;
   return rateOf(await load.ask("route", { target, connections, prefix: "route", seconds }));
+}
+
+/** What a request costs at the rate of the open arrivals when there is no gateway behind it. */
+export async function measureRouteArrivals(stage: Stage): Promise<Percentiles> {
+  const { plan, gateway, load, routePort } = stage;
+  const target = { ...gateway.target, port: routePort };
+  const { connections, arrivalsPerSecond: perSecond, routeSeconds: seconds } = plan;
+  const job = { target, connections, prefix: "route", perSecond, seconds };
+  const { answeredAtMs, dueAtMs } = await load.ask("arrivals", job);
+  return delaysOf(answeredAtMs, dueAtMs);
 }
 
 export async function measureSales(stage: Stage, prefix: string, count: number): Promise<Sales> {
@@ -94,7 +104,6 @@ export async function measureArrivals(
   const arrivals = await load.ask("arrivals", job);
   await untilNoneOpen(stage);
   const after = await readMetrics(target.port);
-  complainOfRefusals(arrivals);
   const orderIds = await takeAcknowledged(stage, prefix);
   const overhead = await readOverhead({ file, fromByte }, { ...arrivals, orderIds });
   return { ...overhead, bankAnswerMs: meansBetween(before, after).bankAnswerMs };
@@ -133,13 +142,10 @@ async function takeAcknowledged(stage: Stage, prefix: string): Promise<readonly 
 
 /** Replies a second, from the first request to the last reply. */
 function rateOf(load: Load): number {
-  complainOfRefusals(load);
-  return (load.sent * 1000) / (load.endedAtMs - load.startedAtMs);
-}
-
-/** A rate of refusals is no figure: nothing here asks for what the gateway may refuse. */
-function complainOfRefusals({ refused, sent, refusal }: Load): void {
+  const { sent, refused, refusal, startedAtMs, endedAtMs } = load;
+  // A rate of refusals is no figure: nothing that is counted so may be refused.
   if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
+  return (sent * 1000) / (endedAtMs - startedAtMs);
 }
 
 function pick(orders: readonly OrderName[]): OrderName {

@@ -24,6 +24,7 @@ export type Percentiles = { readonly p50: number; readonly p99: number; readonly
 const logGrainMs = 1;
 const logFlushMs = 1_500;
 
+/** An order that was refused has an overhead without end. */
 export async function readOverhead(
   log: { readonly file: string; readonly fromByte: number },
   arrivals: ArrivalTimes & { readonly orderIds: readonly string[] },
@@ -31,18 +32,17 @@ export async function readOverhead(
   const { dueAtMs, sentAtMs, answeredAtMs, orderIds } = arrivals;
   await pause(logFlushMs);
   const finalAtMs = await readFinalTimes(log);
-  const finalMs = orderIds.flatMap((orderId, index) => {
+  const finalMs = orderIds.map((orderId, index) => {
+    if (orderId === "") return Number.POSITIVE_INFINITY;
     const at = finalAtMs.get(orderId);
-    return at === undefined ? [] : [at + logGrainMs - (dueAtMs[index] ?? 0)];
+    if (at === undefined) throw new Error(`the log does not tell that order ${orderId} ended`);
+    return at + logGrainMs - (dueAtMs[index] ?? 0);
   });
-  if (finalMs.length < orderIds.length) {
-    throw new Error(`the log tells of ${finalMs.length} of ${orderIds.length} orders that ended`);
-  }
   return {
     orders: orderIds.length,
-    acknowledgedMs: percentilesOf(answeredAtMs.map((at, index) => at - (dueAtMs[index] ?? 0))),
+    acknowledgedMs: delaysOf(answeredAtMs, dueAtMs),
     finalMs: percentilesOf(finalMs),
-    sentLateMs: percentilesOf(sentAtMs.map((at, index) => at - (dueAtMs[index] ?? 0))),
+    sentLateMs: delaysOf(sentAtMs, dueAtMs),
   };
 }
 
@@ -62,6 +62,10 @@ async function readFinalTimes(log: {
 }
 
 const finalStages = new Set(["approved", "declined", "filtered", "error"]);
+
+export function delaysOf(atMs: Float64Array, dueAtMs: Float64Array): Percentiles {
+  return percentilesOf(atMs.map((at, index) => at - (dueAtMs[index] ?? 0)));
+}
 
 function percentilesOf(values: Iterable<number>): Percentiles {
   const all = [...values];

@@ -39,10 +39,10 @@ const full = {
 const quick = {
   ...full,
   rounds: 1,
-  warmUpOrders: 8_000,
+  warmUpOrders: 5_000,
   restSeconds: 3,
   insertSeconds: 3,
-  routeSeconds: 2,
+  routeSeconds: 3,
   saleSeconds: 4,
   pollSeconds: 2,
   arrivalSeconds: 10,

@@ -4,12 +4,13 @@
  */
 import type { Books } from "./books.ts";
 import type { Sales } from "./measure.ts";
-import type { Overhead } from "./overhead.ts";
+import type { Overhead, Percentiles } from "./overhead.ts";
 import { median } from "./statistics.ts";
 
 export type Round = {
   readonly insertsPerSecond: number;
   readonly routePerSecond: number;
+  readonly routeArrivalsMs: Percentiles;
   readonly sales: Sales;
   readonly pollsPerSecond: number;
   readonly arrivals: Overhead & { readonly bankAnswerMs: number };
@@ -41,6 +42,7 @@ const rows: readonly Row[] = [
   ["of it until acknowledged, p99",          "ms", ({ arrivals }) => arrivals.acknowledgedMs.p99],
   ["of it the load generator's delay, p99",  "ms", ({ arrivals }) => arrivals.sentLateMs.p99],
   ["of it the bank's answer, mean",          "ms", ({ arrivals }) => arrivals.bankAnswerMs],
+  ["baseline: bare route at 500/s, p99",     "ms", ({ routeArrivalsMs }) => routeArrivalsMs.p99],
 
   ["orders per commit, accepting",           "",   ({ sales }) => sales.means.beginBatch],
   ["orders per commit, finishing",           "",   ({ sales }) => sales.means.moveBatch],
@@ -110,7 +112,8 @@ export const definitions = `
                 commit (its log's line, rounded up to the next ms); the bank's own time and the load
                 generator's delay are not subtracted
   ratios        of figures of the same round, then the median over the rounds
-  bare route    a Fastify route that reads the same form and answers a short text
+  bare route    a Fastify route that reads the same form and answers a short text; at 500/s it
+                tells how much of the overhead's p99 is the machine's own
   inserts       one 600-byte row per transaction, ten connections, same driver and server`;
 
 function megabytes(bytes: number): string {

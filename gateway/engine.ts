@@ -80,7 +80,7 @@ export function makeEngine(needs: EngineNeeds) {
   });
   const accept = makeAccept({
     advance,
-    begin: makeBegin(database.hot, node, { ...one("begin"), ...commits }),
+    begin: makeBegin(database.query, node, { ...one("begin"), ...commits }),
     findKnown,
     vault,
     nextOrderId: makeNextOrderId(database.query),

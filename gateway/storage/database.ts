@@ -12,9 +12,9 @@ export type Query = <Result>(
 ) => Promise<readonly Result[]>;
 
 export type Database = {
-  /** Anything that is not the hot path. */
+  /** With PostgreSQL's own planner. */
   readonly query: Query;
-  /** The same with a planner that always goes by an index. */
+  /** For statements that find rows of large tables: the planner must go by an index. */
   readonly hot: Query;
   /** One connection of its own for a transaction, a lock or a subscription. */
   connect(): Promise<pg.Client>;
@@ -23,9 +23,16 @@ export type Database = {
 };
 
 const applicationName = "tollgate";
-// Joins of a batch with a table must be index look-ups, however empty the table looks.
-const hotPlanner =
-  "-c enable_seqscan=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan";
+// A batch is joined with a table by one index look-up per row, and by nothing else: any other plan
+// reads the whole table, which looks cheap only as long as the statistics have not noticed it grow.
+const hotPlanner = [
+  ...["seqscan", "hashjoin", "mergejoin", "material", "bitmapscan"].map(
+    (way) => `enable_${way}=off`,
+  ),
+  "plan_cache_mode=force_generic_plan",
+]
+  .map((setting) => `-c ${setting}`)
+  .join(" ");
 
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const shared = {
@@ -40,7 +47,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 
   return {
     query: makeQuery(cold),
-    hot: makeQuery(hot),
+    hot: makeReplanned(makeQuery(hot)),
     async connect() {
       const client = new pg.Client(shared);
       // Whoever waits for an answer learns of the loss by that; unheard, the event would end us.
@@ -75,6 +82,21 @@ export type DatabaseOptions = {
   readonly connectTimeoutMs: number;
   readonly onLost: (error: Error) => void;
 };
+
+/**
+ * A prepared statement keeps the plan that was right for the table as it was then. It is prepared
+ * anew, under another name, after its 10th, 100th, 1000th … use: often enough for a table that grows
+ * from nothing, before anything has gathered statistics.
+ */
+function makeReplanned(query: Query): Query {
+  const uses = new Map<string, number>();
+  return (text, values, name) => {
+    if (name === undefined) return query(text, values);
+    const count = (uses.get(name) ?? 0) + 1;
+    uses.set(name, count);
+    return query(text, values, `${name}_${String(count).length}`);
+  };
+}
 
 function makeQuery(target: pg.Pool | pg.PoolClient): Query {
   return async <Result>(text: string, values: readonly unknown[] = [], name?: string) => {
