@@ -38,7 +38,12 @@ function makeTimestamp(): () => string {
 
 /** To standard error or a file, without making the caller wait for the disk. */
 export function openLogFile(path: string | 1 | 2): DestinationStream & { flushSync(): void } {
-  const destination = pino.destination({ dest: path, sync: false, minLength: 4096 });
+  const destination = pino.destination({
+    dest: path,
+    sync: false,
+    minLength: 65_536,
+    maxWrite: 131_072,
+  });
   // What is little must not wait for more: somebody may be watching.
   setInterval(() => destination.flush(), 500).unref();
   return destination;

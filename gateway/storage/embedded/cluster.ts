@@ -87,6 +87,8 @@ async function makeCluster(
     "--encoding=UTF8",
     ...locale,
     "--data-checksums",
+    // A new segment is written out before it is used, and whoever commits then waits for all of it.
+    "--wal-segsize=2",
   ]);
   fs.rmSync(passwordFile);
   if (ended.code !== 0) {
