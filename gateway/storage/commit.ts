@@ -1,6 +1,6 @@
 /**
  * The commit queue: every write of an order goes through here. The steps of all orders in flight
- * are gathered into one statement, which is one transaction: order, history, request and sealed card
+ * are gathered into one statement, which is one transaction: order, history, request and card
  * together. An order whose version moved on comes back as stale, alone.
  */
 import type { Step } from "../orders/advance.ts";
@@ -115,7 +115,8 @@ const beginStatement = `
 with source as materialized (
   select * from rows from (
     unnest(${stepTypes}, $14::bigint[], $15::text[], $16::int[], $17::bytea[],
-      $18::bigint[], $19::text[], $20::uuid[], $22::bigint[], $23::int[], $24::bytea[], $25::bytea[]),
+      $18::bigint[], $19::text[], $20::uuid[],
+      $22::bigint[], $23::int[], $24::bytea[], $25::bytea[]),
     ${stepDocuments}, json_array_elements($21::json))
   as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
     amount, currency, serial, card_id, key_id, sealed, fingerprint, progress, events, facts)

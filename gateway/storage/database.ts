@@ -85,7 +85,7 @@ export type DatabaseOptions = {
 
 /**
  * A prepared statement keeps the plan that was right for the table as it was then. It is prepared
- * anew, under another name, after its 10th, 100th, 1000th … use: often enough for a table that grows
+ * anew, under another name, at its 10th, 100th, 1000th … use: often enough for a table that grows
  * from nothing, before anything has gathered statistics.
  */
 function makeReplanned(query: Query): Query {

@@ -25,8 +25,8 @@ type Point = readonly [
 const points: readonly Point[] = [
   ["before an order is written",                     "database", () => statement("begin_orders", "before", 4), "unwritten"],
   ["when an order is written and nobody was told",   "database", () => statement("begin_orders", "after", 4),  "untold"],
-  ["before an outcome is written",                   "database", () => statement("move_orders", "before", 4),  "charged"],
-  ["when an outcome is written and nobody was told", "database", () => statement("move_orders", "after", 4),   "approved"],
+  ["before an outcome is written",                   "database", () => statement("move_orders_1", "before", 4), "charged"],
+  ["when an outcome is written and nobody was told", "database", () => statement("move_orders_1", "after", 4),  "approved"],
   ["before a charge reaches the bank",               "acquirer", () => bankMessage("0200", "before", 40),      "uncharged"],
   ["when a charge has reached the bank unanswered",  "acquirer", () => bankMessage("0200", "after", 40),       "charged"],
 ];

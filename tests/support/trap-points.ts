@@ -8,7 +8,10 @@ const mtiLength = 4;
 /** The server's last word on a statement outside a transaction: by then it is committed. */
 const readyForQuery = Buffer.from("5a0000000549", "hex");
 
-/** The n-th run of a prepared statement: only Bind has its name between two zero bytes. */
+/**
+ * The n-th run of a prepared statement: only Bind has its name between two zero bytes. Hot ones are
+ * prepared anew as they are used, so the name of a first run ends with `_1`.
+ */
 export function statement(name: string, moment: Trap["moment"], wanted: number): Moment {
   return {
     moment,
