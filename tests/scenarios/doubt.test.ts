@@ -18,12 +18,21 @@ const cards = {
   reversalNoAnswer: "4000004000000228",
 };
 
-for (const card of [cards.noAnswer, cards.noAnswerNotBooked, cards.garbledAnswer]) {
-  test(`a charge without a readable answer is in doubt, then reversed (${card})`, async (t) => {
+// biome-ignore format: a table
+const unanswered = [
+  ["booked",        { credit_card_number: cards.noAnswer }],
+  ["not booked",    { credit_card_number: cards.noAnswerNotBooked }],
+  ["garbled",       { credit_card_number: cards.garbledAnswer }],
+  ["by its CVV",    { cvv2: "217" }],
+  ["by its amount", { credit_card_number: "4000004000000202", amount: "10.68" }],
+] as const;
+
+for (const [how, fields] of unanswered) {
+  test(`a charge without a readable answer is in doubt, then reversed: ${how}`, async (t) => {
     const world = await startWorld(t);
     const merchant = world.merchant();
 
-    const sale = await merchant.sale({ credit_card_number: card });
+    const sale = await merchant.sale(fields);
     await world.bank.received({ mti: "0200" });
     const before = await merchant.status(sale);
     await giveUp(world);
