@@ -107,7 +107,10 @@ join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 
 const byClientOrderIdStatement = `
 select ${prefixed("orders")}, orders.digest
-from unnest($1::bigint[], $2::text[]) as wanted(merchant_id, client_orderid)
+from (
+  -- Several callers may ask for the same at once; each order must come back once.
+  select distinct * from unnest($1::bigint[], $2::text[]) as asked(merchant_id, client_orderid)
+) as wanted
 join orders on orders.merchant_id = wanted.merchant_id
   and orders.client_orderid = wanted.client_orderid
 order by orders.attempt`;

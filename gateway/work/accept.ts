@@ -85,7 +85,8 @@ export function makeAccept(needs: Needs): Accept {
       if (!known.every(({ order: { transaction } }) => endedUnpaid(transaction))) {
         return new Failure("duplicate_order");
       }
-      attempt = known.length + 1;
+      // The next after the latest, and never further on: whoever else saw the same tries it too.
+      attempt = Math.max(0, ...known.map(({ order: earlier }) => earlier.attempt)) + 1;
     }
   };
 

@@ -97,7 +97,7 @@ test("of concurrent different attempts after a decline only one is taken", async
   await endpoint("plain").sale(fields);
   await world.settle();
 
-  const names = Array.from({ length: 8 }, (_, index) => `JANE DOE ${index}`);
+  const names = Array.from({ length: 40 }, (_, index) => `JANE DOE ${index}`);
   const attempts = await Promise.allSettled(
     names.map((card_printed_name) =>
       endpoint("plain").sale({ ...fields, cvv2: "123", card_printed_name }),

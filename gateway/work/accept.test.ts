@@ -1,0 +1,95 @@
+/** A client order id is charged once: what tells a repeat, a duplicate and a new attempt apart. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AskedOrder } from "../orders/asked.ts";
+import type { Order } from "../orders/order.ts";
+import { advance, draft, inStage, start } from "../orders/testing.ts";
+import { CardNumber } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
+import { asOrderId, asSerialNumber } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { type Known, makeAccept } from "./accept.ts";
+
+const digests = { asked: Buffer.alloc(32, 1), other: Buffer.alloc(32, 2) };
+const declined: Known = { order: { ...inStage("declined"), attempt: 1 }, digest: digests.other };
+
+test("a new attempt is the one after the latest, however often that was told", async () => {
+  const { accept, tried } = makeTried([declined, declined, declined]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(!(accepted instanceof Failure));
+  assert.deepEqual(tried, [1, 2]);
+});
+
+test("whoever loses the next attempt to another looks again, and finds a duplicate", async () => {
+  const winner: Known = { order: { ...inStage("authorizing"), attempt: 2 }, digest: digests.other };
+  const { accept, tried } = makeTried([declined], [declined, winner]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(accepted instanceof Failure);
+  assert.equal(accepted.code, "duplicate_order");
+  assert.deepEqual(tried, [1, 2]);
+});
+
+test("the same request is told of its own order, whatever became of it", async () => {
+  const own: Known = { order: { ...inStage("declined"), attempt: 1 }, digest: digests.asked };
+  const { accept } = makeTried([own]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(!(accepted instanceof Failure));
+  assert.equal(accepted.order, own.order);
+  assert.equal(accepted.repeated, true);
+});
+
+const asked: AskedOrder = {
+  kind: "sale",
+  merchantId: draft.merchantId,
+  endpointId: draft.endpointId,
+  clientOrderId: draft.clientOrderId,
+  serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
+  purchase: draft.purchase,
+  card: draft.card,
+  inHand: {
+    number: new CardNumber("4000001000000018"),
+    expiryYear: "31",
+    expiryMonth: "12",
+    cvv: undefined,
+  },
+  sameness: new Secret("the request"),
+};
+
+/** Every attempt is taken as long as a look at what is known follows. */
+function makeTried(...looks: readonly (readonly Known[])[]) {
+  const tried: number[] = [];
+  const started: Order[] = [];
+  let looked = 0;
+  const accept = makeAccept({
+    advance,
+    begin: async ({ step }) => {
+      tried.push(step.order.attempt);
+      return tried.length <= looks.length ? "taken" : "done";
+    },
+    findKnown: async () => {
+      looked += 1;
+      return looks[looked - 1] ?? [];
+    },
+    vault: {
+      seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
+      fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "1" }),
+      digest: () => digests.asked,
+    },
+    nextOrderId: async () => asOrderId("590000000000000001"),
+    carry: {
+      start: (order) => void started.push(order),
+      has: () => false,
+      count: 0,
+      idle: async () => undefined,
+    },
+    clock: { now: () => start, after: () => () => undefined },
+    inFlightMax: 10,
+  });
+  return { accept, tried };
+}
