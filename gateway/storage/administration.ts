@@ -17,8 +17,6 @@ import {
 import { configurationChannel } from "./configuration.ts";
 import type { Query } from "./database.ts";
 
-export type Administration = ReturnType<typeof makeAdministration>;
-
 export function makeAdministration(query: Query) {
   return {
     async createMerchant(merchant: {

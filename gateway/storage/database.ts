@@ -4,7 +4,6 @@
  */
 import pg from "pg";
 
-export type Row = Readonly<Record<string, unknown>>;
 export type Query = <Result>(
   text: string,
   values?: readonly unknown[],

@@ -40,15 +40,6 @@ export async function migrate(
   });
 }
 
-/** The migrations that the database lacks; `gw doctor` asks. */
-export async function pendingMigrations(query: Query): Promise<readonly string[]> {
-  const [known] = await query<{ exists: boolean }>(
-    "select to_regclass('migrations') is not null as exists",
-  );
-  const applied = known?.exists === true ? await listApplied(query) : [];
-  return (await listMigrations()).filter((name) => !applied.includes(name));
-}
-
 async function listMigrations(): Promise<readonly string[]> {
   return (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
 }

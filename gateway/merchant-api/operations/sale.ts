@@ -1,7 +1,7 @@
 /** Card sale: takes an order for a payment and acknowledges it; the result is read by status. */
 
 import { Failure } from "../../values/failure.ts";
-import { parseAmount } from "../../values/money.ts";
+import { isZero, parseAmount } from "../../values/money.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { browserFields } from "../browser-fields.ts";
 import {
@@ -75,7 +75,7 @@ export const sale = operation({
     const endpoint = endpointFor(entryPoint, request.currency.code);
     if (endpoint === undefined) return new Failure("currency_not_supported");
     const money = parseAmount(request.amount, request.currency);
-    if (money === undefined || money.minor === 0n) return new Failure("amount_out_of_range");
+    if (money === undefined || isZero(money)) return new Failure("amount_out_of_range");
 
     const { facts, inHand } = readCard(request);
     const accepted = await services.orders.accept({
