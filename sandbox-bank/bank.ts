@@ -1,10 +1,13 @@
 /**
- * The sandbox bank: an acquirer host and the page that steers it, in one process of its own or in
- * a test's. It shares no code with the gateway except the public protocols.
+ * The sandbox bank: an acquirer host, with one port for each dialect, and the page that steers it,
+ * in one process of its own or in a test's. It shares no code with the gateway except the public
+ * protocols.
  */
 import { join } from "node:path";
 import type { Message } from "@tollgate/protocols/iso8583";
 import { makeAttend } from "./acquirer-host/attend.ts";
+import { ascii } from "./acquirer-host/dialects/ascii.ts";
+import { binary } from "./acquirer-host/dialects/binary.ts";
 import { AcquirerHost } from "./acquirer-host/host.ts";
 import { LateAnswers } from "./acquirer-host/late-answers.ts";
 import { Numbers } from "./acquirer-host/numbers.ts";
@@ -18,6 +21,8 @@ import { Switchboard, type Switches, SwitchFault } from "./switches.ts";
 export type BankOptions = {
   readonly httpPort: number;
   readonly hostPort: number;
+  /** A free one unless it is said. */
+  readonly binaryHostPort?: number;
   readonly host?: string;
   readonly dataDir: string;
   readonly log?: (line: string) => void;
@@ -26,8 +31,10 @@ export type BankOptions = {
 export type Bank = {
   readonly url: string;
   readonly hostAddress: string;
+  readonly binaryHostAddress: string;
   readonly httpPort: number;
   readonly hostPort: number;
+  readonly binaryHostPort: number;
   ledger(reference?: string): readonly LedgerEntry[];
   messages(reference?: string): readonly LoggedMessage[];
   switches(): Switches;
@@ -40,10 +47,11 @@ export type { LedgerEntry, LoggedMessage, Match, Switches };
 
 export async function startBank(options: BankOptions): Promise<Bank> {
   const parts = await makeParts(options);
-  const { acquirer, arrivals, change, control, ledger, messages, switches } = parts;
+  const { acquirer, binaryAcquirer, arrivals, change, control, ledger, messages, switches } = parts;
   const { host = "127.0.0.1", httpPort } = options;
   try {
     await acquirer.open();
+    await binaryAcquirer.open();
     await control.open({ host, port: httpPort });
   } catch (error) {
     await stop(parts);
@@ -53,8 +61,10 @@ export async function startBank(options: BankOptions): Promise<Bank> {
   return {
     url: `http://${host}:${control.port}`,
     hostAddress: `${host}:${acquirer.port}`,
+    binaryHostAddress: `${host}:${binaryAcquirer.port}`,
     httpPort: control.port,
     hostPort: acquirer.port,
+    binaryHostPort: binaryAcquirer.port,
     ledger: (reference) => ledger.entries(reference).slice(),
     messages: (reference) => messages.list(reference),
     switches: () => switches.current,
@@ -67,7 +77,8 @@ export async function startBank(options: BankOptions): Promise<Bank> {
   };
 }
 
-async function makeParts({ hostPort, host = "127.0.0.1", dataDir, log = () => {} }: BankOptions) {
+async function makeParts(options: BankOptions) {
+  const { hostPort, binaryHostPort = 0, host = "127.0.0.1", dataDir, log = () => {} } = options;
   const clock = new BankClock();
   const switches = new Switchboard();
   const late = new LateAnswers();
@@ -77,26 +88,31 @@ async function makeParts({ hostPort, host = "127.0.0.1", dataDir, log = () => {}
 
   const attend = makeAttend({ clock, ledger, switches, late, numbers: new Numbers() });
   const writeBooks = () => ledger.write();
-  const surroundings = { attend, arrivals, clock, messages, writeBooks, log };
-  const acquirer = new AcquirerHost({ host, port: hostPort }, surroundings);
+  const shared = { attend, arrivals, clock, messages, writeBooks, log };
+  const acquirer = new AcquirerHost({ host, port: hostPort }, { ...shared, dialect: ascii });
+  const binaryAddress = { host, port: binaryHostPort };
+  const binaryAcquirer = new AcquirerHost(binaryAddress, { ...shared, dialect: binary });
 
   async function change(patch: unknown): Promise<Switches | SwitchFault> {
     const changed = switches.set(patch);
     if (changed instanceof SwitchFault) return changed;
-    await (changed.hostDown ? acquirer.close() : acquirer.open());
+    const hosts = [acquirer, binaryAcquirer];
+    await Promise.all(hosts.map((each) => (changed.hostDown ? each.close() : each.open())));
     return changed;
   }
 
   const control = new ControlServer({ ledger, messages, switches, change, log });
-  return { acquirer, arrivals, change, control, late, ledger, messages, switches };
+  const books = { ledger, messages, switches };
+  return { acquirer, binaryAcquirer, arrivals, change, control, late, ...books };
 }
 
 type Parts = Awaited<ReturnType<typeof makeParts>>;
 
 /** Drops every connection at once; what was booked is on disk when this is done. */
-async function stop({ acquirer, arrivals, control, late, ledger }: Parts): Promise<void> {
+async function stop(parts: Parts): Promise<void> {
+  const { acquirer, binaryAcquirer, arrivals, control, late, ledger } = parts;
   late.close();
-  await Promise.all([acquirer.close(), control.close()]);
+  await Promise.all([acquirer.close(), binaryAcquirer.close(), control.close()]);
   arrivals.close();
   await ledger.close();
 }

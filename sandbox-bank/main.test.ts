@@ -8,14 +8,16 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startTestBank } from "./testing/bank-for-tests.ts";
 import { charge, GatewayLine } from "./testing/gateway-line.ts";
+import { binarySpeech } from "./testing/speech.ts";
 
 type Cleanup = { after(clean: () => Promise<void>): void };
 
 async function run(t: Cleanup, settings: Record<string, string>) {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-main-"));
   const program = join(import.meta.dirname, "main.ts");
-  const ports = { GW_BANK_PORT: "0", GW_BANK_HOST_PORT: "0", GW_DATA_DIR: dataDir };
-  const env = { ...process.env, ...ports, ...settings };
+  const names = ["GW_BANK_PORT", "GW_BANK_HOST_PORT", "GW_BANK_BINARY_HOST_PORT"];
+  const ports = Object.fromEntries(names.map((name) => [name, "0"]));
+  const env = { ...process.env, ...ports, GW_DATA_DIR: dataDir, ...settings };
   const child = spawn(process.execPath, [program], { env, stdio: ["pipe", "pipe", "pipe"] });
   const exited = once(child, "exit");
   t.after(async () => {
@@ -38,6 +40,8 @@ test("the program says when it is ready and ends on SIGTERM", async (t) => {
   assert.equal((await fetch(`${ready.url}/switches`)).status, 200);
   const line = await GatewayLine.signOn(Number(ready.host.split(":")[1]));
   assert.equal((await line.ask(charge())).fields[39], "00");
+  const binary = await GatewayLine.signOn(Number(ready.binaryHost.split(":")[1]), binarySpeech);
+  assert.equal((await binary.ask(binary.charge())).fields[39], "00");
 
   child.kill("SIGTERM");
 

@@ -11,10 +11,13 @@ try {
   const bank = await startBank({
     httpPort: readPort("GW_BANK_PORT", 8090),
     hostPort: readPort("GW_BANK_HOST_PORT", 8583),
+    binaryHostPort: readPort("GW_BANK_BINARY_HOST_PORT", 8584),
     dataDir: env["GW_DATA_DIR"] ?? "./data",
     log: (line) => process.stderr.write(`${line}\n`),
   });
-  process.stdout.write(`{"bank":"ready","url":"${bank.url}","host":"${bank.hostAddress}"}\n`);
+  const { url, hostAddress, binaryHostAddress } = bank;
+  const ready = { bank: "ready", url, host: hostAddress, binaryHost: binaryHostAddress };
+  process.stdout.write(`${JSON.stringify(ready)}\n`);
 
   const end = async () => {
     await bank.stop();

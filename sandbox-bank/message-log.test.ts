@@ -5,10 +5,12 @@ import { inspect } from "node:util";
 import { encode, iso87Ascii, type Message } from "@tollgate/protocols/iso8583";
 import { MessageLog } from "./message-log.ts";
 import { charge } from "./testing/gateway-line.ts";
+import { binarySpeech } from "./testing/speech.ts";
 
-function record(log: MessageLog, message: Message): void {
+function record(log: MessageLog, message: Message, specification = iso87Ascii): void {
   const reference = message.fields[37] ?? "";
-  log.record("received", { reference, payload: encode(iso87Ascii, message), ms: 0 });
+  const payload = encode(specification, message);
+  log.record("received", { reference, payload, specification, ms: 0 });
 }
 
 test("only the last messages are kept, oldest first", () => {
@@ -46,9 +48,24 @@ test("the log itself shows nothing of what it keeps", () => {
   assert.equal(JSON.stringify(log), "{}");
 });
 
+test("messages of both dialects lie side by side, decoded and masked", () => {
+  const log = new MessageLog(2);
+  const proof = { cvv: "7311", eci: "05", cavv: "AB".repeat(20) };
+  record(log, charge(proof));
+  record(log, charge({ ...proof, speech: binarySpeech }), binarySpeech.specification);
+
+  const [inAscii, inBinary] = log.list();
+
+  assert.equal(inAscii?.fields["48"], "T 42=05 43=**** 92=****");
+  assert.equal(inBinary?.fields["60"], "0000000005");
+  assert.equal(inBinary?.fields["126"], "9=**** 10=****");
+  assert.doesNotMatch(JSON.stringify(log.list()), /7311|ABAB|q6ur|4000001000000018/);
+});
+
 test("bytes that are no message are listed as such", () => {
   const log = new MessageLog(2);
-  log.record("sent", { reference: "R1", payload: Buffer.from("nonsense"), ms: 0 });
+  const ascii = { specification: iso87Ascii, ms: 0 };
+  log.record("sent", { reference: "R1", payload: Buffer.from("nonsense"), ...ascii });
 
   const at = "1970-01-01T00:00:00.000Z";
   const fields = { unreadable: "8 bytes" };

@@ -7,8 +7,8 @@ import {
   DecodeFault,
   decode,
   describe,
-  iso87Ascii,
   type Message,
+  type Specification,
 } from "@tollgate/protocols/iso8583";
 import { isoAt } from "./bank-clock.ts";
 
@@ -19,6 +19,13 @@ export type LoggedMessage = {
   readonly direction: Direction;
   readonly mti: string;
   readonly fields: Readonly<Record<string, string>>;
+};
+
+export type Recorded = {
+  readonly reference: string;
+  readonly payload: Buffer;
+  readonly specification: Specification;
+  readonly ms: number;
 };
 
 // A slot begins with the reference; a message that does not fit behind it is kept aside.
@@ -33,6 +40,9 @@ export class MessageLog {
   readonly #sent: Uint8Array;
   readonly #referenceLengths: Uint8Array;
   readonly #lengths: Uint16Array;
+  /** Few: a slot knows its own by the place in here. */
+  readonly #specifications: Specification[] = [];
+  readonly #specificationPlaces: Uint8Array;
   readonly #long = new Map<number, Buffer>();
   #recorded = 0;
 
@@ -43,9 +53,10 @@ export class MessageLog {
     this.#sent = new Uint8Array(capacity);
     this.#referenceLengths = new Uint8Array(capacity);
     this.#lengths = new Uint16Array(capacity);
+    this.#specificationPlaces = new Uint8Array(capacity);
   }
 
-  record(direction: Direction, message: { reference: string; payload: Buffer; ms: number }): void {
+  record(direction: Direction, message: Recorded): void {
     const { payload } = message;
     const slot = this.#recorded % this.#capacity;
     const start = slot * slotBytes;
@@ -54,6 +65,7 @@ export class MessageLog {
     this.#sent[slot] = direction === "sent" ? 1 : 0;
     this.#referenceLengths[slot] = reference.length;
     this.#lengths[slot] = payload.length;
+    this.#specificationPlaces[slot] = this.#placeOf(message.specification);
     this.#slots.write(reference, start, "latin1");
     if (this.#long.size > 0) this.#long.delete(slot);
     if (payload.length <= roomBytes) payload.copy(this.#slots, start + referenceBytes);
@@ -75,7 +87,7 @@ export class MessageLog {
   find(mti: string, reference: string | undefined): Message | undefined {
     for (const slot of this.#walk(reference)) {
       if (this.#directionOf(slot) !== "received") continue;
-      const message = decode(iso87Ascii, this.#payloadOf(slot));
+      const message = this.#decode(slot);
       if (!(message instanceof DecodeFault) && message.mti === mti) return message;
     }
     return undefined;
@@ -90,15 +102,30 @@ export class MessageLog {
   }
 
   #describe(slot: number): LoggedMessage {
-    const payload = this.#payloadOf(slot);
     const at = isoAt(this.#ms[slot] ?? 0);
     const direction = this.#directionOf(slot);
-    const message = decode(iso87Ascii, payload);
+    const message = this.#decode(slot);
     if (message instanceof DecodeFault) {
-      return { at, direction, mti: "", fields: { unreadable: `${payload.length} bytes` } };
+      const unreadable = `${this.#payloadOf(slot).length} bytes`;
+      return { at, direction, mti: "", fields: { unreadable } };
     }
-    const { mti = "", ...fields } = describe(message);
+    const { mti = "", ...fields } = describe(message, this.#specificationOf(slot));
     return { at, direction, mti, fields };
+  }
+
+  #decode(slot: number): Message | DecodeFault {
+    return decode(this.#specificationOf(slot), this.#payloadOf(slot));
+  }
+
+  #placeOf(specification: Specification): number {
+    const place = this.#specifications.indexOf(specification);
+    return place >= 0 ? place : this.#specifications.push(specification) - 1;
+  }
+
+  #specificationOf(slot: number): Specification {
+    const specification = this.#specifications[this.#specificationPlaces[slot] ?? 0];
+    if (specification === undefined) throw new Error("No message is in this slot.");
+    return specification;
   }
 
   #directionOf(slot: number): Direction {

@@ -15,6 +15,11 @@ export function nameCurrency(number: string): string {
   return letters.get(number) ?? number;
 }
 
+/** The number of a currency as the books name it. */
+export function numberCurrency(name: string): string {
+  return numbers.get(name) ?? name;
+}
+
 /** Whether a message about a charge speaks of other money than was booked for it. */
 export function isOtherCurrency(number: string | undefined, booked: string): boolean {
   return number !== undefined && nameCurrency(number) !== booked;
@@ -40,3 +45,5 @@ const letters: ReadonlyMap<string, string> = new Map([
   ["975", "BGN"], ["977", "BAM"], ["978", "EUR"], ["980", "UAH"], ["981", "GEL"], ["985", "PLN"],
   ["986", "BRL"], ["990", "CLF"],
 ]);
+
+const numbers = new Map([...letters].map(([number, name]) => [name, number]));

@@ -4,7 +4,8 @@ import { after, test } from "node:test";
 import { DecodeFault, type Message } from "@tollgate/protocols/iso8583";
 import { amountOutcomes, scenarios } from "./scenarios.ts";
 import { booked, startTestBank } from "./testing/bank-for-tests.ts";
-import { charge, echo, follow, GatewayLine } from "./testing/gateway-line.ts";
+import { echo, follow, GatewayLine } from "./testing/gateway-line.ts";
+import { speeches } from "./testing/speech.ts";
 
 const bank = await startTestBank({ after });
 const acquirerRows = scenarios.filter(({ group }) => group === "Acquirer behaviour");
@@ -41,29 +42,31 @@ const journeys: Readonly<Record<string, Journey>> = {
   "decline-explained":      explainsItself,
 };
 
-for (const { name, card, what } of acquirerRows) {
-  test(`${name}: ${what}`, async (t) => {
-    const line = await GatewayLine.signOn(bank.hostPort);
+for (const speech of speeches) {
+  for (const { name, card, what } of acquirerRows) {
+    test(`${name}, ${speech.name}: ${what}`, async (t) => {
+      const line = await GatewayLine.signOn(speech.portOf(bank), speech);
+      t.after(() => line.close());
+      const journey = journeys[name] ?? assert.fail(`${name} has no journey`);
+      await journey(line, card);
+    });
+  }
+
+  test(`every other card of the catalogue is approved and booked, ${speech.name}`, async (t) => {
+    const line = await GatewayLine.signOn(speech.portOf(bank), speech);
     t.after(() => line.close());
-    const journey = journeys[name] ?? assert.fail(`${name} has no journey`);
-    await journey(line, card);
+    for (const { name, card, group } of scenarios) {
+      if (group === "Acquirer behaviour") continue;
+      const sale = line.charge({ card });
+      assert.equal((await line.ask(sale)).fields[39], "00", name);
+      assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"], name);
+    }
   });
 }
 
-test("every other card of the catalogue is approved and booked", async (t) => {
-  const line = await GatewayLine.signOn(bank.hostPort);
-  t.after(() => line.close());
-  for (const { name, card, group } of scenarios) {
-    if (group === "Acquirer behaviour") continue;
-    const sale = charge({ card });
-    assert.equal((await line.ask(sale)).fields[39], "00", name);
-    assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"], name);
-  }
-});
-
 function declines(code: string): Journey {
   return async (line, card) => {
-    const sale = charge({ card });
+    const sale = line.charge({ card });
     const answer = await line.ask(sale);
     assert.equal(answer.fields[39], code);
     assert.equal(answer.fields[38], undefined);
@@ -72,15 +75,14 @@ function declines(code: string): Journey {
 }
 
 async function wantsAuthentication(line: GatewayLine, card: string) {
-  const authenticated = "T4202054328AAABBBCCCDDDEEEFFFGGGHHHIII=";
-  const attempted = "T4202064328AAABBBCCCDDDEEEFFFGGGHHHIII=";
-  assert.equal((await line.ask(charge({ card }))).fields[39], "1A");
-  assert.equal((await line.ask(charge({ card, more: { 48: attempted } }))).fields[39], "1A");
-  assert.equal((await line.ask(charge({ card, more: { 48: authenticated } }))).fields[39], "00");
+  const cavv = "000001".padEnd(40, "7");
+  assert.equal((await line.ask(line.charge({ card }))).fields[39], "1A");
+  assert.equal((await line.ask(line.charge({ card, eci: "06", cavv }))).fields[39], "1A");
+  assert.equal((await line.ask(line.charge({ card, eci: "05", cavv }))).fields[39], "00");
 }
 
 async function booksInSilence(line: GatewayLine, card: string) {
-  const sale = charge({ card });
+  const sale = line.charge({ card });
   await assertSilent(line, sale);
   assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"]);
 
@@ -89,14 +91,14 @@ async function booksInSilence(line: GatewayLine, card: string) {
 }
 
 async function staysSilent(line: GatewayLine, card: string) {
-  const sale = charge({ card });
+  const sale = line.charge({ card });
   await assertSilent(line, sale);
   assert.equal((await line.ask(follow("0420", sale))).fields[39], "25");
   assert.deepEqual(booked(bank, sale.fields[37]), []);
 }
 
 async function answersLate(line: GatewayLine, card: string) {
-  const sale = charge({ card });
+  const sale = line.charge({ card });
   await assertSilent(line, sale);
   assert.deepEqual(booked(bank, sale.fields[37]), []);
 
@@ -108,8 +110,8 @@ async function answersLate(line: GatewayLine, card: string) {
 }
 
 async function dropsTheLink(line: GatewayLine, card: string) {
-  const before = charge();
-  const sale = charge({ card });
+  const before = line.charge();
+  const sale = line.charge({ card });
   line.send(before, sale);
   assert.equal((await line.answer()).fields[37], before.fields[37]);
   await line.closed;
@@ -117,14 +119,14 @@ async function dropsTheLink(line: GatewayLine, card: string) {
 }
 
 async function answersGarbage(line: GatewayLine, card: string) {
-  const sale = charge({ card });
+  const sale = line.charge({ card });
   line.send(sale);
   assert.ok((await line.next()) instanceof DecodeFault);
   assert.deepEqual(booked(bank, sale.fields[37]), []);
 }
 
 async function answersTwice(line: GatewayLine, card: string) {
-  const sale = charge({ card });
+  const sale = line.charge({ card });
   const first = await line.ask(sale);
   assert.deepEqual(await line.answer(), first);
   assert.equal(first.fields[39], "00");
@@ -132,7 +134,7 @@ async function answersTwice(line: GatewayLine, card: string) {
 }
 
 async function approvesHalf(line: GatewayLine, card: string) {
-  const sale = charge({ card, amount: 1_001 });
+  const sale = line.charge({ card, amount: 1_001 });
   const { fields } = await line.ask(sale);
   assert.deepEqual([fields[39], fields[4]], ["10", "000000000500"]);
   assert.match(fields[38] ?? "", /^[0-9A-Z]{6}$/);
@@ -144,22 +146,22 @@ async function approvesHalf(line: GatewayLine, card: string) {
 
 async function answersSlowly(line: GatewayLine, card: string) {
   const startedAt = performance.now();
-  assert.equal((await line.ask(charge({ card }))).fields[39], "00");
+  assert.equal((await line.ask(line.charge({ card }))).fields[39], "00");
   assert.ok(performance.now() - startedAt > 1_900);
 }
 
 async function followsTheAmount(line: GatewayLine, card: string) {
   for (const [digits, outcome] of amountOutcomes) {
-    const sale = charge({ card, amount: 12_300 + Number(digits) });
+    const sale = line.charge({ card, amount: 12_300 + Number(digits) });
     if (outcome.kind !== "decline") await assertSilent(line, sale);
     else assert.equal((await line.ask(sale)).fields[39], digits);
     assert.equal(booked(bank, sale.fields[37]).length, outcome.kind === "decline" ? 0 : 1);
   }
-  assert.equal((await line.ask(charge({ card, amount: 12_300 }))).fields[39], "00");
+  assert.equal((await line.ask(line.charge({ card, amount: 12_300 }))).fields[39], "00");
 }
 
 async function refusesReturns(line: GatewayLine, card: string) {
-  const sale = charge({ card });
+  const sale = line.charge({ card });
   assert.equal((await line.ask(sale)).fields[39], "00");
   assert.equal((await line.ask(follow("0400", sale))).fields[39], "57");
   assert.equal((await line.ask(follow("0400", sale, { remaining: 400 }))).fields[39], "57");
@@ -170,7 +172,7 @@ async function refusesReturns(line: GatewayLine, card: string) {
 }
 
 async function ignoresTwoReversals(line: GatewayLine, card: string) {
-  const sale = charge({ card });
+  const sale = line.charge({ card });
   assert.equal((await line.ask(sale)).fields[39], "00");
   await assertSilent(line, follow("0420", sale));
   await assertSilent(line, follow("0421", sale));
@@ -179,27 +181,27 @@ async function ignoresTwoReversals(line: GatewayLine, card: string) {
 }
 
 async function refusesCaptures(line: GatewayLine, card: string) {
-  const authorisation = charge({ card, mti: "0100" });
+  const authorisation = line.charge({ card, mti: "0100" });
   assert.equal((await line.ask(authorisation)).fields[39], "00");
   assert.equal((await line.ask(follow("0220", authorisation))).fields[39], "05");
   assert.deepEqual(booked(bank, authorisation.fields[37]), ["authorisation 1000"]);
 }
 
 async function declinesRecurrent(line: GatewayLine, card: string) {
-  assert.equal((await line.ask(charge({ card }))).fields[39], "00");
-  assert.equal((await line.ask(charge({ card, more: { 22: "102" } }))).fields[39], "54");
+  assert.equal((await line.ask(line.charge({ card }))).fields[39], "00");
+  assert.equal((await line.ask(line.charge({ card, more: { 22: "100" } }))).fields[39], "54");
 }
 
 async function carriesLoyalty(line: GatewayLine, card: string) {
-  const { fields } = await line.ask(charge({ card }));
+  const { fields } = await line.ask(line.charge({ card }));
   assert.equal(fields[39], "00");
-  assert.equal(fields[63], "R010412500228Thank you for paying with us0302150413Sandbox Bonus");
+  assert.equal(fields[63], line.speech.loyalty);
 }
 
 async function explainsItself(line: GatewayLine, card: string) {
-  const { fields } = await line.ask(charge({ card }));
+  const { fields } = await line.ask(line.charge({ card }));
   assert.equal(fields[39], "51");
-  assert.match(fields[63] ?? "", /^R0570The balance of this card is too low\./);
+  assert.match(fields[63] ?? "", line.speech.explanation);
 }
 
 async function assertSilent(line: GatewayLine, request: Message) {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { Switchboard, SwitchFault } from "./switches.ts";
 import { booked, startTestBank } from "./testing/bank-for-tests.ts";
 import { charge, echo, GatewayLine, network } from "./testing/gateway-line.ts";
+import { speeches } from "./testing/speech.ts";
 
 test("a share of the sales is declined, and the same seed declines the same ones", async (t) => {
   const bank = await startTestBank(t);
@@ -39,30 +40,33 @@ test("a lost answer is booked and not sent", async (t) => {
   assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"]);
 });
 
-test("a host that is down drops its links and comes back on the same port", async (t) => {
-  const bank = await startTestBank(t);
-  const line = await GatewayLine.signOn(bank.hostPort);
+for (const speech of speeches) {
+  test(`a host that is down comes back on the same port, ${speech.name}`, async (t) => {
+    const bank = await startTestBank(t);
+    const port = speech.portOf(bank);
+    const line = await GatewayLine.signOn(port, speech);
 
-  await bank.setSwitches({ hostDown: true });
-  await line.closed;
-  const refused = connect(bank.hostPort, "127.0.0.1");
-  await assert.rejects(once(refused, "connect"), /ECONNREFUSED/);
+    await bank.setSwitches({ hostDown: true });
+    await line.closed;
+    const refused = connect(port, "127.0.0.1");
+    await assert.rejects(once(refused, "connect"), /ECONNREFUSED/);
 
-  await bank.setSwitches({ hostDown: false });
-  const again = await GatewayLine.signOn(bank.hostPort);
-  t.after(() => again.close());
-  assert.equal((await again.ask(charge())).fields[39], "00");
-});
+    await bank.setSwitches({ hostDown: false });
+    const again = await GatewayLine.signOn(port, speech);
+    t.after(() => again.close());
+    assert.equal((await again.ask(again.charge())).fields[39], "00");
+  });
 
-test("a refused sign-on is answered 91, and no sale is taken after it", async (t) => {
-  const bank = await startTestBank(t);
-  await bank.setSwitches({ refuseSignOn: true });
-  const line = await GatewayLine.open(bank.hostPort);
+  test(`a refused sign-on is answered 91, and no sale taken after it, ${speech.name}`, async (t) => {
+    const bank = await startTestBank(t);
+    await bank.setSwitches({ refuseSignOn: true });
+    const line = await GatewayLine.open(speech.portOf(bank), speech);
 
-  assert.equal((await line.ask(network("001"))).fields[39], "91");
-  line.send(charge());
-  await line.closed;
-});
+    assert.equal((await line.ask(network("001"))).fields[39], "91");
+    line.send(line.charge());
+    await line.closed;
+  });
+}
 
 test("latency holds answers back without holding up what comes after", async (t) => {
   const bank = await startTestBank(t);

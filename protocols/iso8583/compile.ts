@@ -3,13 +3,13 @@
  * and the bitmaps of ISO 8583:1987 are codecs of fixed length like any other.
  */
 import assert from "node:assert/strict";
-import type { DecodeField } from "./decode-fault.ts";
+import type { DecodeField, Subfield } from "./decode-fault.ts";
 import { type Alphabet, alphabets } from "./parts/content.ts";
 import { encodings } from "./parts/encoding.ts";
 import { type Padding, paddings } from "./parts/padding.ts";
 import { type Prefix, prefixes } from "./parts/prefix.ts";
 import { packed, type Wire } from "./parts/wire.ts";
-import type { Row, Specification } from "./specification.ts";
+import type { Composite, Row, Specification } from "./specification.ts";
 
 export type Compiled = {
   readonly mti: FieldCodec;
@@ -17,6 +17,8 @@ export type Compiled = {
   readonly fields: readonly (FieldCodec | undefined)[];
   readonly isPacked: boolean;
 };
+
+export type CompiledComposite = Pick<Compiled, "bitmap" | "fields">;
 
 export type FieldCodec = {
   readonly field: DecodeField;
@@ -40,6 +42,16 @@ export function compile(specification: Specification): Compiled {
 
 const compiled = new WeakMap<Specification, Compiled>();
 
+export function compileComposite(composite: Composite): CompiledComposite {
+  const known = compiledComposites.get(composite);
+  if (known !== undefined) return known;
+  const made = compileCompositeAfresh(composite);
+  compiledComposites.set(composite, made);
+  return made;
+}
+
+const compiledComposites = new WeakMap<Composite, CompiledComposite>();
+
 /** The bytes of a value without its prefix; an odd number of packed digits fills its last byte. */
 export function bytesOf(codec: FieldCodec, characters: number): number {
   return codec.wire === packed ? (characters + 1) >> 1 : characters;
@@ -57,6 +69,19 @@ function compileAfresh({ rows, oddDigits, ...specification }: Specification): Co
     fields[field] = makeCodec(padding, row);
   }
   return { mti, bitmap, fields, isPacked: [mti, bitmap, ...fields].some(usesPacked) };
+}
+
+function compileCompositeAfresh({ field, oddDigits, rows }: Composite): CompiledComposite {
+  const padding = paddings[oddDigits];
+  const bitmap = makeCodec(padding, [field, "", "b", "fixed", 8, "binary"]);
+  const fields: (FieldCodec | undefined)[] = new Array(65).fill(undefined);
+  for (const [subfield, ...columns] of rows) {
+    const name: Subfield = `${field}.${subfield}`;
+    assert.ok(subfield >= 1 && subfield <= 64, `field ${name} has no bit of its own`);
+    assert.ok(fields[subfield] === undefined, `field ${name} has two rows`);
+    fields[subfield] = makeCodec(padding, [name, ...columns]);
+  }
+  return { bitmap, fields };
 }
 
 function makeCodec(padding: Padding, row: Row<DecodeField>): FieldCodec {

@@ -2,7 +2,10 @@
  * Why a payload is not a message of ISO 8583:1987. A fault names the field and the rule and never
  * the value, so that it can be logged.
  */
-export type DecodeField = number | "mti" | "bitmap" | "end";
+export type DecodeField = number | Subfield | "mti" | "bitmap" | "end";
+
+/** Such as 126.9. */
+export type Subfield = `${number}.${number}`;
 
 export type DecodeReason =
   | "cut_short"

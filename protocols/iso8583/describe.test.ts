@@ -1,7 +1,15 @@
 /** What the log may see of a message. Every value that must not be seen is looked for as text. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describe, type Message, writeSubelements } from "./index.ts";
+import {
+  describe,
+  iso87Bitmapped,
+  type Message,
+  payment62,
+  security126,
+  writeComposite,
+  writeSubelements,
+} from "./index.ts";
 import { samples } from "./samples.ts";
 
 const sale: Message = {
@@ -59,4 +67,27 @@ test("too short a card number and private text in another shape are hidden whole
 
 test("a field that nobody has judged is hidden", () => {
   assert.equal(describe({ mti: "0200", fields: { 102: "12345678" } })["102"], "****");
+});
+
+test("sub-fields of a bitmapped layout are told apart, and only the harmless ones shown", () => {
+  const cavv = "0000010498345612345678901234560000000000";
+  const fields = {
+    60: "0000000005",
+    62: writeComposite(payment62, { 2: "151121000000001" }),
+    126: writeComposite(security126, { 9: cavv, 10: "11 737", 13: "R" }),
+  };
+
+  assert.deepEqual(describe({ mti: "0200", fields }, iso87Bitmapped), {
+    mti: "0200",
+    60: "0000000005",
+    62: "2=151121000000001",
+    126: "9=**** 10=**** 13=R",
+  });
+  const unreadable = { 62: fields[62].slice(2), 126: `${fields[126]}00` };
+  assert.deepEqual(describe({ mti: "0200", fields: unreadable }, iso87Bitmapped), {
+    mti: "0200",
+    62: "****",
+    126: "****",
+  });
+  assert.equal(describe({ mti: "0200", fields })["126"], "****");
 });

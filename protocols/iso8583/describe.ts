@@ -2,14 +2,23 @@
  * A message for logs and for people. A field of ISO 8583:1987 is hidden unless it stands on the
  * list of those known to be harmless, and there is no way to ask for more.
  */
-import { DecodeFault } from "./decode-fault.ts";
+import { readComposite } from "./composite.ts";
+import { DecodeFault, type Subfield } from "./decode-fault.ts";
 import type { Message } from "./message.ts";
+import type { Composite, Specification } from "./specification.ts";
 import { readSubelements } from "./subelements.ts";
 
-export function describe(message: Message): Record<string, string> {
+/** With the specification, fields of sub-fields are told apart: those too only where harmless. */
+export function describe(
+  message: Message,
+  { composites = [] }: Pick<Specification, "composites"> = {},
+): Record<string, string> {
   const description: Record<string, string> = { mti: message.mti };
-  for (const [field, value] of Object.entries(message.fields)) {
-    description[field] = describeField(Number(field), value);
+  for (const [name, value] of Object.entries(message.fields)) {
+    const field = Number(name);
+    const composite = composites.find((candidate) => candidate.field === field);
+    description[name] =
+      composite === undefined ? describeField(field, value) : describeComposite(composite, value);
   }
   return description;
 }
@@ -34,6 +43,16 @@ function describeSubelements(text: string): string {
   return parts.join(" ");
 }
 
+function describeComposite(composite: Composite, hex: string): string {
+  const subfields = readComposite(composite, hex);
+  if (subfields instanceof DecodeFault) return hidden;
+  const parts = Object.entries(subfields).map(([subfield, value]) => {
+    const name: Subfield = `${composite.field}.${Number(subfield)}`;
+    return `${subfield}=${harmlessSubfields.has(name) ? value : hidden}`;
+  });
+  return parts.join(" ");
+}
+
 const hidden = "****";
 
 // biome-ignore format: a table
@@ -45,3 +64,6 @@ const harmlessFields: ReadonlySet<number> = new Set([
 
 /** 22 initiator, 32 assigned id, 42 e-commerce indicators, 63 trace id, 84 merchant advice. */
 const harmlessSubelements: ReadonlySet<string> = new Set(["22", "32", "42", "63", "84"]);
+
+/** 62.2 network transaction id, 126.13 point of service environment. */
+const harmlessSubfields: ReadonlySet<Subfield> = new Set<Subfield>(["62.2", "126.13"]);

@@ -15,7 +15,13 @@ import { packed } from "./parts/wire.ts";
 import type { Specification } from "./specification.ts";
 
 export function encode(specification: Specification, message: Message): Buffer {
-  const entries = listEntries(compile(specification), message);
+  return writeEntries(listEntries(compile(specification), message));
+}
+
+export type Entry = { readonly codec: FieldCodec; readonly value: string };
+
+/** One after the other, each as its row says. */
+export function writeEntries(entries: readonly Entry[]): Buffer {
   let bytes = 0;
   for (const { codec, value } of entries) bytes += measure(codec, value);
 
@@ -25,8 +31,6 @@ export function encode(specification: Specification, message: Message): Buffer {
   if (at !== bytes) assert.fail("a value was measured and written differently");
   return payload;
 }
-
-type Entry = { readonly codec: FieldCodec; readonly value: string };
 
 function listEntries({ mti, bitmap, fields: codecs }: Compiled, message: Message): Entry[] {
   // Keys that are whole numbers come in ascending order, whatever order they were written in.

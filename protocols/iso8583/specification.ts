@@ -12,6 +12,15 @@ export type Specification = {
   readonly bitmap: EncodingName;
   readonly oddDigits: PaddingName;
   readonly rows: readonly Row[];
+  /** The private fields whose bytes are sub-fields behind a bitmap of their own. */
+  readonly composites?: readonly Composite[];
+};
+
+/** The rows number sub-fields, from 1 to 64: this bitmap has no second one. */
+export type Composite = {
+  readonly field: number;
+  readonly oddDigits: PaddingName;
+  readonly rows: readonly Row[];
 };
 
 /** The longest length is in units of the encoding: characters, digits or bytes. */

@@ -4,6 +4,7 @@
  */
 import { type Message, responseMti } from "@tollgate/protocols/iso8583";
 import type { Desk, Line } from "./desk.ts";
+import type { ApprovalNumbers } from "./numbers.ts";
 
 const echoed = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 
@@ -37,12 +38,22 @@ export function makeAnswer(request: Message, code: string, desk: Desk): Message 
   return { mti: responseMti(request.mti), fields: makeFields(request, code, desk) };
 }
 
+export type Approval = {
+  readonly desk: Desk;
+  /** The one that it goes out on: the network's id is written in its dialect. */
+  readonly line: Line;
+  readonly numbers: ApprovalNumbers;
+};
+
 /** An approval has numbers of its own; `more` are fields that this one carries besides. */
-export function makeApproval(request: Message, desk: Desk, more?: Fields): Message {
-  const { approvalCode, networkTransactionId } = desk.numbers.next();
+export function makeApproval(
+  request: Message,
+  { desk, line, numbers }: Approval,
+  more?: Fields,
+): Message {
   const fields = makeFields(request, more?.[39] ?? "00", desk);
-  fields[38] = approvalCode;
-  fields[62] = networkTransactionId;
+  fields[38] = numbers.approvalCode;
+  fields[62] = line.dialect.writeNetworkId(numbers.networkTransactionId);
   if (more !== undefined) Object.assign(fields, more);
   return { mti: responseMti(request.mti), fields };
 }

@@ -3,6 +3,7 @@ import type { Message } from "@tollgate/protocols/iso8583";
 import { makeAttendCharge } from "./authorisation.ts";
 import { makeAttendCapture } from "./capture.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
+import { makeAttendInquiry } from "./inquiry.ts";
 import { makeAttendNetwork } from "./network.ts";
 import { makeAttendReversal } from "./reversal.ts";
 
@@ -11,19 +12,23 @@ export function makeAttend(desk: Desk): Attend {
   const charge = makeAttendCharge(desk);
   const capture = makeAttendCapture(desk);
   const reversal = makeAttendReversal(desk);
+  const inquiry = makeAttendInquiry(desk);
 
   // biome-ignore format: a table
   const byMti: ReadonlyMap<string, Attend> = new Map([
     ["0800", network],
     ["0200", charge],   ["0100", charge],
     ["0220", capture],  ["0221", capture],
-    ["0400", reversal],
+    ["0400", reversal], ["0401", reversal],
     ["0420", reversal], ["0421", reversal],
+    ["0600", inquiry],
   ]);
 
   return function attend(request: Message, line: Line): void {
     const answerer = byMti.get(request.mti);
-    if (answerer === undefined) line.close("it sent a message type that is no request here");
+    const isUnknown = answerer === inquiry && !line.dialect.answersInquiries;
+    if (answerer === undefined || isUnknown)
+      line.close("it sent a message type that is no request here");
     else if (answerer !== network && !line.signedOn) line.close("it is not signed on");
     else answerer(request, line);
   };

@@ -1,13 +1,15 @@
 /**
- * Charges: a sale (0200) or an authorisation (0100). Every one that is accepted is booked as it
- * comes, even under a reference seen before: the books must show a gateway's mistake, not hide it.
+ * Charges: a sale (0200), an authorisation (0100) or a verification of the card, which is decided
+ * like one and moves nothing. Every charge that is accepted is booked as it comes, even under a
+ * reference seen before: the books must show a gateway's mistake, not hide it.
  */
-import { type Message, writeSubelements } from "@tollgate/protocols/iso8583";
+import type { Message } from "@tollgate/protocols/iso8583";
 import { nameCurrency, parseAmount } from "../money.ts";
 import { findScenario, type Outcome, type Scenario } from "../scenarios.ts";
 import { deliver, makeAnswer, makeApproval } from "./answer.ts";
-import { decide } from "./decision.ts";
+import { decide, isVerification } from "./decision.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
+import type { Remarks } from "./host-dialect.ts";
 
 type Charge = {
   readonly request: Message;
@@ -17,16 +19,12 @@ type Charge = {
   readonly scenario: Scenario | undefined;
 };
 
-// Field 63 of this dialect has the shape of field 48: a letter, then sub-elements.
-// biome-ignore format: a table
-const loyalty = writeSubelements("R", [
-  ["01", "1250"],                         // balance
-  ["02", "Thank you for paying with us"], // message
-  ["03", "15"],                           // bonus
-  ["04", "Sandbox Bonus"],                // program
-]);
-
-const explanationTag = "05";
+const loyalty: Remarks = {
+  balance: "1250",
+  message: "Thank you for paying with us",
+  bonus: "15",
+  program: "Sandbox Bonus",
+};
 
 export function makeAttendCharge(desk: Desk): Attend {
   return function attendCharge(request: Message, line: Line): void {
@@ -38,38 +36,41 @@ export function makeAttendCharge(desk: Desk): Attend {
     }
     const scenario = findScenario(card);
     const { month } = desk.clock.now();
-    const outcome = decide({ request, card, amount, month }, scenario, desk.switches);
+    const proof = line.dialect.readProof(request.fields);
+    const outcome = decide({ request, card, amount, month, proof }, scenario, desk.switches);
     const charge = { request, reference, amount, currency: nameCurrency(currency), scenario };
     carryOut(outcome, charge, line, desk);
   };
 }
 
 function carryOut(outcome: Outcome, charge: Charge, line: Line, desk: Desk): void {
-  const { request, reference, amount } = charge;
+  const { reference } = charge;
   switch (outcome.kind) {
     case "approve":
-      deliver(approve(charge, amount, desk), line, desk);
+      deliver(approve(charge, line, desk), line, desk);
       break;
     case "approve-half":
-      deliver(approveHalf(charge, desk), line, desk);
+      deliver(approveHalf(charge, line, desk), line, desk);
       break;
     case "approve-slowly":
-      deliver(approve(charge, amount, desk), line, desk, outcome.afterMs);
+      deliver(approve(charge, line, desk), line, desk, outcome.afterMs);
       break;
     case "approve-late":
-      desk.late.hold(reference, line, (open) => open.answer(approve(charge, amount, desk)));
+      desk.late.hold(reference, line, (open) => open.answer(approve(charge, open, desk)));
       break;
     case "approve-twice":
-      deliverTwice(approve(charge, amount, desk), line, desk);
+      deliverTwice(approve(charge, line, desk), line, desk);
       break;
-    case "approve-with-loyalty":
-      deliver(approve(charge, amount, desk, { 63: loyalty }), line, desk);
+    case "approve-with-loyalty": {
+      const words = { 63: line.dialect.writeRemarks(loyalty) };
+      deliver(approve(charge, line, desk, words), line, desk);
       break;
+    }
     case "decline":
-      deliver(makeDecline(request, outcome, desk), line, desk);
+      deliver(decline(charge, outcome, line, desk), line, desk);
       break;
     case "book-in-silence":
-      book(charge, amount, desk);
+      book(charge, desk);
       break;
     case "ignore":
       break;
@@ -81,15 +82,19 @@ function carryOut(outcome: Outcome, charge: Charge, line: Line, desk: Desk): voi
   }
 }
 
-function approve(charge: Charge, amount: bigint, desk: Desk, more?: Message["fields"]): Message {
-  book(charge, amount, desk);
-  return makeApproval(charge.request, desk, more);
+function approve(charge: Charge, line: Line, desk: Desk, more?: Message["fields"]): Message {
+  book(charge, desk);
+  const numbers = desk.numbers.next(charge.reference);
+  return makeApproval(charge.request, { desk, line, numbers }, more);
 }
 
-function approveHalf(charge: Charge, desk: Desk): Message {
+function approveHalf(charge: Charge, line: Line, desk: Desk): Message {
+  // There is no half of nothing: a verification is approved as it is.
+  if (isVerification(charge.request)) return approve(charge, line, desk);
   const half = charge.amount / 2n;
   if (half === 0n) return makeAnswer(charge.request, "51", desk);
-  return approve(charge, half, desk, { 39: "10", 4: String(half).padStart(12, "0") });
+  const part = { 39: "10", 4: String(half).padStart(12, "0") };
+  return approve({ ...charge, amount: half }, line, desk, part);
 }
 
 function deliverTwice(answer: Message, line: Line, desk: Desk): void {
@@ -97,22 +102,20 @@ function deliverTwice(answer: Message, line: Line, desk: Desk): void {
   deliver(answer, line, desk);
 }
 
-function makeDecline(
-  request: Message,
+function decline(
+  { request }: Charge,
   { code, explained }: { readonly code: string; readonly explained?: string },
+  line: Line,
   desk: Desk,
 ): Message {
   const answer = makeAnswer(request, code, desk);
   if (explained === undefined) return answer;
-  const explanation = writeSubelements("R", [[explanationTag, explained]]);
+  const explanation = line.dialect.writeRemarks({ explanation: explained });
   return { mti: answer.mti, fields: { ...answer.fields, 63: explanation } };
 }
 
-function book(
-  { request, reference, currency, scenario }: Charge,
-  amount: bigint,
-  desk: Desk,
-): void {
+function book({ request, reference, amount, currency, scenario }: Charge, desk: Desk): void {
+  if (isVerification(request)) return;
   const kind = request.mti === "0100" ? "authorisation" : "sale";
   const named = scenario?.later === undefined ? undefined : scenario.name;
   desk.ledger.book({ reference, kind, amount, currency }, named);

@@ -6,11 +6,14 @@ import type { Message } from "@tollgate/protocols/iso8583";
 import { isOtherCurrency, parseAmount } from "../money.ts";
 import { findScenarioNamed } from "../scenarios.ts";
 import { deliver, makeAnswer } from "./answer.ts";
+import { isAnswerLost } from "./decision.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
 
 export function makeAttendCapture(desk: Desk): Attend {
   return function attendCapture(request: Message, line: Line): void {
-    deliver(makeAnswer(request, capture(request, desk), desk), line, desk);
+    const code = capture(request, desk);
+    if (code === "00" && isAnswerLost(desk.switches)) return;
+    deliver(makeAnswer(request, code, desk), line, desk);
   };
 }
 

@@ -10,18 +10,19 @@ import {
   FrameFault,
   FrameReader,
   frame,
-  iso87Ascii,
   type Message,
 } from "@tollgate/protocols/iso8583";
 import type { Arrivals } from "../arrivals.ts";
 import type { BankClock } from "../bank-clock.ts";
 import type { MessageLog } from "../message-log.ts";
 import type { Attend, Line } from "./desk.ts";
+import type { HostDialect } from "./host-dialect.ts";
 
 const payloadBytesMax = 8_192;
 const garbage = Buffer.from("\u0000\u00ff\u0001 no message \u00fe\u0000", "latin1");
 
 export type Surroundings = {
+  readonly dialect: HostDialect;
   readonly attend: Attend;
   readonly arrivals: Arrivals;
   readonly clock: BankClock;
@@ -31,15 +32,18 @@ export type Surroundings = {
 };
 
 export class Connection implements Line {
+  readonly dialect: HostDialect;
   signedOn = false;
   readonly #socket: Socket;
   readonly #surroundings: Surroundings;
-  readonly #reader = new FrameReader("binary-2", { payloadBytesMax });
+  readonly #reader: FrameReader;
   #gathered: Buffer[] = [];
 
   constructor(socket: Socket, surroundings: Surroundings) {
     this.#socket = socket;
     this.#surroundings = surroundings;
+    this.dialect = surroundings.dialect;
+    this.#reader = new FrameReader(this.dialect.framing, { payloadBytesMax });
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("drain", () => socket.resume());
@@ -52,7 +56,7 @@ export class Connection implements Line {
 
   answer(message: Message): void {
     if (!this.isOpen()) return;
-    this.#send(message.fields[37] ?? "", encode(iso87Ascii, message));
+    this.#send(message.fields[37] ?? "", encode(this.dialect.specification, message));
   }
 
   answerGarbage(reference: string): void {
@@ -77,14 +81,15 @@ export class Connection implements Line {
 
   #receive(payload: Buffer): void {
     const { arrivals, clock, messages } = this.#surroundings;
-    const request = decode(iso87Ascii, payload);
+    const request = decode(this.dialect.specification, payload);
     if (request instanceof DecodeFault) {
       const { field, reason } = request;
       this.close(`it sent ${payload.length} bytes that are no message: ${field} is ${reason}`);
       return;
     }
     const reference = request.fields[37] ?? "";
-    messages.record("received", { reference, payload, ms: clock.now().ms });
+    const { specification } = this.dialect;
+    messages.record("received", { reference, payload, specification, ms: clock.now().ms });
     arrivals.announce(request);
     this.#attend(request);
   }
@@ -101,9 +106,10 @@ export class Connection implements Line {
 
   #send(reference: string, payload: Buffer): void {
     const { clock, messages } = this.#surroundings;
-    messages.record("sent", { reference, payload, ms: clock.now().ms });
+    const { framing, specification } = this.dialect;
+    messages.record("sent", { reference, payload, specification, ms: clock.now().ms });
     if (this.#gathered.length === 0) setImmediate(() => this.#flush());
-    this.#gathered.push(frame("binary-2", payload));
+    this.#gathered.push(frame(framing, payload));
   }
 
   #flush(): void {

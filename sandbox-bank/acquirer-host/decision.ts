@@ -2,7 +2,7 @@
  * Decides what becomes of a charge: its form first, then its card's row of the catalogue, then the
  * whole-bank shares, which touch only what would be plainly approved.
  */
-import { DecodeFault, type Message, readSubelements } from "@tollgate/protocols/iso8583";
+import type { Message } from "@tollgate/protocols/iso8583";
 import {
   amountOutcomes,
   cvvMismatch,
@@ -12,17 +12,19 @@ import {
   type Scenario,
 } from "../scenarios.ts";
 import type { Switchboard } from "../switches.ts";
+import type { Proof } from "./host-dialect.ts";
 
 const approve: Outcome = { kind: "approve" };
 const silence: Outcome = { kind: "book-in-silence" };
 const doNotHonour: Outcome = { kind: "decline", code: "05" };
-const noElements: ReadonlyMap<string, string> = new Map();
 
 export type Asked = {
   readonly request: Message;
   readonly card: string;
   readonly amount: bigint;
   readonly month: string;
+  /** Nothing when it could not be read. */
+  readonly proof: Proof | undefined;
 };
 
 export function decide(
@@ -32,33 +34,40 @@ export function decide(
 ): Outcome {
   const fault = findFault(asked);
   if (fault !== undefined) return { kind: "decline", code: fault };
-  const elements = readElements(asked.request.fields[48]);
-  if (elements === undefined) return { kind: "decline", code: "30" };
-  const outcome = follow(scenario?.host ?? { kind: "by-cvv" }, asked, elements);
+  if (asked.proof === undefined) return { kind: "decline", code: "30" };
+  const outcome = follow(scenario?.host ?? { kind: "by-cvv" }, asked, asked.proof);
   return outcome.kind === "approve" ? drawLot(switches) : outcome;
 }
 
+/** Condition 51: is the card good? It asks for no money and gets none. */
+export function isVerification({ fields }: Message): boolean {
+  return fields[25] === "51";
+}
+
+/** Drawn for what would be approved: it is booked, and the gateway does not learn of it. */
+export function isAnswerLost({ current, random }: Switchboard): boolean {
+  return current.lostAnswerShare > 0 && random.next() < current.lostAnswerShare;
+}
+
 /** The response code for a charge that no card could make good. */
-function findFault({ request, card, month }: Asked): string | undefined {
+function findFault({ request, card, amount, month }: Asked): string | undefined {
   if (!isLuhnValid(card)) return "14";
   // Account types may differ; a refund (20) is a reversal in this dialect.
   if (request.fields[3]?.startsWith("00") !== true) return "12";
+  if (isVerification(request) && request.mti !== "0100") return "12";
+  if (isVerification(request) !== (amount === 0n)) return "13";
   const expiry = request.fields[14];
   return expiry !== undefined && expiry < month ? "54" : undefined;
 }
 
-function follow(
-  rule: HostRule,
-  { request, amount }: Asked,
-  elements: ReadonlyMap<string, string>,
-): Outcome {
+function follow(rule: HostRule, { request, amount }: Asked, proof: Proof): Outcome {
   switch (rule.kind) {
     case "by-cvv":
-      return cvvOutcomes.get(elements.get("92") ?? "") ?? cvvMismatch;
+      return cvvOutcomes.get(proof.cvv) ?? cvvMismatch;
     case "by-amount":
       return amountOutcomes.get(String(amount % 100n).padStart(2, "0")) ?? approve;
     case "approve-if-authenticated":
-      return isAuthenticated(elements) ? approve : { kind: "decline", code: rule.otherwise };
+      return isAuthenticated(proof) ? approve : { kind: "decline", code: rule.otherwise };
     case "approve-unless-recurrent":
       return isRecurrent(request) ? { kind: "decline", code: rule.otherwise } : approve;
     default:
@@ -66,27 +75,20 @@ function follow(
   }
 }
 
-function drawLot({ current, random }: Switchboard): Outcome {
+function drawLot(switches: Switchboard): Outcome {
+  const { current, random } = switches;
   if (current.declineShare > 0 && random.next() < current.declineShare) return doNotHonour;
-  if (current.lostAnswerShare > 0 && random.next() < current.lostAnswerShare) return silence;
-  return approve;
+  return isAnswerLost(switches) ? silence : approve;
 }
 
 /** Fully authenticated: an attempt (ECI 06 or 01) does not count as the cardholder's consent. */
-function isAuthenticated(elements: ReadonlyMap<string, string>): boolean {
-  const eci = elements.get("42");
-  return (eci === "05" || eci === "02") && (elements.get("43") ?? "") !== "";
+function isAuthenticated({ eci, hasAuthenticationValue }: Proof): boolean {
+  return (eci === "05" || eci === "02") && hasAuthenticationValue;
 }
 
 /** Entry mode 10: the card was on file. */
 function isRecurrent(request: Message): boolean {
   return request.fields[22]?.startsWith("10") === true;
-}
-
-function readElements(field: string | undefined): ReadonlyMap<string, string> | undefined {
-  if (field === undefined) return noElements;
-  const read = readSubelements(field);
-  return read instanceof DecodeFault ? undefined : read.elements;
 }
 
 function isLuhnValid(card: string): boolean {

@@ -3,6 +3,7 @@ import type { Message } from "@tollgate/protocols/iso8583";
 import type { BankClock } from "../bank-clock.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Switchboard } from "../switches.ts";
+import type { HostDialect } from "./host-dialect.ts";
 import type { LateAnswers } from "./late-answers.ts";
 import type { Numbers } from "./numbers.ts";
 
@@ -15,6 +16,7 @@ export type Desk = {
 };
 
 export type Line = {
+  readonly dialect: HostDialect;
   signedOn: boolean;
   isOpen(): boolean;
   answer(message: Message): void;

@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Line } from "./desk.ts";
+import { ascii } from "./dialects/ascii.ts";
 import { LateAnswers } from "./late-answers.ts";
 
 const line: Line = {
+  dialect: ascii,
   signedOn: true,
   isOpen: () => true,
   answer: () => {},

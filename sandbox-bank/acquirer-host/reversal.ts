@@ -1,12 +1,14 @@
 /**
- * Reversals: requests (0400) and advices (0420, repeated as 0421) for the charge of the same
- * reference. Field 95 says what remains charged afterwards, so a repeat finds nothing left to do:
- * it is accepted and booked once.
+ * Reversals: requests (0400, repeated as 0401) and advices (0420, repeated as 0421) for the charge
+ * of the same reference. Field 95 says what remains charged afterwards, so a repeat finds nothing
+ * left to do: it is accepted and booked once. An advice settles doubt, so its answer is never lost
+ * by chance.
  */
 import type { Message } from "@tollgate/protocols/iso8583";
 import { isOtherCurrency, parseAmount } from "../money.ts";
 import { findScenarioNamed, type LaterRule } from "../scenarios.ts";
 import { deliver, makeAnswer } from "./answer.ts";
+import { isAnswerLost } from "./decision.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
 
 export function makeAttendReversal(desk: Desk): Attend {
@@ -26,8 +28,14 @@ export function makeAttendReversal(desk: Desk): Attend {
       unanswered.set(reference, before + 1);
       if (before < later.first) return;
     }
+    if (code === "00" && isReturn(request) && isAnswerLost(desk.switches)) return;
     deliver(makeAnswer(request, code, desk), line, desk);
   };
+}
+
+/** A request, which may be refused; an advice tells what has happened already. */
+function isReturn({ mti }: Message): boolean {
+  return mti === "0400" || mti === "0401";
 }
 
 /** Books the reversal where it can be; gives the response code. */
@@ -40,8 +48,7 @@ function reverse(
   const standing = ledger.findStanding(reference);
   if (standing === undefined) return "25";
   if (isOtherCurrency(request.fields[49], standing.currency)) return "12";
-  // An advice tells what has happened already, so only a request can be refused.
-  if (later?.kind === "refuse-returns" && request.mti === "0400") return later.code;
+  if (later?.kind === "refuse-returns" && isReturn(request)) return later.code;
 
   const remaining = readRemaining(request.fields[95]);
   if (remaining === undefined) return "30";

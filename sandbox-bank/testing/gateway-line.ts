@@ -11,42 +11,50 @@ import {
   FrameFault,
   FrameReader,
   frame,
-  iso87Ascii,
   type Message,
 } from "@tollgate/protocols/iso8583";
+import { asciiSpeech, type Speech } from "./speech.ts";
 
 export type Received = Message | DecodeFault;
 
 export class GatewayLine {
   readonly closed: Promise<unknown>;
+  readonly speech: Speech;
   readonly #socket: Socket;
   readonly #reader = new FrameReader("binary-2", { payloadBytesMax: 8_192 });
   readonly #received: Received[] = [];
   readonly #waiting: ((message: Received) => void)[] = [];
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, speech: Speech) {
     this.#socket = socket;
+    this.speech = speech;
     this.closed = once(socket, "close");
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", () => {});
   }
 
-  static async open(port: number): Promise<GatewayLine> {
+  static async open(port: number, speech = asciiSpeech): Promise<GatewayLine> {
     const socket = connect(port, "127.0.0.1");
-    const line = new GatewayLine(socket);
+    const line = new GatewayLine(socket, speech);
     await once(socket, "connect");
     return line;
   }
 
   /** Connected and signed on. */
-  static async signOn(port: number): Promise<GatewayLine> {
-    const line = await GatewayLine.open(port);
+  static async signOn(port: number, speech = asciiSpeech): Promise<GatewayLine> {
+    const line = await GatewayLine.open(port, speech);
     await line.ask(network("001"));
     return line;
   }
 
+  /** A charge as this line speaks. */
+  charge(options: ChargeFields = {}): Message {
+    return charge({ speech: this.speech, ...options });
+  }
+
   send(...messages: readonly Message[]): void {
-    this.sendBytes(...messages.map((message) => frame("binary-2", encode(iso87Ascii, message))));
+    const { specification } = this.speech;
+    this.sendBytes(...messages.map((message) => frame("binary-2", encode(specification, message))));
   }
 
   sendBytes(...bytes: readonly Buffer[]): void {
@@ -79,7 +87,7 @@ export class GatewayLine {
     const payloads = this.#reader.push(chunk);
     if (payloads instanceof FrameFault) throw new Error("the host sent no frame");
     for (const payload of payloads) {
-      const received = decode(iso87Ascii, payload);
+      const received = decode(this.speech.specification, payload);
       const waiting = this.#waiting.shift();
       if (waiting === undefined) this.#received.push(received);
       else waiting(received);
@@ -107,12 +115,15 @@ export type ChargeFields = {
   readonly reference?: string;
   readonly mti?: "0200" | "0100";
   readonly cvv?: string;
+  readonly eci?: string;
+  readonly cavv?: string;
+  readonly speech?: Speech;
   readonly more?: Message["fields"];
 };
 
 export function charge(options: ChargeFields = {}): Message {
-  const { card = "4000001000000018", amount = 1_000, mti = "0200", cvv = "123" } = options;
-  const secret = cvv === "" ? {} : { 48: `T92${String(cvv.length).padStart(2, "0")}${cvv}` };
+  const { card = "4000001000000018", amount = 1_000, mti = "0200" } = options;
+  const { cvv = "123", eci, cavv, speech = asciiSpeech } = options;
   const fields = {
     2: card,
     3: "000000",
@@ -127,12 +138,12 @@ export function charge(options: ChargeFields = {}): Message {
     42: "MERCHANT       ",
     49: "840",
   };
-  return { mti, fields: { ...fields, ...secret, ...options.more } };
+  return { mti, fields: { ...fields, ...speech.writeProof({ cvv, eci, cavv }), ...options.more } };
 }
 
 /** A capture or a reversal of a charge; `remaining` makes a reversal a partial one. */
 export function follow(
-  mti: "0220" | "0221" | "0400" | "0420" | "0421",
+  mti: "0220" | "0221" | "0400" | "0401" | "0420" | "0421",
   original: Message,
   { amount, remaining }: { readonly amount?: number; readonly remaining?: number } = {},
 ): Message {
@@ -147,6 +158,12 @@ export function follow(
     49: currency,
   };
   return { mti, fields: { ...fields, ...replaced } };
+}
+
+/** Asks what became of a charge. */
+export function inquire(original: Message): Message {
+  const { 37: reference = "" } = original.fields;
+  return { mti: "0600", fields: { 7: "1115023930", 11: nextTrace(), 37: reference } };
 }
 
 function nextTrace(): string {

@@ -12,13 +12,13 @@ export function isEmptyBitmap(bitmap: string): boolean {
   return bitmap === "0000000000000000";
 }
 
-/** The fields in ascending order, without field 1. */
-export function listFields(bitmaps: string): number[] {
+/** In ascending order; field 1 is only among them where its bit has no meaning of its own. */
+export function listFields(bitmaps: string, lowest: 1 | 2 = 2): number[] {
   const fields: number[] = [];
   for (let at = 0; at < bitmaps.length; at++) {
     let digit = readHexDigit(bitmaps.charCodeAt(at));
     for (let field = at * 4 + 1; digit !== 0; field++) {
-      if ((digit & 8) !== 0 && field !== 1) fields.push(field);
+      if ((digit & 8) !== 0 && field >= lowest) fields.push(field);
       digit = (digit << 1) & 15;
     }
   }
