@@ -1,0 +1,131 @@
+/**
+ * The operator's BIN table: replaced as a whole, read as a whole. Nodes hear of a new one by the
+ * channel of the configuration, and know by its version whether they have it already.
+ */
+import type { IssuerRange } from "../issuers/issuer-range.ts";
+import type { IssuerStore } from "../issuers/live-issuers.ts";
+import type { Issuer } from "../orders/order.ts";
+import { plainArray, textArray } from "./array-literal.ts";
+import { configurationChannel } from "./configuration.ts";
+import type { Database, Query } from "./database.ts";
+
+/** So few that unpacking them never holds up the orders of a running gateway. */
+const pageRows = 500;
+const foundMax = 50;
+
+// biome-ignore format: a table
+const columns: readonly (readonly [column: keyof IssuerRow, fact: keyof Issuer])[] = [
+  ["bank_name",    "bankName"],
+  ["country",      "country"],
+  ["product_code", "productCode"],
+  ["product_name", "productName"],
+  ["type_code",    "typeCode"],
+  ["type_name",    "typeName"],
+];
+
+const selected = `select first, last, ${columns.map(([column]) => column).join(", ")}
+                  from issuer_ranges`;
+
+export function makeIssuerStore({ query, transaction }: Database) {
+  return {
+    findVersion: () => findVersion(query),
+
+    readRanges(take) {
+      return transaction(async (ask) => {
+        await ask("set transaction isolation level repeatable read, read only");
+        const version = await findVersion(ask);
+        await ask(`declare pages cursor for ${selected} order by first`);
+        for (let count = pageRows; count === pageRows; ) {
+          const rows = await ask<IssuerRow>(`fetch ${pageRows} from pages`);
+          take(rows.map(toRange));
+          count = rows.length;
+        }
+        return version;
+      });
+    },
+
+    /** All or nothing: what the portions throw undoes the whole. */
+    replace(
+      portions: AsyncIterable<readonly IssuerRange[]>,
+      report: (count: number) => void,
+    ): Promise<number> {
+      return transaction(async (ask) => {
+        // First, because it makes a second load wait for the first one's end.
+        await ask("update issuer_table set version = version + 1, loaded_at = now()");
+        // Not truncated: a node that reads just now shall go on seeing the earlier ones.
+        await ask("delete from issuer_ranges");
+        let count = 0;
+        for await (const portion of portions) {
+          await insert(ask, portion);
+          count += portion.length;
+          report(count);
+        }
+        await ask("analyze issuer_ranges");
+        await ask("select pg_notify($1, '')", [configurationChannel]);
+        return count;
+      });
+    },
+
+    /** Those that hold any of these cards; the narrowest, which is the one to count, first. */
+    async findRanges(first: number, last: number): Promise<readonly IssuerRange[]> {
+      const rows = await query<IssuerRow>(
+        `${selected} where first <= $2 and last >= $1
+         order by last - first, first desc limit ${foundMax}`,
+        [first, last],
+      );
+      return rows.map(toRange);
+    },
+
+    /** Nothing for the moment when none was ever loaded. */
+    async count(): Promise<{ readonly ranges: number; readonly loadedAt: string | null }> {
+      const [row] = await query<{ ranges: string; loaded_at: string | null }>(
+        `select (select count(*) from issuer_ranges) as ranges,
+           to_char(loaded_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') as loaded_at
+         from issuer_table`,
+      );
+      return { ranges: Number(row?.ranges), loadedAt: row?.loaded_at ?? null };
+    },
+  } satisfies IssuerStore & Record<string, unknown>;
+}
+
+async function findVersion(query: Query): Promise<string> {
+  const [row] = await query<{ version: string }>("select version from issuer_table");
+  return row?.version ?? "";
+}
+
+async function insert(query: Query, ranges: readonly IssuerRange[]): Promise<void> {
+  const facts = columns.map(([, fact]) =>
+    textArray(ranges.map(({ issuer }) => issuer[fact] ?? null)),
+  );
+  await query(
+    `insert into issuer_ranges (first, last, ${columns.map(([column]) => column).join(", ")})
+     select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[],
+                          $6::text[], $7::text[], $8::text[])`,
+    [
+      plainArray(ranges.map(({ first }) => first)),
+      plainArray(ranges.map(({ last }) => last)),
+      ...facts,
+    ],
+    "insert_issuer_ranges",
+  );
+}
+
+type IssuerRow = {
+  readonly first: string;
+  readonly last: string;
+  readonly bank_name: string | null;
+  readonly country: string | null;
+  readonly product_code: string | null;
+  readonly product_name: string | null;
+  readonly type_code: string | null;
+  readonly type_name: string | null;
+};
+
+function toRange(row: IssuerRow): IssuerRange {
+  const issuer: { -readonly [Fact in keyof Issuer]: string } = {};
+  for (const [column, fact] of columns) {
+    const value = row[column];
+    if (value !== null) issuer[fact] = value;
+  }
+  return { first: Number(row.first), last: Number(row.last), issuer };
+}
