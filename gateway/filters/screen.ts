@@ -1,31 +1,48 @@
 /**
- * Does the `screen` effect: lets an order through to payment, or filters it out. The rules are a
- * list; the first that objects decides.
+ * Does the `screen` effect: lets an order through to payment and chooses its gate, or filters it
+ * out. The rules are a list; the first that objects decides. What a rule makes of an endpoint is
+ * kept for as long as the endpoint's configuration is: every order passes here.
  */
-import type { EventOf, OrderEvent } from "../orders/events.ts";
+import type { OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Order, Reason } from "../orders/order.ts";
+import { type Circumstances, chooseGate } from "../orders/route.ts";
 import type { EndpointId } from "../values/ids.ts";
 import { amountLimits } from "./amount-limits.ts";
 
-/** Why the order must not go on; nothing when the rule has no objection. */
-export type Rule = (order: Order, endpoint: Endpoint) => Reason | undefined;
+/** Nothing when the endpoint's settings give the rule nothing to check. */
+export type Rule = (endpoint: Endpoint) => Check | undefined;
+/** Why the order must not go on; nothing when there is no objection. */
+export type Check = (order: Order) => Reason | undefined;
 export type GetEndpoint = (id: EndpointId) => Endpoint;
 
 const rules: readonly Rule[] = [amountLimits];
 
-export function makeScreen(getEndpoint: GetEndpoint): (order: Order) => OrderEvent {
+export function makeScreen(
+  getEndpoint: GetEndpoint,
+  isReady: Circumstances["isReady"],
+): (order: Order) => OrderEvent {
+  const checks = new WeakMap<Endpoint, readonly Check[]>();
+  const circumstances = { isReady, passedOver: new Set<never>() };
   return (order) => {
     const endpoint = getEndpoint(order.endpointId);
-    for (const rule of rules) {
-      const reason = rule(order, endpoint);
+    for (const check of checksOf(endpoint)) {
+      const reason = check(order);
       if (reason !== undefined) return { kind: "filtered_out", reason };
     }
-    return cleared(endpoint);
+    const gate = chooseGate(order, endpoint.gates, circumstances);
+    if (gate === undefined) {
+      return { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } };
+    }
+    const kind = endpoint.settings.threeDSecure === "off" ? "cleared" : "cleared_for_3ds";
+    return { kind, gate };
   };
-}
 
-function cleared({ gate, settings }: Endpoint): EventOf<"cleared" | "cleared_for_3ds"> {
-  const { worksWithoutCvv: _, ...facts } = gate;
-  return { kind: settings.threeDSecure === "off" ? "cleared" : "cleared_for_3ds", gate: facts };
+  function checksOf(endpoint: Endpoint): readonly Check[] {
+    const known = checks.get(endpoint);
+    if (known !== undefined) return known;
+    const made = rules.map((rule) => rule(endpoint)).filter((check) => check !== undefined);
+    checks.set(endpoint, made);
+    return made;
+  }
 }

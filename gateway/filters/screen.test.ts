@@ -1,0 +1,95 @@
+/** Screening: what an endpoint's settings keep out, and which gate the others go through. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endpointWith } from "../merchant-api/testing.ts";
+import type { Endpoint, EndpointGate, EndpointSettings } from "../orders/merchant.ts";
+import type { Order, TransactionKind } from "../orders/order.ts";
+import { draft } from "../orders/testing.ts";
+import { getCurrency } from "../values/currency.ts";
+import { asGateId, type GateId } from "../values/ids.ts";
+import { Money } from "../values/money.ts";
+import { makeScreen } from "./screen.ts";
+
+const first: EndpointGate = {
+  ...{ id: asGateId("1"), name: "first", rank: 1, weight: 1, terminalId: "10000018" },
+  ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false },
+  ...{ partialReversal: true, partialCapture: false },
+};
+const second: EndpointGate = { ...first, id: asGateId("2"), name: "second", rank: 2 };
+
+// biome-ignore format: a table
+const limits: readonly (readonly [minor: bigint, kind: TransactionKind, outcome: string])[] = [
+  [499n,   "sale",                 "amount_below_minimum"],
+  [500n,   "sale",                 "cleared"],
+  [2_000n, "preauth",              "cleared"],
+  [2_001n, "preauth",              "amount_above_maximum"],
+  [0n,     "account-verification", "cleared"],
+];
+
+test("amounts outside the endpoint's limits are filtered; a verification has no amount", () => {
+  const screen = makeScreen(
+    () => endpointOf({ amountMin: "500", amountMax: "2000" }, [first]),
+    () => true,
+  );
+
+  for (const [minor, kind, outcome] of limits) {
+    const event = screen(orderOf(minor, kind));
+    assert.equal(event.kind === "filtered_out" ? event.reason.code : event.kind, outcome);
+  }
+});
+
+test("the endpoint's policy says whether 3-D Secure comes before the charge", () => {
+  const screenWith = (threeDSecure: EndpointSettings["threeDSecure"]) =>
+    makeScreen(
+      () => endpointOf({ threeDSecure }, [first]),
+      () => true,
+    )(orderOf(1_042n));
+
+  assert.equal(screenWith("off").kind, "cleared");
+  assert.equal(screenWith("when_possible").kind, "cleared_for_3ds");
+  assert.equal(screenWith("always").kind, "cleared_for_3ds");
+});
+
+test("an order goes past a gate that is not ready", () => {
+  const isReady = (id: GateId) => id === second.id;
+  const screen = makeScreen(() => endpointOf({}, [first, second]), isReady);
+
+  const event = screen(orderOf(1_042n));
+
+  assert.ok(event.kind === "cleared");
+  assert.equal(event.gate.id, second.id);
+  assert.equal(event.gate.choice, "rank 2, because first was not ready");
+});
+
+test("an order that no gate may have ends at once", () => {
+  const screen = makeScreen(
+    () => endpointOf({}, [{ ...first, currencies: ["JPY"] }]),
+    () => true,
+  );
+
+  const event = screen(orderOf(1_042n));
+
+  assert.deepEqual(event, { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } });
+});
+
+test("a change of the endpoint's limits counts from the next order", () => {
+  let endpoint = endpointOf({ amountMax: "500" }, [first]);
+  const screen = makeScreen(
+    () => endpoint,
+    () => true,
+  );
+  assert.equal(screen(orderOf(1_042n)).kind, "filtered_out");
+
+  endpoint = endpointOf({ amountMax: "5000" }, [first]);
+
+  assert.equal(screen(orderOf(1_042n)).kind, "cleared");
+});
+
+function endpointOf(settings: Partial<EndpointSettings>, gates: readonly EndpointGate[]): Endpoint {
+  return { ...endpointWith([]), gates, settings: { threeDSecure: "off", ...settings } };
+}
+
+function orderOf(minor: bigint, kind: TransactionKind = "sale"): Order {
+  const amount = new Money(minor, getCurrency("USD"));
+  return { ...draft, transaction: { ...draft.transaction, kind, amount } };
+}

@@ -1,0 +1,142 @@
+/**
+ * Which of an endpoint's gates an order goes through. The same order always draws the same gate:
+ * the draw is made with the random digits at the end of its id.
+ */
+import type { GateId } from "../values/ids.ts";
+import type { EndpointGate } from "./merchant.ts";
+import type { GateFacts, Order } from "./order.ts";
+
+export type Circumstances = {
+  /** Whether a request could be sent now. */
+  isReady(gate: GateId): boolean;
+  /** Gates that the order has tried in vain. */
+  readonly passedOver: ReadonlySet<GateId>;
+};
+
+/** Of gates ordered by rank. Nothing when none of them may have the order, ready or not. */
+export function chooseGate(
+  order: Order,
+  gates: readonly EndpointGate[],
+  circumstances: Circumstances,
+): GateFacts | undefined {
+  const { passedOver } = circumstances;
+  const [only] = gates;
+  if (only !== undefined && gates.length === 1) {
+    return obstacleOf(order, only, passedOver) === undefined
+      ? factsOf(only, "only gate")
+      : undefined;
+  }
+  const fitting: EndpointGate[] = [];
+  const setAside: SetAside[] = [];
+  for (const gate of gates) {
+    const why = obstacleOf(order, gate, passedOver);
+    if (why === undefined) fitting.push(gate);
+    else setAside.push({ gate, why });
+  }
+  return chooseAmong(fitting, setAside, { lot: lotOf(order), isReady: circumstances.isReady });
+}
+
+type SetAside = { readonly gate: EndpointGate; readonly why: string };
+type Drawing = { readonly lot: number; readonly isReady: Circumstances["isReady"] };
+type Group = readonly [EndpointGate, ...EndpointGate[]];
+
+const randomDigits = 6;
+
+/** Rank by rank. When no gate is ready the first choice has it all the same: it may come up. */
+function chooseAmong(
+  fitting: readonly EndpointGate[],
+  unfit: readonly SetAside[],
+  { lot, isReady }: Drawing,
+): GateFacts | undefined {
+  const setAside = [...unfit];
+  let first: GateFacts | undefined;
+  for (const rank of ranksOf(fitting)) {
+    const drawn = draw(rank, lot);
+    if (isReady(drawn.id)) return factsOf(drawn, describe(drawn, rank, setAside));
+    first ??= factsOf(drawn, `${describe(drawn, rank, setAside)}, though none was ready`);
+
+    const ready = rank.filter(({ id }) => isReady(id));
+    if (isGroup(ready)) {
+      const next = draw(ready, lot);
+      return factsOf(next, describe(next, ready, [...setAside, notReady(drawn)]));
+    }
+    setAside.push(...rank.map(notReady));
+  }
+  return first;
+}
+
+function notReady(gate: EndpointGate): SetAside {
+  return { gate, why: "was not ready" };
+}
+
+/**
+ * Each gate has as many of the lots as its weight. Drawing the same lot anew among fewer gates
+ * still shares by weight: a gate's lots are consecutive, so they leave every remainder alike.
+ */
+function draw(group: Group, lot: number): EndpointGate {
+  const [first, ...others] = group;
+  let left = lot % weightOf(group);
+  let drawn = first;
+  for (const next of others) {
+    if (left < drawn.weight) break;
+    left -= drawn.weight;
+    drawn = next;
+  }
+  return drawn;
+}
+
+function* ranksOf(gates: readonly EndpointGate[]): Iterable<Group> {
+  let from = 0;
+  while (from < gates.length) {
+    const rank = gates[from]?.rank;
+    const group = gates.filter((gate) => gate.rank === rank);
+    if (!isGroup(group)) return;
+    yield group;
+    from += group.length;
+  }
+}
+
+/** Why a gate may not have the order, whether it is ready or not. */
+function obstacleOf(
+  { transaction: { kind, amount } }: Order,
+  { id, currencies, amountMin, amountMax }: EndpointGate,
+  passedOver: ReadonlySet<GateId>,
+): string | undefined {
+  const { minor, currency } = amount;
+  if (passedOver.has(id)) return "was tried before";
+  if (currencies?.includes(currency.code) === false) return `does not take ${currency.code}`;
+  // It moves no money: its zero is no amount that a limit could mean.
+  if (kind === "account-verification") return undefined;
+  if (amountMin !== undefined && minor < amountMin) return "does not take so little";
+  if (amountMax !== undefined && minor > amountMax) return "does not take so much";
+  return undefined;
+}
+
+function describe(chosen: EndpointGate, among: Group, setAside: readonly SetAside[]): string {
+  const place =
+    among.length === 1
+      ? `rank ${chosen.rank}`
+      : `rank ${chosen.rank}, weight ${chosen.weight} of ${weightOf(among)}`;
+  // A gate of a later rank would not have been asked anyway.
+  const before = setAside.filter(({ gate }) => gate.rank <= chosen.rank);
+  if (before.length === 0) return place;
+  return `${place}, because ${before.map(({ gate, why }) => `${gate.name} ${why}`).join(" and ")}`;
+}
+
+function factsOf(gate: EndpointGate, choice: string): GateFacts {
+  const { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture } = gate;
+  const facts = { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture };
+  return gate.fees === undefined ? { ...facts, choice } : { ...facts, choice, fees: gate.fees };
+}
+
+function lotOf({ id }: Order): number {
+  return Number(id.slice(-randomDigits));
+}
+
+function weightOf(gates: readonly EndpointGate[]): number {
+  return gates.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+function isGroup(gates: readonly EndpointGate[]): gates is Group {
+  return gates.length > 0;
+}
