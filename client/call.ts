@@ -5,7 +5,11 @@ export type RequestFields = { readonly [name: string]: string | undefined };
 export type CallOptions = { readonly signal?: AbortSignal };
 
 /** `{id}` is the number in the path; the merchant control key is always the last, and not here. */
-export type ControlTerm = string | { readonly minorUnitsOf: string };
+export type ControlTerm =
+  | string
+  | { readonly minorUnitsOf: string }
+  /** Amount in minor units and currency; nothing when no amount is sent. */
+  | { readonly moneyIfSent: string };
 
 export type OperationFacts = {
   /** After `/{word}/api`. */
@@ -14,6 +18,8 @@ export type OperationFacts = {
   readonly takesLogin: boolean;
   /** An identical request is answered as the first one was. */
   readonly repeatable: boolean;
+  /** The gateway answers when there is a result, or when its time for waiting is over. */
+  readonly waits: boolean;
 };
 
 export type Deliver = <Reply extends ReplyFields>(

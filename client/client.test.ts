@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseForm } from "@tollgate/protocols/form";
 import { makeClient } from "./client.ts";
-import { acknowledged, makeScene, sale, say, startServer } from "./testing.ts";
+import { acknowledged, approved, makeScene, sale, say, startServer } from "./testing.ts";
 
 test("endpoints and groups have their own paths, and the path word is a setting", async (t) => {
   const { baseUrl, received } = await startServer(t, say(acknowledged));
@@ -19,6 +19,36 @@ test("endpoints and groups have their own paths, and the path word is a setting"
     received.map(({ url }) => url),
     ["/gw/api/v2/sale/1001", "/gw/api/v2/sale/group/1007", "/pay/api/v2/sale/..%2F1"],
   );
+});
+
+test("every transaction has a path of its own, and a synchronous one that answers with the status", async (t) => {
+  const plain = await makeScene(t, say(acknowledged));
+  const waiting = await makeScene(t, say(approved));
+  const ids = { client_orderid: "invoice-1", orderid: "77000001" };
+
+  for (const { sale: charge, ...calls } of [plain.endpoint, waiting.endpoint.sync]) {
+    await charge(sale);
+    await calls.preauth(sale);
+    await calls.capture({ ...ids, amount: "4.20", currency: "USD" });
+    await calls.return(ids);
+    await calls.accountVerification(sale);
+  }
+
+  const names = ["sale", "preauth", "capture", "return", "account-verification"];
+  const urlsOf = ({ received }: typeof plain) => received.map(({ url }) => url);
+  assert.deepEqual(
+    urlsOf(plain),
+    names.map((name) => `/gw/api/v2/${name}/1001`),
+  );
+  assert.deepEqual(
+    urlsOf(waiting),
+    names.map((name) => `/gw/api/v2/sync/${name}/1001`),
+  );
+  assert.deepEqual(
+    waiting.received.map(({ body }) => body),
+    plain.received.map(({ body }) => body),
+  );
+  assert.equal((await waiting.endpoint.sync.sale(sale)).status, "approved");
 });
 
 test("login and control are added; values are trimmed; what is empty is not sent", async (t) => {

@@ -5,7 +5,13 @@
  */
 import { writeForm } from "@tollgate/protocols/form";
 import type { Deliver, OperationFacts, RequestFields } from "./call.ts";
-import { type Calls, makeCalls } from "./operations.generated.ts";
+import {
+  type Calls,
+  makeCalls,
+  makeSyncCalls,
+  type SyncCalls,
+  syncWaitMs,
+} from "./operations.generated.ts";
 import { makeWaitForResult, type WaitForResult } from "./poll.ts";
 import { type Fetch, makeSend } from "./send.ts";
 import { sign } from "./sign.ts";
@@ -29,13 +35,20 @@ export type ClientOptions = {
   readonly fetch?: Fetch;
   /** For each try. */
   readonly timeoutMs?: number;
+  /** For each try of a synchronous call; it must be longer than the gateway waits. */
+  readonly syncTimeoutMs?: number;
   /** How often a request is sent at most, when it may be sent again. */
   readonly tries?: number;
   readonly timing?: Timing;
 };
 
 /** The operations at one endpoint or group. */
-export type EntryPoint = Calls & { readonly id: string; readonly waitForResult: WaitForResult };
+export type EntryPoint = Calls & {
+  readonly id: string;
+  /** The same requests, answered with the status when there is a result or the wait is over. */
+  readonly sync: SyncCalls;
+  readonly waitForResult: WaitForResult;
+};
 
 export type Client = {
   readonly endpoint: (id: string) => EntryPoint;
@@ -44,11 +57,11 @@ export type Client = {
 
 export function makeClient(options: ClientOptions): Client {
   const { pathWord = "gw", timing = realTiming } = options;
+  const { timeoutMs = 30_000, syncTimeoutMs = syncWaitMs + 10_000 } = options;
   const send = makeSend({
     fetch: options.fetch ?? fetch,
     timing,
     fieldWord: options.fieldWord ?? "gw",
-    timeoutMs: options.timeoutMs ?? 30_000,
     tries: options.tries ?? 3,
   });
   const api = `${options.baseUrl.replace(/\/+$/, "")}/${pathWord}/api`;
@@ -63,12 +76,14 @@ export function makeClient(options: ClientOptions): Client {
         url: api + operation.path.replace("{id}", place),
         body: writeForm(signedPairs(operation, id, request)),
         repeatable: operation.repeatable,
+        timeoutMs: operation.waits ? syncTimeoutMs : timeoutMs,
         isReply,
         signal: callOptions?.signal,
       });
     };
     const calls = makeCalls(deliver);
-    return { ...calls, id, waitForResult: makeWaitForResult(calls.status, timing) };
+    const waitForResult = makeWaitForResult(calls.status, timing);
+    return { ...calls, id, sync: makeSyncCalls(deliver), waitForResult };
   }
 
   /** Trimmed as the gateway trims; what is absent or empty is not sent. */

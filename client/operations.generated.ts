@@ -99,6 +99,114 @@ export type SaleRequest = {
   readonly customer_user_agent?: string | undefined;
 };
 
+/** Holds an amount on a card. Capture takes it; return lets go of it. */
+export type PreauthRequest = SaleRequest;
+
+/** Takes what a preauthorisation holds: all of it or a part, once. */
+export type CaptureRequest = {
+  /** 128/String: merchant order id. */
+  readonly client_orderid: string;
+  /** 20/Numeric: service order id. */
+  readonly orderid: string;
+  /** 10/Numeric: how much; without it all that there is. */
+  readonly amount?: string | undefined;
+  /** 3/String: currency of the order; mandatory with an amount; needed in some requests. */
+  readonly currency?: string | undefined;
+  /** 50/String: short comment; a request that differs only in it is another request. */
+  readonly comment?: string | undefined;
+};
+
+/** Gives back what a sale or a capture took, all of it or a part, until nothing is left; of a preauthorisation that is not captured it is a cancel. */
+export type ReturnRequest = CaptureRequest;
+
+/** Checks a card with its issuer for an amount of zero. Nothing is charged or held. */
+export type AccountVerificationRequest = {
+  /** 128/String: merchant order id; it can be charged once. */
+  readonly client_orderid: string;
+  /** 50/String: customer's email address. */
+  readonly email: string;
+  /** 45/String: customer's IP address, for fraud screening. */
+  readonly ipaddress: string;
+  /** 50/String: customer's first name. */
+  readonly first_name?: string | undefined;
+  /** 50/String: customer's last name. */
+  readonly last_name?: string | undefined;
+  /** 50/String: customer's address. */
+  readonly address1: string;
+  /** 50/String: customer's city. */
+  readonly city: string;
+  /** 10/String: customer's postal code. */
+  readonly zip_code: string;
+  /** 2/String: customer's country, two letters. */
+  readonly country: string;
+  /** 3/String: customer's state; mandatory for US, CA and AU; needed in some requests. */
+  readonly state?: string | undefined;
+  /** 15/String: customer's phone number. */
+  readonly phone: string;
+  /** 15/String: customer's mobile phone number. */
+  readonly cell_phone?: string | undefined;
+  /** 4/Numeric: last four digits of the social security number. */
+  readonly ssn?: string | undefined;
+  /** 8/Numeric: customer's date of birth, YYYYMMDD. */
+  readonly birthday?: string | undefined;
+  /** 128/String: address of the shop. */
+  readonly site_url?: string | undefined;
+  /** 128/String: destination of the payment, for fraud monitoring. */
+  readonly purpose?: string | undefined;
+  /** 50/String: short comment. */
+  readonly comment?: string | undefined;
+  /** 12-19/Numeric: card number; needed in some requests. */
+  readonly credit_card_number?: string | undefined;
+  /** 12-19/Numeric: another name of credit_card_number; needed in some requests. */
+  readonly cardNumber?: string | undefined;
+  /** 128/String: cardholder's name as printed on the card; needed in some requests. */
+  readonly card_printed_name?: string | undefined;
+  /** 1-2/Numeric: month of expiry; needed in some requests. */
+  readonly expire_month?: string | undefined;
+  /** 2 or 4/Numeric: year of expiry; needed in some requests. */
+  readonly expire_year?: string | undefined;
+  /** 3-4/Numeric: card verification value; needed in some requests. */
+  readonly cvv2?: string | undefined;
+  /** 1024/String: the browser is sent here at the end; mandatory where 3-D Secure is possible; needed in some requests. */
+  readonly redirect_url?: string | undefined;
+  /** 1024/String: the browser is sent here when approved. */
+  readonly redirect_success_url?: string | undefined;
+  /** 1024/String: the browser is sent here when declined or filtered. */
+  readonly redirect_fail_url?: string | undefined;
+  /** 1024/String: receives the result. */
+  readonly server_callback_url?: string | undefined;
+  /** 1024/String: receives the results of later transactions. */
+  readonly notify_url?: string | undefined;
+  /** 64k/String: free merchant data, returned in status and callback. */
+  readonly merchant_data?: string | undefined;
+  /** 5/String: `true` when the browser's fields are sent. */
+  readonly customer_browser_info?: string | undefined;
+  /** 1-2/Numeric: colour depth of the screen in bits; needed in some requests. */
+  readonly customer_browser_color_depth?: string | undefined;
+  /** 5/String: whether Java runs in the browser; needed in some requests. */
+  readonly customer_browser_java_enabled?: string | undefined;
+  /** 5/String: whether JavaScript runs in the browser; needed in some requests. */
+  readonly customer_browser_javascript_enabled?: string | undefined;
+  /** 1-6/Numeric: height of the screen in pixels; needed in some requests. */
+  readonly customer_browser_screen_height?: string | undefined;
+  /** 1-6/Numeric: width of the screen in pixels; needed in some requests. */
+  readonly customer_browser_screen_width?: string | undefined;
+  /** 5/String: minutes between UTC and the browser's time; needed in some requests. */
+  readonly customer_browser_time_zone?: string | undefined;
+  /** 2048/String: the browser's Accept header; needed in some requests. */
+  readonly customer_browser_accept_header?: string | undefined;
+  /** 100/String: the browser's Accept-Language header; needed in some requests. */
+  readonly customer_browser_accept_language?: string | undefined;
+  /** 2048/String: the browser's User-Agent header; needed in some requests. */
+  readonly customer_browser_user_agent?: string | undefined;
+  /** 2048/String: older name of customer_browser_accept_header. */
+  readonly customer_accept?: string | undefined;
+  /** 100/String: older name of customer_browser_accept_language. */
+  readonly customer_accept_language?: string | undefined;
+  /** 2048/String: older name of customer_browser_user_agent. */
+  readonly customer_user_agent?: string | undefined;
+};
+
 /** Tells the state of an order. Poll it until a final status is returned. */
 export type StatusRequest = {
   /** 128/String: merchant order id. */
@@ -140,15 +248,15 @@ export type StatusReply = {
   readonly amount?: string | undefined;
   /** Amount set in the initiating transaction without fees or commissions; it does not change. */
   readonly "initial-amount"?: string | undefined;
-  /** What was charged, when that is less than was asked for. */
+  /** What was charged in all, when that is not `initial-amount`: less was approved, or a part was captured. */
   readonly "charged-amount"?: string | undefined;
-  /** The sum of all returns, when there are any. */
+  /** The sum of all returns until now, when a return is described. */
   readonly "total-reversal-amount"?: string | undefined;
   /** Currency of the initial transaction. */
   readonly currency?: string | undefined;
   /** Serial number from the status request, when it was sent. */
   readonly "by-request-sn"?: string | undefined;
-  /** Kind of the transaction that is described. */
+  /** Kind of the transaction that is described: the latest, unless `by-request-sn` names another. */
   readonly "transaction-type"?: string | undefined;
   /** Acquirer's transaction identifier. */
   readonly "processor-tx-id"?: string | undefined;
@@ -277,13 +385,25 @@ export function isStatusReply(fields: ReplyFields): fields is StatusReply {
 }
 
 export const operationFacts = {
-  sale: {"path":"/v2/sale/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true},
-  status: {"path":"/v2/status/{id}","control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true},
+  sale: {"path":"/v2/sale/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
+  preauth: {"path":"/v2/preauth/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
+  capture: {"path":"/v2/capture/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
+  return: {"path":"/v2/return/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
+  accountVerification: {"path":"/v2/account-verification/{id}","control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":false},
+  status: {"path":"/v2/status/{id}","control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
   /** Charges a card. The order is acknowledged at once and its result read by status. */
   readonly sale: (request: SaleRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Holds an amount on a card. Capture takes it; return lets go of it. */
+  readonly preauth: (request: PreauthRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Takes what a preauthorisation holds: all of it or a part, once. */
+  readonly capture: (request: CaptureRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Gives back what a sale or a capture took, all of it or a part, until nothing is left; of a preauthorisation that is not captured it is a cancel. */
+  readonly return: (request: ReturnRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Checks a card with its issuer for an amount of zero. Nothing is charged or held. */
+  readonly accountVerification: (request: AccountVerificationRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Tells the state of an order. Poll it until a final status is returned. */
   readonly status: (request: StatusRequest, options?: CallOptions) => Promise<StatusReply>;
 };
@@ -292,10 +412,57 @@ export function makeCalls(deliver: Deliver): Calls {
   return {
     sale: (request, options) =>
       deliver(operationFacts.sale, isAcknowledgement, request, options),
+    preauth: (request, options) =>
+      deliver(operationFacts.preauth, isAcknowledgement, request, options),
+    capture: (request, options) =>
+      deliver(operationFacts.capture, isAcknowledgement, request, options),
+    return: (request, options) =>
+      deliver(operationFacts.return, isAcknowledgement, request, options),
+    accountVerification: (request, options) =>
+      deliver(operationFacts.accountVerification, isAcknowledgement, request, options),
     status: (request, options) =>
       deliver(operationFacts.status, isStatusReply, request, options),
   };
 }
+
+export const syncOperationFacts = {
+  sale: {"path":"/v2/sync/sale/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
+  preauth: {"path":"/v2/sync/preauth/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
+  capture: {"path":"/v2/sync/capture/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
+  return: {"path":"/v2/sync/return/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
+  accountVerification: {"path":"/v2/sync/account-verification/{id}","control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":true},
+} as const satisfies Record<string, OperationFacts>;
+
+export type SyncCalls = {
+  /** As `sale`, answered with the result or, after a while, without it. */
+  readonly sale: (request: SaleRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `preauth`, answered with the result or, after a while, without it. */
+  readonly preauth: (request: PreauthRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `capture`, answered with the result or, after a while, without it. */
+  readonly capture: (request: CaptureRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `return`, answered with the result or, after a while, without it. */
+  readonly return: (request: ReturnRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `accountVerification`, answered with the result or, after a while, without it. */
+  readonly accountVerification: (request: AccountVerificationRequest, options?: CallOptions) => Promise<StatusReply>;
+};
+
+export function makeSyncCalls(deliver: Deliver): SyncCalls {
+  return {
+    sale: (request, options) =>
+      deliver(syncOperationFacts.sale, isStatusReply, request, options),
+    preauth: (request, options) =>
+      deliver(syncOperationFacts.preauth, isStatusReply, request, options),
+    capture: (request, options) =>
+      deliver(syncOperationFacts.capture, isStatusReply, request, options),
+    return: (request, options) =>
+      deliver(syncOperationFacts.return, isStatusReply, request, options),
+    accountVerification: (request, options) =>
+      deliver(syncOperationFacts.accountVerification, isStatusReply, request, options),
+  };
+}
+
+/** How long the gateway waits for the result of a synchronous request, as a rule. */
+export const syncWaitMs = 30000;
 
 type ExponentGroup = readonly [exponent: number, codes: readonly string[]];
 
@@ -422,4 +589,8 @@ export const errorCodes = {
   REVERSED: 5003,
   /** The order was not carried on in time; nothing was sent. */
   PROCESSING_EXPIRED: 5004,
+  /** No gate of the endpoint takes this currency and amount; nothing was sent. */
+  NO_GATE: 5005,
+  /** The acquirer did not answer; an operator has made sure that nothing is charged. */
+  SETTLED_BY_OPERATOR: 5006,
 } as const;

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StillProcessing } from "./client.ts";
-import { makeScene, refuse, say } from "./testing.ts";
+import { acknowledged, makeScene, refuse, say } from "./testing.ts";
 
 const order = { client_orderid: "invoice-1", orderid: "77000001" };
+
+/** Of the acknowledgement. */
+const serialNumber = "0195933a-7c48-7000-8000-000000000001";
 
 const answer = (status: string, more = "") =>
   say(
@@ -37,6 +40,30 @@ test("an acknowledgement tells what to ask for", async (t) => {
 
   await endpoint.waitForResult({ "merchant-order-id": "invoice-1", "gw-order-id": "77000001" });
   assert.match(received[0]?.body ?? "", /^client_orderid=invoice-1&orderid=77000001&/);
+});
+
+test("a transaction is waited for by the serial number of its acknowledgement", async (t) => {
+  const { endpoint, received } = await makeScene(t, say(acknowledged), answer("approved"));
+
+  await endpoint.waitForResult(await endpoint.return(order));
+
+  assert.match(received[1]?.body ?? "", new RegExp(`&by-request-sn=${serialNumber}&`));
+});
+
+test("a status that is not final yet is asked for as it was", async (t) => {
+  const named = { ...order, "by-request-sn": serialNumber };
+  for (const question of [named, order]) {
+    const echo = "by-request-sn" in question ? `&by-request-sn=${serialNumber}` : "";
+    const { endpoint, received } = await makeScene(
+      t,
+      answer("processing", echo),
+      answer("approved", echo),
+    );
+
+    await endpoint.waitForResult(await endpoint.status(question));
+
+    assert.equal(received[1]?.body, received[0]?.body);
+  }
 });
 
 test("gaps grow by half up to ten times the first, and never past the end", async (t) => {

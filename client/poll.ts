@@ -1,15 +1,26 @@
 /**
- * Asks for the status of an order until it is final or the cardholder has a 3-D Secure step to do.
- * The gaps between questions grow: most orders end in a moment, the others take their time.
+ * Asks for the status of a transaction until it is final or the cardholder has a 3-D Secure step to
+ * do. The gaps between questions grow: most end in a moment, the others take their time.
  */
 import { StillProcessing } from "./errors.ts";
 import type { StatusReply, StatusRequest } from "./operations.generated.ts";
 import type { Timing } from "./timing.ts";
 
-/** An acknowledgement as it came, or the ids of an order. */
-export type Awaited =
-  | { readonly "merchant-order-id": string; readonly "gw-order-id": string }
-  | { readonly client_orderid: string; readonly orderid?: string | undefined };
+/**
+ * An acknowledgement or a status as it came, or a question of one's own. An acknowledgement is
+ * waited for by its serial number, so that a capture or a return is not mistaken for another one;
+ * a question without a `by-request-sn` is about the order's latest transaction.
+ */
+export type Awaited = StatusRequest | Acknowledged | Described;
+
+type Acknowledged = {
+  readonly type?: "async-response";
+  readonly "serial-number"?: string;
+  readonly "merchant-order-id": string;
+  readonly "gw-order-id": string;
+};
+/** Of a synchronous call too; its own serial number has to be given as `by-request-sn`. */
+type Described = Pick<StatusReply, "type" | "merchant-order-id" | "gw-order-id" | "by-request-sn">;
 
 export type WaitOptions = {
   readonly timeoutMs?: number;
@@ -57,5 +68,14 @@ export function needsCardholder(status: StatusReply): boolean {
 
 function questionOf(awaited: Awaited): StatusRequest {
   if ("client_orderid" in awaited) return awaited;
-  return { client_orderid: awaited["merchant-order-id"], orderid: awaited["gw-order-id"] };
+  return {
+    client_orderid: awaited["merchant-order-id"],
+    orderid: awaited["gw-order-id"],
+    "by-request-sn": serialNumberOf(awaited),
+  };
+}
+
+/** The serial number of a status is that of the question, which began nothing. */
+function serialNumberOf(awaited: Acknowledged | Described): string | undefined {
+  return awaited.type === "status-response" ? awaited["by-request-sn"] : awaited["serial-number"];
 }

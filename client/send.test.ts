@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { makeClient, Refused, Unreachable } from "./client.ts";
+import { syncWaitMs } from "./operations.generated.ts";
 import {
   type Answer,
   acknowledged,
+  approved,
   hangUp,
   makeScene,
   makeStillTime,
@@ -40,6 +42,43 @@ test("a sale is sent again, byte for byte, after trouble that passes", async (t)
     assert.deepEqual(received[0], received[1], what);
     assert.equal(timing.pauses.length, 1, what);
   }
+});
+
+test("captures and returns are sent again too, since the gateway knows the identical request", async (t) => {
+  const asked = { client_orderid: "invoice-1", orderid: "77000001", comment: "first" };
+  for (const name of ["capture", "return"] as const) {
+    const { endpoint, received } = await makeScene(t, hangUp, say(acknowledged));
+
+    await endpoint[name](asked);
+
+    assert.equal(received.length, 2, name);
+    assert.deepEqual(received[0], received[1], name);
+  }
+});
+
+test("a synchronous request whose reply is lost or late is sent again", async (t) => {
+  const { baseUrl, received } = await startServer(t, saysNothing, hangUp, say(approved));
+  const merchant = { baseUrl, login: "a", controlKey: "k", timing: makeStillTime() };
+  const client = makeClient({ ...merchant, syncTimeoutMs: 40 });
+
+  const result = await client.endpoint("1001").sync.sale(sale);
+
+  assert.equal(result.status, "approved");
+  assert.equal(received.length, 3);
+});
+
+test("a synchronous request has more time than the gateway takes for waiting", async (t) => {
+  const limitsMs: number[] = [];
+  t.mock.method(AbortSignal, "timeout", (limitMs: number) => {
+    limitsMs.push(limitMs);
+    return new AbortController().signal;
+  });
+  const { endpoint } = await makeScene(t, say(approved));
+
+  await endpoint.sync.sale(sale);
+  await endpoint.status({ client_orderid: "invoice-1" });
+
+  assert.deepEqual(limitsMs, [syncWaitMs + 10_000, 30_000]);
 });
 
 test("a refusal is final, and is sent once", async (t) => {

@@ -28,7 +28,6 @@ export type SendNeeds = {
   readonly fetch: Fetch;
   readonly timing: Timing;
   readonly fieldWord: string;
-  readonly timeoutMs: number;
   readonly tries: number;
 };
 
@@ -37,6 +36,8 @@ export type Message<Reply extends ReplyFields> = {
   readonly body: string;
   /** The gateway answers the second of two identical requests as it did the first. */
   readonly repeatable: boolean;
+  /** For each try. */
+  readonly timeoutMs: number;
   readonly isReply: (fields: ReplyFields) => fields is Reply;
   readonly signal: AbortSignal | undefined;
 };
@@ -90,7 +91,7 @@ async function tryOnce<Reply extends ReplyFields>(
 ): Promise<{ readonly reply: Reply } | Failed> {
   const { signal } = message;
   signal?.throwIfAborted();
-  const timeout = AbortSignal.timeout(needs.timeoutMs);
+  const timeout = AbortSignal.timeout(message.timeoutMs);
   try {
     const response = await needs.fetch(message.url, {
       method: "POST",

@@ -1,7 +1,7 @@
 /** Checksums against values that another program computed, and amounts of every exponent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { operationFacts } from "./operations.generated.ts";
+import { operationFacts, syncOperationFacts } from "./operations.generated.ts";
 import { sign, toMinorUnits } from "./sign.ts";
 
 // biome-ignore format: a table
@@ -56,6 +56,37 @@ test("a status request is signed over login, order, order id and key", () => {
 
   const control = sign(operationFacts.status.control, { ...merchant, values: asked });
   assert.equal(control, "9757ba4c1e8cbfb2347e660619f65de9a5e54001");
+});
+
+// biome-ignore format: a table
+const followUps: readonly (readonly [sent: Record<string, string>, control: string])[] = [
+  [{ amount: "4.2", currency: "USD" },  "1a9c019b9522837120631daf6da2b30866190376"],
+  [{ amount: "500", currency: "JPY" },  "48dd7a06aa9501f80b7809f0da6007f22997f494"],
+  [{},                                  "9757ba4c1e8cbfb2347e660619f65de9a5e54001"],
+  [{ amount: "", currency: "USD" },     "9757ba4c1e8cbfb2347e660619f65de9a5e54001"],
+];
+
+test("captures and returns sign minor units and currency, or neither without an amount", () => {
+  const ids = { client_orderid: "invoice-1", orderid: "77000001" };
+  for (const [sent, expected] of followUps) {
+    const asked = new Map(Object.entries({ ...ids, ...sent }));
+
+    for (const { control } of [operationFacts.capture, operationFacts.return]) {
+      assert.equal(sign(control, { ...merchant, values: asked }), expected);
+    }
+  }
+});
+
+test("an account verification is signed over endpoint, order, email and key", () => {
+  const control = sign(operationFacts.accountVerification.control, { ...merchant, values });
+
+  assert.equal(control, "1a7c1233ba1f381f384cbd324a2cc1a8ab9b1c89");
+});
+
+test("a synchronous request is signed as its twin", () => {
+  for (const name of ["sale", "preauth", "capture", "return", "accountVerification"] as const) {
+    assert.deepEqual(syncOperationFacts[name].control, operationFacts[name].control);
+  }
 });
 
 test("a signed field that is not sent counts as empty", () => {

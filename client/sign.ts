@@ -35,7 +35,10 @@ function textOf(term: ControlTerm, { id, login, values }: Signed): string {
   if (term === "{id}") return id;
   if (term === "login") return login;
   if (typeof term === "string") return values.get(term) ?? "";
-  return toMinorUnits(values.get(term.minorUnitsOf) ?? "", values.get("currency") ?? "");
+  const currency = values.get("currency") ?? "";
+  if ("minorUnitsOf" in term) return toMinorUnits(values.get(term.minorUnitsOf) ?? "", currency);
+  const amount = values.get(term.moneyIfSent) ?? "";
+  return amount === "" ? "" : toMinorUnits(amount, currency) + currency;
 }
 
 const usualExponent = 2;

@@ -13,6 +13,9 @@ export type Answer = (response: ServerResponse, received: Received) => void;
 export const acknowledged =
   "type=async-response&serial-number=0195933a-7c48-7000-8000-000000000001" +
   "&merchant-order-id=invoice-1&gw-order-id=77000001&end-point-id=1001";
+export const approved =
+  "type=status-response&serial-number=0195933a-7c48-7000-8000-000000000002" +
+  "&merchant-order-id=invoice-1&gw-order-id=77000001&status=approved&order-stage=sale_approved";
 export const sale = {
   client_orderid: "invoice-1",
   order_desc: "Two tickets",

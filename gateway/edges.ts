@@ -54,7 +54,12 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     pathWord: config.pathWord,
     wire,
     services: {
-      orders: { accept: guarded(engine.accept), find: guarded(engine.find) },
+      orders: {
+        accept: guarded(engine.accept),
+        find: guarded(engine.find),
+        followUp: guarded(engine.followUp),
+        waitForResult: guarded(engine.waits.wait),
+      },
       printDate: makePrintDate(config.zone),
     },
     findEntryPoint(form, id) {

@@ -4,18 +4,13 @@
  * that there is nothing else to it.
  */
 
-import type { Acquirer } from "./acquirers/acquirer.ts";
-import { makeAuthorize } from "./acquirers/authorize.ts";
-import { reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
-import { makeReverse } from "./acquirers/reverse.ts";
 import type { Config } from "./config.ts";
+import { type DoerNeeds, isReadyOf, makeDoers } from "./doers.ts";
 import { makeScreen } from "./filters/screen.ts";
 import { makeAdvance } from "./orders/advance.ts";
-import { makeApply, makeClaim } from "./orders/apply.ts";
+import { makeApply, makeClaim, makeFollow } from "./orders/apply.ts";
 import type { Deadlines } from "./orders/deadlines.ts";
-import type { Doers } from "./orders/doer.ts";
-import type { Endpoint } from "./orders/merchant.ts";
-import type { Answer, Order } from "./orders/order.ts";
+import type { Answer, Issuer, Order } from "./orders/order.ts";
 import { parseReference } from "./orders/trace.ts";
 import { makeBegin, makeCommit } from "./storage/commit.ts";
 import type { Database } from "./storage/database.ts";
@@ -28,28 +23,20 @@ import {
 } from "./storage/find-orders.ts";
 import { makeNextOrderId } from "./storage/order-ids.ts";
 import { makeLookUp3ds } from "./threeds/look-up-3ds.ts";
-import type { EndpointId, GateId, ReceiptId } from "./values/ids.ts";
-import type { Clock } from "./values/time.ts";
-import type { Vault } from "./vault/vault.ts";
 import { makeAccept } from "./work/accept.ts";
-import { makeAlertOperator } from "./work/alert-operator.ts";
 import { makeCarry } from "./work/carry.ts";
 import { makeClaimWork } from "./work/claim.ts";
 import { makeFindOrder } from "./work/find-order.ts";
+import { makeFollowUp } from "./work/follow-up.ts";
+import { makeResultWaits } from "./work/wait-for-result.ts";
 
-export type EngineNeeds = {
-  readonly config: Config;
+export type EngineNeeds = DoerNeeds & {
   readonly database: Database;
   readonly node: string;
-  readonly clock: Clock;
-  readonly vault: Vault;
-  readonly getEndpoint: (id: EndpointId) => Endpoint;
-  readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
-  readonly newReceiptId: () => ReceiptId;
+  readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly onBatch: (queue: string) => (size: number, durationMs: number) => void;
   readonly onStep: (order: Order) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
-  readonly alert: (order: Order) => void;
 };
 
 const batchMax = 256;
@@ -67,15 +54,25 @@ export function makeEngine(needs: EngineNeeds) {
   const findBySequence = makeFindBySequence(database.hot);
 
   const advance = makeAdvance(deadlinesOf(config), {
-    screen: makeScreen(needs.getEndpoint),
+    screen: makeScreen(needs.getEndpoint, isReadyOf(needs)),
     look_up_3ds: makeLookUp3ds(needs.getEndpoint),
   });
   const commit = makeCommit(database.hot, node, { ...one("move"), ...commits });
-  const apply = makeApply({ advance, commit, load, clock });
+  const steps = { advance, commit, load, clock };
+  const apply = makeApply(steps);
+  const waits = makeResultWaits({
+    load: ({ merchantId, id }) => load(merchantId, id),
+    clock,
+    limitMs: config.syncWaitMs,
+    lookEveryMs: config.claimEveryMs,
+  });
   const carry = makeCarry({
-    doers: doersOf(needs),
+    doers: makeDoers(needs),
     apply,
-    onStep: needs.onStep,
+    onStep(order) {
+      needs.onStep(order);
+      waits.tell(order);
+    },
     onTrouble: needs.onTrouble,
   });
   const accept = makeAccept({
@@ -84,6 +81,7 @@ export function makeEngine(needs: EngineNeeds) {
     findKnown,
     vault,
     nextOrderId: makeNextOrderId(database.query),
+    findIssuer: needs.findIssuer,
     carry,
     clock,
     inFlightMax: config.inFlightMax,
@@ -93,16 +91,15 @@ export function makeEngine(needs: EngineNeeds) {
     clock,
     findDue: makeFindDue(database.hot),
     findCarried: makeFindCarried(database.hot),
-    claim: makeClaim({ advance, commit, clock }),
+    claim: makeClaim(steps),
     carry,
     batchMax,
   });
-  const find = makeFindOrder({
-    findById: byId,
-    findKnown,
-    findBySerial: makeFindBySerial(database.hot),
-  });
-  return { accept, find, carry, work, reportLateApproval };
+  const findBySerial = makeFindBySerial(database.hot);
+  const find = makeFindOrder({ findById: byId, findKnown, findBySerial });
+  const { inFlightMax } = config;
+  const followUp = makeFollowUp({ find, follow: makeFollow(steps), carry, inFlightMax });
+  return { accept, find, followUp, waits, carry, work, reportLateApproval };
 
   async function load(merchantId: Order["merchantId"], orderId: Order["id"]): Promise<Order> {
     const order = await byId({ merchantId, orderId });
@@ -120,26 +117,7 @@ export function makeEngine(needs: EngineNeeds) {
   }
 }
 
-function doersOf(needs: EngineNeeds): Doers {
-  const { config, clock, vault, newReceiptId } = needs;
-  const acquirerOf = ({ transaction }: Order) =>
-    transaction.charge === undefined ? undefined : needs.findAcquirer(transaction.charge.gate.id);
-  const findCard = vault.reveal;
-  const { answerTimeoutMs } = config;
-  return {
-    authorize: makeAuthorize({
-      acquirerOf,
-      reasonOf,
-      newReceiptId,
-      clock,
-      answerTimeoutMs,
-    }),
-    reverse: makeReverse({ acquirerOf, findCard }),
-    alert_operator: makeAlertOperator(needs.alert),
-  };
-}
-
-function deadlinesOf(config: Config): Deadlines {
+export function deadlinesOf(config: Config): Deadlines {
   return {
     stageMs: {
       filtering: config.processingDeadlineMs,
@@ -148,9 +126,13 @@ function deadlinesOf(config: Config): Deadlines {
       awaiting_challenge: config.challengeDeadlineMs,
       awaiting_pares: config.paresDeadlineMs,
       authorizing: config.processingDeadlineMs,
+      inquiring: config.processingDeadlineMs,
       reversing: config.doubtAlarmMs,
+      capturing: config.processingDeadlineMs,
+      returning: config.processingDeadlineMs,
+      repeating: config.doubtAlarmMs,
     },
     leaseMs: config.answerTimeoutMs + config.leaseSlackMs,
-    reversalGapsMs: config.reversalGapsMs,
+    repeatGapsMs: config.reversalGapsMs,
   };
 }

@@ -5,22 +5,24 @@
 import type { AddressInfo } from "node:net";
 import { makeGates, type StartAcquirer } from "./acquirers/gates.ts";
 import { makeIso8583Acquirer } from "./acquirers/iso8583-host/connector.ts";
+import { dialects } from "./acquirers/iso8583-host/dialects/dialects.ts";
 import { systemClock } from "./clock.ts";
 import { baseUrlOf, type Config } from "./config.ts";
 import { type EdgeNeeds, makeEdges } from "./edges.ts";
 import { makeEngine } from "./engine.ts";
+import { openIssuers } from "./issuers/live-issuers.ts";
 import type { Log } from "./log/log.ts";
 import { makeMetrics } from "./log/metrics.ts";
 import { makeObserveOrders } from "./log/observe.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
+import { makeIssuerStore } from "./storage/issuer-ranges.ts";
 import { openConfiguration } from "./storage/live-configuration.ts";
 import { takePresence } from "./storage/presence.ts";
 import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
-import { asReceiptId } from "./values/ids.ts";
 import type { Clock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
-import { takeRandom } from "./vault/nonces.ts";
+import { newReceiptId } from "./vault/receipt-ids.ts";
 import { makeVault } from "./vault/vault.ts";
 import { every } from "./work/every.ts";
 
@@ -60,9 +62,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onChange: ({ gates: changed }) => gates.update(changed.values()),
     onError: (error) => log.error({ err: error }, "could not read the configuration again"),
   });
+  const issuers = await openIssuers({
+    store: makeIssuerStore(database),
+    builtIn: config.environment === "staging",
+    onError: (error) => log.error({ err: error }, "could not read the BIN table again"),
+  });
   const presence = await takePresence(database, {
     names: [config.nodeName, `${config.nodeName}-${process.pid}`],
-    onConfiguration: () => void configuration.reload(),
+    onConfiguration() {
+      void configuration.reload();
+      void issuers.reload();
+    },
     onLost: (error) => log.warn({ error: error.message }, "lost the presence connection"),
     retryMs: 1000,
   });
@@ -74,7 +84,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     vault,
     getEndpoint: configuration.getEndpoint,
     findAcquirer: gates.find,
-    newReceiptId: () => asReceiptId(takeRandom(8).readBigUInt64BE().toString()),
+    findIssuer: issuers.find,
+    newReceiptId,
     ...makeObserveOrders(log, metrics),
   });
   gates.update(configuration.current().gates.values());
@@ -102,6 +113,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     /** First no new work, then what is in hand, then the links it needs. */
     async stop() {
       const looked = stopLooking();
+      engine.waits.end();
       await server.close();
       // A database that is away holds a look and a step up for as long as it takes; we leave then.
       await Promise.race([looked.then(engine.carry.idle), delay(config.drainMs)]);
@@ -115,8 +127,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   function makeStartAcquirer(): StartAcquirer {
-    return ({ name, settings }) =>
+    return ({ name, kind, settings }) =>
       makeIso8583Acquirer({
+        dialect: dialects[kind],
         settings,
         clock,
         answerTimeoutMs: config.answerTimeoutMs,

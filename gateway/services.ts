@@ -1,7 +1,12 @@
 /** The collaborators that edges are handed, as types: narrow functions that `main.ts` makes. */
-import type { Accepted, AskedOrder, WantedOrder } from "./orders/asked.ts";
+import type {
+  Accepted,
+  AskedFollowUp,
+  AskedOrder,
+  FoundOrder,
+  WantedOrder,
+} from "./orders/asked.ts";
 import type { EntryPoint } from "./orders/merchant.ts";
-import type { Order } from "./orders/order.ts";
 import type { Failure } from "./values/failure.ts";
 import type { Instant } from "./values/time.ts";
 
@@ -15,5 +20,9 @@ export type OrderServices = {
   /** Takes an order on, or tells which earlier one the request repeats. */
   accept(asked: AskedOrder): Promise<Accepted | Failure>;
   /** Among the orders of this endpoint or group. */
-  find(entryPoint: EntryPoint, wanted: WantedOrder): Promise<Order | Failure>;
+  find(entryPoint: EntryPoint, wanted: WantedOrder): Promise<FoundOrder | Failure>;
+  /** Begins a capture or a return of one of them, or tells which earlier one it repeats. */
+  followUp(entryPoint: EntryPoint, asked: AskedFollowUp): Promise<Accepted | Failure>;
+  /** The same transaction when it is final, or as it is when the time for that is over. */
+  waitForResult(found: FoundOrder): Promise<FoundOrder | Failure>;
 };

@@ -26,6 +26,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/wallets",       [values, orders, "protocols"]],
   ["gateway/acquirers",     [values, orders, "protocols"]],
   ["gateway/callbacks",     [values, orders, "protocols", views]],
+  ["gateway/issuers",       [values, orders]],
   ["gateway/vault",         [values]],
   ["gateway/work",          [values, orders]],
 
@@ -43,6 +44,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/config",        [values, "gateway/settings"]],
   ["gateway/main",          ["gateway"]],
   ["gateway/engine",        ["gateway"]],
+  ["gateway/doers",         ["gateway"]],
   ["gateway/edges",         ["gateway"]],
   ["gateway/cli",           ["gateway"]],
 

@@ -8,7 +8,9 @@ import { findLongFiles, findLongFunctions, findLongLines } from "./tidy-sizes.ts
 
 /** The only files that call `Secret.reveal()`. Exact paths; each must exist and call it. */
 const revealers: readonly string[] = [
-  "gateway/acquirers/iso8583-host/dialect.ts",
+  "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
+  "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
+  "gateway/acquirers/iso8583-host/field-values.ts",
   "gateway/cli/demonstration.ts",
   "gateway/merchant-api/control.ts",
   "gateway/vault/vault.ts",

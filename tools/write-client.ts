@@ -3,30 +3,34 @@
  * fraction digits of currencies, error codes. All of it comes from the tables of the gateway.
  */
 import type { Operation } from "../gateway/merchant-api/operation.ts";
+import { twinOf } from "../gateway/merchant-api/wait.ts";
+import { settings } from "../gateway/settings.ts";
 import { findCurrency } from "../gateway/values/currency.ts";
 import { failures } from "../gateway/values/failure.ts";
-import type { Status } from "../gateway/views/stages.ts";
+import { renderReply, renderRequests, repliesOf, shapeOf } from "./documents/client-types.ts";
 import type { Example } from "./documents/examples.ts";
-import { always, statusFields } from "./documents/status-fields.ts";
+import { block, camel, pascal, quote, sentence } from "./documents/typescript.ts";
 
 /**
  * Transactions that may be sent again when no answer came: the gateway answers an identical request
  * as it did the first. Questions always may. What is not named here is sent once.
  */
-const recognisedRepeats: ReadonlySet<string> = new Set(["sale"]);
-
-/** The client adds them. */
-const ownFields: ReadonlySet<string> = new Set(["login", "control"]);
-
-const statuses: readonly Status[] = ["processing", "approved", "declined", "error", "filtered"];
+const recognisedRepeats: ReadonlySet<string> = new Set([
+  "sale",
+  "preauth",
+  "account-verification",
+  "capture",
+  "return",
+]);
 
 export function renderClient(examples: readonly Example[]): string {
   return [
     heading,
-    ...examples.map(({ operation }) => renderRequest(operation)),
+    ...renderRequests(examples.map(({ operation }) => operation)),
     ...repliesOf(examples).map(renderReply),
-    renderFacts(examples),
-    renderCalls(examples),
+    ...renderCalls(examples.map(callOf), asynchronous),
+    ...renderCalls(examples.filter(({ operation }) => operation.sync).map(syncCallOf), synchronous),
+    renderWait(),
     renderCurrencies(),
     renderWordNames(examples),
     renderErrorCodes(),
@@ -41,120 +45,79 @@ const heading = `/**
 import type { CallOptions, Deliver, OperationFacts, ReplyFields } from "./call.ts";
 `;
 
-/** Fields that an endpoint may waive stay mandatory here; an empty value is not sent. */
-function renderRequest({ name, purpose, request }: Operation): string {
-  const fields = Object.entries(request).filter(([field]) => !ownFields.has(field));
-  const lines = fields.flatMap(([field, { type, necessity, documentation }]) => {
-    const mark = necessity === "mandatory" ? "" : "?";
-    const value = necessity === "mandatory" ? "string" : "string | undefined";
-    const note = necessity === "conditional" ? "; needed in some requests" : "";
-    return [
-      `  /** ${type}: ${documentation}${note}. */`,
-      `  readonly ${key(field)}${mark}: ${value};`,
-    ];
-  });
-  return block(`/** ${purpose} */`, `export type ${pascal(name)}Request = {`, ...lines, "};");
-}
-
-type ReplyShape = {
+type Call = {
+  readonly operation: Operation;
   readonly name: string;
-  readonly type: string;
-  readonly mandatory: readonly string[];
-  readonly optional: readonly string[];
+  readonly purpose: string;
+  readonly reply: string;
+  readonly waits: boolean;
 };
 
-/** A reply's type says what it is: operations that answer alike share one. */
-function repliesOf(examples: readonly Example[]): readonly ReplyShape[] {
-  const shapes = examples.map(shapeOf);
-  return shapes.filter(({ name }, at) => shapes.findIndex((shape) => shape.name === name) === at);
+function callOf(example: Example): Call {
+  const { operation } = example;
+  const { name, purpose } = operation;
+  return { operation, name, purpose, reply: shapeOf(example).name, waits: false };
 }
 
-function shapeOf({ operation, reply }: Example): ReplyShape {
-  const { type, orderId, clientOrderId } = reply;
-  if (type === "status-response") {
-    const mandatory = [...always, "status"];
-    const optional = Object.keys(statusFields).filter((name) => !mandatory.includes(name));
-    return { name: "StatusReply", type, mandatory, optional };
-  }
-  const mandatory = always.filter(
-    (name) =>
-      (name !== "merchant-order-id" || clientOrderId !== undefined) &&
-      (name !== "gw-order-id" || orderId !== undefined),
-  );
-  const optional = reply.fields.map(([field]) => field);
-  const name = type === "async-response" ? "Acknowledgement" : `${pascal(operation.name)}Reply`;
-  return { name, type, mandatory, optional };
+/** The twin takes the request of its operation and answers with the status. */
+function syncCallOf({ operation }: Example): Call {
+  const { name } = operation;
+  const purpose = `As \`${camel(name)}\`, answered with the result or, after a while, without it.`;
+  return { operation: twinOf(operation), name, purpose, reply: "StatusReply", waits: true };
 }
 
-function renderReply({ name, type, mandatory, optional }: ReplyShape): string {
-  const line = (field: string, mark: string, value: string) => [
-    ...(type === "status-response" ? [`  /** ${sentence(statusFields[field])} */`] : []),
-    `  readonly ${key(field)}${mark}: ${value};`,
+const asynchronous = { facts: "operationFacts", type: "Calls", make: "makeCalls" };
+const synchronous = { facts: "syncOperationFacts", type: "SyncCalls", make: "makeSyncCalls" };
+
+function renderCalls(
+  calls: readonly Call[],
+  { facts, type, make }: typeof asynchronous,
+): readonly string[] {
+  return [
+    block(
+      `export const ${facts} = {`,
+      ...calls.map((call) => `  ${camel(call.name)}: ${JSON.stringify(factsOf(call))},`),
+      "} as const satisfies Record<string, OperationFacts>;",
+    ),
+    block(
+      `export type ${type} = {`,
+      ...calls.flatMap(({ name, purpose, reply }) => [
+        `  /** ${purpose} */`,
+        `  readonly ${camel(name)}: (${argumentsOf(name)}) => Promise<${reply}>;`,
+      ]),
+      "};",
+    ),
+    block(
+      `export function ${make}(deliver: Deliver): ${type} {`,
+      "  return {",
+      ...calls.flatMap(({ name, reply }) => [
+        `    ${camel(name)}: (request, options) =>`,
+        `      deliver(${facts}.${camel(name)}, is${reply}, request, options),`,
+      ]),
+      "  };",
+      "}",
+    ),
   ];
-  const typeOf = (field: string) => {
-    if (field === "type") return quote(type);
-    return field === "status" ? statuses.map(quote).join(" | ") : "string";
+}
+
+function argumentsOf(name: string): string {
+  return `request: ${pascal(name)}Request, options?: CallOptions`;
+}
+
+function factsOf({ operation: { path, control, request, kept }, name, waits }: Call) {
+  return {
+    path,
+    control,
+    takesLogin: "login" in request,
+    repeatable: !kept || recognisedRepeats.has(name),
+    waits,
   };
-  return block(
-    `export type ${name} = {`,
-    ...mandatory.flatMap((field) => line(field, "", typeOf(field))),
-    ...optional.flatMap((field) => line(field, "?", "string | undefined")),
-    "};",
-    "",
-    `export function is${name}(fields: ReplyFields): fields is ${name} {`,
-    `  const mandatory = [${mandatory.map(quote).join(", ")}];`,
-    ...(mandatory.includes("status")
-      ? [
-          `  const statuses = [${statuses.map(quote).join(", ")}];`,
-          '  if (!statuses.includes(fields["status"] ?? "")) return false;',
-        ]
-      : []),
-    `  if (fields["type"] !== ${quote(type)}) return false;`,
-    "  return mandatory.every((name) => fields[name] !== undefined);",
-    "}",
-  );
 }
 
-function renderFacts(examples: readonly Example[]): string {
-  const rows = examples.map(({ operation: { name, path, control, request, kept } }) => {
-    const facts = {
-      path,
-      control,
-      takesLogin: "login" in request,
-      repeatable: !kept || recognisedRepeats.has(name),
-    };
-    return `  ${camel(name)}: ${JSON.stringify(facts)},`;
-  });
+function renderWait(): string {
   return block(
-    "export const operationFacts = {",
-    ...rows,
-    "} as const satisfies Record<string, OperationFacts>;",
-  );
-}
-
-function renderCalls(examples: readonly Example[]): string {
-  const named = examples.map((example) => ({
-    call: camel(example.operation.name),
-    request: `${pascal(example.operation.name)}Request`,
-    reply: shapeOf(example).name,
-    purpose: example.operation.purpose,
-  }));
-  return block(
-    "export type Calls = {",
-    ...named.flatMap(({ call, request, reply, purpose }) => [
-      `  /** ${purpose} */`,
-      `  readonly ${call}: (request: ${request}, options?: CallOptions) => Promise<${reply}>;`,
-    ]),
-    "};",
-    "",
-    "export function makeCalls(deliver: Deliver): Calls {",
-    "  return {",
-    ...named.flatMap(({ call, reply }) => [
-      `    ${call}: (request, options) =>`,
-      `      deliver(operationFacts.${call}, is${reply}, request, options),`,
-    ]),
-    "  };",
-    "}",
+    "/** How long the gateway waits for the result of a synchronous request, as a rule. */",
+    `export const syncWaitMs = ${settings.syncWaitMs.production};`,
   );
 }
 
@@ -195,28 +158,4 @@ function renderErrorCodes(): string {
     `  ${word}: ${number},`,
   ]);
   return block("export const errorCodes = {", ...rows.flat(), "} as const;");
-}
-
-function block(...lines: readonly string[]): string {
-  return `${lines.join("\n")}\n`;
-}
-
-export function camel(name: string): string {
-  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function pascal(name: string): string {
-  return camel(`-${name}`);
-}
-
-function key(name: string): string {
-  return /^\w+$/.test(name) ? name : quote(name);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text);
-}
-
-function sentence(text = ""): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

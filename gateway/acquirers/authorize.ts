@@ -1,61 +1,76 @@
-/** Does the `authorize` effect: asks the order's acquirer for the money, and reports the answer. */
+/**
+ * Does the `authorize` effect: asks the order's acquirer for the money, and reports the answer.
+ * While nothing has left, another gate may take the order; afterwards none ever does.
+ */
 import type { Doer } from "../orders/doer.ts";
 import type { OrderEvent } from "../orders/events.ts";
-import type { Order, Reason } from "../orders/order.ts";
+import type { GateFacts, Order, Reason } from "../orders/order.ts";
 import type { ReceiptId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
-import type { Acquirer, Attempt, Authorization } from "./acquirer.ts";
+import type { Authorization } from "./acquirer.ts";
+import { type AcquirerOf, attemptOf } from "./attempt.ts";
 
 type Needs = {
-  readonly acquirerOf: (order: Order) => Acquirer | undefined;
+  readonly acquirerOf: AcquirerOf;
   readonly reasonOf: (responseCode: string) => Reason;
   readonly newReceiptId: () => ReceiptId;
+  /** Another gate that is ready; nothing when there is none. */
+  readonly findOtherGate: (order: Order) => GateFacts | undefined;
+  readonly takesPart: (order: Order) => boolean;
   readonly clock: Clock;
   readonly answerTimeoutMs: number;
 };
 
 export function makeAuthorize(needs: Needs): Doer {
   return async (order, { startedBefore, inHand }) => {
-    // Begun by a node that ended: it may have left, so it is never sent again.
-    if (startedBefore) return { kind: "outcome_unknown", cause: "node_lost" };
-
     const acquirer = needs.acquirerOf(order);
-    const { charge } = order.transaction;
-    if (acquirer === undefined || charge === undefined || inHand === undefined) return notSent;
-    // So late that another node may take the order over before the bank's answer: better not sent.
-    const answeredAt = needs.clock.now() + needs.answerTimeoutMs;
-    if (answeredAt >= (order.owed?.claimableAt ?? 0)) return notSent;
+    // Begun by a node that ended: it may have left, so it is never sent again.
+    if (startedBefore) return inDoubt(acquirer?.inquire !== undefined, "node_lost");
 
-    const attempt: Attempt = {
-      charge,
-      amount: order.transaction.amount,
-      card: inHand,
-      cvv: inHand.cvv,
-      eci: order.transaction.authentication?.eci,
-    };
-    return eventOf(await acquirer.authorize(attempt));
+    const attempt = inHand && attemptOf(order, inHand, inHand.cvv);
+    if (attempt === undefined || isTooLate(order)) return notSent;
+    if (acquirer === undefined) return goElsewhere(order, "no such gate");
+    const outcome = await acquirer.authorize(attempt);
+    switch (outcome.kind) {
+      case "not_sent":
+        return goElsewhere(order, "not signed on");
+      case "unknown":
+        return inDoubt(acquirer.inquire !== undefined, outcome.cause);
+      default:
+        return answered(order, outcome);
+    }
   };
 
-  function eventOf(outcome: Authorization): OrderEvent {
-    switch (outcome.kind) {
-      case "approved":
-        return { kind: "authorized", answer: outcome.answer, receiptId: needs.newReceiptId() };
-      case "approved_in_part":
-        return { kind: "approved_in_part", answer: outcome.answer, reason: refusedPart };
-      case "refused": {
-        const reason = needs.reasonOf(outcome.answer.responseCode);
-        return { kind: "refused", answer: outcome.answer, reason };
-      }
-      case "not_sent":
-        return notSent;
-      case "unknown":
-        return { kind: "outcome_unknown", cause: outcome.cause };
+  /** So late that another node may take the order over before the bank's answer. */
+  function isTooLate({ owed }: Order): boolean {
+    const answeredAt = needs.clock.now() + needs.answerTimeoutMs;
+    return answeredAt >= (owed?.claimableAt ?? 0);
+  }
+
+  function goElsewhere(order: Order, cause: string): OrderEvent {
+    const gate = needs.findOtherGate(order);
+    return gate === undefined ? notSent : { kind: "rerouted", gate, cause };
+  }
+
+  function answered(order: Order, { kind, answer }: Answered): OrderEvent {
+    if (kind === "refused") {
+      return { kind: "refused", answer, reason: needs.reasonOf(answer.responseCode) };
     }
+    return kind === "approved" || needs.takesPart(order)
+      ? { kind: "authorized", answer, receiptId: needs.newReceiptId() }
+      : { kind: "approved_in_part", answer, reason: partRefused };
   }
 }
+
+type Answered = Exclude<Authorization, { readonly kind: "not_sent" | "unknown" }>;
+
+function inDoubt(canInquire: boolean, cause: string): OrderEvent {
+  return { kind: canInquire ? "outcome_in_question" : "outcome_unknown", cause };
+}
+
+export const partRefused: Reason = { code: "partial_approval_refused", detail: "[10]" };
 
 const notSent: OrderEvent = {
   kind: "gate_unavailable",
   reason: { code: "gate_unavailable", detail: "" },
 };
-const refusedPart: Reason = { code: "partial_approval_refused", detail: "[10]" };

@@ -1,4 +1,6 @@
 /** A gate: the settings of one way to an acquirer, as the operator keeps them in the database. */
+import type { CredentialDefaults } from "../orders/order.ts";
+import type { Fee } from "../values/fee.ts";
 import type { GateId } from "../values/ids.ts";
 
 export type Gate = {
@@ -8,8 +10,9 @@ export type Gate = {
   readonly settings: GateSettings;
 };
 
-/** `sandbox`: the sandbox bank's own dialect, ISO 8583:1987 in ASCII. */
-export type GateKind = "sandbox";
+/** Which dialect the host behind the gate speaks; each is a table of its own. */
+export const gateKinds = ["sandbox", "iso87_binary"] as const;
+export type GateKind = (typeof gateKinds)[number];
 
 export type GateSettings = {
   readonly host: string;
@@ -25,4 +28,15 @@ export type GateSettings = {
   readonly worksWithoutCvv: boolean;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
+  /** Leads to a sandbox bank, whatever its kind; production refuses it. */
+  readonly sandbox?: boolean;
+  /** What the gate takes: every currency when absent. */
+  readonly currencies?: readonly string[];
+  /** In minor units, as text; an amount outside them goes through another gate. */
+  readonly amountMin?: string;
+  readonly amountMax?: string;
+  /** For recurrent payments that do not say it themselves. */
+  readonly recurrent?: CredentialDefaults;
+  /** What the acquirer keeps. */
+  readonly fee?: Fee;
 };

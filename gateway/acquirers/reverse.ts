@@ -3,39 +3,32 @@
  * The advice is repeated until it is answered, for as long as that takes; it is safe to repeat.
  */
 import type { Doer } from "../orders/doer.ts";
-import type { Order } from "../orders/order.ts";
 import { traceNumberOf } from "../orders/trace.ts";
-import type { CardId, MerchantId } from "../values/ids.ts";
-import type { Acquirer, ChargedCard } from "./acquirer.ts";
+import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
 
-export type FindCard = (merchant: MerchantId, card: CardId) => Promise<ChargedCard | undefined>;
-
-type Needs = {
-  readonly acquirerOf: (order: Order) => Acquirer | undefined;
-  readonly findCard: FindCard;
-};
+type Needs = { readonly acquirerOf: AcquirerOf; readonly findCard: FindCard };
 
 export function makeReverse({ acquirerOf, findCard }: Needs): Doer {
   return async (order, { inHand, startedBefore }) => {
-    const { charge, amount, answer, reason, reversalTries } = order.transaction;
+    const { answer, reason, tries } = order.transaction;
     const acquirer = acquirerOf(order);
-    if (charge === undefined || acquirer?.isReady() !== true) {
-      return { kind: "reversal_unanswered", cause: "gate_unavailable" };
-    }
+    if (acquirer?.isReady() !== true) return unanswered("gate_unavailable");
     const card = inHand ?? (await findCard(order.merchantId, order.card.cardId));
-    if (card === undefined) return { kind: "reversal_unanswered", cause: "card_not_held" };
+    const attempt = card && attemptOf(order, card);
+    if (attempt === undefined) return unanswered("card_not_held");
 
-    const outcome = await acquirer.reverse(
-      { charge, amount, card, cvv: undefined, eci: undefined },
-      {
-        traceNumber: traceNumberOf(order.id, 1),
-        repeated: reversalTries > 0 || startedBefore,
-        approvalCode: answer?.approvalCode,
-      },
-    );
-    if (outcome.kind === "unknown") return { kind: "reversal_unanswered", cause: outcome.cause };
+    const outcome = await acquirer.reverse(attempt, {
+      traceNumber: traceNumberOf(order.id, 1),
+      repeated: tries > 0 || startedBefore,
+      approvalCode: answer?.approvalCode,
+    });
+    if (outcome.kind === "unknown") return unanswered(outcome.cause);
     // A part that was approved and taken back is a decline; doubt that was settled is an error.
     const wasPart = reason?.code === "partial_approval_refused";
     return { kind: wasPart ? "part_reversed" : "reversed" };
   };
+}
+
+function unanswered(cause: string) {
+  return { kind: "reversal_unanswered", cause } as const;
 }

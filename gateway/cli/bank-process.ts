@@ -21,6 +21,7 @@ export async function startBankProcess(config: Config): Promise<BankProcess | St
       ...process.env,
       GW_BANK_PORT: String(config.bankPort),
       GW_BANK_HOST_PORT: String(config.bankHostPort),
+      GW_BANK_BINARY_HOST_PORT: String(config.bankBinaryHostPort),
       GW_DATA_DIR: config.dataDir,
       GW_BANK_FOLLOW_STDIN: "1",
     },
@@ -33,7 +34,8 @@ export async function startBankProcess(config: Config): Promise<BankProcess | St
   if (address !== undefined) return { address, stop: () => stop(child) };
   return new StartProblem(
     `The sandbox bank did not start: ${complaint.trim()} ` +
-      "Set GW_BANK_PORT and GW_BANK_HOST_PORT to free ports (0 takes any).",
+      "Set GW_BANK_PORT, GW_BANK_HOST_PORT and GW_BANK_BINARY_HOST_PORT to free ports " +
+      "(0 takes any).",
   );
 }
 
@@ -44,16 +46,18 @@ async function untilReady(child: ChildProcess): Promise<BankAddress | undefined>
     if (ready === undefined) continue;
     // Whatever else it says is not for us, but must not fill the pipe.
     child.stdout.resume();
-    return { url: ready.url.replace("127.0.0.1", "localhost"), host: ready.host };
+    return { ...ready, url: ready.url.replace("127.0.0.1", "localhost") };
   }
   return undefined;
 }
 
 function parse(line: string): BankAddress | undefined {
-  const match = /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)"\}$/.exec(line);
-  const [, url, host] = match ?? [];
-  return url === undefined || host === undefined ? undefined : { url, host };
+  const [, url, host, binaryHost] = saysReady.exec(line) ?? [];
+  if (url === undefined || host === undefined || binaryHost === undefined) return undefined;
+  return { url, host, binaryHost };
 }
+
+const saysReady = /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)","binaryHost":"([^"]+)"\}$/;
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,57 +1,100 @@
 /**
- * What staging starts with: the gate to the sandbox bank, the demonstration merchant, and
+ * What staging starts with: the gates to the sandbox bank, the demonstration merchant, and
  * `demo.json`, which tells programs and people what to use.
  */
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeAdministration } from "../storage/administration.ts";
-import { loadConfiguration } from "../storage/configuration.ts";
+import { loadConfiguration, loadGates } from "../storage/configuration.ts";
 import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
-import type { GateId } from "../values/ids.ts";
+import type { MerchantId } from "../values/ids.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
 import type { House } from "./house.ts";
-import { createMerchantSet, type MerchantSet } from "./merchant-set.ts";
+import {
+  createEndpoints,
+  createMerchantSet,
+  type MerchantSet,
+  type SandboxGates,
+} from "./merchant-set.ts";
 
-export { createMerchantSet, type MerchantSet };
+export { createMerchantSet, type MerchantSet, type SandboxGates };
 
 export const demonstrationLogin = "demo";
 export const sandboxGate = "sandbox";
+const binaryGate = "sandbox-binary";
 
-export type BankAddress = { readonly url: string; readonly host: string };
+export type BankAddress = {
+  readonly url: string;
+  readonly host: string;
+  /** Where the bank speaks its second dialect. */
+  readonly binaryHost?: string;
+};
 
 export async function openVault({ database, masterKey }: House): Promise<Vault> {
   const keys = await openKeys(masterKey, makeKeyStore(database.query));
   return makeVault(keys, makeFindSealedCard(database.query));
 }
 
-/** The bank's port may be another one after a restart, so the gate is written anew each time. */
-export async function putSandboxGate({ database }: House, bank: BankAddress): Promise<GateId> {
-  const [host = "", port = ""] = bank.host.split(":");
-  return makeAdministration(database.query).putGate({
+const sandboxSettings = {
+  terminalId: "10000018",
+  merchantCode: "TG0000000000001",
+  nameAndPlace: "Tollgate Demonstration   Sandbox      US",
+  categoryCode: "5732",
+  countryCode: "840",
+  acquirerId: "400001",
+  descriptor: "TOLLGATE*DEMO",
+  worksWithoutCvv: false,
+  partialReversal: true,
+  partialCapture: true,
+  sandbox: true,
+};
+
+/** The bank's ports may be others after a restart, so the gates are written anew each time. */
+export async function putSandboxGates(
+  { database }: House,
+  { host, binaryHost }: BankAddress,
+): Promise<SandboxGates> {
+  const { putGate } = makeAdministration(database.query);
+  const sandbox = await putGate({
     name: sandboxGate,
     kind: "sandbox",
-    settings: {
-      host,
-      port: Number(port),
-      terminalId: "10000018",
-      merchantCode: "TG0000000000001",
-      nameAndPlace: "Tollgate Demonstration   Sandbox      US",
-      categoryCode: "5732",
-      countryCode: "840",
-      acquirerId: "400001",
-      descriptor: "TOLLGATE*DEMO",
-      worksWithoutCvv: false,
-      partialReversal: true,
-      partialCapture: true,
-    },
+    settings: { ...sandboxSettings, ...split(host) },
   });
+  if (binaryHost === undefined) return { sandbox, binary: undefined };
+  const binary = await putGate({
+    name: binaryGate,
+    kind: "iso87_binary",
+    settings: { ...sandboxSettings, ...split(binaryHost) },
+  });
+  return { sandbox, binary };
 }
 
-export async function makeDemonstration(house: House, gateId: GateId): Promise<MerchantSet> {
+/** As they were put last; nothing before the first start. */
+export async function findSandboxGates({ database }: House): Promise<SandboxGates | undefined> {
+  const gates = await loadGates(database.query);
+  const sandbox = gates.find(({ name }) => name === sandboxGate)?.id;
+  const binary = gates.find(({ name }) => name === binaryGate)?.id;
+  return sandbox === undefined ? undefined : { sandbox, binary };
+}
+
+/** One that an earlier version has made gets the endpoints that it lacks. */
+export async function makeDemonstration(house: House, gates: SandboxGates): Promise<MerchantSet> {
   const vault = await openVault(house);
   const known = await findMerchantSet(house, vault, demonstrationLogin);
-  return known ?? createMerchantSet(house.database, vault, { login: demonstrationLogin, gateId });
+  if (known === undefined) {
+    return createMerchantSet(house.database, vault, { login: demonstrationLogin, gates });
+  }
+  const added = await createEndpoints(makeAdministration(house.database.query), known.merchantId, {
+    gates,
+    known: Object.keys(known.endpoints),
+  });
+  return { ...known, endpoints: { ...known.endpoints, ...added } };
+}
+
+function split(address: string): { readonly host: string; readonly port: number } {
+  const [host = "", port = ""] = address.split(":");
+  return { host, port: Number(port) };
 }
 
 export async function writeDemoFile(
@@ -71,7 +114,7 @@ export async function findMerchantSet(
   { database }: House,
   vault: Vault,
   login: string,
-): Promise<MerchantSet | undefined> {
+): Promise<(MerchantSet & { readonly merchantId: MerchantId }) | undefined> {
   const configuration = await loadConfiguration(database.query, vault.openSecret);
   const merchant = configuration.merchants.find((each) => each.login === login);
   if (merchant === undefined) return undefined;
@@ -80,6 +123,7 @@ export async function findMerchantSet(
   );
   const group = configuration.groups.find((each) => each.merchant.id === merchant.id);
   return {
+    merchantId: merchant.id,
     login,
     controlKey: merchant.controlKey.reveal(),
     endpoints: Object.fromEntries(own.map(({ name, id }) => [name, id])),

@@ -1,80 +1,141 @@
-/** `gw endpoint create`: an endpoint takes one currency of one merchant through one gate. */
-import type { EndpointSettings } from "../orders/merchant.ts";
-import { makeAdministration } from "../storage/administration.ts";
-import { loadConfiguration } from "../storage/configuration.ts";
+/** `gw endpoint`: an endpoint takes one currency of one merchant, through one gate or several. */
+import type { Endpoint, EndpointGate } from "../orders/merchant.ts";
+import type { GatePlace } from "../storage/administration.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { type Currency, findCurrency } from "../values/currency.ts";
-import { parseAmount } from "../values/money.ts";
-import { openVault } from "./demonstration.ts";
-import { complain, inHouse } from "./house.ts";
+import { findCurrency, getCurrency } from "../values/currency.ts";
+import { asEndpointId } from "../values/ids.ts";
+import { formatAmount, Money } from "../values/money.ts";
+import { type Configured, inConfigured } from "./configured.ts";
+import { sandboxGate } from "./demonstration.ts";
+import { type EndpointOptions, readEndpointSettings } from "./endpoint-settings.ts";
+import { complain } from "./house.ts";
+import { printFee, readGatePlaces } from "./option-values.ts";
 import { print } from "./print.ts";
 
-type Options = {
-  readonly currency: string;
-  readonly gate: string;
-  readonly "3ds": string;
-  readonly min?: string;
-  readonly max?: string;
-  readonly descriptor?: string;
-  readonly optional?: string;
-  readonly json?: boolean;
-};
+type Output = { readonly json?: boolean };
+type New = EndpointOptions &
+  Output & { readonly currency: string; readonly gate?: readonly string[] };
+type Changes = EndpointOptions & Output & { readonly enable?: boolean; readonly disable?: boolean };
+type Configuration = Configured["configuration"];
 
-const policies = ["off", "when_possible", "always"] as const;
-const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
-
-export function createEndpoint(login: string, name: string, options: Options): Promise<void> {
-  return inHouse(async ({ database, ...house }) => {
-    const { openSecret } = await openVault({ database, ...house });
-    const { merchants, gates } = await loadConfiguration(database.query, openSecret);
-    const merchant = merchants.find((each) => each.login === login);
-    const gate = [...gates.values()].find((each) => each.name === options.gate);
-    const settings = readSettings(options);
+export function createEndpoint(login: string, name: string, options: New): Promise<void> {
+  return inConfigured(async ({ configuration, administration }) => {
+    const merchant = configuration.merchants.find((each) => each.login === login);
     if (merchant === undefined) return complain(new StartProblem(`There is no merchant ${login}.`));
-    if (gate === undefined) return complain(new StartProblem(`There is no gate ${options.gate}.`));
+    const currency = findCurrency(options.currency);
+    if (currency === undefined) {
+      return complain(new StartProblem(`${options.currency} is no currency.`));
+    }
+    const gates = readGates(options.gate ?? [sandboxGate], currency.code, configuration);
+    if (gates instanceof StartProblem) return complain(gates);
+    const settings = readEndpointSettings(options, currency);
     if (settings instanceof StartProblem) return complain(settings);
 
-    const id = await makeAdministration(database.query).createEndpoint({
-      merchantId: merchant.id,
-      name,
-      currency: options.currency,
-      gateId: gate.id,
-      settings,
-    });
-    print({ login, endpoint: id, name, currency: options.currency }, options.json);
+    const merchantId = merchant.id;
+    const made = { merchantId, name, currency: currency.code, gates, settings };
+    const id = await administration.createEndpoint(made);
+    print({ login, endpoint: id, name, currency: currency.code }, options.json);
   });
 }
 
-function readSettings(options: Options): EndpointSettings | StartProblem {
-  const currency = findCurrency(options.currency);
-  if (currency === undefined) return new StartProblem(`${options.currency} is no currency.`);
-  const threeDSecure = policies.find((policy) => policy === options["3ds"]);
-  if (threeDSecure === undefined) {
-    return new StartProblem(`The 3-D Secure policy must be one of ${policies.join(", ")}.`);
+export function listEndpoints(login: string, { json = false }: Output): Promise<void> {
+  return inConfigured(async ({ configuration }) => {
+    const { merchants, endpoints } = configuration;
+    const merchant = merchants.find((each) => each.login === login);
+    if (merchant === undefined) return complain(new StartProblem(`There is no merchant ${login}.`));
+    const own = [...endpoints.values()].filter((each) => each.merchant.id === merchant.id);
+    print(json ? own.map(describe) : own.map(describeShortly), json);
+  });
+}
+
+export function setEndpoint(id: string, { json = false, ...options }: Changes): Promise<void> {
+  return inConfigured(async ({ configuration, administration }) => {
+    const endpoint = configuration.endpoints.get(asEndpointId(id));
+    if (endpoint === undefined) return complainOfUnknown(id);
+    const { enable = false, disable = false, ...others } = options;
+    if (Object.keys(options).length === 0) {
+      return complain(new StartProblem("Nothing to change: see `gw endpoint set --help`."));
+    }
+    if (enable && disable) return complain(new StartProblem("Choose --enable or --disable."));
+    const currency = getCurrency(endpoint.currency);
+    const settings = readEndpointSettings(others, currency, endpoint.settings);
+    if (settings instanceof StartProblem) return complain(settings);
+
+    const enabled = enable || (endpoint.enabled && !disable);
+    await administration.setEndpoint(endpoint.id, { settings, enabled });
+    printEndpoint({ ...endpoint, settings, enabled }, json);
+  });
+}
+
+/** These gates and no others from now on. */
+export function setEndpointGates(
+  id: string,
+  texts: readonly string[],
+  { json = false }: Output,
+): Promise<void> {
+  return inConfigured(async ({ configuration, administration }) => {
+    const endpoint = configuration.endpoints.get(asEndpointId(id));
+    if (endpoint === undefined) return complainOfUnknown(id);
+    const gates = readGates(texts, endpoint.currency, configuration);
+    if (gates instanceof StartProblem) return complain(gates);
+    await administration.setEndpointGates(endpoint.id, gates);
+    print({ endpoint: id, name: endpoint.name, gates: texts.join(", ") }, json);
+  });
+}
+
+function readGates(
+  texts: readonly string[],
+  currency: string,
+  { gates }: Configuration,
+): readonly GatePlace[] | StartProblem {
+  const places = readGatePlaces(texts, gates.values());
+  if (places instanceof StartProblem) return places;
+  const taking = places.filter(({ gateId }) => {
+    const currencies = gates.get(gateId)?.settings.currencies;
+    return currencies === undefined || currencies.includes(currency);
+  });
+  return taking.length > 0 ? places : new StartProblem(`None of these gates takes ${currency}.`);
+}
+
+function printEndpoint(endpoint: Endpoint, json: boolean): void {
+  if (json) {
+    print(describe(endpoint), true);
+    return;
   }
-  const amountMin = readLimit(options.min, currency);
-  const amountMax = readLimit(options.max, currency);
-  if (amountMin instanceof StartProblem) return amountMin;
-  if (amountMax instanceof StartProblem) return amountMax;
-  const optionalFields = options.optional?.split(",").map((field) => field.trim());
-  if (optionalFields?.some((field) => !waivable.includes(field)) === true) {
-    return new StartProblem(`Only these fields can be made optional: ${waivable.join(", ")}.`);
-  }
+  const { settings } = endpoint;
+  print({
+    ...describeShortly(endpoint),
+    descriptor: settings.descriptor ?? "the gate's",
+    optional: settings.optionalFields?.join(", ") ?? "none",
+    "partial approvals": settings.acceptsPartialApprovals === true ? "on" : "off",
+  });
+}
+
+function describe({ id, name, currency, enabled, settings, gates }: Endpoint) {
+  const places = gates.map(({ name: gate, rank, weight }) => ({ gate, rank, weight }));
+  return { id, name, currency, enabled, settings, gates: places };
+}
+
+function describeShortly({ id, name, currency, enabled, settings, gates }: Endpoint) {
+  const limit = (minor: string | undefined) =>
+    minor === undefined ? "none" : formatAmount(new Money(BigInt(minor), getCurrency(currency)));
   return {
-    threeDSecure,
-    ...(amountMin === undefined ? {} : { amountMin }),
-    ...(amountMax === undefined ? {} : { amountMax }),
-    ...(options.descriptor === undefined ? {} : { descriptor: options.descriptor }),
-    ...(optionalFields === undefined ? {} : { optionalFields }),
+    id,
+    name,
+    currency,
+    state: enabled ? "on" : "off",
+    "3ds": settings.threeDSecure,
+    min: limit(settings.amountMin),
+    max: limit(settings.amountMax),
+    fee: settings.fee === undefined ? "none" : printFee(settings.fee),
+    gates: gates.map(printPlace).join(", "),
   };
 }
 
-function readLimit(
-  text: string | undefined,
-  currency: Currency,
-): string | undefined | StartProblem {
-  if (text === undefined) return undefined;
-  const money = parseAmount(text, currency);
-  if (money === undefined) return new StartProblem(`${text} is no amount in ${currency.code}.`);
-  return String(money.minor);
+function printPlace({ name, rank, weight }: EndpointGate): string {
+  return `${name}:${rank}:${weight}`;
+}
+
+function complainOfUnknown(id: string): void {
+  complain(new StartProblem(`There is no endpoint ${id}: see \`gw endpoint list\`.`));
 }

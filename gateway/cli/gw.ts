@@ -49,21 +49,59 @@ merchant
   .option("--json", "as JSON")
   .action(async (login, options) => (await import("./merchant.ts")).showMerchant(login, options));
 
-program
-  .command("endpoint")
-  .description("make endpoints")
-  .command("create <login> <name>")
+merchant
+  .command("set <login>")
+  .description("change a merchant's settings")
+  .option("--commissions <on|off>", "show the merchant what payments cost")
+  .option("--json", "as JSON")
+  .action(async (login, options) => (await import("./merchant.ts")).setMerchant(login, options));
+
+const gate = program.command("gate").description("the ways to the acquirers");
+gate
+  .command("list")
+  .description("list all gates")
+  .option("--json", "as JSON")
+  .action(async (options) => (await import("./gate.ts")).listGates(options));
+gate
+  .command("show <name>")
+  .description("show a gate with its settings and the endpoints that use it")
+  .option("--json", "as JSON")
+  .action(async (name, options) => (await import("./gate.ts")).showGate(name, options));
+withGateOptions(gate.command("create <name>"))
+  .description("make a gate")
+  .action(async (name, options) => (await import("./gate.ts")).createGate(name, options));
+withGateOptions(gate.command("set <name>"))
+  .description("change a gate: what is not given stays")
+  .action(async (name, options) => (await import("./gate.ts")).setGate(name, options));
+gate
+  .command("remove <name>")
+  .description("remove a gate that no endpoint uses")
+  .action(async (name) => (await import("./gate.ts")).removeGate(name));
+
+const endpoint = program.command("endpoint").description("make and change endpoints");
+endpoint
+  .command("list <login>")
+  .description("list a merchant's endpoints with their gates")
+  .option("--json", "as JSON")
+  .action(async (login, options) => (await import("./endpoint.ts")).listEndpoints(login, options));
+withEndpointOptions(endpoint.command("create <login> <name>"))
   .description("make an endpoint of a merchant")
   .requiredOption("--currency <code>", "three-letter currency code")
-  .option("--gate <name>", "the gate behind it", "sandbox")
-  .option("--3ds <policy>", "off, when_possible or always", "off")
-  .option("--min <amount>", "smaller amounts are filtered")
-  .option("--max <amount>", "larger amounts are filtered")
-  .option("--descriptor <text>", "what the cardholder's statement shows")
-  .option("--optional <fields>", "sale fields not insisted on, by commas")
-  .option("--json", "as JSON")
+  .option("--gate <name:rank:weight>", "a gate behind it, may be repeated (sandbox)", collect)
   .action(async (login, name, options) =>
     (await import("./endpoint.ts")).createEndpoint(login, name, options),
+  );
+withEndpointOptions(endpoint.command("set <endpointid>"))
+  .description("change an endpoint: what is not given stays, `none` takes a setting away")
+  .option("--enable", "requests are accepted")
+  .option("--disable", "requests are refused as if there were no such endpoint")
+  .action(async (id, options) => (await import("./endpoint.ts")).setEndpoint(id, options));
+endpoint
+  .command("gates <endpointid> <name:rank:weight...>")
+  .description("set the gates behind an endpoint anew: the lowest rank first, shared by weight")
+  .option("--json", "as JSON")
+  .action(async (id, gates, options) =>
+    (await import("./endpoint.ts")).setEndpointGates(id, gates, options),
   );
 
 program
@@ -84,4 +122,89 @@ program
   .option("--json", "as JSON")
   .action(async (order, options) => (await import("./order.ts")).showOrder(order, options));
 
+const bin = program.command("bin").description("load and look at the BIN table: who issued a card");
+bin
+  .command("load <file.csv>")
+  .description("replace the BIN table; nothing is changed when anything in the file is wrong")
+  .option("--json", "as JSON")
+  .action(async (file, options) => (await import("./bin.ts")).loadIssuers(file, options));
+bin
+  .command("find <prefix>")
+  .description("what is known of the cards that begin with these 6 to 11 digits")
+  .option("--json", "as JSON")
+  .action(async (prefix, options) => (await import("./bin.ts")).findIssuer(prefix, options));
+bin
+  .command("count")
+  .description("how many ranges the BIN table has, and when it was loaded")
+  .option("--json", "as JSON")
+  .action(async (options) => (await import("./bin.ts")).countIssuers(options));
+
+const doubt = program
+  .command("doubt")
+  .description("orders that the bank may have done something for or not");
+doubt
+  .command("list")
+  .description("list them, the oldest first")
+  .option("--json", "as JSON")
+  .action(async (options) => (await import("./doubt.ts")).listDoubt(options));
+doubt
+  .command("ask <orderid>")
+  .description("have the gateway ask the bank again at once")
+  .requiredOption("--reason <text>", "why; kept with the order")
+  .option("--by <name>", "who; the user of this command unless said")
+  .option("--json", "as JSON")
+  .action(async (order, options) => (await import("./doubt.ts")).askAgain(order, options));
+doubt
+  .command("settle <orderid>")
+  .description("settle it by what the bank has told you")
+  .requiredOption("--as <outcome>", "done (the bank did it) or not-done (it did not)")
+  .requiredOption("--reason <text>", "how you know; kept with the order")
+  .option("--by <name>", "who; the user of this command unless said")
+  .option("--json", "as JSON")
+  .action(async (order, options) => (await import("./doubt.ts")).settleByHand(order, options));
+
 await program.parseAsync();
+
+function withGateOptions(command: Command): Command {
+  return command
+    .option("--kind <kind>", "what the host speaks: sandbox or iso87_binary")
+    .option("--host <address:port>", "where the host listens")
+    .option("--terminal <id>", "field 41 of every message")
+    .option("--merchant-code <code>", "field 42")
+    .option("--name-and-place <text>", "field 43")
+    .option("--category <digits>", "field 18, the merchant category")
+    .option("--country <digits>", "field 19, the acquirer's country")
+    .option("--acquirer-id <digits>", "field 32")
+    .option("--descriptor <text>", "what the cardholder's statement shows")
+    .option("--without-cvv", "the acquirer takes payments without CVV")
+    .option("--with-cvv", "it does not (as without either option)")
+    .option("--partial-reversal", "it can give back a part (as without either option)")
+    .option("--no-partial-reversal", "it cannot")
+    .option("--partial-capture", "it can take a part of what is held (as without either option)")
+    .option("--no-partial-capture", "it cannot")
+    .option("--currencies <codes>", "only these, by commas; all for every currency")
+    .option("--min <minor>", "smaller amounts go through another gate; none for no limit")
+    .option("--max <minor>", "larger amounts go through another gate; none for no limit")
+    .option("--fee <fee>", "what the acquirer keeps, like 2.5%+30; none for no fee")
+    .option("--recurrent-initiator <word>", "CARDHOLDER or MERCHANT, unless the payment says it")
+    .option("--recurrent-scenario <word>", "REGULAR or IRREGULAR, unless the payment says it")
+    .option("--sandbox", "it leads to a sandbox bank: production refuses it")
+    .option("--no-sandbox", "it does not")
+    .option("--json", "as JSON");
+}
+
+function withEndpointOptions(command: Command): Command {
+  return command
+    .option("--3ds <policy>", "off, when_possible or always")
+    .option("--min <amount>", "smaller amounts are filtered")
+    .option("--max <amount>", "larger amounts are filtered")
+    .option("--descriptor <text>", "what the cardholder's statement shows")
+    .option("--optional <fields>", "sale fields not insisted on, by commas")
+    .option("--fee <fee>", "what the seller pays, like 2.5%+30")
+    .option("--partial-approvals <on|off>", "an approval of less than was asked for stands")
+    .option("--json", "as JSON");
+}
+
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}

@@ -1,10 +1,11 @@
-/** `gw merchant`: makes, lists and shows merchants. */
-
+/** `gw merchant`: makes, lists, shows and changes merchants. */
 import { loadConfiguration } from "../storage/configuration.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { findMerchantSet, openVault, sandboxGate } from "./demonstration.ts";
+import { inConfigured } from "./configured.ts";
+import { findMerchantSet, findSandboxGates, openVault } from "./demonstration.ts";
 import { complain, type House, inHouse } from "./house.ts";
 import { createMerchantSet, type MerchantSet } from "./merchant-set.ts";
+import { readSwitch } from "./option-values.ts";
 import { print } from "./print.ts";
 
 type Options = { readonly json?: boolean };
@@ -24,12 +25,11 @@ export function createMerchant(login: string, { json = false }: Options): Promis
         new StartProblem(`There is a merchant ${login} already: choose another login.`),
       );
     }
-    const configuration = await loadConfiguration(house.database.query, vault.openSecret);
-    const gate = [...configuration.gates.values()].find(({ name }) => name === sandboxGate);
-    if (gate === undefined) {
+    const gates = await findSandboxGates(house);
+    if (gates === undefined) {
       return complain(new StartProblem("There is no gate yet: run `npm start` once."));
     }
-    const set = await createMerchantSet(house.database, vault, { login, gateId: gate.id });
+    const set = await createMerchantSet(house.database, vault, { login, gates });
     printSet(set, json);
   });
 }
@@ -55,6 +55,25 @@ export function showMerchant(login: string, { json = false }: Options): Promise<
       return complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
     }
     printSet(set, json);
+  });
+}
+
+export function setMerchant(
+  login: string,
+  { json = false, commissions }: Options & { readonly commissions?: string },
+): Promise<void> {
+  return inConfigured(async ({ configuration, administration }) => {
+    const merchant = configuration.merchants.find((each) => each.login === login);
+    if (merchant === undefined) {
+      return complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
+    }
+    if (commissions === undefined) {
+      return complain(new StartProblem("Nothing to change: see `gw merchant set --help`."));
+    }
+    const shown = readSwitch("--commissions")(commissions);
+    if (shown instanceof StartProblem) return complain(shown);
+    await administration.setMerchant(merchant.id, { ...merchant.settings, commissions: shown });
+    print({ login, commissions }, json);
   });
 }
 

@@ -1,32 +1,38 @@
 /** `gw order show`: an order as merchants see it, and everything that happened to it. */
 
+import { transactionsOf } from "../orders/family.ts";
+import type { Order } from "../orders/order.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { makeFindBySequence } from "../storage/find-orders.ts";
 import { findHistory } from "../storage/history.ts";
-import { asOrderId, isNumericId, sequenceOf } from "../values/ids.ts";
+import { formatAmount } from "../values/money.ts";
 import { makePrintDate } from "../values/time.ts";
+import { wireStageOf } from "../views/stages.ts";
 import { printStatus } from "../views/status.ts";
+import { findOrder } from "./find-order.ts";
 import { complain, inHouse } from "./house.ts";
 import { print } from "./print.ts";
 
 export function showOrder(text: string, { json = false }: { readonly json?: boolean }) {
-  return inHouse(async ({ database, config }) => {
-    const id = asOrderId(text);
-    const known = isNumericId(text) && text.length > 6;
-    const order = known ? await makeFindBySequence(database.query)(sequenceOf(id)) : undefined;
-    if (order?.id !== id) return complain(new StartProblem(`There is no order ${text}.`));
+  return inHouse(async (house) => {
+    const order = await findOrder(house, text);
+    if (order instanceof StartProblem) return complain(order);
 
+    const { config, database } = house;
     const printDate = makePrintDate(config.zone);
-    const fields = printStatus(order, { bySerialNumber: undefined, printDate });
+    const found = { order, transaction: order.transaction };
+    const fields = printStatus(found, { bySerialNumber: undefined, printDate });
     const seen = fields.filter(([, value]) => value !== undefined && value !== "");
+    const transactions = transactionLines(order);
     const history = await findHistory(database.query, order);
-    if (json) return print({ order: Object.fromEntries(seen), history }, true);
+    if (json) return print({ order: Object.fromEntries(seen), transactions, history }, true);
 
     print({
-      "gw-order-id": id,
+      "gw-order-id": order.id,
       "merchant-order-id": order.clientOrderId,
       ...Object.fromEntries(seen),
     });
+    process.stdout.write("\n");
+    print(transactions);
     process.stdout.write("\n");
     print(
       history.map(({ version, at, node, kind, detail }) => ({
@@ -38,4 +44,15 @@ export function showOrder(text: string, { json = false }: { readonly json?: bool
       })),
     );
   });
+}
+
+/** Why the gate was chosen stands with the transaction that went through it. */
+function transactionLines(order: Order) {
+  return transactionsOf(order).map(({ kind, stage, amount, serialNumber, charge }) => ({
+    stage: wireStageOf(kind, stage),
+    amount: `${formatAmount(amount)} ${amount.currency.code}`,
+    "serial-number": serialNumber,
+    gate: charge?.gate.id ?? "",
+    chosen: charge?.gate.choice ?? "",
+  }));
 }

@@ -1,5 +1,6 @@
 /** What production does not start with, told together, one sentence each. */
 import { join, resolve } from "node:path";
+import type { Gate } from "../acquirers/gate.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { demonstrationLogin, openVault } from "./demonstration.ts";
@@ -14,12 +15,15 @@ export async function refuseInProduction(house: House): Promise<StartProblem | u
   if (merchants.some(({ login }) => login === demonstrationLogin)) {
     sentences.push("This database has the demonstration merchant: use another for production.");
   }
-  const sandbox = [...gates.values()].filter(({ kind }) => kind === "sandbox");
-  for (const { name } of sandbox) {
+  for (const { name } of [...gates.values()].filter(leadsToSandbox)) {
     sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
   }
   if (resolve(config.masterKeyFile) === join(resolve(config.dataDir), "keys", "master.key")) {
     sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
   }
   return sentences.length === 0 ? undefined : new StartProblem(sentences.join("\n"));
+}
+
+export function leadsToSandbox({ kind, settings }: Gate): boolean {
+  return kind === "sandbox" || settings.sandbox === true;
 }

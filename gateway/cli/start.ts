@@ -9,7 +9,7 @@ import { type Gateway, startGateway } from "../main.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { startBankProcess } from "./bank-process.ts";
 import { printBanner } from "./banner.ts";
-import { makeDemonstration, putSandboxGate, writeDemoFile } from "./demonstration.ts";
+import { makeDemonstration, putSandboxGates, writeDemoFile } from "./demonstration.ts";
 import { complain, type House, openHouse } from "./house.ts";
 import { refuseInProduction } from "./production.ts";
 import { rotate } from "./rotate.ts";
@@ -41,8 +41,8 @@ async function startStaging(
   const bank = await startBankProcess(house.config);
   if (bank instanceof StartProblem) return complain(bank);
   try {
-    const gateId = await putSandboxGate(house, bank.address);
-    const set = await makeDemonstration(house, gateId);
+    const gates = await putSandboxGates(house, bank.address);
+    const set = await makeDemonstration(house, gates);
     await run(house, report, async (gateway) => {
       const baseUrl = baseUrlOf(house.config, gateway.port);
       const demoFile = await writeDemoFile(house, { baseUrl, set, bank: bank.address });

@@ -21,6 +21,7 @@ export type Miss = {
 export type Answer = { readonly contentType: string; readonly body: string };
 
 const strictTransport = "max-age=31536000; includeSubDomains";
+const letGoEveryMs = 20;
 const times = { requestTimeout: 20_000, headersTimeout: 20_000, keepAliveTimeout: 72_000 };
 
 export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): FastifyInstance {
@@ -40,6 +41,13 @@ export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): F
   server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
     done(null, body);
   });
+
+  // Whoever is answered while the server closes would keep the line, and with it the server, open.
+  let letGo: NodeJS.Timeout | undefined;
+  server.addHook("preClose", async () => {
+    letGo = setInterval(() => server.server.closeIdleConnections(), letGoEveryMs).unref();
+  });
+  server.addHook("onClose", async () => clearInterval(letGo));
 
   server.setNotFoundHandler((request, reply) => {
     miss(reply, { status: 404, path: request.url, accept: request.headers.accept });

@@ -1,6 +1,6 @@
 /** What is told of orders: to the log, by the names that support looks for, and to the metrics. */
 import type { Order } from "../orders/order.ts";
-import { isFinal } from "../orders/transitions.ts";
+import { isFinal, stagesInDoubt } from "../orders/transitions.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -14,7 +14,7 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       const { kind, stage } = order.transaction;
       metrics.stages.inc({ kind, stage });
       if (isFinal(stage)) log.info(named(order), "the order is final");
-      else if (stage === "reversing") log.warn(named(order), "the order is in doubt");
+      else if (stagesInDoubt.includes(stage)) log.warn(named(order), "the order is in doubt");
     },
     onTrouble(order: Order, error: unknown): void {
       log.error({ ...named(order), err: error }, "an effect broke");

@@ -2,10 +2,10 @@
 import type { Accepted } from "../orders/asked.ts";
 import type { Reply } from "./operation.ts";
 
-export function acknowledge({ order, repeated }: Accepted): Reply {
+export function acknowledge({ order, transaction }: Accepted): Reply {
   return {
     type: "async-response",
-    repeated,
+    describes: { order, transaction },
     clientOrderId: order.clientOrderId,
     orderId: order.id,
     fields: [["end-point-id", order.endpointId]],

@@ -36,13 +36,20 @@ export function checkControl(
 function textOf(term: ControlTerm, sent: Sent, entryPoint: EntryPoint): string | Failure {
   if (term === "{id}") return entryPoint.id;
   if (typeof term === "string") return sent.get(term) ?? "";
+  if ("minorUnitsOf" in term) return minorUnitsOf(term.minorUnitsOf, sent);
 
-  const currency = findCurrency(sent.get("currency") ?? "");
-  const amount = sent.get(term.minorUnitsOf) ?? "";
-  const money = currency === undefined ? undefined : parseAmount(amount, currency);
+  if ((sent.get(term.moneyIfSent) ?? "") === "") return "";
+  const minor = minorUnitsOf(term.moneyIfSent, sent);
+  return minor instanceof Failure ? minor : minor + sent.get("currency");
+}
+
+function minorUnitsOf(field: string, sent: Sent): string | Failure {
+  const code = sent.get("currency") ?? "";
+  if (code === "") return new Failure("missing_parameter", "currency");
+  const currency = findCurrency(code);
+  const money = currency && parseAmount(sent.get(field) ?? "", currency);
   if (money !== undefined) return String(money.minor);
-  const sentence = "more fraction digits than the currency has";
-  return new Failure("invalid_parameter", `${term.minorUnitsOf}: ${sentence}`);
+  return new Failure("invalid_parameter", `${field}: more fraction digits than the currency has`);
 }
 
 /** Always of the right length, so that every comparison takes the same time. */

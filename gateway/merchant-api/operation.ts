@@ -3,6 +3,7 @@
  * documentation, its control formula and what it does. The pipeline, the documents, the client's
  * types and the contract tests all read this.
  */
+import type { FoundOrder } from "../orders/asked.ts";
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { Services } from "../services.ts";
 import type { Failure } from "../values/failure.ts";
@@ -19,6 +20,8 @@ export type Operation = {
   readonly control: readonly ControlTerm[];
   /** Kept by serial number with what it was answered; questions are not. */
   readonly kept: boolean;
+  /** Has a synchronous twin, which waits for the result and answers with the status. */
+  readonly sync: boolean;
   /** What is wrong between fields; found together with the faults of single ones. */
   readonly rules: (request: Values<Fields>, context: Context) => readonly Failure[];
   readonly handle: (request: Values<Fields>, context: Context) => Promise<Reply | Failure>;
@@ -28,7 +31,11 @@ export type Operation = {
  * What is put into the checksum, in order; the merchant control key is always the last and not
  * written. `{id}` is the number in the path; a field that was not sent counts as empty.
  */
-export type ControlTerm = string | { readonly minorUnitsOf: string };
+export type ControlTerm =
+  | string
+  | { readonly minorUnitsOf: string }
+  /** Amount in minor units and currency; nothing when no amount is sent. */
+  | { readonly moneyIfSent: string };
 
 export type Context = {
   readonly entryPoint: EntryPoint;
@@ -45,8 +52,10 @@ export type Reply = {
   readonly type: string;
   readonly orderId?: string;
   readonly clientOrderId?: string;
-  /** The acknowledgement of an earlier, identical request. */
-  readonly repeated?: boolean;
+  /** The transaction that it acknowledges. */
+  readonly describes?: FoundOrder;
+  /** The request is written already, together with the order that it began. */
+  readonly stored?: boolean;
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
 };
 
@@ -58,6 +67,7 @@ export function operation<Request extends Fields>(definition: {
   readonly request: Request;
   readonly control: readonly (ControlTerm & (keyof Request | "{id}" | object))[];
   readonly kept: boolean;
+  readonly sync: boolean;
   readonly rules: (request: Values<Request>, context: Context) => readonly Failure[];
   readonly handle: (request: Values<Request>, context: Context) => Promise<Reply | Failure>;
 }): Operation {

@@ -3,6 +3,7 @@
  * purchase and the card that they make together.
  */
 import type { CardInHand } from "../orders/doer.ts";
+import type { Endpoint } from "../orders/merchant.ts";
 import type { CardFacts, Purchase } from "../orders/order.ts";
 import { CardNumber, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -14,7 +15,7 @@ import { missingBrowserFields, readBrowser } from "./browser-fields.ts";
 import type { Context } from "./operation.ts";
 
 export type PurchaseRequest = {
-  readonly order_desc: string;
+  readonly order_desc?: string;
   readonly ipaddress: string;
   readonly credit_card_number: string | undefined;
   readonly cardNumber: string | undefined;
@@ -32,9 +33,7 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   const { endpoints } = context.entryPoint;
   return [
     ...cardFaults(request, context.receivedAt),
-    ...(request.cvv2 === undefined && endpoints.some(({ gate }) => !gate.worksWithoutCvv)
-      ? [missing("cvv2")]
-      : []),
+    ...(request.cvv2 === undefined && endpoints.some(mayWantCvv) ? [missing("cvv2")] : []),
     ...stateFaults(request),
     ...(request.redirect_url === undefined &&
     endpoints.some(({ settings }) => settings.threeDSecure !== "off")
@@ -51,7 +50,7 @@ export function readPurchase(request: PurchaseRequest, amount: Money): Purchase 
   };
   return {
     amount,
-    description: request.order_desc,
+    description: request.order_desc ?? "",
     ipAddress: request.ipaddress,
     customer: {
       firstName: text("first_name"),
@@ -108,14 +107,19 @@ export function readCard(request: PurchaseRequest): {
 }
 
 /** Two requests are the same when every known field but the checksum is; decision 0005. */
-export function samenessOf(endpoint: string, { sent, known }: Context): Secret<string> {
-  let text = endpoint;
+export function samenessOf(what: string, { sent, known }: Context): Secret<string> {
+  let text = what;
   for (const name of known) {
     const value = sent.get(name);
     if (value === undefined || value === "" || name === "control" || name === "login") continue;
     text += `\n${name}=${value.length}:${value}`;
   }
   return new Secret(text);
+}
+
+/** Which gate it will be is not known yet, so one that wants the CVV is enough. */
+function mayWantCvv({ gates }: Endpoint): boolean {
+  return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
 
 function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] {

@@ -75,7 +75,7 @@ test("every operation has a checksum, signs its own fields, and reads each field
     assert.equal(operation.request["control"]?.necessity, "mandatory", operation.name);
     assert.deepEqual([...signed, ...others].map(([name]) => name).sort(), names.sort());
     for (const term of operation.control) {
-      const name = typeof term === "string" ? term : term.minorUnitsOf;
+      const [name = ""] = typeof term === "string" ? [term] : Object.values<string>(term);
       assert.ok(name === "{id}" || names.includes(name), `${operation.name}: ${name}`);
     }
   }

@@ -5,7 +5,7 @@
 import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
 import { type AnyField, Fault } from "./fields.ts";
-import type { Operation } from "./operation.ts";
+import type { ControlTerm, Operation } from "./operation.ts";
 
 export type Sent = ReadonlyMap<string, string>;
 export type NamedField = readonly [name: string, field: AnyField];
@@ -15,9 +15,7 @@ export function splitFields({ request, control }: Operation): {
   readonly signed: readonly NamedField[];
   readonly others: readonly NamedField[];
 } {
-  const terms = new Set(
-    control.map((term) => (typeof term === "string" ? term : term.minorUnitsOf)),
-  );
+  const terms = new Set(control.map(fieldOf));
   const hasAmount = control.some((term) => typeof term !== "string");
   const isSigned = ([name]: NamedField) =>
     terms.has(name) || name === "control" || (hasAmount && name === "currency");
@@ -26,6 +24,11 @@ export function splitFields({ request, control }: Operation): {
     signed: fields.filter(isSigned),
     others: fields.filter((field) => !isSigned(field)),
   };
+}
+
+function fieldOf(term: ControlTerm): string {
+  if (typeof term === "string") return term;
+  return "minorUnitsOf" in term ? term.minorUnitsOf : term.moneyIfSent;
 }
 
 /** Trimmed; empty counts as absent; any field sent twice is refused, known or not. */

@@ -1,6 +1,7 @@
 /**
- * Puts the operations on their paths: version 2, for endpoints and for groups. Every request gets a
- * serial number, is logged with it, and, when it asked for a transaction, is kept by it.
+ * Puts the operations and their synchronous twins on their paths, for endpoints and for groups.
+ * Every request gets a serial number, is logged with it, and, when it asked for a transaction, is
+ * kept by it.
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -8,6 +9,7 @@ import { Failure, failures } from "../values/failure.ts";
 import { asOrderId, asSerialNumber, type OrderId, type SerialNumber } from "../values/ids.ts";
 import type { Operation, Reply } from "./operation.ts";
 import { type Call, makePipeline, type Outcome, type PipelineNeeds } from "./pipeline.ts";
+import { twinOf } from "./wait.ts";
 import { contentTypeOf, formatFor, type WireOptions, writeReply } from "./write-reply.ts";
 
 export type RoutesOptions = PipelineNeeds & {
@@ -37,7 +39,7 @@ export type Answered = {
 const otherMethods = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export function addMerchantRoutes(server: FastifyInstance, options: RoutesOptions): void {
-  for (const operation of options.operations) {
+  for (const operation of options.operations.flatMap(withTwin)) {
     const answer = makeAnswer(operation, options);
     for (const form of ["endpoint", "group"] as const) {
       const url = pathOf(options.pathWord, operation.path, form);
@@ -53,6 +55,10 @@ export function addMerchantRoutes(server: FastifyInstance, options: RoutesOption
       });
     }
   }
+}
+
+function withTwin(operation: Operation): readonly Operation[] {
+  return operation.sync ? [operation, twinOf(operation)] : [operation];
 }
 
 export function pathOf(word: string, path: string, form: Call["form"]): string {
@@ -86,20 +92,25 @@ function makeAnswer(operation: Operation, options: RoutesOptions) {
     return reply;
   };
 
-  /** An order that begins is written with its request; repeats and refusals are kept here. */
+  /** A request is kept before it is answered, so that whoever has the answer can ask about it. */
   async function keep(outcome: Outcome, serialNumber: SerialNumber): Promise<void> {
-    if (!operation.kept || !outcome.authenticated) return;
     const { answer } = outcome;
-    if (!(answer instanceof Failure) && answer.repeated !== true) return;
+    if (!operation.kept || !outcome.authenticated) return;
+    if (!(answer instanceof Failure) && answer.stored === true) return;
     // The database that could not store the order cannot store this either.
     if (answer instanceof Failure && answer.code === "storage_unavailable") return;
     const orderId = answer instanceof Failure ? undefined : orderIdOf(answer);
     const kept = { operation: operation.name, serialNumber, outcome, orderId };
-    const summary = answer instanceof Failure ? refusal(answer) : { type: answer.type };
+    const summary = answer instanceof Failure ? refusal(answer) : summaryOf(answer);
     await options.keep({ ...kept, answer: JSON.stringify(summary) }).catch((error) => {
       options.onCrash(error, serialNumber);
     });
   }
+}
+
+/** A repeat describes the transaction that the first of its kind began. */
+function summaryOf({ type, describes }: Reply) {
+  return { type, describes: describes?.transaction.serialNumber };
 }
 
 function callOf(form: Call["form"], request: FastifyRequest, serialNumber: SerialNumber): Call {

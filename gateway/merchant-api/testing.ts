@@ -8,6 +8,7 @@ const merchant: Merchant = {
   login: "acme",
   name: "Acme",
   controlKey: new Secret("top-secret-key"),
+  settings: {},
 };
 
 export function endpointWith(optionalFields: readonly string[]): Endpoint {
@@ -16,10 +17,13 @@ export function endpointWith(optionalFields: readonly string[]): Endpoint {
     merchant,
     name: "plain",
     currency: "USD",
-    gate: {
-      ...{ id: asGateId("1"), descriptor: "GATE", shownDescriptor: "SHOP", terminalId: "10000018" },
-      ...{ partialReversal: true, partialCapture: false, worksWithoutCvv: false },
-    },
+    gates: [
+      {
+        ...{ id: asGateId("1"), name: "bank", rank: 1, weight: 1, terminalId: "10000018" },
+        ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false },
+        ...{ partialReversal: true, partialCapture: false },
+      },
+    ],
     enabled: true,
     settings: { threeDSecure: "off", optionalFields },
   };

@@ -8,9 +8,10 @@ import { type Instant, later } from "../values/time.ts";
 import { claimableAfterMs, type Deadlines, stageLimitMs } from "./deadlines.ts";
 import { type Effect, type ImmediateEffect, isCarried, isImmediate } from "./effects.ts";
 import type { OrderEvent } from "./events.ts";
+import { followUp } from "./family.ts";
 import { learn } from "./learn.ts";
-import type { Order, TransactionKind } from "./order.ts";
-import { isFinal, sale, type TransitionTable } from "./transitions.ts";
+import type { Order } from "./order.ts";
+import { beginnings, isFinal, tables } from "./transitions.ts";
 
 export type Step = {
   /** The version that the order must still have when the step is committed. */
@@ -22,8 +23,6 @@ export type Step = {
 
 export type Advance = (order: Order, event: OrderEvent, at: Instant) => Step | Failure;
 export type ImmediateDoers = Readonly<Record<ImmediateEffect, (order: Order) => OrderEvent>>;
-
-export const tables: Readonly<Record<TransactionKind, TransitionTable>> = { sale };
 
 export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advance {
   return (order, event, at) => {
@@ -46,9 +45,10 @@ export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advanc
 
   function owedFor({ order, effect }: Met, last: OrderEvent, at: Instant) {
     if (effect === undefined || !isCarried(effect)) return undefined;
-    // An unanswered reversal rests until its gap is over; all else is in the hands of this node.
-    const waits = last.kind === "reversal_unanswered";
-    const tries = waits ? order.transaction.reversalTries : 0;
+    // Whoever tells an operator's wish may be no node: the first that looks shall take it up.
+    if (last.kind === "asked_again") return { effect, claimableAt: at };
+    // What went unanswered rests until its gap is over; all else is in the hands of this node.
+    const tries = isUnanswered(last) ? order.transaction.tries : 0;
     return { effect, claimableAt: later(at, claimableAfterMs(deadlines, tries)) };
   }
 
@@ -62,15 +62,29 @@ export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advanc
   }
 }
 
+/** The order rests now until its next try. */
+export function isUnanswered({ kind }: OrderEvent): boolean {
+  return kind === "reversal_unanswered" || kind === "repeat_unanswered";
+}
+
 type Met = { readonly order: Order; readonly effect: Effect | undefined };
 
 function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   const { transaction } = order;
   const version = order.version + 1;
-  if (event.kind === "received") return { order: { ...order, version }, effect: "screen" };
+  if (event.kind === "received") {
+    return { order: { ...order, version }, effect: beginnings[transaction.kind].effect };
+  }
   if (event.kind === "claimed") return { order: { ...order, version }, effect: order.owed?.effect };
+  if (event.kind === "capture_asked" || event.kind === "return_asked") {
+    const next = followUp(order, event, at);
+    if (next instanceof Failure) return next;
+    const earlier = [...order.earlier, transaction];
+    const { effect } = beginnings[next.kind];
+    return { order: { ...order, version, earlier, transaction: next }, effect };
+  }
 
-  const cell = tables[transaction.kind][transaction.stage][event.kind];
+  const cell = tables[transaction.kind][transaction.stage]?.[event.kind];
   if (cell === undefined) {
     return new Failure("not_allowed_now", "", `${event.kind} in stage ${transaction.stage}`);
   }

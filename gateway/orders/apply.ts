@@ -8,7 +8,8 @@ import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Advance, Step } from "./advance.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
-import type { Order } from "./order.ts";
+import { findRepeated } from "./family.ts";
+import type { Order, Transaction } from "./order.ts";
 
 export type Commit = (step: Step) => Promise<"done" | "stale">;
 export type LoadOrder = (merchant: MerchantId, order: OrderId) => Promise<Order>;
@@ -22,6 +23,17 @@ export type Claim = (
   order: Order,
   event: EventOf<"claimed"> | EventOf<"expired">,
 ) => Promise<Order | undefined>;
+
+/**
+ * Begins another transaction of the order, unless an identical request has begun it already. Two
+ * at once start from the same version, so one of them meets the order anew.
+ */
+export type Follow = (
+  order: Order,
+  event: EventOf<"capture_asked"> | EventOf<"return_asked">,
+) => Promise<Followed | Failure>;
+
+export type Followed = { readonly order: Order; readonly repeated: Transaction | undefined };
 
 type Needs = {
   readonly advance: Advance;
@@ -54,5 +66,19 @@ export function makeClaim({ advance, commit, clock }: Omit<Needs, "load">): Clai
     const step = advance(order, event, clock.now());
     if (step instanceof Failure) return undefined;
     return (await commit(step)) === "done" ? step.order : undefined;
+  };
+}
+
+export function makeFollow({ advance, commit, load, clock }: Needs): Follow {
+  return async (order, event) => {
+    let met = order;
+    for (;;) {
+      const repeated = findRepeated(met, event.request);
+      if (repeated !== undefined) return { order: met, repeated };
+      const step = advance(met, event, clock.now());
+      if (step instanceof Failure) return step;
+      if ((await commit(step)) === "done") return { order: step.order, repeated };
+      met = await load(order.merchantId, order.id);
+    }
   };
 }

@@ -2,10 +2,17 @@
 import type { EndpointId, MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
 import type { CardInHand } from "./doer.ts";
-import type { CardFacts, Order, Purchase, TransactionKind } from "./order.ts";
+import type {
+  CardFacts,
+  ChargeKind,
+  FollowUpRequest,
+  Order,
+  Purchase,
+  Transaction,
+} from "./order.ts";
 
 export type AskedOrder = {
-  readonly kind: TransactionKind;
+  readonly kind: ChargeKind;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly clientOrderId: string;
@@ -17,10 +24,25 @@ export type AskedOrder = {
   readonly sameness: Secret<string>;
 };
 
-export type Accepted = { readonly order: Order; readonly repeated: boolean };
+/** A capture or a return of an order that exists. */
+export type AskedFollowUp = {
+  readonly wanted: Pick<WantedOrder, "clientOrderId" | "orderId">;
+  readonly serialNumber: SerialNumber;
+  readonly request: FollowUpRequest;
+};
+
+/** `transaction`: the one that the request has begun, or that an identical one had begun before. */
+export type Accepted = {
+  readonly order: Order;
+  readonly transaction: Transaction;
+  readonly repeated: boolean;
+};
 
 export type WantedOrder = {
   readonly clientOrderId: string;
   readonly orderId: OrderId | undefined;
   readonly bySerialNumber: SerialNumber | undefined;
 };
+
+/** An order, and which of its transactions was asked about: the latest unless one was named. */
+export type FoundOrder = { readonly order: Order; readonly transaction: Transaction };

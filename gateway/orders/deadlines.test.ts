@@ -59,7 +59,7 @@ const gaps: readonly (readonly [tries: number, gapMs: number])[] = [
 
 test("an unanswered reversal waits by the table of gaps, and the last gap is repeated", () => {
   for (const [tries, gapMs] of gaps) assert.equal(claimableAfterMs(deadlines, tries), gapMs);
-  assert.equal(claimableAfterMs({ ...deadlines, reversalGapsMs: [] }, 3), deadlines.leaseMs);
+  assert.equal(claimableAfterMs({ ...deadlines, repeatGapsMs: [] }, 3), deadlines.leaseMs);
 });
 
 test("the order itself rests for the gap after each unanswered try", () => {
@@ -77,7 +77,7 @@ test("after a late approval the gaps begin from the first", () => {
   const tired = meet(meet(reversing, events.reversal_unanswered), events.reversal_unanswered);
 
   const late = meet(tired, events.approved_late);
-  assert.equal(late.transaction.reversalTries, 0);
+  assert.equal(late.transaction.tries, 0);
   assert.deepEqual(late.owed, { effect: "reverse", claimableAt: later(start, 45_000) });
 
   const unanswered = meet(late, events.reversal_unanswered);

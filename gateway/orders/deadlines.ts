@@ -1,14 +1,15 @@
 /**
  * How long each open stage may last, how long a node may be silent with an effect before another
- * takes it over, and when an unanswered reversal is repeated. The figures are settings.
+ * takes it over, and when an unanswered message that settles doubt is repeated. The figures are
+ * settings.
  */
 import { isFinal, type Stage } from "./transitions.ts";
 
 export type Deadlines = {
   readonly stageMs: Readonly<Record<OpenStage, number>>;
   readonly leaseMs: number;
-  /** Gaps between tries of a reversal; the last one is repeated for ever. */
-  readonly reversalGapsMs: readonly number[];
+  /** Gaps between tries to settle doubt; the last one is repeated for ever. */
+  readonly repeatGapsMs: readonly number[];
 };
 
 export type OpenStage = Exclude<Stage, "approved" | "declined" | "filtered" | "error">;
@@ -20,11 +21,11 @@ export function stageLimitMs(deadlines: Deadlines, stage: Stage): number | undef
 
 /**
  * From when on the effect may be taken up by any node: after the lease of the node that has it in
- * hand, or, for a reversal that went unanswered `tries` times, when its gap is over.
+ * hand, or, for a message that went unanswered `tries` times, when its gap is over.
  */
-export function claimableAfterMs({ leaseMs, reversalGapsMs }: Deadlines, tries: number): number {
+export function claimableAfterMs({ leaseMs, repeatGapsMs }: Deadlines, tries: number): number {
   if (tries === 0) return leaseMs;
-  return reversalGapsMs[Math.min(tries, reversalGapsMs.length) - 1] ?? leaseMs;
+  return repeatGapsMs[Math.min(tries, repeatGapsMs.length) - 1] ?? leaseMs;
 }
 
 function isOpen(stage: Stage): stage is OpenStage {

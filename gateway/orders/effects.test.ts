@@ -1,7 +1,6 @@
 /** The three lists of effects: each name is in exactly one of them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tables } from "./advance.ts";
 import {
   carriedEffects,
   type Effect,
@@ -10,6 +9,7 @@ import {
   isImmediate,
   plannedEffects,
 } from "./effects.ts";
+import { beginnings, type Cell, tables } from "./transitions.ts";
 
 const all: readonly Effect[] = [...immediateEffects, ...carriedEffects, ...plannedEffects];
 
@@ -19,9 +19,9 @@ test("every effect is in exactly one list", () => {
 
 test("every effect that a table names is in a list", () => {
   const cells = Object.values(tables).flatMap((table) =>
-    Object.values(table).flatMap(Object.values),
+    Object.values(table).flatMap((row): Cell[] => Object.values(row)),
   );
-  const named = new Set<unknown>(cells.map(({ effect }) => effect));
+  const named = new Set([...cells, ...Object.values(beginnings)].map(({ effect }) => effect));
   named.delete(undefined);
 
   assert.ok(named.size > 0);

@@ -4,7 +4,14 @@
  * Planned ones are named by the transition table already, and no doer exists for them yet.
  */
 export const immediateEffects = ["screen", "look_up_3ds"] as const;
-export const carriedEffects = ["authorize", "reverse", "alert_operator"] as const;
+export const carriedEffects = [
+  "authorize",
+  "inquire",
+  "reverse",
+  "capture",
+  "give_back",
+  "alert_operator",
+] as const;
 export const plannedEffects = [
   "open_wallet",
   "authenticate",

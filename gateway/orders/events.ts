@@ -3,8 +3,15 @@
  * reports an event has already decided which one it is; the transition table has no conditions.
  */
 
-import type { ReceiptId } from "../values/ids.ts";
-import type { Answer, Authentication, CardFacts, GateFacts, Reason } from "./order.ts";
+import type { ReceiptId, SerialNumber } from "../values/ids.ts";
+import type {
+  Answer,
+  Authentication,
+  CardFacts,
+  FollowUpRequest,
+  GateFacts,
+  Reason,
+} from "./order.ts";
 
 type Facts = {
   /** The merchant's request was accepted: the first event of every order. */
@@ -27,15 +34,32 @@ type Facts = {
 
   authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
   refused: { readonly answer: Answer; readonly reason: Reason };
+  /** The gate could not take it, and nothing has left: the next gate gets it. */
+  rerouted: { readonly gate: GateFacts; readonly cause: string };
   gate_unavailable: { readonly reason: Reason };
-  /** The charge may have been booked or not: no answer, a lost link, or bytes that say nothing. */
+  /** The bank may have done it or not: no answer, a lost link, or bytes that say nothing. */
   outcome_unknown: { readonly cause: string };
+  /** The same, at a host that can be asked. */
+  outcome_in_question: { readonly cause: string };
+  charge_not_found: { readonly cause: string };
   approved_in_part: { readonly answer: Answer; readonly reason: Reason };
   approved_late: { readonly answer: Answer };
   reversed: object;
   part_reversed: object;
   reversal_unanswered: { readonly cause: string };
+
+  /** The merchant asks for more of an approved order: a new transaction begins. */
+  capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpRequest };
+  return_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpRequest };
+  captured: { readonly answer: Answer };
+  returned: { readonly answer: Answer };
+  repeat_unanswered: { readonly cause: string };
+
   operator_alerted: object;
+  /** An operator wants doubt looked into now, or has settled it with the bank himself. */
+  asked_again: { readonly by: string; readonly why: string };
+  settled_as_done: { readonly by: string; readonly why: string; readonly receiptId: ReceiptId };
+  settled_as_not_done: { readonly by: string; readonly why: string };
 
   /** The stage's deadline has passed. */
   expired: object;

@@ -78,7 +78,7 @@ test("unanswered reversals are counted", () => {
   const once = meet(inStage("reversing"), events.reversal_unanswered);
   const twice = meet(once, events.reversal_unanswered);
 
-  assert.equal(twice.transaction.reversalTries, 2);
+  assert.equal(twice.transaction.tries, 2);
 });
 
 test("most events teach nothing", () => {

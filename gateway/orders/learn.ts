@@ -9,10 +9,13 @@ import { referenceOf, traceNumberOf } from "./trace.ts";
 import type { Stage } from "./transitions.ts";
 
 export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Transaction> {
+  const { transaction } = order;
   switch (event.kind) {
     case "cleared":
     case "cleared_for_3ds":
-      return { charge: chargeOf(order, event.gate, at) };
+      return { charge: chargeOf(order, event.gate, { attempt: 1, at }) };
+    case "rerouted":
+      return { charge: chargeOf(order, event.gate, { attempt: attemptAfter(transaction), at }) };
     case "authenticated":
     case "left_unauthenticated":
       return { authentication: event.authentication };
@@ -23,19 +26,27 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
     case "refused":
     case "approved_in_part":
       return { answer: event.answer, reason: event.reason };
+    case "captured":
+    case "returned":
+      return { answer: event.answer };
     case "wallet_refused":
     case "filtered_out":
     case "gate_unavailable":
       return { reason: event.reason };
     case "reversed":
-      return { reason: order.transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
+      return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
     case "reversal_unanswered":
-      return { reversalTries: order.transaction.reversalTries + 1 };
+    case "repeat_unanswered":
+      return { tries: transaction.tries + 1 };
     case "approved_late":
       // The approval names a charge that exists: its reversal starts anew, without delay.
-      return { answer: event.answer, reversalTries: 0 };
+      return { answer: event.answer, tries: 0 };
+    case "settled_as_done":
+      return { reason: undefined, receiptId: event.receiptId };
+    case "settled_as_not_done":
+      return { reason: transaction.reason ?? { code: "settled_by_operator", detail: "" } };
     case "expired":
-      return { reason: lateness[order.transaction.stage] ?? order.transaction.reason };
+      return { reason: lateness[transaction.stage] ?? transaction.reason };
     default:
       return {};
   }
@@ -51,8 +62,15 @@ const lateness: { readonly [Where in Stage]?: Reason } = {
   awaiting_pares: { code: "pares_expired", detail: "" },
 };
 
-function chargeOf(order: Order, gate: GateFacts, at: Instant): Charge {
-  const attempt = 1;
+function attemptAfter({ charge }: Transaction): number {
+  return (charge?.attempt ?? 0) + 1;
+}
+
+function chargeOf(
+  order: Order,
+  gate: GateFacts,
+  { attempt, at }: { readonly attempt: number; readonly at: Instant },
+): Charge {
   return {
     gate,
     attempt,

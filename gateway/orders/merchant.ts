@@ -1,13 +1,20 @@
 /** Who may send orders, and through which entry point: read from the database, kept in memory. */
+import type { Fee } from "../values/fee.ts";
 import type { EndpointId, GroupId, MerchantId } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
-import type { GateFacts } from "./order.ts";
+import type { CredentialDefaults, GateFacts } from "./order.ts";
 
 export type Merchant = {
   readonly id: MerchantId;
   readonly login: string;
   readonly name: string;
   readonly controlKey: Secret<string>;
+  readonly settings: MerchantSettings;
+};
+
+export type MerchantSettings = {
+  /** Whether the merchant is shown what a payment costs. */
+  readonly commissions?: boolean;
 };
 
 export type Endpoint = {
@@ -15,13 +22,28 @@ export type Endpoint = {
   readonly merchant: Merchant;
   readonly name: string;
   readonly currency: string;
-  readonly gate: EndpointGate;
+  /** By rank, then by gate id. */
+  readonly gates: readonly EndpointGate[];
   readonly enabled: boolean;
   readonly settings: EndpointSettings;
 };
 
-/** What an endpoint must know of the gate behind it. */
-export type EndpointGate = GateFacts & { readonly worksWithoutCvv: boolean };
+/** What an endpoint must know of a gate behind it. */
+export type EndpointGate = Omit<GateFacts, "choice"> & {
+  readonly name: string;
+  /** The lowest is tried first. */
+  readonly rank: number;
+  /** The gate's share among those of its rank. */
+  readonly weight: number;
+  readonly worksWithoutCvv: boolean;
+  /** What the gate takes: every currency when absent. */
+  readonly currencies?: readonly string[];
+  /** In minor units. */
+  readonly amountMin?: bigint;
+  readonly amountMax?: bigint;
+  /** For recurrent payments that do not say it themselves. */
+  readonly recurrent?: CredentialDefaults;
+};
 
 export type EndpointSettings = {
   readonly threeDSecure: "off" | "when_possible" | "always";
@@ -32,6 +54,10 @@ export type EndpointSettings = {
   readonly descriptor?: string;
   /** Sale fields that this endpoint does not insist on: email, phone and the address fields. */
   readonly optionalFields?: readonly string[];
+  /** What the seller pays for a payment. */
+  readonly fee?: Fee;
+  /** An approval of less than was asked for stands; otherwise it is taken back. */
+  readonly acceptsPartialApprovals?: boolean;
 };
 
 export type EndpointGroup = {

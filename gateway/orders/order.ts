@@ -5,6 +5,7 @@
  */
 import type { Network } from "../values/card-number.ts";
 import type { FailureCode } from "../values/failure.ts";
+import type { Fee } from "../values/fee.ts";
 import type {
   CardId,
   EndpointId,
@@ -87,9 +88,25 @@ export type CardFacts = {
   readonly expiryYear: string;
   /** The same for the same card number within one merchant. */
   readonly hashId: string;
+  /** As the BIN table had it when the order came; nothing for an unknown one. */
+  readonly issuer?: Issuer;
 };
 
-export type TransactionKind = "sale";
+export type Issuer = {
+  readonly bankName?: string;
+  /** ISO 3166-1 alpha-3. */
+  readonly country?: string;
+  readonly productCode?: string;
+  readonly productName?: string;
+  readonly typeCode?: string;
+  readonly typeName?: string;
+};
+
+/** Begins an order. */
+export type ChargeKind = "sale" | "preauth" | "account-verification";
+/** Follows an approved one: `cancel` lets go of what a preauthorisation holds. */
+export type FollowUpKind = "capture" | "reversal" | "cancel";
+export type TransactionKind = ChargeKind | FollowUpKind;
 
 export type Transaction = {
   readonly kind: TransactionKind;
@@ -102,13 +119,24 @@ export type Transaction = {
   /** Why it ended otherwise than approved. */
   readonly reason: Reason | undefined;
   readonly receiptId: ReceiptId | undefined;
-  readonly reversalTries: number;
+  /** How often the message that settles doubt went unanswered. */
+  readonly tries: number;
   readonly finishedAt: Instant | undefined;
+  /** What a follow-up's request said; the same once more is a repeat. */
+  readonly request?: FollowUpRequest;
+};
+
+export type FollowUpRequest = {
+  readonly operation: "capture" | "return";
+  /** Nothing: all that there is. */
+  readonly amount: Money | undefined;
+  readonly comment: string | undefined;
 };
 
 /**
- * What may have been sent to the acquirer. Everything that a reversal must repeat is here before
- * the charge leaves, so that a node that finds the order after a crash knows what to take back.
+ * What may have been sent to the acquirer. Everything that a later message about it must repeat is
+ * here before it leaves, so that a node that finds the order after a crash knows what to settle. A
+ * follow-up has the reference of the charge that it belongs to.
  */
 export type Charge = {
   readonly gate: GateFacts;
@@ -126,6 +154,10 @@ export type GateFacts = {
   readonly terminalId: string;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
+  /** Why this gate and no other: for the operator. */
+  readonly choice: string;
+  /** Kept only for merchants who are shown commissions. */
+  readonly fees?: { readonly seller?: Fee; readonly acquirer?: Fee };
 };
 
 export type Answer = {
@@ -134,12 +166,33 @@ export type Answer = {
   readonly networkId: string | undefined;
   readonly approvedAmount: Money | undefined;
   readonly processedAt: Instant;
+  readonly loyalty?: Loyalty;
+  /** The host's own words for the cardholder about a refusal. */
+  readonly explanation?: string;
+};
+
+export type Loyalty = {
+  readonly balance?: string;
+  readonly message?: string;
+  readonly bonus?: string;
+  readonly program?: string;
 };
 
 export type Authentication = {
   readonly status: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
   readonly eci: string | undefined;
 };
+
+/** A payment with a stored card, as the networks want it told. */
+export type Credential = {
+  readonly initiator: Initiator;
+  readonly scenario: Scenario;
+  /** The network's id of the first payment with the card. */
+  readonly networkId: string | undefined;
+};
+export type CredentialDefaults = { readonly initiator?: Initiator; readonly scenario?: Scenario };
+export type Initiator = "CARDHOLDER" | "MERCHANT";
+export type Scenario = "REGULAR" | "IRREGULAR";
 
 export type Reason = { readonly code: FailureCode; readonly detail: string };
 

@@ -16,7 +16,16 @@ import { asInstant, type Instant } from "../values/time.ts";
 import { type Advance, makeAdvance, type Step } from "./advance.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
-import type { Answer, CardFacts, GateFacts, Order, Stage } from "./order.ts";
+import type {
+  Answer,
+  CardFacts,
+  ChargeKind,
+  FollowUpRequest,
+  GateFacts,
+  Order,
+  Stage,
+  TransactionKind,
+} from "./order.ts";
 
 export const start = asInstant(1_794_708_246_000);
 export const amount = new Money(1042n, getCurrency("USD"));
@@ -29,10 +38,14 @@ export const deadlines: Deadlines = {
     awaiting_challenge: 4_000,
     awaiting_pares: 5_000,
     authorizing: 6_000,
+    inquiring: 6_500,
     reversing: 7_000,
+    capturing: 8_000,
+    returning: 8_500,
+    repeating: 9_000,
   },
   leaseMs: 45_000,
-  reversalGapsMs: [2_000, 5_000, 10_000],
+  repeatGapsMs: [2_000, 5_000, 10_000],
 };
 
 export const gate: GateFacts = {
@@ -41,7 +54,8 @@ export const gate: GateFacts = {
   shownDescriptor: "SHOP",
   terminalId: "10000018",
   partialReversal: true,
-  partialCapture: false,
+  partialCapture: true,
+  choice: "only gate",
 };
 
 export const answer: Answer = {
@@ -91,15 +105,33 @@ export const draft: Order = {
   transaction: {
     ...{ kind: "sale", serialNumber: asSerialNumber("s-1"), amount, stage: "filtering" },
     ...{ charge: undefined, answer: undefined, authentication: undefined, reason: undefined },
-    ...{ receiptId: undefined, reversalTries: 0, finishedAt: undefined },
+    ...{ receiptId: undefined, tries: 0, finishedAt: undefined },
   },
   earlier: [],
   owed: undefined,
   deadlineAt: undefined,
 };
 
-export function inStage(stage: Stage): Order {
-  return { ...draft, version: 3, transaction: { ...draft.transaction, stage } };
+export function inStage(stage: Stage, kind: TransactionKind = "sale"): Order {
+  return { ...draft, version: 3, transaction: { ...draft.transaction, kind, stage } };
+}
+
+/** An order that its bank has approved. */
+export function approved(kind: ChargeKind = "sale"): Order {
+  const asked = { ...draft, transaction: { ...draft.transaction, kind } };
+  return meet(meet(asked, events.received), events.authorized);
+}
+
+/** A capture or a return is asked for: of all that there is, or of so many minor units. */
+export function asks(
+  operation: FollowUpRequest["operation"],
+  minor?: bigint,
+  { comment, currency = "USD" }: { readonly comment?: string; readonly currency?: string } = {},
+): EventOf<"capture_asked"> | EventOf<"return_asked"> {
+  const part = minor === undefined ? undefined : new Money(minor, getCurrency(currency));
+  const request = { operation, amount: part, comment };
+  const kind = operation === "capture" ? "capture_asked" : "return_asked";
+  return { kind, serialNumber: asSerialNumber("s-2"), request };
 }
 
 /** Every order is cleared, and no card takes part in 3-D Secure. */
@@ -150,16 +182,33 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
 
   authorized:            { kind: "authorized", answer, receiptId: asReceiptId("814660") },
   refused:               { kind: "refused", answer: { ...answer, responseCode: "51" }, reason: funds },
+  rerouted:              { kind: "rerouted", gate: { ...gate, id: asGateId("2") }, cause: "not signed on" },
   gate_unavailable:      { kind: "gate_unavailable", reason: noGate },
   outcome_unknown:       { kind: "outcome_unknown", cause: "no_answer" },
+  outcome_in_question:   { kind: "outcome_in_question", cause: "no_answer" },
+  charge_not_found:      { kind: "charge_not_found", cause: "not_found" },
   approved_in_part:      { kind: "approved_in_part", answer, reason: inPart },
   approved_late:         { kind: "approved_late", answer },
   reversed:              { kind: "reversed" },
   part_reversed:         { kind: "part_reversed" },
   reversal_unanswered:   { kind: "reversal_unanswered", cause: "no_answer" },
+
+  capture_asked:         { kind: "capture_asked", serialNumber: asSerialNumber("s-2"), request: allOf("capture") },
+  return_asked:          { kind: "return_asked", serialNumber: asSerialNumber("s-2"), request: allOf("return") },
+  captured:              { kind: "captured", answer },
+  returned:              { kind: "returned", answer },
+  repeat_unanswered:     { kind: "repeat_unanswered", cause: "no_answer" },
+
   operator_alerted:      { kind: "operator_alerted" },
+  asked_again:           { kind: "asked_again", by: "jo", why: "the host is back" },
+  settled_as_done:       { kind: "settled_as_done", by: "jo", why: "seen in the bank's report", receiptId: asReceiptId("814661") },
+  settled_as_not_done:   { kind: "settled_as_not_done", by: "jo", why: "not in the bank's report" },
 
   expired:               { kind: "expired" },
   claimed:               { kind: "claimed", node: "b" },
   noted:                 { kind: "noted", what: "pares_uploaded", detail: "" },
 };
+
+function allOf(operation: FollowUpRequest["operation"]): FollowUpRequest {
+  return { operation, amount: undefined, comment: undefined };
+}

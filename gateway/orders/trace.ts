@@ -18,7 +18,10 @@ export function referenceOf(order: OrderId, attempt: number): string {
   return sequence + suffix;
 }
 
-/** `message` counts the messages of one order: the charge is 0, its reversal 1. */
+/**
+ * `message` counts the messages of one order: its charge is 0, what settles doubt about it 1, and
+ * the transactions that follow have the even numbers from 2 on. Repeats keep their number.
+ */
 export function traceNumberOf(order: OrderId, message: number): string {
   const number = (sequenceOf(order) * 2n + BigInt(message)) % traceNumbers;
   return String(number + 1n).padStart(6, "0");

@@ -1,9 +1,9 @@
 /**
- * Making merchants, endpoints, groups and gates. Every change tells all nodes, which then read
- * their configuration again.
+ * Making and changing merchants, endpoints, groups and gates. Every change tells all nodes, which
+ * then read their configuration again.
  */
-import type { GateSettings } from "../acquirers/gate.ts";
-import type { EndpointSettings } from "../orders/merchant.ts";
+import type { GateKind, GateSettings } from "../acquirers/gate.ts";
+import type { EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
 import {
   asEndpointId,
   asGateId,
@@ -17,14 +17,26 @@ import {
 import { configurationChannel } from "./configuration.ts";
 import type { Query } from "./database.ts";
 
+/** A gate's place among an endpoint's gates. */
+export type GatePlace = {
+  readonly gateId: GateId;
+  readonly rank: number;
+  readonly weight: number;
+};
+
 export function makeAdministration(query: Query) {
+  return { ...makeForMerchants(query), ...makeForEndpoints(query), ...makeForGates(query) };
+}
+
+function makeForMerchants(query: Query) {
   return {
     async createMerchant(merchant: {
       login: string;
       name: string;
       controlKey: Uint8Array;
     }): Promise<MerchantId> {
-      const id = await insert(
+      const id = await change(
+        query,
         `insert into merchants (id, login, name, control_key)
          values (nextval('merchant_ids'), $1, $2, $3) returning id`,
         [merchant.login, merchant.name, merchant.controlKey],
@@ -32,25 +44,71 @@ export function makeAdministration(query: Query) {
       return asMerchantId(id);
     },
 
+    async setMerchant(id: MerchantId, settings: MerchantSettings): Promise<void> {
+      await change(query, "update merchants set settings = $2 where id = $1 returning id", [
+        id,
+        JSON.stringify(settings),
+      ]);
+    },
+  };
+}
+
+function makeForEndpoints(query: Query) {
+  return {
     async createEndpoint(endpoint: {
       merchantId: MerchantId;
       name: string;
       currency: string;
-      gateId: GateId;
+      gates: readonly GatePlace[];
       settings: EndpointSettings;
     }): Promise<EndpointId> {
-      const id = await insert(
-        `insert into endpoints (id, merchant_id, name, currency, gate_id, settings)
-         values (nextval('entry_point_ids'), $1, $2, $3, $4, $5) returning id`,
+      const id = await change(
+        query,
+        `with made as (
+           insert into endpoints (id, merchant_id, name, currency, settings)
+           values (nextval('entry_point_ids'), $1, $2, $3, $4) returning id
+         ), places as (
+           insert into endpoint_gates (endpoint_id, gate_id, rank, weight)
+           select made.id, place.* from made, unnest($5::bigint[], $6::int[], $7::int[]) as place
+         )
+         select id from made`,
         [
           endpoint.merchantId,
           endpoint.name,
           endpoint.currency,
-          endpoint.gateId,
           JSON.stringify(endpoint.settings),
+          ...columnsOf(endpoint.gates),
         ],
       );
       return asEndpointId(id);
+    },
+
+    async setEndpoint(
+      id: EndpointId,
+      { settings, enabled }: { settings: EndpointSettings; enabled: boolean },
+    ): Promise<void> {
+      await change(
+        query,
+        "update endpoints set settings = $2, enabled = $3 where id = $1 returning id",
+        [id, JSON.stringify(settings), enabled],
+      );
+    },
+
+    /** These and no others. */
+    async setEndpointGates(id: EndpointId, gates: readonly GatePlace[]): Promise<void> {
+      await change(
+        query,
+        `with gone as (
+           delete from endpoint_gates where endpoint_id = $1 and gate_id <> all($2::bigint[])
+         ), places as (
+           insert into endpoint_gates (endpoint_id, gate_id, rank, weight)
+           select $1, place.* from unnest($2::bigint[], $3::int[], $4::int[]) as place
+           on conflict (endpoint_id, gate_id)
+           do update set rank = excluded.rank, weight = excluded.weight
+         )
+         select id from endpoints where id = $1`,
+        [id, ...columnsOf(gates)],
+      );
     },
 
     async createGroup(group: {
@@ -58,7 +116,8 @@ export function makeAdministration(query: Query) {
       name: string;
       endpoints: readonly EndpointId[];
     }): Promise<GroupId> {
-      const id = await insert(
+      const id = await change(
+        query,
         `with made as (
            insert into endpoint_groups (id, merchant_id, name)
            values (nextval('entry_point_ids'), $1, $2) returning id
@@ -71,22 +130,64 @@ export function makeAdministration(query: Query) {
       );
       return asGroupId(id);
     },
+  };
+}
 
+function makeForGates(query: Query) {
+  return {
     /** A gate of that name is changed, or made when there is none. */
-    async putGate(gate: { name: string; kind: string; settings: GateSettings }): Promise<GateId> {
-      const id = await insert(
+    async putGate(gate: { name: string; kind: GateKind; settings: GateSettings }): Promise<GateId> {
+      const id = await change(
+        query,
         `insert into gates (id, name, kind, settings) values (nextval('gate_ids'), $1, $2, $3)
          on conflict (name) do update set kind = $2, settings = $3 returning id`,
         [gate.name, gate.kind, JSON.stringify(gate.settings)],
       );
       return asGateId(id);
     },
-  };
 
-  async function insert(statement: string, values: readonly unknown[]): Promise<string> {
-    const [row] = await query<{ id: string }>(statement, values);
-    if (row === undefined) throw new Error("nothing was inserted");
-    await query("select pg_notify($1, '')", [configurationChannel]);
-    return row.id;
-  }
+    /** Only one that no endpoint uses and that no order in hand may still have to go through. */
+    async removeGate(id: GateId): Promise<"removed" | "in_use"> {
+      const removed = await findAndChange(
+        query,
+        `delete from gates where id = $1
+         and not exists (select from endpoint_gates where gate_id = $1)
+         and not exists (
+           select from orders where due_at is not null
+           and progress->'transaction'->'charge'->'gate'->>'id' = $1::text
+         ) returning id`,
+        [id],
+      );
+      return removed === undefined ? "in_use" : "removed";
+    },
+  };
+}
+
+/** The id of the row that is made or changed. */
+async function change(
+  query: Query,
+  statement: string,
+  values: readonly unknown[],
+): Promise<string> {
+  const id = await findAndChange(query, statement, values);
+  if (id === undefined) throw new Error("nothing was changed");
+  return id;
+}
+
+async function findAndChange(
+  query: Query,
+  statement: string,
+  values: readonly unknown[],
+): Promise<string | undefined> {
+  const [row] = await query<{ id: string }>(statement, values);
+  if (row !== undefined) await query("select pg_notify($1, '')", [configurationChannel]);
+  return row?.id;
+}
+
+function columnsOf(gates: readonly GatePlace[]): readonly (readonly unknown[])[] {
+  return [
+    gates.map(({ gateId }) => gateId),
+    gates.map(({ rank }) => rank),
+    gates.map(({ weight }) => weight),
+  ];
 }

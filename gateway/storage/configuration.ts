@@ -2,13 +2,15 @@
  * Merchants, endpoints, groups and gates: few and needed by every request, so they are read whole,
  * kept in memory, and read again when any node says that they have changed.
  */
-import type { Gate } from "../acquirers/gate.ts";
+import type { Gate, GateSettings } from "../acquirers/gate.ts";
 import type {
   Endpoint,
   EndpointGate,
   EndpointGroup,
+  EndpointSettings,
   EntryPoint,
   Merchant,
+  MerchantSettings,
 } from "../orders/merchant.ts";
 import {
   asEndpointId,
@@ -57,14 +59,15 @@ export function controlKeyContext(login: string): string {
 }
 
 async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly Merchant[]> {
-  const rows = await query<{ id: string; login: string; name: string; control_key: Buffer }>(
-    "select id, login, name, control_key from merchants order by id",
+  const rows = await query<MerchantRow>(
+    "select id, login, name, control_key, settings from merchants order by id",
   );
-  return rows.map(({ id, login, name, control_key }) => ({
+  return rows.map(({ id, login, name, control_key, settings }) => ({
     id: asMerchantId(id),
     login,
     name,
     controlKey: open(control_key, controlKeyContext(login)),
+    settings,
   }));
 }
 
@@ -74,17 +77,28 @@ async function loadEndpoints(
   gates: ReadonlyMap<GateId, Gate>,
 ): Promise<readonly Endpoint[]> {
   const rows = await query<EndpointRow>(
-    "select id, merchant_id, name, currency, gate_id, enabled, settings from endpoints order by id",
+    `select id, merchant_id, name, currency, enabled, settings, (
+       select json_agg(json_build_object('id', gate_id::text, 'rank', rank, 'weight', weight)
+                       order by rank, gate_id)
+       from endpoint_gates where endpoint_id = endpoints.id
+     ) as gates
+     from endpoints order by id`,
   );
-  return rows.map((row) => ({
-    id: asEndpointId(row.id),
-    merchant: get(merchants, row.merchant_id),
-    name: row.name,
-    currency: row.currency,
-    gate: gateOf(get(gates, asGateId(row.gate_id)), row.settings.descriptor),
-    enabled: row.enabled,
-    settings: { ...row.settings, threeDSecure: row.settings.threeDSecure ?? "off" },
-  }));
+  return rows.map((row) => {
+    const settings = { ...row.settings, threeDSecure: row.settings.threeDSecure ?? "off" };
+    const merchant = get(merchants, row.merchant_id);
+    return {
+      id: asEndpointId(row.id),
+      merchant,
+      name: row.name,
+      currency: row.currency,
+      gates: (row.gates ?? []).map((place) =>
+        gateOf(get(gates, asGateId(place.id)), place, { settings, merchant }),
+      ),
+      enabled: row.enabled,
+      settings,
+    };
+  });
 }
 
 async function loadGroups(
@@ -114,29 +128,54 @@ export async function loadGates(query: Query): Promise<readonly Gate[]> {
   return rows.map((row) => ({ ...row, id: asGateId(row.id) }));
 }
 
-function gateOf({ id, settings }: Gate, shown: string | undefined): EndpointGate {
+function gateOf(
+  { id, name, settings }: Gate,
+  { rank, weight }: GateRow,
+  endpoint: Pick<Endpoint, "settings" | "merchant">,
+): EndpointGate {
   const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
-  const shownDescriptor = shown ?? descriptor;
+  const { currencies, amountMin, amountMax, recurrent } = settings;
   return {
-    id,
+    ...{ id, name, rank, weight, terminalId, partialReversal, partialCapture, worksWithoutCvv },
     descriptor,
-    shownDescriptor,
-    terminalId,
-    partialReversal,
-    partialCapture,
-    worksWithoutCvv,
+    shownDescriptor: endpoint.settings.descriptor ?? descriptor,
+    ...(currencies === undefined ? {} : { currencies }),
+    ...(amountMin === undefined ? {} : { amountMin: BigInt(amountMin) }),
+    ...(amountMax === undefined ? {} : { amountMax: BigInt(amountMax) }),
+    ...(recurrent === undefined ? {} : { recurrent }),
+    ...(endpoint.merchant.settings.commissions === true
+      ? { fees: feesOf(endpoint.settings, settings) }
+      : {}),
   };
 }
+
+function feesOf(endpoint: EndpointSettings, gate: GateSettings): NonNullable<EndpointGate["fees"]> {
+  return {
+    ...(endpoint.fee === undefined ? {} : { seller: endpoint.fee }),
+    ...(gate.fee === undefined ? {} : { acquirer: gate.fee }),
+  };
+}
+
+type MerchantRow = {
+  readonly id: string;
+  readonly login: string;
+  readonly name: string;
+  readonly control_key: Buffer;
+  readonly settings: MerchantSettings;
+};
 
 type EndpointRow = {
   readonly id: string;
   readonly merchant_id: string;
   readonly name: string;
   readonly currency: string;
-  readonly gate_id: string;
   readonly enabled: boolean;
-  readonly settings: Partial<Endpoint["settings"]>;
+  readonly settings: Partial<EndpointSettings>;
+  /** Nothing when the endpoint has none. */
+  readonly gates: readonly GateRow[] | null;
 };
+
+type GateRow = { readonly id: string; readonly rank: number; readonly weight: number };
 
 type GroupRow = {
   readonly id: string;

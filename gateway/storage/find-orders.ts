@@ -3,8 +3,10 @@
  * merchant, so that nobody can read another's order and a cluster knows where to look.
  */
 import type { Order } from "../orders/order.ts";
+import { stagesInDoubt } from "../orders/transitions.ts";
 import {
   asOrderId,
+  asSerialNumber,
   type MerchantId,
   type OrderId,
   orderIdsOf,
@@ -12,6 +14,7 @@ import {
 } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Known } from "../work/accept.ts";
+import type { NamedBySerial } from "../work/find-order.ts";
 import { plainArray, textArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";
@@ -55,13 +58,16 @@ export function makeFindOrders(query: Query, options: GatherOptions) {
 }
 
 export function makeFindBySerial(query: Query) {
-  return async (merchant: MerchantId, serial: SerialNumber): Promise<OrderId | undefined> => {
-    const [row] = await query<{ order_id: string | null }>(
-      "select order_id from requests where merchant_id = $1 and serial = $2",
+  return async (merchant: MerchantId, serial: SerialNumber): Promise<NamedBySerial | undefined> => {
+    const [row] = await query<{ order_id: string | null; describes: string | null }>(
+      `select order_id, answer ->> 'describes' as describes from requests
+       where merchant_id = $1 and serial = $2`,
       [merchant, serial],
       "request_by_serial",
     );
-    return typeof row?.order_id === "string" ? asOrderId(row.order_id) : undefined;
+    if (typeof row?.order_id !== "string") return undefined;
+    const describes = row.describes === null ? serial : asSerialNumber(row.describes);
+    return { orderId: asOrderId(row.order_id), describes };
   };
 }
 
@@ -122,13 +128,24 @@ function prefixed(table: string): string {
     .join(", ");
 }
 
-/** Orders whose charge may or may not stand; the operator's most important number. */
+/** Orders that the bank may have done something for or not: the operator's first number. */
 export function makeCountInDoubt(query: Query) {
   return async (): Promise<number> => {
-    const [row] = await query<{ count: string }>(
-      `select count(*) from orders
-       where due_at is not null and owes in ('reverse', 'alert_operator')`,
-    );
+    const [row] = await query<{ count: string }>(`select count(*) from orders where ${inDoubt}`);
     return Number(row?.count ?? 0);
   };
 }
+
+/** The longest in doubt first. */
+export function makeFindInDoubt(query: Query) {
+  return async (most: number): Promise<readonly Order[]> => {
+    const rows = await query<OrderRow>(
+      `select ${orderColumns} from orders where ${inDoubt} order by accepted_at limit $1`,
+      [most],
+    );
+    return rows.map(unpackOrder);
+  };
+}
+
+const inDoubt = `due_at is not null
+  and (owes = 'reverse' or stage in (${stagesInDoubt.map((stage) => `'${stage}'`).join(", ")}))`;

@@ -2,7 +2,7 @@
  * An order as a row and back. Two JSON columns hold it: `facts` are written once, `progress` anew
  * by every step; what is searched for stands in columns beside them.
  */
-import type { Answer, Order, Purchase, Transaction } from "../orders/order.ts";
+import type { Answer, FollowUpRequest, Order, Purchase, Transaction } from "../orders/order.ts";
 import { asEndpointId, asMerchantId, asOrderId } from "../values/ids.ts";
 import { type PackedMoney, unpackMoney } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
@@ -56,9 +56,11 @@ export function dueAt({ owed, deadlineAt }: Order): Instant | undefined {
 }
 
 type PackedAnswer = Omit<Answer, "approvedAmount"> & { approvedAmount?: PackedMoney };
-type PackedTransaction = Omit<Transaction, "amount" | "answer"> & {
+type PackedRequest = Omit<FollowUpRequest, "amount"> & { amount?: PackedMoney };
+type PackedTransaction = Omit<Transaction, "amount" | "answer" | "request"> & {
   readonly amount: PackedMoney;
   readonly answer?: PackedAnswer;
+  readonly request?: PackedRequest;
 };
 type Facts = {
   readonly acceptedAt: Instant;
@@ -69,15 +71,22 @@ type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
   readonly earlier: readonly PackedTransaction[];
 };
 
-function unpackTransaction({ amount, answer, ...rest }: PackedTransaction): Transaction {
+function unpackTransaction({ amount, answer, request, ...rest }: PackedTransaction): Transaction {
   return {
     ...rest,
     amount: unpackMoney(amount),
     answer: answer === undefined ? undefined : unpackAnswer(answer),
+    // Rows of before there were follow-ups count under another name, and none needs it any more.
+    tries: rest.tries ?? 0,
+    ...(request === undefined ? {} : { request: unpackRequest(request) }),
   };
 }
 
 function unpackAnswer({ approvedAmount, ...rest }: PackedAnswer): Answer {
   const money = approvedAmount === undefined ? undefined : unpackMoney(approvedAmount);
   return { ...rest, approvedAmount: money };
+}
+
+function unpackRequest({ amount, ...rest }: PackedRequest): FollowUpRequest {
+  return { ...rest, amount: amount === undefined ? undefined : unpackMoney(amount) };
 }

@@ -15,16 +15,26 @@ export type Network =
   | "MAESTRO"
   | "MIR";
 
+/** No BIN table tells issuers apart by more digits than these. */
+const issuerDigitsMax = 11;
+
 export class CardNumber extends Secret<string> {
   readonly bin: string;
   readonly lastFour: string;
   readonly network: Network | undefined;
+  readonly #prefix: string;
 
   constructor(digits: string) {
     super(digits);
     this.bin = digits.slice(0, 6);
     this.lastFour = digits.slice(-4);
     this.network = networkOf(digits);
+    this.#prefix = digits.slice(0, issuerDigitsMax);
+  }
+
+  /** For the BIN table only, never to be kept: with the last four it is almost the whole number. */
+  get issuerPrefix(): string {
+    return this.#prefix;
   }
 
   get mask(): string {

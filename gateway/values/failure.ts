@@ -68,6 +68,8 @@ export const failures = {
   gate_unavailable:         row("error", 5002, "GATE_UNAVAILABLE",        "no link to the acquirer; nothing was sent"),
   reversed_after_doubt:     row("error", 5003, "REVERSED",                "the acquirer did not answer; the charge was taken back"),
   processing_expired:       row("error", 5004, "PROCESSING_EXPIRED",      "the order was not carried on in time; nothing was sent"),
+  no_gate:                  row("error", 5005, "NO_GATE",                 "no gate of the endpoint takes this currency and amount; nothing was sent"),
+  settled_by_operator:      row("error", 5006, "SETTLED_BY_OPERATOR",     "the acquirer did not answer; an operator has made sure that nothing is charged"),
 } as const satisfies Record<string, Row>;
 
 export type FailureCode = keyof typeof failures;

@@ -49,6 +49,16 @@ export function add(left: Money, right: Money): Money {
   return new Money(left.minor + right.minor, left.currency);
 }
 
+/** Never below zero: whoever subtracts has compared before. */
+export function subtract(left: Money, right: Money): Money {
+  assert.equal(left.currency.code, right.currency.code);
+  return new Money(left.minor - right.minor, left.currency);
+}
+
+export function isSameMoney(left: Money | undefined, right: Money | undefined): boolean {
+  return left?.minor === right?.minor && left?.currency.code === right?.currency.code;
+}
+
 export function isZero({ minor }: Money): boolean {
   return minor === 0n;
 }

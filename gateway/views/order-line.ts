@@ -20,7 +20,12 @@ export type OrderLine = {
 };
 
 export function printOrderLine(order: Order, printDate: (instant: Instant) => string): OrderLine {
-  const fields = new Map(printStatus(order, { bySerialNumber: undefined, printDate }));
+  const fields = new Map(
+    printStatus(
+      { order, transaction: order.transaction },
+      { bySerialNumber: undefined, printDate },
+    ),
+  );
   const get = (name: string) => fields.get(name) ?? "";
   return {
     orderId: order.id,

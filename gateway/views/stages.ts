@@ -16,7 +16,11 @@ const shown: Readonly<Record<Stage, Shown>> = {
   awaiting_challenge: { status: "processing", suffix: "3d_validating" },
   awaiting_pares:     { status: "processing", suffix: "3d_validating" },
   authorizing:        { status: "processing", suffix: "processing" },
+  inquiring:          { status: "processing", suffix: "unknown" },
   reversing:          { status: "processing", suffix: "unknown" },
+  capturing:          { status: "processing", suffix: "processing" },
+  returning:          { status: "processing", suffix: "processing" },
+  repeating:          { status: "processing", suffix: "unknown" },
   approved:           { status: "approved",   suffix: "approved" },
   declined:           { status: "declined",   suffix: "declined" },
   filtered:           { status: "filtered",   suffix: "filtered" },
@@ -24,8 +28,13 @@ const shown: Readonly<Record<Stage, Shown>> = {
 };
 
 // biome-ignore format: a table
-const prefixes: Readonly<Record<TransactionKind, string>> = {
-  sale: "sale",
+const kinds: Readonly<Record<TransactionKind, { readonly prefix: string; readonly type: string }>> = {
+  sale:                   { prefix: "sale",     type: "sale" },
+  preauth:                { prefix: "auth",     type: "preauth" },
+  "account-verification": { prefix: "av",       type: "account-verification" },
+  capture:                { prefix: "capture",  type: "capture" },
+  reversal:               { prefix: "reversal", type: "reversal" },
+  cancel:                 { prefix: "cancel",   type: "reversal" },
 };
 
 export function statusOf(stage: Stage): Status {
@@ -33,5 +42,9 @@ export function statusOf(stage: Stage): Status {
 }
 
 export function wireStageOf(kind: TransactionKind, stage: Stage): string {
-  return `${prefixes[kind]}_${shown[stage].suffix}`;
+  return `${kinds[kind].prefix}_${shown[stage].suffix}`;
+}
+
+export function wireTypeOf(kind: TransactionKind): string {
+  return kinds[kind].type;
 }

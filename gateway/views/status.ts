@@ -2,18 +2,22 @@
  * The order (status) response: one row per field of the interface, in its order. A row that has
  * nothing to say for an order answers nothing and is left out.
  */
-import type { Order, Transaction } from "../orders/order.ts";
+import type { FoundOrder } from "../orders/asked.ts";
+import { initialOf, type Sums, sumsOf } from "../orders/family.ts";
+import type { Answer, Transaction } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";
-import { formatAmount } from "../values/money.ts";
+import { commissionOf, type Fee } from "../values/fee.ts";
+import { formatAmount, isSameMoney, isZero, type Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import { statusOf, wireStageOf } from "./stages.ts";
+import { statusOf, wireStageOf, wireTypeOf } from "./stages.ts";
 
 export type StatusOptions = {
   readonly bySerialNumber: string | undefined;
   readonly printDate: (instant: Instant) => string;
 };
 
-type Seen = { readonly order: Order; readonly transaction: Transaction } & StatusOptions;
+/** `initial` began the order: a capture or a return shows its card holder's side of it. */
+type Seen = FoundOrder & StatusOptions & { readonly initial: Transaction; readonly sums: Sums };
 type Print = (seen: Seen) => string | undefined;
 
 // biome-ignore format: a table
@@ -22,14 +26,16 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["order-stage",              ({ transaction }) => wireStageOf(transaction.kind, transaction.stage)],
   ["amount",                   ({ order }) => formatAmount(order.purchase.amount)],
   ["initial-amount",           ({ order }) => formatAmount(order.purchase.amount)],
+  ["charged-amount",           ({ order, sums }) => chargedAmount(order.purchase.amount, sums)],
+  ["total-reversal-amount",    ({ transaction, sums }) => totalReversal(transaction, sums)],
   ["currency",                 ({ order }) => order.purchase.amount.currency.code],
   ["by-request-sn",            ({ bySerialNumber }) => bySerialNumber],
-  ["transaction-type",         ({ transaction }) => transaction.kind],
+  ["transaction-type",         ({ transaction }) => wireTypeOf(transaction.kind)],
 
-  ["processor-tx-id",          ({ transaction }) => transaction.answer?.networkId],
+  ["processor-tx-id",          ({ transaction, initial }) => transaction.answer?.networkId ?? initial.answer?.networkId],
   ["processor-rrn",            ({ transaction }) => transaction.charge?.reference],
-  ["approval-code",            ({ transaction }) => transaction.answer?.approvalCode],
-  ["receipt-id",               ({ transaction }) => transaction.receiptId],
+  ["approval-code",            ({ transaction, initial }) => transaction.answer?.approvalCode ?? initial.answer?.approvalCode],
+  ["receipt-id",               ({ initial }) => initial.receiptId],
   ["descriptor",               ({ transaction }) => transaction.charge?.gate.shownDescriptor],
   ["original-gate-descriptor", ({ transaction }) => transaction.charge?.gate.descriptor],
   ["terminal-id",              ({ transaction }) => transaction.charge?.gate.terminalId],
@@ -43,8 +49,9 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["last-four-digits",         ({ order }) => order.card.lastFour],
   ["bin",                      ({ order }) => order.card.bin],
   ["card-type",                ({ order }) => order.card.network],
-  ["bank-name",                () => "UNKNOWN"],
+  ["bank-name",                ({ order }) => order.card.issuer?.bankName ?? "UNKNOWN"],
   ["card-hash-id",             ({ order }) => order.card.hashId],
+  ["card-country-alpha-three-code", ({ order }) => order.card.issuer?.country],
 
   ["email",                    ({ order }) => order.purchase.customer.email],
   ["first-name",               ({ order }) => order.purchase.customer.firstName],
@@ -58,25 +65,51 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
 
   ["gate-partial-reversal",    ({ transaction }) => ability(transaction.charge?.gate.partialReversal)],
   ["gate-partial-capture",     ({ transaction }) => ability(transaction.charge?.gate.partialCapture)],
-  ["verified-3d-status",       ({ transaction }) => transaction.authentication?.status],
-  ["eci",                      ({ transaction }) => transaction.authentication?.eci],
+  ["verified-3d-status",       ({ initial }) => initial.authentication?.status],
+  ["eci",                      ({ initial }) => initial.authentication?.eci],
+  ["ips-src-payment-product-code", ({ order }) => order.card.issuer?.productCode],
+  ["ips-src-payment-product-name", ({ order }) => order.card.issuer?.productName],
+  ["ips-src-payment-type-code", ({ order }) => order.card.issuer?.typeCode],
+  ["ips-src-payment-type-name", ({ order }) => order.card.issuer?.typeName],
   ["merchantdata",             ({ order }) => order.purchase.merchantData],
+  ["loyalty-balance",          ({ initial }) => loyaltyOf(initial)?.balance],
+  ["loyalty-message",          ({ initial }) => loyaltyOf(initial)?.message],
+  ["loyalty-bonus",            ({ initial }) => loyaltyOf(initial)?.bonus],
+  ["loyalty-program",          ({ initial }) => loyaltyOf(initial)?.program],
+  ["seller-commission",        ({ initial, sums }) => commission(initial.charge?.gate.fees?.seller, sums)],
+  ["acquirer-commission",      ({ initial, sums }) => commission(initial.charge?.gate.fees?.acquirer, sums)],
+  ["motivational-message",     ({ transaction }) => failureOf(transaction) && transaction.answer?.explanation],
   ["error-message",            ({ transaction }) => failureOf(transaction)?.message],
   ["error-code",               ({ transaction }) => failureOf(transaction)?.number.toString()],
 ];
 
 export function printStatus(
-  order: Order,
+  found: FoundOrder,
   options: StatusOptions,
 ): readonly (readonly [name: string, value: string | undefined])[] {
-  const seen = { order, transaction: transactionFor(order, options.bySerialNumber), ...options };
+  const initial = initialOf(found.order);
+  const seen = { ...found, initial, sums: sumsOf(found.order), ...options };
   return rows.map(([name, print]) => [name, print(seen)]);
 }
 
-/** The latest transaction, unless a request is named that made another one. */
-function transactionFor(order: Order, serialNumber: string | undefined): Transaction {
-  const named = order.earlier.find((earlier) => earlier.serialNumber === serialNumber);
-  return named ?? order.transaction;
+/** Only when it is less than was asked for. */
+function chargedAmount(asked: Money, { charged }: Sums): string | undefined {
+  return isZero(charged) || isSameMoney(asked, charged) ? undefined : formatAmount(charged);
+}
+
+/** All that was given back until now, not by this transaction alone. */
+function totalReversal({ kind }: Transaction, sums: Sums): string | undefined {
+  if (kind === "cancel") return formatAmount(sums.cancelled);
+  return kind === "reversal" ? formatAmount(sums.returned) : undefined;
+}
+
+function commission(fee: Fee | undefined, { charged }: Sums): string | undefined {
+  if (fee === undefined || isZero(charged)) return undefined;
+  return formatAmount(commissionOf(fee, charged));
+}
+
+function loyaltyOf({ answer }: Transaction): Answer["loyalty"] {
+  return answer?.loyalty;
 }
 
 /** A reason may be known while the order is still on its way; it is told when that is over. */

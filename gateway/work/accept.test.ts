@@ -82,6 +82,7 @@ function makeTried(...looks: readonly (readonly Known[])[]) {
       digest: () => digests.asked,
     },
     nextOrderId: async () => asOrderId("590000000000000001"),
+    findIssuer: () => undefined,
     carry: {
       start: (order) => void started.push(order),
       has: () => false,

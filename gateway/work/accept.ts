@@ -7,7 +7,8 @@ import { timingSafeEqual } from "node:crypto";
 import type { Advance, Step } from "../orders/advance.ts";
 import type { Accepted, AskedOrder } from "../orders/asked.ts";
 import type { CardInHand } from "../orders/doer.ts";
-import type { Order, Transaction } from "../orders/order.ts";
+import { initialOf } from "../orders/family.ts";
+import type { Issuer, Order, Transaction } from "../orders/order.ts";
 import { isFinal } from "../orders/transitions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -62,6 +63,7 @@ type Needs = {
   readonly findKnown: (merchant: MerchantId, clientOrderId: string) => Promise<readonly Known[]>;
   readonly vault: Vault;
   readonly nextOrderId: () => Promise<OrderId>;
+  readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly carry: Carry;
   readonly clock: Clock;
   readonly inFlightMax: number;
@@ -77,12 +79,14 @@ export function makeAccept(needs: Needs): Accept {
     for (;;) {
       const order = await tryAttempt(asked, attempt, digest);
       if (order instanceof Failure) return order;
-      if (order !== "taken") return { order, repeated: false };
+      if (order !== "taken") return { order, transaction: order.transaction, repeated: false };
 
       const known = await needs.findKnown(asked.merchantId, asked.clientOrderId);
       const same = known.find((earlier) => timingSafeEqual(earlier.digest, digest));
-      if (same !== undefined) return { order: same.order, repeated: true };
-      if (!known.every(({ order: { transaction } }) => endedUnpaid(transaction))) {
+      if (same !== undefined) {
+        return { order: same.order, transaction: initialOf(same.order), repeated: true };
+      }
+      if (!known.every(({ order: earlier }) => endedUnpaid(initialOf(earlier)))) {
         return new Failure("duplicate_order");
       }
       // The next after the latest, and never further on: whoever else saw the same tries it too.
@@ -99,7 +103,9 @@ export function makeAccept(needs: Needs): Accept {
     const id = await needs.nextOrderId();
     const cardId = asCardId(id);
     const fingerprint = needs.vault.fingerprint(merchantId, inHand.number);
-    const card = { ...asked.card, cardId, hashId: fingerprint.hashId };
+    const issuer = needs.findIssuer(inHand.number.issuerPrefix);
+    const known = { ...asked.card, cardId, hashId: fingerprint.hashId };
+    const card = issuer === undefined ? known : { ...known, issuer };
     const order = { ...draft(asked, id), attempt, card };
     const step = needs.advance(order, { kind: "received" }, order.acceptedAt);
     if (step instanceof Failure) return step;
@@ -132,7 +138,7 @@ export function makeAccept(needs: Needs): Accept {
         authentication: undefined,
         reason: undefined,
         receiptId: undefined,
-        reversalTries: 0,
+        tries: 0,
         finishedAt: undefined,
       },
       earlier: [],

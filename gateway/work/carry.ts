@@ -3,6 +3,7 @@
  * until the order is owed nothing more or must wait. Orders in hand are counted: past the bound the
  * node takes no new ones.
  */
+import { isUnanswered } from "../orders/advance.ts";
 import type { Apply } from "../orders/apply.ts";
 import type { CardInHand, Circumstances, Doers } from "../orders/doer.ts";
 import { isCarried } from "../orders/effects.ts";
@@ -49,7 +50,7 @@ export function makeCarry({ doers, apply, onStep, onTrouble }: CarryNeeds): Carr
   async function carry(begun: Order, circumstances: Circumstances): Promise<void> {
     let order = begun;
     let { startedBefore } = circumstances;
-    // The CVV is for the first authorisation only; after that it is forgotten.
+    // The CVV is for the one authorisation that leaves; after that it is forgotten.
     let held: CardInHand | undefined = circumstances.inHand;
     while (order.owed !== undefined && isCarried(order.owed.effect)) {
       const event = await doers[order.owed.effect](order, { startedBefore, inHand: held });
@@ -58,8 +59,12 @@ export function makeCarry({ doers, apply, onStep, onTrouble }: CarryNeeds): Carr
       onStep(next);
       order = next;
       startedBefore = false;
-      held = held === undefined ? undefined : { ...held, cvv: undefined };
-      if (event.kind === "reversal_unanswered") return;
+      if (event.kind !== "rerouted") held = withoutCvv(held);
+      if (isUnanswered(event)) return;
     }
   }
+}
+
+function withoutCvv(held: CardInHand | undefined): CardInHand | undefined {
+  return held === undefined ? undefined : { ...held, cvv: undefined };
 }

@@ -1,10 +1,14 @@
 /** Finds an order among those of an endpoint or a group; another merchant's is never found. */
-import type { WantedOrder } from "../orders/asked.ts";
+import type { FoundOrder, WantedOrder } from "../orders/asked.ts";
+import { transactionsOf } from "../orders/family.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";
 import type { MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
 import type { Known } from "./accept.ts";
+
+/** What a request led to: `describes` is the request that began the transaction it repeated. */
+export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
 
 type Needs = {
   readonly findById: (key: {
@@ -15,37 +19,58 @@ type Needs = {
   readonly findBySerial: (
     merchant: MerchantId,
     serial: SerialNumber,
-  ) => Promise<OrderId | undefined>;
+  ) => Promise<NamedBySerial | undefined>;
 };
 
-export function makeFindOrder(needs: Needs) {
-  return async (entryPoint: EntryPoint, wanted: WantedOrder): Promise<Order | Failure> => {
+export type FindOrder = (
+  entryPoint: EntryPoint,
+  wanted: WantedOrder,
+) => Promise<FoundOrder | Failure>;
+
+export function makeFindOrder(needs: Needs): FindOrder {
+  return async (entryPoint, wanted) => {
+    const { bySerialNumber } = wanted;
+    if (bySerialNumber !== undefined) return findBySerial(entryPoint, wanted, bySerialNumber);
     const order = await find(entryPoint, wanted);
-    if (order === undefined || order.clientOrderId !== wanted.clientOrderId) return notFound;
-    if (!isReachable(entryPoint, order)) return notFound;
-    return order;
+    if (order === undefined || !isWanted(order, entryPoint, wanted)) return notFound;
+    return { order, transaction: order.transaction };
   };
 
+  async function findBySerial(
+    entryPoint: EntryPoint,
+    wanted: WantedOrder,
+    serial: SerialNumber,
+  ): Promise<FoundOrder | Failure> {
+    const merchantId = entryPoint.merchant.id;
+    const named = await needs.findBySerial(merchantId, serial);
+    const orderId = named?.orderId ?? wanted.orderId;
+    if (orderId === undefined || (wanted.orderId ?? orderId) !== orderId) return notFound;
+    const order = await needs.findById({ merchantId, orderId });
+    if (order === undefined || !isWanted(order, entryPoint, wanted)) return notFound;
+    const describes = named?.describes ?? serial;
+    const transaction = transactionsOf(order).find((each) => each.serialNumber === describes);
+    return transaction === undefined ? notFound : { order, transaction };
+  }
+
   async function find(
-    { merchant, ...entryPoint }: EntryPoint,
-    { orderId, clientOrderId, bySerialNumber }: WantedOrder,
+    entryPoint: EntryPoint,
+    { orderId, clientOrderId }: WantedOrder,
   ): Promise<Order | undefined> {
-    if (bySerialNumber !== undefined) {
-      const named = await needs.findBySerial(merchant.id, bySerialNumber);
-      if (named === undefined || (orderId !== undefined && orderId !== named)) return undefined;
-      return needs.findById({ merchantId: merchant.id, orderId: named });
-    }
-    if (orderId !== undefined) return needs.findById({ merchantId: merchant.id, orderId });
+    const merchantId = entryPoint.merchant.id;
+    if (orderId !== undefined) return needs.findById({ merchantId, orderId });
 
     // Without an order id: the latest one that this entry point can reach.
-    const known = await needs.findKnown(merchant.id, clientOrderId);
-    const latest = known.findLast(({ order }) => isReachable({ merchant, ...entryPoint }, order));
-    return latest?.order;
+    const known = await needs.findKnown(merchantId, clientOrderId);
+    return known.findLast(({ order }) => isReachable(order, entryPoint))?.order;
   }
 }
 
 const notFound = new Failure("order_not_found");
 
-function isReachable({ endpoints }: EntryPoint, { endpointId }: Order): boolean {
+function isWanted(order: Order, entryPoint: EntryPoint, { clientOrderId }: WantedOrder): boolean {
+  return order.clientOrderId === clientOrderId && isReachable(order, entryPoint);
+}
+
+function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean {
   return endpoints.some(({ id }) => id === endpointId);
 }

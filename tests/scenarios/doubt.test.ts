@@ -1,9 +1,12 @@
 /**
- * Doubt: the bank may have booked the sale or not. It is never settled by a timer, the charge is
- * reversed until the bank has answered, and the cardholder ends with nothing taken.
+ * Doubt: the bank may have booked the sale or not. It is never settled by a timer. Where the host
+ * can be asked, an approval that it knows of counts; else the charge is reversed until the bank has
+ * answered, and the cardholder ends with nothing taken.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testOnEachDialect } from "../support/dialects.ts";
+import { assertRefused } from "../support/expect.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const answerTimeoutMs = 30_000;
@@ -20,31 +23,132 @@ const cards = {
 
 // biome-ignore format: a table
 const unanswered = [
-  ["booked",        { credit_card_number: cards.noAnswer }],
-  ["not booked",    { credit_card_number: cards.noAnswerNotBooked }],
-  ["garbled",       { credit_card_number: cards.garbledAnswer }],
-  ["by its CVV",    { cvv2: "217" }],
-  ["by its amount", { credit_card_number: "4000004000000202", amount: "10.68" }],
+  ["booked",        true,  { credit_card_number: cards.noAnswer }],
+  ["not booked",    false, { credit_card_number: cards.noAnswerNotBooked }],
+  ["garbled",       false, { credit_card_number: cards.garbledAnswer }],
+  ["by its CVV",    true,  { cvv2: "217" }],
+  ["by its amount", true,  { credit_card_number: "4000004000000202", amount: "10.68" }],
 ] as const;
 
-for (const [how, fields] of unanswered) {
-  test(`a charge without a readable answer is in doubt, then reversed: ${how}`, async (t) => {
-    const world = await startWorld(t);
-    const merchant = world.merchant();
+for (const [how, isBooked, fields] of unanswered) {
+  testOnEachDialect(
+    `a charge without a readable answer is in doubt, then settled: ${how}`,
+    async (t, { through, inquires }) => {
+      const world = await startWorld(t);
+      const merchant = world.merchant(through);
 
-    const sale = await merchant.sale(fields);
-    await world.bank.received({ mti: "0200" });
-    const before = await merchant.status(sale);
-    await giveUp(world);
-    const after = await merchant.status(sale);
+      const sale = await merchant.sale(fields);
+      await world.bank.received({ mti: "0200" });
+      const before = await merchant.status(sale);
+      await giveUp(world);
+      const after = await merchant.status(sale);
 
-    assert.equal(before["order-stage"], "sale_processing");
-    assert.equal(after.status, "error");
-    assert.equal(after["error-code"], "5003");
-    assertNothingTaken(world);
-    assert.equal(sent(world, "0420").length, 1);
-  });
+      const isFound = inquires && isBooked;
+      assert.equal(before["order-stage"], "sale_processing");
+      assert.equal(after["order-stage"], isFound ? "sale_approved" : "sale_error");
+      assert.equal(after["error-code"], isFound ? undefined : "5003");
+      assert.equal(sent(world, "0600").length, inquires ? 1 : 0);
+      assert.equal(sent(world, "0420").length, isFound ? 0 : 1);
+      if (!isFound) assertNothingTaken(world);
+    },
+  );
 }
+
+testOnEachDialect(
+  "an approval that comes after the gateway gave up is reversed, never lost",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
+
+    const sale = await merchant.sale({ credit_card_number: cards.lateAnswer });
+    await world.bank.received({ mti: "0200" });
+    await giveUp(world);
+    const status = await merchant.status(sale);
+
+    assert.equal(status.status, "error");
+    assertNothingTaken(world);
+  },
+);
+
+testOnEachDialect(
+  "a link that drops in the middle of a charge leaves doubt, which is then settled",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
+
+    const sale = await merchant.sale({ credit_card_number: cards.linkDrop });
+    await world.settle();
+    const doubtful = await merchant.status(sale);
+    await world.linksUp();
+    await world.pass(2_000);
+    const settled = await merchant.status(sale);
+
+    assert.equal(doubtful["order-stage"], "sale_unknown");
+    assert.equal(settled.status, "error");
+    assertNothingTaken(world);
+  },
+);
+
+testOnEachDialect("a partial approval is taken back and declined", async (t, { through }) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant(through);
+
+  const sale = await merchant.sale({ credit_card_number: cards.partialApproval });
+  await world.settle();
+  const status = await merchant.status(sale);
+
+  assert.equal(status.status, "declined");
+  assert.equal(status["error-code"], "162");
+  assertNothingTaken(world);
+});
+
+testOnEachDialect(
+  "an endpoint that takes partial approvals is told how much was charged",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
+    await world.changeEndpoint(through, { acceptsPartialApprovals: true });
+
+    const sale = await merchant.sale({
+      credit_card_number: cards.partialApproval,
+      amount: "10.00",
+    });
+    await world.settle();
+    const charged = await merchant.status(sale);
+    await assertRefused(merchant.return(sale, { amount: "5.01" }), 11);
+    await merchant.return(sale);
+    await world.settle();
+    const returned = await merchant.status(sale);
+
+    assert.equal(charged.status, "approved");
+    assert.equal(charged.amount, "10.00");
+    assert.equal(charged["charged-amount"], "5.00");
+    assert.equal(returned["total-reversal-amount"], "5.00");
+    assertNothingTaken(world);
+  },
+);
+
+testOnEachDialect("a reversal goes on after a restart of the gateway", async (t, { through }) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant(through);
+  const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
+  await world.bank.received({ mti: "0200" });
+  await world.bank.setSwitches({ hostDown: true });
+  await giveUp(world);
+
+  await world.restart();
+  const doubtful = await merchant.status(sale);
+  // The next try falls due while the host is still away.
+  world.clock.advance(300_000);
+  await world.bank.setSwitches({ hostDown: false });
+  await world.linksUp();
+  await world.settle();
+  const settled = await merchant.status(sale);
+
+  assert.equal(doubtful["order-stage"], "sale_unknown");
+  assert.equal(settled.status, "error");
+  assertNothingTaken(world);
+});
 
 test("while the reversal is not answered the order stays in doubt, however long that takes", async (t) => {
   const world = await startWorld(t);
@@ -59,7 +163,7 @@ test("while the reversal is not answered the order stays in doubt, however long 
   // The next try falls due while the host is still away.
   world.clock.advance(300_000);
   await world.bank.setSwitches({ hostDown: false });
-  await untilReady(world);
+  await world.linksUp();
   await world.settle();
   const settled = await merchant.status(sale);
 
@@ -95,70 +199,6 @@ test("an unanswered reversal is repeated as 0421 until the bank answers", async 
   assert.equal(settled.status, "error");
   assert.equal(sent(world, "0420").length, 1);
   assert.equal(sent(world, "0421").length, 2);
-  assertNothingTaken(world);
-});
-
-test("an approval that comes after the gateway gave up is reversed, never lost", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-
-  const sale = await merchant.sale({ credit_card_number: cards.lateAnswer });
-  await world.bank.received({ mti: "0200" });
-  await giveUp(world);
-  const status = await merchant.status(sale);
-
-  assert.equal(status.status, "error");
-  assertNothingTaken(world);
-});
-
-test("a link that drops in the middle of a charge leaves doubt, which is then settled", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-
-  const sale = await merchant.sale({ credit_card_number: cards.linkDrop });
-  await world.settle();
-  const doubtful = await merchant.status(sale);
-  await untilReady(world);
-  await world.pass(2_000);
-  const settled = await merchant.status(sale);
-
-  assert.equal(doubtful["order-stage"], "sale_unknown");
-  assert.equal(settled.status, "error");
-  assertNothingTaken(world);
-});
-
-test("a partial approval is taken back and declined", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-
-  const sale = await merchant.sale({ credit_card_number: cards.partialApproval });
-  await world.settle();
-  const status = await merchant.status(sale);
-
-  assert.equal(status.status, "declined");
-  assert.equal(status["error-code"], "162");
-  assertNothingTaken(world);
-});
-
-test("a reversal goes on after a restart of the gateway", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-  const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
-  await world.bank.received({ mti: "0200" });
-  await world.bank.setSwitches({ hostDown: true });
-  await giveUp(world);
-
-  await world.restart();
-  const doubtful = await merchant.status(sale);
-  // The next try falls due while the host is still away.
-  world.clock.advance(300_000);
-  await world.bank.setSwitches({ hostDown: false });
-  await untilReady(world);
-  await world.settle();
-  const settled = await merchant.status(sale);
-
-  assert.equal(doubtful["order-stage"], "sale_unknown");
-  assert.equal(settled.status, "error");
   assertNothingTaken(world);
 });
 
@@ -202,13 +242,4 @@ function total(world: World): bigint {
 
 function assertNothingTaken(world: World): void {
   assert.equal(total(world), 0n);
-}
-
-/** The link's own clock decides when it tries again, so time has to move for it. */
-async function untilReady(world: World): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${world.gateway.port}/health/ready`);
-    if (answer.ok) return;
-    world.clock.advance(1_000);
-  }
 }

@@ -1,32 +1,36 @@
 /** A card sale from request to result, by every way a bank can answer at once. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testOnEachDialect } from "../support/dialects.ts";
 import { saleFields } from "../support/merchant.ts";
 import { startWorld } from "../support/world.ts";
 
-test("a sale is acknowledged at once and approved when the bank approves", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
+testOnEachDialect(
+  "a sale is acknowledged at once and approved when the bank approves",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
 
-  const sale = await merchant.sale({ amount: "10.15" });
-  await world.settle();
-  const status = await merchant.status(sale);
+    const sale = await merchant.sale({ amount: "10.15" });
+    await world.settle();
+    const status = await merchant.status(sale);
 
-  assert.equal(sale.type, "async-response");
-  assert.equal(sale["end-point-id"], merchant.set.endpoints["plain"]);
-  assert.equal(status.status, "approved");
-  assert.equal(status["order-stage"], "sale_approved");
-  assert.equal(status.amount, "10.15");
-  assert.equal(status["last-four-digits"], "1111");
-  assert.match(status["approval-code"] ?? "", /^[A-Z0-9]{6}$/);
-  assert.match(status["processor-tx-id"] ?? "", /^\d{15}$/);
-  assert.match(status["receipt-id"] ?? "", /^\d{1,20}$/);
-  const booked = world.bank.ledger(status["processor-rrn"]);
-  assert.deepEqual(
-    booked.map(({ kind, amount, currency }) => [kind, amount, currency]),
-    [["sale", 1015n, "USD"]],
-  );
-});
+    assert.equal(sale.type, "async-response");
+    assert.equal(sale["end-point-id"], merchant.set.endpoints[through]);
+    assert.equal(status.status, "approved");
+    assert.equal(status["order-stage"], "sale_approved");
+    assert.equal(status.amount, "10.15");
+    assert.equal(status["last-four-digits"], "1111");
+    assert.match(status["approval-code"] ?? "", /^[A-Z0-9]{6}$/);
+    assert.match(status["processor-tx-id"] ?? "", /^\d{15}$/);
+    assert.match(status["receipt-id"] ?? "", /^\d{1,20}$/);
+    const booked = world.bank.ledger(status["processor-rrn"]);
+    assert.deepEqual(
+      booked.map(({ kind, amount, currency }) => [kind, amount, currency]),
+      [["sale", 1015n, "USD"]],
+    );
+  },
+);
 
 // biome-ignore format: a table
 const declines: readonly (readonly [card: string, code: string, message: string])[] = [
@@ -43,23 +47,26 @@ const declines: readonly (readonly [card: string, code: string, message: string]
   ["4000004000000111", "161", "AUTHENTICATION_REQUIRED: [1A]"],
 ];
 
-test("a decline keeps the bank's reason, and nothing is booked", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
+testOnEachDialect(
+  "a decline keeps the bank's reason, and nothing is booked",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
 
-  const sales = [];
-  for (const [card] of declines) sales.push(await merchant.sale({ credit_card_number: card }));
-  await world.settle();
+    const sales = [];
+    for (const [card] of declines) sales.push(await merchant.sale({ credit_card_number: card }));
+    await world.settle();
 
-  for (const [index, [card, code, message]] of declines.entries()) {
-    const status = await merchant.status(sales[index] ?? assert.fail());
-    assert.equal(status.status, "declined", card);
-    assert.equal(status["order-stage"], "sale_declined");
-    assert.equal(status["error-code"], code);
-    assert.equal(status["error-message"], message);
-  }
-  assert.deepEqual(world.bank.ledger(), []);
-});
+    for (const [index, [card, code, message]] of declines.entries()) {
+      const status = await merchant.status(sales[index] ?? assert.fail());
+      assert.equal(status.status, "declined", card);
+      assert.equal(status["order-stage"], "sale_declined");
+      assert.equal(status["error-code"], code);
+      assert.equal(status["error-message"], message);
+    }
+    assert.deepEqual(world.bank.ledger(), []);
+  },
+);
 
 // biome-ignore format: a table
 const verificationValues: readonly (readonly [cvv: string, status: string, code: string | undefined])[] = [
@@ -72,9 +79,9 @@ const verificationValues: readonly (readonly [cvv: string, status: string, code:
   ["999",  "declined", "160"],
 ];
 
-test("the CVV of any other card decides at the bank", async (t) => {
+testOnEachDialect("the CVV of any other card decides at the bank", async (t, { through }) => {
   const world = await startWorld(t);
-  const merchant = world.merchant();
+  const merchant = world.merchant(through);
 
   for (const [cvv2, expected, code] of verificationValues) {
     const sale = await merchant.sale({ cvv2 });
@@ -93,44 +100,45 @@ const amounts: readonly (readonly [amount: string, code: string | undefined])[] 
   ["10.61", "121"],     ["10.62", "104"], ["10.65", "123"], ["10.91", "912"], ["10.96", "909"],
 ];
 
-test("the amount-driven card answers what the minor units say", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
+testOnEachDialect(
+  "the amount-driven card answers what the minor units say",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
 
-  for (const [amount, code] of amounts) {
-    const sale = await merchant.sale({ amount, credit_card_number: "4000004000000202" });
+    for (const [amount, code] of amounts) {
+      const sale = await merchant.sale({ amount, credit_card_number: "4000004000000202" });
+      await world.settle();
+      const status = await merchant.status(sale);
+
+      assert.equal(status["error-code"], code, amount);
+      assert.equal(status.status, code === undefined ? "approved" : "declined");
+    }
+  },
+);
+
+testOnEachDialect(
+  "a bank that takes two seconds is waited for, and one that answers twice is heard once",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
+
+    const slow = await merchant.sale({ credit_card_number: "4000004000000194" });
+    const twice = await merchant.sale({ credit_card_number: "4000004000000178" });
     await world.settle();
-    const status = await merchant.status(sale);
 
-    assert.equal(status["error-code"], code, amount);
-    assert.equal(status.status, code === undefined ? "approved" : "declined");
-  }
-});
-
-test("a bank that takes two seconds is waited for, and one that answers twice is heard once", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-
-  const slow = await merchant.sale({ credit_card_number: "4000004000000194" });
-  const twice = await merchant.sale({ credit_card_number: "4000004000000178" });
-  await world.settle();
-
-  for (const sale of [slow, twice]) {
-    const status = await merchant.status(sale);
-    assert.equal(status.status, "approved");
-    assert.equal(world.bank.ledger(status["processor-rrn"]).length, 1);
-  }
-});
+    for (const sale of [slow, twice]) {
+      const status = await merchant.status(sale);
+      assert.equal(status.status, "approved");
+      assert.equal(world.bank.ledger(status["processor-rrn"]).length, 1);
+    }
+  },
+);
 
 test("an amount outside the endpoint's limits is filtered and never sent to the bank", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const limits = JSON.stringify({ threeDSecure: "off", amountMin: "500", amountMax: "100000" });
-  await world.house.database.query("update endpoints set settings = $1 where id = $2", [
-    limits,
-    merchant.set.endpoints["plain"],
-  ]);
-  await world.restart();
+  await world.changeEndpoint("plain", { amountMin: "500", amountMax: "100000" });
 
   const low = await merchant.sale({ amount: "4.99" });
   const high = await merchant.sale({ amount: "1000.01" });

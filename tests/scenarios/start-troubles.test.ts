@@ -10,7 +10,12 @@ import pg from "pg";
 import { makeDatabase } from "../support/database-server.ts";
 
 const program = join(import.meta.dirname, "../../gateway/cli/gw.ts");
-const freePorts = { GW_PORT: "0", GW_BANK_PORT: "0", GW_BANK_HOST_PORT: "0" };
+const freePorts = {
+  GW_PORT: "0",
+  GW_BANK_PORT: "0",
+  GW_BANK_HOST_PORT: "0",
+  GW_BANK_BINARY_HOST_PORT: "0",
+};
 
 type Settings = Readonly<Record<string, string>>;
 

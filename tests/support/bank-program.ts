@@ -12,15 +12,20 @@ export type BankProgram = {
   startAgain(): Promise<void>;
 };
 
-const saysReady = /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)"\}$/m;
+const saysReady = /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)","binaryHost":"([^"]+)"\}$/m;
 
 export async function startBankProgram(t: Test, dataDir: string): Promise<BankProgram> {
-  let program = start({ GW_BANK_PORT: "0", GW_BANK_HOST_PORT: "0" });
+  let program = start({
+    GW_BANK_PORT: "0",
+    GW_BANK_HOST_PORT: "0",
+    GW_BANK_BINARY_HOST_PORT: "0",
+  });
   t.after(() => program.kill());
-  const { url, hostAddress } = await untilReady(program);
+  const { url, hostAddress, binaryHostAddress } = await untilReady(program);
   const ports = {
     GW_BANK_PORT: portOf(url),
     GW_BANK_HOST_PORT: portOf(`tcp://${hostAddress}`),
+    GW_BANK_BINARY_HOST_PORT: portOf(`tcp://${binaryHostAddress}`),
   };
   return {
     url,
@@ -50,8 +55,10 @@ export async function setLatency(bankUrl: string, latencyMedianMs: number): Prom
 async function untilReady(program: Program) {
   return until("the bank is ready", () => {
     if (!program.isRunning) throw new Error(`The bank did not start:\n${program.output}`);
-    const [, url, hostAddress] = saysReady.exec(program.output) ?? [];
-    return url === undefined || hostAddress === undefined ? undefined : { url, hostAddress };
+    const [, url, hostAddress, binaryHostAddress] = saysReady.exec(program.output) ?? [];
+    return url && hostAddress && binaryHostAddress
+      ? { url, hostAddress, binaryHostAddress }
+      : undefined;
   });
 }
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import {
   type MerchantSet,
   makeDemonstration,
-  putSandboxGate,
+  putSandboxGates,
 } from "@tollgate/gateway/demonstration";
 import { StartProblem } from "@tollgate/gateway/embedded";
 import { openHouse } from "@tollgate/gateway/house";
@@ -112,7 +112,7 @@ async function makeHouse(
   const house = await openHouse({ environment, report: () => undefined, besideOthers: false });
   if (house instanceof StartProblem) throw new Error(house.sentence);
   try {
-    return await makeDemonstration(house, await putSandboxGate(house, bank));
+    return await makeDemonstration(house, await putSandboxGates(house, bank));
   } finally {
     await house.close();
   }

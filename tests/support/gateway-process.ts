@@ -106,7 +106,12 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-const freePorts = { GW_PORT: "0", GW_BANK_PORT: "0", GW_BANK_HOST_PORT: "0" };
+const freePorts = {
+  GW_PORT: "0",
+  GW_BANK_PORT: "0",
+  GW_BANK_HOST_PORT: "0",
+  GW_BANK_BINARY_HOST_PORT: "0",
+};
 
 /** Settings of whoever runs the tests are not the test's. */
 function cleanEnvironment(): NodeJS.ProcessEnv {

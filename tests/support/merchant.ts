@@ -8,6 +8,22 @@ type Needs = {
   readonly set: MerchantSet;
   readonly baseUrl: () => string;
   readonly makeClient: typeof makeClient;
+  /** The endpoint that is meant where a test names none. */
+  readonly through?: string;
+};
+
+/** An order as an acknowledgement names it. */
+export type Acknowledged = {
+  readonly "merchant-order-id": string;
+  readonly "gw-order-id": string;
+  readonly "serial-number": string;
+};
+
+/** An amount in the currency of the demonstration's first endpoint, or all that there is. */
+export type HowMuch = {
+  readonly amount?: string;
+  readonly currency?: string;
+  readonly comment?: string;
 };
 
 let count = 0;
@@ -40,7 +56,7 @@ export function saleFields(fields: SaleFields = {}) {
   return { ...filled, ...fields };
 }
 
-export function makeMerchant({ set, baseUrl, makeClient }: Needs) {
+export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: Needs) {
   const client = () =>
     makeClient({
       baseUrl: baseUrl(),
@@ -54,14 +70,36 @@ export function makeMerchant({ set, baseUrl, makeClient }: Needs) {
     client,
     endpoint: at,
     group: () => client().group(set.group),
-    sale: (fields: SaleFields = {}, endpoint = "plain") => at(endpoint).sale(saleFields(fields)),
+    sale: (fields: SaleFields = {}, endpoint = through) => at(endpoint).sale(saleFields(fields)),
+    preauth: (fields: SaleFields = {}, endpoint = through) =>
+      at(endpoint).preauth(saleFields(fields)),
+    verify: (fields: SaleFields = {}, endpoint = through) =>
+      at(endpoint).accountVerification(saleFields(fields)),
+    capture: (order: Acknowledged, much: HowMuch = {}) => at(through).capture(about(order, much)),
+    return: (order: Acknowledged, much: HowMuch = {}) => at(through).return(about(order, much)),
     status: (
       sale: { readonly "merchant-order-id": string; readonly "gw-order-id"?: string },
-      endpoint = "plain",
+      endpoint = through,
     ) =>
       at(endpoint).status({
         client_orderid: sale["merchant-order-id"],
         ...(sale["gw-order-id"] === undefined ? {} : { orderid: sale["gw-order-id"] }),
       }),
+    /** What has become of one request. */
+    describe: (asked: Acknowledged) =>
+      at(through).status({
+        client_orderid: asked["merchant-order-id"],
+        orderid: asked["gw-order-id"],
+        "by-request-sn": asked["serial-number"],
+      }),
+  };
+}
+
+export function about(order: Acknowledged, { amount, currency = "USD", comment }: HowMuch) {
+  return {
+    client_orderid: order["merchant-order-id"],
+    orderid: order["gw-order-id"],
+    ...(amount === undefined ? {} : { amount, currency }),
+    ...(comment === undefined ? {} : { comment }),
   };
 }

@@ -1,18 +1,21 @@
 /**
  * A whole world for a test: a real database, the sandbox bank and the gateway, all over sockets,
  * with a clock that the test moves. Nothing in it waits for real time: `settle` does what is due.
+ * When the world ends, the books of gateway and bank must agree.
  */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { makeClient } from "@tollgate/client";
 import { type Gateway, startGateway } from "@tollgate/gateway";
 import {
+  type BankAddress,
   createMerchantSet,
   makeDemonstration,
   openVault,
-  putSandboxGate,
+  putSandboxGates,
 } from "@tollgate/gateway/demonstration";
 import { StartProblem } from "@tollgate/gateway/embedded";
 import { type House, openHouse } from "@tollgate/gateway/house";
@@ -20,6 +23,7 @@ import { makeLog } from "@tollgate/gateway/log";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import { makeDatabase } from "./database-server.ts";
 import { makeMerchant } from "./merchant.ts";
+import { assertStandingsAgree, type KeptOrder, keptOrders } from "./standing.ts";
 import { TestClock } from "./test-clock.ts";
 
 export type Test = { after(clean: () => unknown): void };
@@ -46,8 +50,11 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
   };
   const house = await open(environment);
   cleanUp(() => house.close());
-  const gateId = await putSandboxGate(house, { url: bank.url, host: bank.hostAddress });
-  const set = await makeDemonstration(house, gateId);
+  cleanUp(async () => {
+    assertStandingsAgree(await house.database.query<KeptOrder>(keptOrders), bank.ledger());
+  });
+  const gates = await putSandboxGates(house, addressOf(bank));
+  const set = await makeDemonstration(house, gates);
   let gateway = await start();
   cleanUp(() => end(gateway));
 
@@ -61,10 +68,11 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     get gateway() {
       return gateway;
     },
-    merchant: () => makeMerchant({ set, baseUrl: () => gateway.url, makeClient }),
+    merchant: (through = "plain") =>
+      makeMerchant({ set, baseUrl: () => gateway.url, makeClient, through }),
     /** Another merchant with endpoints of its own. */
     async stranger() {
-      const made = { login: "stranger", gateId };
+      const made = { login: "stranger", gates };
       const other = await createMerchantSet(house.database, await openVault(house), made);
       await restart();
       return makeMerchant({ set: other, baseUrl: () => gateway.url, makeClient });
@@ -75,7 +83,43 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
       clock.advance(durationMs);
       await gateway.settle();
     },
-    restart,
+    /** The bank is away: waits until the gateway has noticed. */
+    linksDown: (...gone: readonly string[]) =>
+      untilDown(gateway, gone.length === 0 ? ["sandbox", "sandbox-binary"] : gone),
+    /** It is back: the link's own clock decides when it tries again, so time has to move. */
+    linksUp: () => untilDown(gateway, [], () => clock.advance(1_000)),
+    restart: () => restart(),
+    /** Settings of an endpoint, as an operator would change them; the gateway starts anew. */
+    async changeEndpoint(name: string, settings: object) {
+      await house.database.query(changeEndpoint, [set.endpoints[name], JSON.stringify(settings)]);
+      await restart();
+    },
+    async changeMerchant(settings: object) {
+      await house.database.query(changeMerchant, [set.login, JSON.stringify(settings)]);
+      await restart();
+    },
+    /** Settings of a gate likewise; `down` are gates whose link cannot come up then. */
+    async changeGate(name: string, settings: object, ...down: readonly string[]) {
+      await house.database.query(changeGate, [name, JSON.stringify(settings)]);
+      await restart(down);
+    },
+    /** The gates of an endpoint by name, rank and weight. */
+    async placeGates(endpoint: string, places: readonly (readonly [string, number, number])[]) {
+      const id = set.endpoints[endpoint];
+      await house.database.query("delete from endpoint_gates where endpoint_id = $1", [id]);
+      for (const place of places) await house.database.query(placeGate, [id, ...place]);
+      await restart();
+    },
+    /** Does something after an order was decided on and before it is written. */
+    async whileOrdersWait<Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) {
+      return house.database.transaction(async (query) => {
+        await query("lock table orders in exclusive mode");
+        const asked = ask();
+        while ((await query(waitingForOrders)).length === 0);
+        await then();
+        return { asked };
+      });
+    },
     /** Another node on the same database. */
     async otherNode(nodeName: string): Promise<Gateway> {
       const other = await start({ ...house.config, nodeName });
@@ -85,9 +129,9 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
   };
 
   /** The gateway ends with orders in hand, and another one starts on the same database. */
-  async function restart(): Promise<void> {
+  async function restart(down: readonly string[] = []): Promise<void> {
     await end(gateway);
-    gateway = await start();
+    gateway = await start(house.config, down);
   }
 
   /** A link that still waits for an answer is given up by the clock, so the clock must go on. */
@@ -103,9 +147,10 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     await stopping;
   }
 
-  async function start(config = house.config): Promise<Gateway> {
+  async function start(config = house.config, down: readonly string[] = []): Promise<Gateway> {
     const started = await startGateway({ ...house, config, log, clock });
-    await untilReady(started, bank);
+    const { hostDown, refuseSignOn } = bank.switches();
+    if (!hostDown && !refuseSignOn) await untilDown(started, down);
     return started;
   }
 }
@@ -119,17 +164,39 @@ function lastFirst(t: Test): (clean: () => Promise<void>) => void {
   return (clean) => void cleanings.push(clean);
 }
 
+function addressOf({ url, hostAddress, binaryHostAddress }: Bank): BankAddress {
+  return { url, host: hostAddress, binaryHost: binaryHostAddress };
+}
+
 async function open(environment: Readonly<Record<string, string>>): Promise<House> {
   const house = await openHouse({ environment, report: () => undefined, besideOthers: false });
   if (house instanceof StartProblem) throw new Error(house.sentence);
   return house;
 }
 
-/** The link signs on by itself; a world begins when it has. */
-async function untilReady({ port }: Gateway, bank: Bank): Promise<void> {
-  if (bank.switches().hostDown || bank.switches().refuseSignOn) return;
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
-    if (answer.ok) return;
-  }
+const waitingForOrders =
+  "select 1 from pg_locks where relation = 'orders'::regclass and not granted";
+const changeEndpoint =
+  "update endpoints set settings = (settings::jsonb || $2::jsonb)::json where id = $1";
+const changeMerchant =
+  "update merchants set settings = (settings::jsonb || $2::jsonb)::json where login = $1";
+const changeGate =
+  "update gates set settings = (settings::jsonb || $2::jsonb)::json where name = $1";
+const placeGate = `insert into endpoint_gates (endpoint_id, gate_id, rank, weight)
+  select $1, id, $3, $4 from gates where name = $2`;
+
+/** Links sign on by themselves; a world begins when all have but those that cannot. */
+async function untilDown(
+  gateway: Gateway,
+  down: readonly string[],
+  meanwhile: () => void = () => undefined,
+): Promise<void> {
+  const wanted = down.map((name) => `gate ${name}`).sort();
+  while (!isDeepStrictEqual((await missingIn(gateway)).sort(), wanted)) meanwhile();
+}
+
+async function missingIn({ port }: Gateway): Promise<string[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
+  const { missing } = (await answer.json()) as { missing: object };
+  return Object.keys(missing);
 }

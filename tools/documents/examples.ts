@@ -12,8 +12,8 @@ import { findCurrency } from "../../gateway/values/currency.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asSerialNumber } from "../../gateway/values/ids.ts";
 import { parseAmount } from "../../gateway/values/money.ts";
+import { makeSampleGateway } from "./sample-gateway.ts";
 import {
-  makeSampleGateway,
   sampleClock,
   sampleControlKey,
   sampleEndpoint,
@@ -33,13 +33,8 @@ export type Example = {
 };
 
 // biome-ignore format: a table
-const exampleValues: Readonly<Record<string, string>> = {
+const sharedValues: Readonly<Record<string, string>> = {
   login:              sampleEndpoint.merchant.login,
-  client_orderid:     "invoice-1042",
-  orderid:            sampleOrderId,
-  order_desc:         "Two tickets",
-  amount:             "10.42",
-  currency:           "USD",
   email:              "jane@example.com",
   ipaddress:          "203.0.113.7",
   first_name:         "Jane",
@@ -56,6 +51,23 @@ const exampleValues: Readonly<Record<string, string>> = {
   expire_year:        "2030",
   cvv2:               "123",
   redirect_url:       "https://shop.example/return",
+};
+
+const tickets = { client_orderid: "invoice-1042", orderid: sampleOrderId(1) };
+const room = { client_orderid: "invoice-1043", orderid: sampleOrderId(2) };
+
+/**
+ * What each operation has of its own: the sale is returned, and the preauthorisation captured in
+ * part. The status asks about the sale by its serial number, since the return came after it.
+ */
+// biome-ignore format: a table
+const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  sale:    { ...tickets, order_desc: "Two tickets", amount: "10.42", currency: "USD" },
+  preauth: { ...room, order_desc: "Two nights", amount: "180.00", currency: "USD" },
+  capture: { ...room, amount: "150.00", currency: "USD" },
+  return:  { ...tickets, comment: "Cancelled show" },
+  status:  { ...tickets, "by-request-sn": sampleSerialNumber(0) },
+  "account-verification": { client_orderid: "customer-77" },
 };
 
 const fieldWord = "gw";
@@ -101,18 +113,25 @@ export function signedValues(
   return terms.map((term) => {
     if (term === "{id}") return id;
     if (typeof term === "string") return values.get(term) ?? "";
-    const currency = findCurrency(values.get("currency") ?? "");
-    const money = currency && parseAmount(values.get(term.minorUnitsOf) ?? "", currency);
-    return money === undefined ? "" : String(money.minor);
+    if ("minorUnitsOf" in term) return minorUnitsOf(term.minorUnitsOf, values);
+    const minor = minorUnitsOf(term.moneyIfSent, values);
+    return minor === "" ? "" : `${minor}${values.get("currency")}`;
   });
+}
+
+function minorUnitsOf(field: string, values: ReadonlyMap<string, string>): string {
+  const currency = findCurrency(values.get("currency") ?? "");
+  const money = currency && parseAmount(values.get(field) ?? "", currency);
+  return money === undefined ? "" : String(money.minor);
 }
 
 export const sampleGroupId: string = sampleGroup.id;
 
-function fieldsOf({ request }: Operation): readonly (readonly [string, string])[] {
-  return Object.keys(request).flatMap((name) => {
-    const value = exampleValues[name];
-    return value === undefined ? [] : [[name, value] as const];
+function fieldsOf({ name, request }: Operation): readonly (readonly [string, string])[] {
+  const values: Readonly<Record<string, string>> = { ...sharedValues, ...ownValues[name] };
+  return Object.keys(request).flatMap((field) => {
+    const value = values[field];
+    return value === undefined ? [] : [[field, value] as const];
   });
 }
 

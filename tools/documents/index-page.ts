@@ -1,10 +1,11 @@
-/** The index of the merchant interface: the wire, authentication, the order of checks, repeats. */
+/** The index of the merchant interface: operations, the wire, authentication, order of checks. */
 import { hash } from "node:crypto";
 import { settings } from "../../gateway/settings.ts";
 import { findCurrency } from "../../gateway/values/currency.ts";
 import { formatAmount, parseAmount } from "../../gateway/values/money.ts";
 import { type Example, sampleGroupId, signedValues } from "./examples.ts";
-import { fence, list, mono, numbered, page, table } from "./markdown.ts";
+import { capturesAndReturns, repeatedRequests, synchronousRequests } from "./index-sections.ts";
+import { fence, mono, numbered, page, table } from "./markdown.ts";
 import { formula, pathOf, titleOf } from "./operation-page.ts";
 import { sampleControlKey } from "./sample-world.ts";
 
@@ -14,8 +15,8 @@ export function renderIndex(examples: readonly Example[]): string {
     "Merchant interface",
     "A merchant sends a request to an endpoint, which takes one currency, or to an endpoint " +
       "group, which holds one endpoint for each of several currencies and chooses by the " +
-      "request's `currency`. A transaction is acknowledged at once; its result is read by " +
-      "polling the order status.",
+      "request's `currency`. A transaction is acknowledged at once, and its result is read by " +
+      "polling the order status; or its synchronous twin waits for the result.",
     "## Operations",
     table(["Operation", "Path", "Purpose"], examples.map(operationRow)),
     "Further pages: the [status response](status-response.md) and the [errors](errors.md).",
@@ -30,8 +31,12 @@ export function renderIndex(examples: readonly Example[]): string {
     ...authentication(examples),
     "## Order of checks",
     checks(),
+    "## Synchronous requests",
+    ...synchronousRequests(examples.map(({ operation }) => operation)),
+    "## Captures and returns",
+    ...capturesAndReturns(),
     "## Repeated requests",
-    repeats(),
+    repeatedRequests(),
   );
 }
 
@@ -142,7 +147,8 @@ function workedOf({ operation, signed, fields }: Example): readonly Worked[] {
 
 function workedRow({ title, signed }: Worked): readonly string[] {
   const control = hash("sha1", signed.join("") + sampleControlKey);
-  return [title, [...signed, sampleControlKey].map(mono).join(" + "), mono(control)];
+  const values = [...signed, sampleControlKey].filter((value) => value !== "");
+  return [title, values.map(mono).join(" + "), mono(control)];
 }
 
 function checks(): string {
@@ -158,19 +164,4 @@ function checks(): string {
       "The business allows it: currency, amount, the order's state.",
     ),
   ].join("\n\n");
-}
-
-function repeats(): string {
-  return list(
-    "A `client_orderid` can be charged once. The identical request gets the first " +
-      "acknowledgement again, with the same `gw-order-id` and a serial number of its own, " +
-      "whatever became of the order. A merchant whose reply was lost sends the " +
-      "same request again without fear.",
-    "A different request with the same `client_orderid` starts a new attempt only when every " +
-      "earlier order with it ended as declined, filtered or error. Otherwise it is refused as " +
-      "`DUPLICATE_ORDER`.",
-    "Of identical requests at the same moment one wins, and the others get its answer.",
-    "Order status by `client_orderid` alone describes the latest order.",
-    "After 429 and 503 nothing has happened; send the request again after `Retry-After`.",
-  );
 }

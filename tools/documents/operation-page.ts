@@ -1,5 +1,6 @@
 /** The page of one operation: what it is for, where, with which parameters, and an example. */
 import type { ControlTerm, Operation } from "../../gateway/merchant-api/operation.ts";
+import { twinOf } from "../../gateway/merchant-api/wait.ts";
 import type { Example } from "./examples.ts";
 import { fence, mono, page, sentence, table } from "./markdown.ts";
 import { sampleBaseUrl, sampleControlKey, sampleEndpoint } from "./sample-world.ts";
@@ -16,13 +17,8 @@ export function renderOperation(example: Example): string {
     titleOf(operation.name),
     operation.purpose,
     "## Paths",
-    table(
-      ["Entry point", "Path"],
-      [
-        ["endpoint", mono(`POST ${pathOf(operation, "{endpoint_id}")}`)],
-        ["endpoint group", mono(`POST ${pathOf(operation, "group/{endpoint_group_id}")}`)],
-      ],
-    ),
+    table(["Entry point", "Path"], pathRows(operation)),
+    ...(operation.sync ? [synchronousNote] : []),
     "## Parameters",
     table(["Parameter", "Length/Type", "Necessity", "Description"], parameterRows(operation)),
     ...(conditional
@@ -48,13 +44,29 @@ export function pathOf({ path }: Operation, place: string): string {
   return `/gw/api${path.replace("{id}", place)}`;
 }
 
+function pathRows(operation: Operation): readonly (readonly string[])[] {
+  const rowsOf = (one: Operation, manner: string) => [
+    [`endpoint${manner}`, mono(`POST ${pathOf(one, "{endpoint_id}")}`)],
+    [`endpoint group${manner}`, mono(`POST ${pathOf(one, "group/{endpoint_group_id}")}`)],
+  ];
+  const twin = operation.sync ? rowsOf(twinOf(operation), ", synchronous") : [];
+  return [...rowsOf(operation, ""), ...twin];
+}
+
+const synchronousNote =
+  "The synchronous paths take the same request and answer with the " +
+  "[status response](status-response.md) when there is a result, or when the time for waiting is " +
+  "over; see [synchronous requests](README.md).";
+
 /** The values of a checksum in words, the key last. */
 export function formula(terms: readonly ControlTerm[]): string {
   const words = terms.map((term) => {
     if (term === "{id}") return "the endpoint id or endpoint group id";
-    return typeof term === "string" ? mono(term) : `${mono(term.minorUnitsOf)} in minor units`;
+    if (typeof term === "string") return mono(term);
+    if ("minorUnitsOf" in term) return `${mono(term.minorUnitsOf)} in minor units`;
+    return `${mono(term.moneyIfSent)} in minor units and \`currency\` when an amount is sent`;
   });
-  return `${words.join(", ")} and the merchant control key, joined without separators`;
+  return `${words.join(", ")}, and the merchant control key, joined without separators`;
 }
 
 const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];

@@ -1,5 +1,5 @@
 /**
- * Stages, events and effects in words, for the page that is drawn from the transition table. A new
+ * Stages, events and effects in words, for the page that is drawn from the transition tables. A new
  * one that is not described here does not compile.
  */
 import type { Effect } from "../../gateway/orders/effects.ts";
@@ -14,11 +14,15 @@ export const stageMeanings: Readonly<Record<Stage, string>> = {
   awaiting_challenge: "waits for the cardholder to complete the challenge",
   awaiting_pares:     "waits for the cardholder's bank to answer by 3-D Secure 1.0.2",
   authorizing:        "the charge may have left for the acquirer",
+  inquiring:          "the charge is in doubt, and the acquirer is asked what became of it",
   reversing:          "the charge is in doubt, or not wanted, and is being taken back",
-  approved:           "paid",
+  capturing:          "the capture may have left for the acquirer",
+  returning:          "the return may have left for the acquirer",
+  repeating:          "the capture or return is in doubt, and is repeated until the acquirer answers",
+  approved:           "done: the money is taken, held or given back, or the card is verified",
   declined:           "refused by the bank, by 3-D Secure or because of the wallet's payment data",
   filtered:           "refused by the gateway's own checks",
-  error:              "failed, and nothing is charged",
+  error:              "failed: nothing was done, or it has been taken back",
 };
 
 // biome-ignore format: a table
@@ -42,14 +46,27 @@ export const eventMeanings: Readonly<Record<EventKind, string>> = {
 
   authorized:            "the acquirer has approved",
   refused:               "the acquirer has declined",
-  gate_unavailable:      "no link to the acquirer; nothing was sent",
-  outcome_unknown:       "the charge may have been booked or not",
+  rerouted:              "no link to the acquirer, nothing was sent, and another gate takes the order",
+  gate_unavailable:      "no gate takes the order, or no link to the acquirer; nothing was sent",
+  outcome_unknown:       "the acquirer may have done what it was asked or not",
+  outcome_in_question:   "the charge may have been booked or not, at an acquirer that can be asked about it",
+  charge_not_found:      "the acquirer was asked and did not say that the charge is approved",
   approved_in_part:      "the acquirer has approved less than was asked for, and the endpoint wants all",
   approved_late:         "an approval came when it was no longer expected",
   reversed:              "the acquirer has taken the charge back, or never had it",
   part_reversed:         "the acquirer has taken a partial approval back",
   reversal_unanswered:   "the acquirer has not answered the reversal",
+
+  capture_asked:         "the merchant asks for a capture, and a transaction begins for it",
+  return_asked:          "the merchant asks for a return, and a transaction begins for it",
+  captured:              "the acquirer has taken what it held",
+  returned:              "the acquirer has given back, or has let go of what it held",
+  repeat_unanswered:     "the acquirer has not answered the repeated capture or return",
+
   operator_alerted:      "the operator has been told of an order in doubt",
+  asked_again:           "an operator wants the acquirer asked now",
+  settled_as_done:       "an operator has learnt from the bank that it was done",
+  settled_as_not_done:   "an operator has learnt from the bank that it was not done",
 
   expired:               "the stage's deadline has passed",
   claimed:               "a node took the order over from one that went silent",
@@ -61,7 +78,10 @@ export const effectMeanings: Readonly<Record<Effect, string>> = {
   screen:          "the gateway's own checks are made",
   look_up_3ds:     "it is looked up whether and how the card takes part in 3-D Secure",
   authorize:       "the charge is sent to the acquirer",
+  inquire:         "the acquirer is asked once what became of the charge",
   reverse:         "the charge is taken back at the acquirer, again and again until it answers",
+  capture:         "the capture is sent to the acquirer, in doubt again and again until it answers",
+  give_back:       "the return is sent to the acquirer, in doubt again and again until it answers",
   alert_operator:  "an alarm is raised for the operator",
   open_wallet:     "the wallet's payment data is verified and decrypted",
   authenticate:    "the directory server is asked to authenticate the cardholder",

@@ -13,11 +13,14 @@ import {
   frame,
   type Message,
 } from "@tollgate/protocols/iso8583";
-import { framing, specification } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 
 const payloadBytesMax = 8_192;
 
 export type Address = { readonly host: string; readonly port: number };
+
+/** What a connection must know of its host's dialect. */
+export type Wire = Pick<Dialect, "specification" | "framing">;
 
 export type ConnectionEvents = {
   readonly onOpen: () => void;
@@ -31,12 +34,15 @@ export type ConnectionEvents = {
 export class Connection {
   readonly #socket: Socket;
   readonly #events: ConnectionEvents;
-  readonly #reader = new FrameReader(framing, { payloadBytesMax });
+  readonly #wire: Wire;
+  readonly #reader: FrameReader;
   #gathered: Buffer[] = [];
   #isLost = false;
 
-  constructor({ host, port }: Address, events: ConnectionEvents) {
+  constructor({ host, port }: Address, wire: Wire, events: ConnectionEvents) {
     this.#events = events;
+    this.#wire = wire;
+    this.#reader = new FrameReader(wire.framing, { payloadBytesMax });
     this.#socket = connect({ host, port, noDelay: true });
     this.#socket.on("connect", () => this.#isLost || events.onOpen());
     this.#socket.on("data", (chunk: Buffer) => this.#read(chunk));
@@ -45,6 +51,7 @@ export class Connection {
   }
 
   send(message: Message): void {
+    const { framing, specification } = this.#wire;
     const framed = frame(framing, encode(specification, message));
     if (this.#gathered.length === 0) setImmediate(() => this.#flush());
     this.#gathered.push(framed);
@@ -75,7 +82,7 @@ export class Connection {
   }
 
   #receive(payload: Buffer): void {
-    const message = decode(specification, payload);
+    const message = decode(this.#wire.specification, payload);
     if (message instanceof DecodeFault) this.#events.onUnreadable(message, payload.length);
     else this.#events.onMessage(message);
   }

@@ -1,11 +1,14 @@
-/** The acquirer against the sandbox bank, over sockets: every ending that a charge can have. */
+/**
+ * The acquirer against the sandbox bank, over sockets and in every dialect: every ending that a
+ * charge can have.
+ */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
-import { type Bank, startBank } from "@tollgate/sandbox-bank";
-import { type AttemptChanges, answerTimeoutMs, connectAcquirer, makeAttempt } from "./testing.ts";
+import { startBank } from "@tollgate/sandbox-bank";
+import { type AttemptChanges, makeAttempt } from "./testing/attempts.ts";
+import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
+import { answerTimeoutMs } from "./testing/connections.ts";
+
+const startWorld = makeStartWorld(startBank);
 
 // biome-ignore format: a table
 const cards = {
@@ -24,25 +27,8 @@ const cards = {
 const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
 const repeatedAdvice = { ...advice, repeated: true };
 
-async function startWorld(t: TestContext) {
-  const dataDir = await mkdtemp(join(tmpdir(), "connector-test-"));
-  const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
-  t.after(async () => {
-    await bank.stop();
-    await rm(dataDir, { recursive: true });
-  });
-  return { bank, ...(await connectAcquirer(t, bank.hostPort)) };
-}
-
-/** What the bank holds of a charge after all that was booked. */
-function outstanding(bank: Bank, reference = makeAttempt().charge.reference): bigint {
-  return bank
-    .ledger(reference)
-    .reduce((sum, { kind, amount }) => sum + (kind === "reversal" ? -amount : amount), 0n);
-}
-
-test("a sale is approved, with the bank's numbers", async (t) => {
-  const { acquirer, bank, clock } = await startWorld(t);
+each("a sale is approved, with the bank's numbers", async (t, kind) => {
+  const { acquirer, bank, clock } = await startWorld(t, kind);
   const attempt = makeAttempt({ card: cards.approved });
 
   const outcome = await acquirer.authorize(attempt);
@@ -56,8 +42,8 @@ test("a sale is approved, with the bank's numbers", async (t) => {
   assert.equal(outstanding(bank), 1015n);
 });
 
-test("a refusal carries the bank's code", async (t) => {
-  const { acquirer, bank } = await startWorld(t);
+each("a refusal carries the bank's code", async (t, kind) => {
+  const { acquirer, bank } = await startWorld(t, kind);
   const rows = [
     [{ card: cards.funds }, "51"],
     [{ card: cards.stolen }, "43"],
@@ -72,8 +58,8 @@ test("a refusal carries the bank's code", async (t) => {
   assert.equal(bank.ledger().length, 0);
 });
 
-test("an approval of half the amount is told as such", async (t) => {
-  const { acquirer } = await startWorld(t);
+each("an approval of half the amount is told as such", async (t, kind) => {
+  const { acquirer } = await startWorld(t, kind);
 
   const outcome = await acquirer.authorize(makeAttempt({ card: cards.partialApproval }));
 
@@ -82,22 +68,25 @@ test("an approval of half the amount is told as such", async (t) => {
   assert.equal(outcome.answer.responseCode, "10");
 });
 
-test("a sale that is not answered is in doubt, and reversing it returns the money", async (t) => {
-  const { acquirer, bank, clock } = await startWorld(t);
-  const attempt = makeAttempt({ card: cards.noAnswer });
+each(
+  "a sale that is not answered is in doubt, and reversing it returns the money",
+  async (t, kind) => {
+    const { acquirer, bank, clock } = await startWorld(t, kind);
+    const attempt = makeAttempt({ card: cards.noAnswer });
 
-  const sale = acquirer.authorize(attempt);
-  await bank.received({ mti: "0200" });
-  clock.move(answerTimeoutMs);
+    const sale = acquirer.authorize(attempt);
+    await bank.received({ mti: "0200" });
+    clock.move(answerTimeoutMs);
 
-  assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
-  assert.equal(outstanding(bank), 1015n);
-  assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "reversed" });
-  assert.equal(outstanding(bank), 0n);
-});
+    assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
+    assert.equal(outstanding(bank), 1015n);
+    assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "reversed" });
+    assert.equal(outstanding(bank), 0n);
+  },
+);
 
-test("a reversal is repeated until it is answered, and booked once", async (t) => {
-  const { acquirer, bank, clock } = await startWorld(t);
+each("a reversal is repeated until it is answered, and booked once", async (t, kind) => {
+  const { acquirer, bank, clock } = await startWorld(t, kind);
   const attempt = makeAttempt({ card: cards.reversalNoAnswer });
   await acquirer.authorize(attempt);
 
@@ -115,15 +104,15 @@ test("a reversal is repeated until it is answered, and booked once", async (t) =
   assert.equal(outstanding(bank), 0n);
 });
 
-test("a reversal of what the bank does not know is taken for done", async (t) => {
-  const { acquirer, journal } = await startWorld(t);
+each("a reversal of what the bank does not know is taken for done", async (t, kind) => {
+  const { acquirer, journal } = await startWorld(t, kind);
 
   assert.deepEqual(await acquirer.reverse(makeAttempt(), advice), { kind: "reversed" });
   await journal.until("reversal_answered_otherwise", { 39: "25" });
 });
 
-test("an approval that comes too late is told by its reference", async (t) => {
-  const { acquirer, bank, clock, late } = await startWorld(t);
+each("an approval that comes too late is told by its reference", async (t, kind) => {
+  const { acquirer, bank, clock, late } = await startWorld(t, kind);
   const attempt = makeAttempt({ card: cards.lateAnswer });
   const sale = acquirer.authorize(attempt);
   await bank.received({ mti: "0200" });
@@ -140,8 +129,8 @@ test("an approval that comes too late is told by its reference", async (t) => {
   assert.match(approval?.answer.approvalCode ?? "", /^[0-9A-Z]{6}$/);
 });
 
-test("an approval that is said twice is not a late one", async (t) => {
-  const { acquirer, journal, late } = await startWorld(t);
+each("an approval that is said twice is not a late one", async (t, kind) => {
+  const { acquirer, journal, late } = await startWorld(t, kind);
 
   const outcome = await acquirer.authorize(makeAttempt({ card: cards.duplicateAnswer }));
 
@@ -150,8 +139,8 @@ test("an approval that is said twice is not a late one", async (t) => {
   assert.deepEqual(late, []);
 });
 
-test("bytes that say nothing leave the sale in doubt and the link as it is", async (t) => {
-  const { acquirer, clock, journal } = await startWorld(t);
+each("bytes that say nothing leave the sale in doubt and the link as it is", async (t, kind) => {
+  const { acquirer, clock, journal } = await startWorld(t, kind);
 
   const sale = acquirer.authorize(makeAttempt({ card: cards.garbledAnswer }));
   await journal.until("unreadable_message");
@@ -161,8 +150,8 @@ test("bytes that say nothing leave the sale in doubt and the link as it is", asy
   assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
 });
 
-test("a dropped link leaves all its sales in doubt, and sales after it unsent", async (t) => {
-  const { acquirer, bank, clock, journal } = await startWorld(t);
+each("a dropped link leaves all its sales in doubt, and sales after it unsent", async (t, kind) => {
+  const { acquirer, bank, clock, journal } = await startWorld(t, kind);
   const waiting = makeAttempt({ card: cards.noAnswer, reference: "00000000AC01" });
 
   const outcomes = await Promise.all([
@@ -181,8 +170,8 @@ test("a dropped link leaves all its sales in doubt, and sales after it unsent", 
   assert.equal(outstanding(bank, "00000000AC01"), 0n);
 });
 
-test("a message that cannot be written is not sent, and nothing is thrown", async (t) => {
-  const { acquirer, bank, journal } = await startWorld(t);
+each("a message that cannot be written is not sent, and nothing is thrown", async (t, kind) => {
+  const { acquirer, bank, journal } = await startWorld(t, kind);
   const attempt = makeAttempt({ minor: 10n ** 12n });
 
   assert.deepEqual(await acquirer.authorize(attempt), { kind: "not_sent" });
@@ -195,8 +184,8 @@ test("a message that cannot be written is not sent, and nothing is thrown", asyn
   );
 });
 
-test("answer times and requests in flight are told", async (t) => {
-  const { acquirer, bank, clock, observed } = await startWorld(t);
+each("answer times and requests in flight are told", async (t, kind) => {
+  const { acquirer, bank, clock, observed } = await startWorld(t, kind);
   await bank.setSwitches({ latencyMedianMs: 20 });
 
   const sale = acquirer.authorize(makeAttempt());

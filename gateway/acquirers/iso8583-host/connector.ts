@@ -2,18 +2,19 @@
  * An acquirer behind an ISO 8583 host. It never throws and never sends twice; what the answers
  * mean is decided in `read-answer.ts`, how the link lives in `link.ts`.
  */
-import { type DecodeFault, describe, type Message } from "@tollgate/protocols/iso8583";
+import { type DecodeFault, describe, type Message, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
-import type { Acquirer, OnLateApproval } from "../acquirer.ts";
+import type { Acquirer, NotSent, OnLateApproval, Unknown } from "../acquirer.ts";
 import type { GateSettings } from "../gate.ts";
-import { saleAnswerMti } from "./dialect.ts";
+import { charges, type Dialect } from "./dialect.ts";
 import { Link, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
 import { makeMessages } from "./messages.ts";
-import { readAnswer, readAuthorization } from "./read-answer.ts";
+import { makeAnswerReader } from "./read-answer.ts";
 import { verdictOf } from "./response-codes.ts";
 import type { Ending } from "./waiting.ts";
 
 export type Iso8583Options = {
+  readonly dialect: Dialect;
   readonly settings: GateSettings;
   readonly clock: Clock;
   readonly answerTimeoutMs: number;
@@ -34,8 +35,9 @@ export type Iso8583Acquirer = Acquirer & { stop(): Promise<void>; state(): LinkS
 
 /** Connects at once. Settings that fit no message throw here. */
 export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
-  const { clock, log } = options;
-  const { makeSale, makeReversal } = makeMessages(options.settings);
+  const { clock, log, dialect } = options;
+  const messages = makeMessages(dialect, options.settings);
+  const reader = makeAnswerReader(dialect);
   const link = makeLink(options);
   const exchange = makeExchange(link, options);
   link.open();
@@ -46,27 +48,54 @@ export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
     stop: () => link.close(),
 
     async authorize(attempt) {
-      const answer = await exchange(() => makeSale(attempt));
-      if (answer === "not_sent") return { kind: "not_sent" };
-      if (typeof answer === "string") return { kind: "unknown", cause: answer };
-      return readAuthorization(answer, attempt, clock.now());
+      const answer = await exchange(() => messages.makeCharge(attempt));
+      if (typeof answer === "string") return endWithout(answer);
+      return reader.readAuthorization(answer, attempt, clock.now());
     },
 
+    inquire: dialect.hasInquiry
+      ? async (attempt, inquiry) => {
+          const answer = await exchange(() => messages.makeInquiry(attempt, inquiry, clock.now()));
+          if (typeof answer === "string") return endWithout(answer);
+          return reader.readFound(answer, attempt, clock.now());
+        }
+      : undefined,
+
     async reverse(attempt, advice) {
-      const answer = await exchange(() => makeReversal(attempt, advice, clock.now()));
+      const answer = await exchange(() => messages.makeReversal(attempt, advice, clock.now()));
       if (typeof answer === "string") return { kind: "unknown", cause: answer };
       // An advice tells what is already so: whatever the host says to it, it has taken note.
-      if (answer.fields[39] !== "00") log("reversal_answered_otherwise", describe(answer));
+      if (answer.fields[39] !== "00")
+        log("reversal_answered_otherwise", describe(answer, dialect.specification));
       return { kind: "reversed" };
+    },
+
+    async capture(request) {
+      const answer = await exchange(() => messages.makeCapture(request));
+      if (typeof answer === "string") return endWithout(answer);
+      return reader.readFollowUp(answer, request, clock.now());
+    },
+
+    async giveBack(request) {
+      const answer = await exchange(() => messages.makeReturn(request));
+      if (typeof answer === "string") return endWithout(answer);
+      return reader.readFollowUp(answer, request, clock.now());
     },
   };
 }
 
+type Unanswered = Extract<Ending, string> | "not_sent";
+
+function endWithout(answer: Unanswered): NotSent | Unknown {
+  return answer === "not_sent" ? { kind: "not_sent" } : { kind: "unknown", cause: answer };
+}
+
 function makeLink(options: Iso8583Options): Link {
-  const { settings, clock, log, random = Math.random } = options;
+  const { settings, dialect, clock, log, random = Math.random } = options;
   const { host, port } = settings;
   return new Link({
     address: { host, port },
+    wire: dialect,
     clock,
     random,
     limits: { ...usualLinkLimits, ...options.limits },
@@ -79,12 +108,15 @@ function makeLink(options: Iso8583Options): Link {
   });
 }
 
-function makeOnUnmatched({ clock, log, onLateApproval }: Iso8583Options) {
+function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options) {
+  const { readAnswer } = makeAnswerReader(dialect);
+  const answersToCharges = new Set(charges.map((kind) => responseMti(dialect.mtis[kind].first)));
   return (message: Message, earlierCode: string | undefined) => {
-    log("unmatched_message", describe(message));
+    log("unmatched_message", describe(message, dialect.specification));
     const reference = message.fields[37];
     const answer = readAnswer(message.fields, clock.now());
-    if (message.mti !== saleAnswerMti || reference === undefined || answer === undefined) return;
+    if (!answersToCharges.has(message.mti)) return;
+    if (reference === undefined || answer === undefined) return;
     if (verdictOf(answer.responseCode) === "refused") return;
     // The order knows of this approval already: the host has only said it twice.
     if (earlierCode !== undefined && verdictOf(earlierCode) !== "refused") return;

@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@tollgate/protocols/iso8583";
+import { sandbox } from "./dialects/sandbox.ts";
 import { makeMessages } from "./messages.ts";
-import { accept, makeAttempt, openLink, settings, startHost } from "./testing.ts";
+import { makeAttempt, settings } from "./testing/attempts.ts";
+import { accept, openLink, startHost } from "./testing/connections.ts";
 
-const { makeSale } = makeMessages(settings);
+const { makeCharge } = makeMessages(sandbox, settings);
 const limit = { timeoutMs: 30_000 };
 
 test("a link whose echo is not answered is dropped, and its requests with it", async (t) => {
@@ -15,7 +17,7 @@ test("a link whose echo is not answered is dropped, and its requests with it", a
   const limits = { echoAfterMs: 20_000, networkTimeoutMs: 5_000 };
   const { clock, link, until } = openLink(t, port, limits);
   await until("online");
-  const sale = link.send(makeSale(makeAttempt()), limit);
+  const sale = link.send(makeCharge(makeAttempt()), limit);
 
   clock.move(25_000);
 
@@ -45,7 +47,7 @@ test("an answer that nobody waits for, or a second one, is reported", async (t) 
   const limits = { echoAfterMs: 1_000 };
   const { clock, journal, link, until } = openLink(t, port, limits);
   await until("online");
-  assert.ok(typeof (await link.send(makeSale(makeAttempt()), limit)) !== "string");
+  assert.ok(typeof (await link.send(makeCharge(makeAttempt()), limit)) !== "string");
 
   clock.move(1_000);
 
@@ -62,9 +64,9 @@ test("bytes that are no message are reported and cost nobody his answer", async 
   const { clock, journal, link, until } = openLink(t, port);
   await until("online");
 
-  const lost = link.send(makeSale(makeAttempt()), limit);
+  const lost = link.send(makeCharge(makeAttempt()), limit);
   await journal.until("unreadable", { bytes: 5 });
-  const other = link.send(makeSale(makeAttempt({ reference: "00000000AC01" })), limit);
+  const other = link.send(makeCharge(makeAttempt({ reference: "00000000AC01" })), limit);
   assert.ok(typeof (await other) !== "string");
   clock.move(limit.timeoutMs);
 
@@ -80,7 +82,7 @@ test("bytes that are no frame end the connection", async (t) => {
   const { link, until } = openLink(t, port);
   await until("online");
 
-  assert.equal(await link.send(makeSale(makeAttempt()), limit), "link_lost");
+  assert.equal(await link.send(makeCharge(makeAttempt()), limit), "link_lost");
   assert.equal((await until("down")).facts["why"], "framing: too_long");
 });
 
@@ -94,7 +96,7 @@ test("a closing link does not wait for ever", async (t) => {
   const { clock, link, until } = openLink(t, port, { drainMs: 3_000 });
   await until("online");
 
-  const asked = link.send(makeSale(makeAttempt()), limit);
+  const asked = link.send(makeCharge(makeAttempt()), limit);
   await sale.promise;
   const closed = link.close();
   clock.move(3_000);

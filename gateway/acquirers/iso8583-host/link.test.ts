@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Message } from "@tollgate/protocols/iso8583";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import { sandbox } from "./dialects/sandbox.ts";
 import { makeMessages } from "./messages.ts";
-import { makeAttempt, openLink, settings } from "./testing.ts";
+import { makeAttempt, settings } from "./testing/attempts.ts";
+import { openLink } from "./testing/connections.ts";
 
-const { makeSale } = makeMessages(settings);
+const { makeCharge } = makeMessages(sandbox, settings);
 const limit = { timeoutMs: 30_000 };
 
 async function startTestBank(t: TestContext): Promise<Bank> {
@@ -31,7 +33,7 @@ test("a link signs on before it takes anything", async (t) => {
   const bank = await startTestBank(t);
   const { journal, link, until } = openLink(t, bank.hostPort);
   assert.equal(link.state, "connecting");
-  assert.equal(await link.send(makeSale(makeAttempt()), limit), "not_sent");
+  assert.equal(await link.send(makeCharge(makeAttempt()), limit), "not_sent");
 
   await until("online");
 
@@ -40,7 +42,7 @@ test("a link signs on before it takes anything", async (t) => {
   assert.deepEqual(states, ["connecting", "signing_on", "online"]);
   const [signOn] = bank.messages();
   assert.equal(signOn?.fields["70"], "001");
-  const answer = answered(await link.send(makeSale(makeAttempt()), limit));
+  const answer = answered(await link.send(makeCharge(makeAttempt()), limit));
   assert.equal(answer[39], "00");
 });
 
@@ -50,7 +52,7 @@ test("a link that is refused at sign-on tries again and recovers", async (t) => 
   const { clock, link, until } = openLink(t, bank.hostPort, { backOffMinMs: 1_000 });
 
   assert.equal((await until("down")).facts["why"], "sign-on: 91");
-  assert.equal(await link.send(makeSale(makeAttempt()), limit), "not_sent");
+  assert.equal(await link.send(makeCharge(makeAttempt()), limit), "not_sent");
   await bank.setSwitches({ refuseSignOn: false });
   clock.move(1_000);
 
@@ -63,14 +65,14 @@ test("a quiet link asks for a sign of life and stays", async (t) => {
   await until("online");
 
   clock.move(40_000);
-  answered(await link.send(makeSale(makeAttempt()), limit));
+  answered(await link.send(makeCharge(makeAttempt()), limit));
   clock.move(59_999);
-  answered(await link.send(makeSale(makeAttempt({ reference: "00000000AC01" })), limit));
+  answered(await link.send(makeCharge(makeAttempt({ reference: "00000000AC01" })), limit));
   assert.equal(countEchoes(bank), 0);
 
   clock.move(60_000);
   // The bank answers in order, so the echo has been answered when this one has.
-  answered(await link.send(makeSale(makeAttempt({ reference: "00000000AD01" })), limit));
+  answered(await link.send(makeCharge(makeAttempt({ reference: "00000000AD01" })), limit));
   assert.equal(countEchoes(bank), 1);
   clock.move(59_999);
   assert.equal(link.state, "online");
@@ -111,7 +113,9 @@ test("answers find their requests by reference, when trace numbers are the same"
   const attempts = Array.from({ length: 1_000 }, (_, index) =>
     makeAttempt({ reference: `REF${String(index).padStart(9, "0")}`, minor: BigInt(index + 1) }),
   );
-  const answers = await Promise.all(attempts.map((attempt) => link.send(makeSale(attempt), limit)));
+  const answers = await Promise.all(
+    attempts.map((attempt) => link.send(makeCharge(attempt), limit)),
+  );
 
   for (const [index, answer] of answers.entries()) {
     assert.equal(Number(answered(answer)[4]), index + 1);
@@ -122,7 +126,7 @@ test("a request that is asked twice at once is sent once, and both get the answe
   const bank = await startTestBank(t);
   const { link, until } = openLink(t, bank.hostPort);
   await until("online");
-  const sale = makeSale(makeAttempt());
+  const sale = makeCharge(makeAttempt());
 
   const [first, second] = await Promise.all([link.send(sale, limit), link.send(sale, limit)]);
 
@@ -136,9 +140,9 @@ test("a link that is closed waits for its answers, signs off and ends", async (t
   const { link, until } = openLink(t, bank.hostPort);
   await until("online");
 
-  const sale = link.send(makeSale(makeAttempt()), limit);
+  const sale = link.send(makeCharge(makeAttempt()), limit);
   const closed = link.close();
-  const refused = link.send(makeSale(makeAttempt({ reference: "00000000AC01" })), limit);
+  const refused = link.send(makeCharge(makeAttempt({ reference: "00000000AC01" })), limit);
 
   assert.equal(await refused, "not_sent");
   assert.equal(answered(await sale)[39], "00");

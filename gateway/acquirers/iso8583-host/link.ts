@@ -5,7 +5,7 @@
  */
 import { type DecodeFault, type Message, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
-import { type Address, Connection } from "./connection.ts";
+import { type Address, Connection, type Wire } from "./connection.ts";
 import { networkAccepted, networkCodes } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { Recent } from "./recent.ts";
@@ -50,6 +50,7 @@ export type LinkEvents = {
 
 export type LinkOptions = {
   readonly address: Address;
+  readonly wire: Wire;
   readonly clock: Clock;
   readonly limits: LinkLimits;
   readonly events: LinkEvents;
@@ -85,7 +86,8 @@ export class Link {
   }
 
   open(): void {
-    const connection = new Connection(this.#options.address, {
+    const { address, wire } = this.#options;
+    const connection = new Connection(address, wire, {
       onOpen: () => void this.#signOn(connection),
       onMessage: (message) => this.#receive(message),
       onUnreadable: (fault, bytes) => this.#readInVain(fault, bytes),

@@ -1,63 +1,116 @@
 /**
- * Builds the messages of one gate from the dialect's tables. What a gate says in every message is
+ * Builds the messages of one gate from its dialect's tables. What a gate says in every message is
  * written once, when the gate is made, and settings that do not fit their fields fail there.
  */
 import { encode, type Fields, type Message } from "@tollgate/protocols/iso8583";
+import { Money } from "../../values/money.ts";
 import { asInstant, calendar, type Instant } from "../../values/time.ts";
-import type { Attempt, ReversalAdvice } from "../acquirer.ts";
+import type { Attempt, FollowUp, Inquiry, ReversalAdvice } from "../acquirer.ts";
 import type { GateSettings } from "../gate.ts";
-import {
-  attemptRows,
-  type Facts,
-  gateRows,
-  type MessageKind,
-  mtis,
-  specification,
-  transmissionTime,
-} from "./dialect.ts";
+import { type Dialect, type Facts, type MessageKind, networkMti } from "./dialect.ts";
+import { transmissionTime } from "./field-values.ts";
 
 export type Messages = {
-  readonly makeSale: (attempt: Attempt) => Message;
+  readonly makeCharge: (attempt: Attempt) => Message;
+  readonly makeInquiry: (attempt: Attempt, inquiry: Inquiry, at: Instant) => Message;
   readonly makeReversal: (attempt: Attempt, advice: ReversalAdvice, at: Instant) => Message;
+  readonly makeCapture: (request: FollowUp) => Message;
+  readonly makeReturn: (request: FollowUp) => Message;
 };
 
-export function makeMessages(settings: GateSettings): Messages {
+export function makeMessages(dialect: Dialect, settings: GateSettings): Messages {
+  const { mtis } = dialect;
   const { acquirerId } = settings;
   const secondOf = makeSecondOf();
-  const fillSale = makeFill("sale", settings);
-  const fillReversal = makeFill("reversal", settings);
+  const fill = makeFills(dialect, settings);
 
   return {
-    makeSale(attempt) {
-      const { traceNumber, transmittedAt } = attempt.charge;
-      const sent = secondOf(transmittedAt);
-      const rest = { approvalCode: undefined, original: undefined };
-      return { mti: mtis.sale, fields: fillSale({ attempt, sent, traceNumber, ...rest }) };
+    makeCharge({ kind, charge, card, amount, cvv, authentication, credential }) {
+      const sent = secondOf(charge.transmittedAt);
+      const { traceNumber } = charge;
+      const original = undefined;
+      const proof = { cvv, authentication, credential, original };
+      const facts = { charge, card, amount, sent, traceNumber, ...proof };
+      return { mti: mtis[kind].first, fields: fill[kind](facts) };
+    },
+
+    makeInquiry(attempt, { traceNumber }, at) {
+      const facts = factsAbout(attempt, { traceNumber, approvalCode: undefined, at });
+      return { mti: mtis.inquiry.first, fields: fill.inquiry(facts) };
     },
 
     makeReversal(attempt, { traceNumber, repeated, approvalCode }, at) {
-      const original = { sent: secondOf(attempt.charge.transmittedAt), acquirerId };
-      const facts = { attempt, sent: secondOf(at), traceNumber, approvalCode, original };
-      const mti = repeated ? mtis.reversalRepeated : mtis.reversal;
-      return { mti, fields: fillReversal(facts) };
+      const facts = factsAbout(attempt, { traceNumber, approvalCode, at });
+      return { mti: mtiOf("reversal", repeated), fields: fill.reversal(facts) };
+    },
+
+    makeCapture(request) {
+      const fields = fill.capture(factsOf(request, request.amount));
+      return { mti: mtiOf("capture", request.repeated), fields };
+    },
+
+    makeReturn(request) {
+      const { amount, remaining, repeated } = request;
+      const before = new Money(amount.minor + remaining.minor, amount.currency);
+      return { mti: mtiOf("return", repeated), fields: fill.return(factsOf(request, before)) };
     },
   };
+
+  function mtiOf(kind: MessageKind, repeated: boolean): string {
+    return repeated ? mtis[kind].repeated : mtis[kind].first;
+  }
+
+  type Own = { readonly traceNumber: string; approvalCode: string | undefined; at: Instant };
+
+  function factsAbout(attempt: Attempt, { traceNumber, approvalCode, at }: Own): Facts {
+    const { kind, charge, card, amount, credential } = attempt;
+    const about = { mti: mtis[kind].first, sent: secondOf(charge.transmittedAt), acquirerId };
+    const original = { ...about, approvalCode, networkId: undefined, remaining: undefined };
+    const sent = secondOf(at);
+    const proof = { cvv: undefined, authentication: undefined, credential };
+    return { charge, card, amount, sent, traceNumber, ...proof, original };
+  }
+
+  function factsOf(request: FollowUp, amount: Money): Facts {
+    const { card, remaining, traceNumber, transmittedAt } = request;
+    const { kind, charge, approvalCode, networkId } = request.original;
+    const about = { mti: mtis[kind].first, sent: secondOf(charge.transmittedAt), acquirerId };
+    const original = { ...about, approvalCode, networkId, remaining };
+    const sent = secondOf(transmittedAt);
+    const proof = { cvv: undefined, authentication: undefined, credential: undefined };
+    return { charge, card, amount, sent, traceNumber, ...proof, original };
+  }
 }
 
 /** Sign-on, sign-off, echo. */
 export function makeNetworkMessage(code: string, traceNumber: string, at: Instant): Message {
   const fields = { 7: transmissionTime(calendar(at)), 11: traceNumber, 70: code };
-  return { mti: mtis.network, fields };
+  return { mti: networkMti, fields };
 }
 
-function makeFill(kind: MessageKind, settings: GateSettings): (facts: Facts) => Fields {
-  const rows = attemptRows.filter(([, where]) => where === kind || where === "both");
+type Fill = (facts: Facts) => Fields;
+
+function makeFills(dialect: Dialect, settings: GateSettings): Record<MessageKind, Fill> {
+  const make = (kind: MessageKind) => makeFill(dialect, kind, settings);
+  return {
+    "sale": make("sale"),
+    "preauth": make("preauth"),
+    "account-verification": make("account-verification"),
+    "inquiry": make("inquiry"),
+    "reversal": make("reversal"),
+    "capture": make("capture"),
+    "return": make("return"),
+  };
+}
+
+function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): Fill {
+  const rows = dialect.rows.filter(([, kinds]) => kinds.includes(kind));
   const constant: { [field: number]: string } = {};
-  for (const [field, where, write] of gateRows) {
-    if (where === kind || where === "both") constant[field] = write(settings);
+  for (const [field, kinds, write] of dialect.gateRows) {
+    if (kinds.includes(kind)) constant[field] = write(settings);
   }
   // Encoded only to be checked: a wrong setting is found now and not by the first cardholder.
-  encode(specification, { mti: mtis.sale, fields: constant });
+  encode(dialect.specification, { mti: dialect.mtis[kind].first, fields: constant });
 
   return (facts) => {
     const fields = { ...constant };

@@ -1,83 +1,174 @@
 /** What may be believed of an answer, and what leaves a charge in doubt. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  cardholder63,
+  payment62,
+  writeComposite,
+  writePositions,
+  writeSubelements,
+} from "@tollgate/protocols/iso8583";
 import { Money } from "../../values/money.ts";
-import { readAuthorization } from "./read-answer.ts";
-import { makeAttempt, startsAt } from "./testing.ts";
+import { type GateKind, gateKinds } from "../gate.ts";
+import { dialects } from "./dialects/dialects.ts";
+import { makeAnswerReader } from "./read-answer.ts";
+import { makeAttempt, makeFollowUp } from "./testing/attempts.ts";
+import { startsAt } from "./testing/test-clock.ts";
+
+type Changes = { readonly [field: number]: string };
 
 const attempt = makeAttempt();
-const approval = {
-  4: "000000001015",
-  11: "000777",
-  37: "00000000AB01",
-  38: "A1B2C3",
-  39: "00",
-  49: "978",
-  62: "151121000000001",
+const networkId = "151121000000001";
+const unreadable = { kind: "unknown", cause: "unreadable_answer" };
+const loyalty = { balance: "1250", message: "Thank you", bonus: "15", program: "Bonus" };
+
+// biome-ignore format: a table
+const spoken: Readonly<Record<GateKind, Readonly<Record<"id" | "words" | "explained", string>>>> = {
+  sandbox: {
+    id:        networkId,
+    words:     writeSubelements("R", [["01", "1250"], ["02", "Thank you"], ["03", "15"], ["04", "Bonus"]]),
+    explained: writeSubelements("R", [["05", "No money."]]),
+  },
+  iso87_binary: {
+    id:        writeComposite(payment62, { 2: networkId }),
+    words:     writePositions(cardholder63, { 1: "1250".padEnd(12), 2: "15".padEnd(12), 3: "Bonus".padEnd(25), 4: "Thank you".padEnd(60) }),
+    explained: writePositions(cardholder63, { 5: "No money.".padEnd(120) }),
+  },
 };
 
-function read(changes: { readonly [field: number]: string }, ...absent: readonly number[]) {
-  const kept = Object.entries({ ...approval, ...changes }).filter(
-    ([field]) => !absent.includes(Number(field)),
-  );
-  return readAuthorization({ mti: "0210", fields: Object.fromEntries(kept) }, attempt, startsAt);
-}
+for (const kind of gateKinds) {
+  const { id, words, explained } = spoken[kind];
+  const reader = makeAnswerReader(dialects[kind]);
+  // biome-ignore format: a table
+  const approval = {
+    4:  "000000001015",
+    11: "000777",
+    37: "00000000AB01",
+    38: "A1B2C3",
+    39: "00",
+    49: "978",
+    62: id,
+  };
 
-test("a whole approval is one", () => {
-  assert.deepEqual(read({}), {
-    kind: "approved",
-    answer: {
-      responseCode: "00",
-      approvalCode: "A1B2C3",
-      networkId: "151121000000001",
-      approvedAmount: attempt.amount,
-      processedAt: startsAt,
-    },
-  });
-});
-
-test("an approval for less is an approval in part, whatever its code", () => {
-  const less = { 4: "000000000507" };
-
-  for (const changes of [less, { ...less, 39: "10" }]) {
-    const read507 = read(changes);
-    assert.ok(read507.kind === "approved_in_part");
-    assert.deepEqual(read507.answer.approvedAmount, new Money(507n, attempt.amount.currency));
+  function message(changes: Changes, ...absent: readonly number[]) {
+    const kept = Object.entries({ ...approval, ...changes }).filter(
+      ([field]) => !absent.includes(Number(field)),
+    );
+    return { mti: "0210", fields: Object.fromEntries(kept) };
   }
-  assert.equal(read({ 39: "10" }).kind, "approved_in_part");
-});
 
-test("an approval that cannot be trusted leaves the outcome unknown", () => {
-  const doubtful = [
-    read({}, 38),
-    read({ 38: "      " }),
-    read({}, 4),
-    read({ 4: "000000001016" }),
-    read({}, 49),
-    read({ 49: "840" }),
-    read({ 37: "00000000AB02" }),
-    read({}, 37),
-    read({}, 39),
-    read({ 39: "10", 49: "840" }),
+  function read(changes: Changes, ...absent: readonly number[]) {
+    return reader.readAuthorization(message(changes, ...absent), attempt, startsAt);
+  }
+
+  const approved = {
+    responseCode: "00",
+    approvalCode: "A1B2C3",
+    networkId,
+    approvedAmount: attempt.amount,
+    processedAt: startsAt,
+  };
+
+  test(`a whole approval is one, ${kind}`, () => {
+    assert.deepEqual(read({}), { kind: "approved", answer: approved });
+  });
+
+  test(`a verification is approved for nothing, ${kind}`, () => {
+    const verification = makeAttempt({ kind: "account-verification", minor: 0n });
+    const nothing = { 4: "000000000000", 39: "85" };
+
+    const verified = reader.readAuthorization(message(nothing), verification, startsAt);
+
+    assert.equal(verified.kind, "approved");
+  });
+
+  test(`an approval for less is an approval in part, whatever its code, ${kind}`, () => {
+    const less = { 4: "000000000507" };
+
+    for (const changes of [less, { ...less, 39: "10" }]) {
+      const read507 = read(changes);
+      assert.ok(read507.kind === "approved_in_part");
+      assert.deepEqual(read507.answer.approvedAmount, new Money(507n, attempt.amount.currency));
+    }
+    assert.equal(read({ 39: "10" }).kind, "approved_in_part");
+  });
+
+  // biome-ignore format: a table
+  const doubtful: readonly (readonly [Changes, ...number[]])[] = [
+    [{}, 38],
+    [{ 38: "      " }],
+    [{}, 4],
+    [{ 4: "000000001016" }],
+    [{}, 49],
+    [{ 49: "840" }],
+    [{ 37: "00000000AB02" }],
+    [{}, 37],
+    [{}, 39],
   ];
 
-  for (const [index, authorization] of doubtful.entries()) {
-    const expected = { kind: "unknown", cause: "unreadable_answer" };
-    assert.deepEqual(authorization, expected, `row ${index}`);
-  }
-});
-
-test("a refusal is one, also when it echoes nothing", () => {
-  const refusal = read({ 39: "51" }, 4, 38, 49, 62);
-
-  assert.deepEqual(refusal, {
-    kind: "refused",
-    answer: {
-      responseCode: "51",
-      approvalCode: undefined,
-      networkId: undefined,
-      approvedAmount: undefined,
-      processedAt: startsAt,
-    },
+  test(`an approval that cannot be trusted leaves the outcome unknown, ${kind}`, () => {
+    for (const [index, row] of doubtful.entries()) {
+      assert.deepEqual(read(...row), unreadable, `row ${index}`);
+      const found = reader.readFound(message(...row), attempt, startsAt);
+      assert.deepEqual(found, unreadable, `row ${index}`);
+    }
+    assert.deepEqual(read({ 39: "10", 49: "840" }), unreadable);
   });
+
+  test(`a refusal is one, also when it echoes nothing, ${kind}`, () => {
+    const nothing = { approvalCode: undefined, networkId: undefined, approvedAmount: undefined };
+
+    assert.deepEqual(read({ 39: "51" }, 4, 38, 49, 62), {
+      kind: "refused",
+      answer: { responseCode: "51", ...nothing, processedAt: startsAt },
+    });
+  });
+
+  test(`words for the cardholder are read where there are any, ${kind}`, () => {
+    const thanked = read({ 63: words });
+    const told = read({ 39: "51", 63: explained });
+
+    assert.deepEqual(thanked, { kind: "approved", answer: { ...approved, loyalty } });
+    assert.ok(told.kind === "refused");
+    assert.equal(told.answer.explanation, "No money.");
+    assert.equal("loyalty" in told.answer, false);
+  });
+
+  test(`words and ids that cannot be read cost no approval, ${kind}`, () => {
+    assert.deepEqual(read({ 63: "?" }), { kind: "approved", answer: approved });
+    const unnamed = { ...approved, networkId: undefined };
+    assert.deepEqual(read({}, 62), { kind: "approved", answer: unnamed });
+  });
+
+  test(`an inquiry finds what stands, in full or in part, and nothing else, ${kind}`, () => {
+    const find = (changes: Changes) => reader.readFound(message(changes), attempt, startsAt);
+
+    assert.deepEqual(find({}), { kind: "approved", answer: approved });
+    assert.equal(find({ 4: "000000000507" }).kind, "approved_in_part");
+    for (const code of ["25", "05", "10", "91"]) {
+      assert.deepEqual(find({ 39: code }), { kind: "not_found" }, code);
+    }
+  });
+
+  test(`a capture or a return is approved, refused, or answered in no way, ${kind}`, () => {
+    const request = makeFollowUp(attempt, approved, { minor: 300n, remaining: 715n });
+    const follow = (changes: Changes, ...absent: readonly number[]) =>
+      reader.readFollowUp(message(changes, ...absent), request, startsAt);
+
+    const answer = { ...approved, approvalCode: undefined, approvedAmount: request.amount };
+    assert.deepEqual(follow({}, 38), { kind: "approved", answer });
+    for (const code of ["57", "25", "10", "13"]) {
+      const refused = follow({ 39: code });
+      assert.ok(refused.kind === "refused");
+      assert.equal(refused.answer.responseCode, code);
+    }
+    assert.deepEqual(follow({}, 39), unreadable);
+  });
+}
+
+test("an id in another shape than the host's is no id", () => {
+  const { readNetworkId } = dialects.iso87_binary;
+
+  assert.equal(readNetworkId({ 62: "40000000000000" }), undefined);
+  assert.equal(readNetworkId({ 62: "0000000000000000" }), undefined);
 });

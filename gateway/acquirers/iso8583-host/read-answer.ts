@@ -1,56 +1,89 @@
 /**
- * What a host's answer to a charge means. An approval counts only when it is whole: with a code,
+ * What a host's answers mean. An approval of a charge counts only when it is whole: with a code,
  * for this charge, in its currency. Anything else that says "approved" may be money taken, so it
- * is an unknown outcome, which is reversed, and never a refusal.
+ * is an unknown outcome, which is settled, and never a refusal.
  */
 import type { Message } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../orders/order.ts";
 import { Money } from "../../values/money.ts";
 import type { Instant } from "../../values/time.ts";
-import type { Attempt, Authorization } from "../acquirer.ts";
+import type {
+  Attempt,
+  Authorization,
+  FollowUp,
+  FollowUpAnswer,
+  Found,
+  Unknown,
+} from "../acquirer.ts";
+import type { Dialect } from "./dialect.ts";
+import { trimField } from "./remarks.ts";
 import { verdictOf } from "./response-codes.ts";
 
-export function readAuthorization(
-  { fields }: Message,
-  { charge, amount }: Attempt,
-  processedAt: Instant,
-): Authorization {
-  const verdict = verdictOf(fields[39] ?? "");
-  const answer = readAnswer(fields, processedAt);
-  if (answer === undefined) return unreadable;
-  if (verdict === "refused") return { kind: "refused", answer };
+export type AnswerReader = {
+  readonly readAuthorization: (message: Message, attempt: Attempt, at: Instant) => Authorization;
+  readonly readFound: (message: Message, attempt: Attempt, at: Instant) => Found;
+  readonly readFollowUp: (message: Message, request: FollowUp, at: Instant) => FollowUpAnswer;
+  /** Without the amount, which means something only beside what was asked. */
+  readonly readAnswer: (fields: Message["fields"], at: Instant) => Answer | undefined;
+};
 
-  const minor = readAmount(fields[4]);
-  const isOurs = fields[37] === charge.reference && fields[49] === amount.currency.numeric;
-  const isWhole = answer.approvalCode !== undefined && minor !== undefined;
-  if (!isOurs || !isWhole || minor > amount.minor) return unreadable;
+export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): AnswerReader {
+  return { readAuthorization, readFound, readFollowUp, readAnswer };
 
-  const isFull = verdict === "approved" && minor === amount.minor;
-  const approvedAmount = isFull ? amount : new Money(minor, amount.currency);
-  const kind = isFull ? "approved" : "approved_in_part";
-  return { kind, answer: { ...answer, approvedAmount } };
+  function readAuthorization(
+    { fields }: Message,
+    { charge, amount }: Attempt,
+    at: Instant,
+  ): Authorization {
+    const verdict = verdictOf(fields[39] ?? "");
+    const answer = readAnswer(fields, at);
+    if (answer === undefined) return unreadable;
+    if (verdict === "refused") return { kind: "refused", answer };
+
+    const minor = readAmount(fields[4]);
+    const isOurs = fields[37] === charge.reference && fields[49] === amount.currency.numeric;
+    const isWhole = answer.approvalCode !== undefined && minor !== undefined;
+    if (!isOurs || !isWhole || minor > amount.minor) return unreadable;
+
+    const isFull = verdict === "approved" && minor === amount.minor;
+    const approvedAmount = isFull ? amount : new Money(minor, amount.currency);
+    const kind = isFull ? "approved" : "approved_in_part";
+    return { kind, answer: { ...answer, approvedAmount } };
+  }
+
+  /** Only 00 says that the charge stands; whatever else is said, it is not known to. */
+  function readFound(message: Message, attempt: Attempt, at: Instant): Found {
+    const responseCode = message.fields[39];
+    if (responseCode === undefined) return unreadable;
+    if (responseCode !== "00") return notFound;
+    const found = readAuthorization(message, attempt, at);
+    return found.kind === "refused" ? notFound : found;
+  }
+
+  function readFollowUp({ fields }: Message, { amount }: FollowUp, at: Instant): FollowUpAnswer {
+    const answer = readAnswer(fields, at);
+    if (answer === undefined) return unreadable;
+    if (verdictOf(answer.responseCode) !== "approved") return { kind: "refused", answer };
+    return { kind: "approved", answer: { ...answer, approvedAmount: amount } };
+  }
+
+  function readAnswer(fields: Message["fields"], processedAt: Instant): Answer | undefined {
+    const responseCode = fields[39];
+    if (responseCode === undefined) return undefined;
+    const answer = {
+      responseCode,
+      approvalCode: trimField(fields[38]),
+      networkId: readNetworkId(fields),
+      approvedAmount: undefined,
+      processedAt,
+    };
+    const remarks = readRemarks(fields);
+    return remarks === undefined ? answer : { ...answer, ...remarks };
+  }
 }
 
-/** Without the amount, which means something only beside what was asked. */
-export function readAnswer(fields: Message["fields"], processedAt: Instant): Answer | undefined {
-  const responseCode = fields[39];
-  if (responseCode === undefined) return undefined;
-  return {
-    responseCode,
-    approvalCode: readText(fields[38]),
-    networkId: readText(fields[62]),
-    approvedAmount: undefined,
-    processedAt,
-  };
-}
-
-const unreadable: Authorization = { kind: "unknown", cause: "unreadable_answer" };
-
-/** Fields of fixed width are filled with spaces; one of spaces only says nothing. */
-function readText(field: string | undefined): string | undefined {
-  const text = field?.trimEnd();
-  return text === "" ? undefined : text;
-}
+const unreadable: Unknown = { kind: "unknown", cause: "unreadable_answer" };
+const notFound: Found = { kind: "not_found" };
 
 /** The codec has made sure that an amount is digits. */
 function readAmount(field: string | undefined): bigint | undefined {

@@ -1,94 +1,18 @@
 /** Card sale: takes an order for a payment and acknowledges it; the result is read by status. */
 
-import { Failure } from "../../values/failure.ts";
-import { isZero, parseAmount } from "../../values/money.ts";
-import { acknowledge } from "../acknowledge.ts";
-import { browserFields } from "../browser-fields.ts";
-import {
-  amount,
-  conditional,
-  country,
-  currency,
-  digits,
-  email,
-  freeText,
-  ipAddress,
-  line,
-  optional,
-  pattern,
-  phone,
-  url,
-} from "../fields.ts";
-import { endpointFor, operation } from "../operation.ts";
-import { purchaseRules, readCard, readPurchase, samenessOf } from "../purchase.ts";
+import { charge } from "../begin-order.ts";
+import { operation } from "../operation.ts";
+import { purchaseRules } from "../purchase.ts";
+import { paidFields, payerFields } from "../purchase-fields.ts";
 
 export const sale = operation({
   name: "sale",
   path: "/v2/sale/{id}",
   purpose: "Charges a card. The order is acknowledged at once and its result read by status.",
-
-  // biome-ignore format: a table
-  request: {
-    client_orderid:       line(128, "merchant order id; it can be charged once"),
-    order_desc:           freeText(65_536, "order description"),
-    amount:               amount("amount in the highest unit with `.` as delimiter"),
-    currency:             currency("three-letter currency code"),
-    email:                email(50, "customer's email address"),
-    ipaddress:            ipAddress("customer's IP address, for fraud screening"),
-    first_name:           optional(line(50, "customer's first name")),
-    last_name:            optional(line(50, "customer's last name")),
-    address1:             line(50, "customer's address"),
-    city:                 line(50, "customer's city"),
-    zip_code:             line(10, "customer's postal code"),
-    country:              country("customer's country, two letters"),
-    state:                conditional(line(3, "customer's state; mandatory for US, CA and AU")),
-    phone:                phone("customer's phone number"),
-    cell_phone:           optional(phone("customer's mobile phone number")),
-    ssn:                  optional(digits(4, 4, "last four digits of the social security number")),
-    birthday:             optional(digits(8, 8, "customer's date of birth, YYYYMMDD")),
-    site_url:             optional(line(128, "address of the shop")),
-    purpose:              optional(line(128, "destination of the payment, for fraud monitoring")),
-    comment:              optional(line(50, "short comment")),
-    credit_card_number:   conditional(digits(12, 19, "card number")),
-    cardNumber:           conditional(digits(12, 19, "another name of credit_card_number")),
-    card_printed_name:    conditional(line(128, "cardholder's name as printed on the card")),
-    expire_month:         conditional(pattern("1-2/Numeric", /^(0?[1-9]|1[0-2])$/, "month of expiry")),
-    expire_year:          conditional(pattern("2 or 4/Numeric", /^(20)?\d{2}$/, "year of expiry")),
-    cvv2:                 conditional(digits(3, 4, "card verification value")),
-    redirect_url:         conditional(url("the browser is sent here at the end; mandatory where 3-D Secure is possible")),
-    redirect_success_url: optional(url("the browser is sent here when approved")),
-    redirect_fail_url:    optional(url("the browser is sent here when declined or filtered")),
-    server_callback_url:  optional(url("receives the result")),
-    notify_url:           optional(url("receives the results of later transactions")),
-    merchant_data:        optional(freeText(65_536, "free merchant data, returned in status and callback")),
-    login:                optional(line(20, "merchant login; when sent it must be the endpoint's merchant")),
-    control:              line(40, "checksum"),
-    ...browserFields,
-  },
-
+  request: { ...paidFields, ...payerFields },
   control: ["{id}", "client_orderid", { minorUnitsOf: "amount" }, "email"],
   kept: true,
+  sync: true,
   rules: purchaseRules,
-
-  async handle(request, context) {
-    const { entryPoint, serialNumber, services } = context;
-    const endpoint = endpointFor(entryPoint, request.currency.code);
-    if (endpoint === undefined) return new Failure("currency_not_supported");
-    const money = parseAmount(request.amount, request.currency);
-    if (money === undefined || isZero(money)) return new Failure("amount_out_of_range");
-
-    const { facts, inHand } = readCard(request);
-    const accepted = await services.orders.accept({
-      kind: "sale",
-      merchantId: endpoint.merchant.id,
-      endpointId: endpoint.id,
-      clientOrderId: request.client_orderid,
-      serialNumber,
-      purchase: readPurchase(request, money),
-      card: facts,
-      inHand,
-      sameness: samenessOf(endpoint.id, context),
-    });
-    return accepted instanceof Failure ? accepted : acknowledge(accepted);
-  },
+  handle: (request, context) => charge("sale", request, context),
 });

@@ -2,9 +2,9 @@
 
 import { Failure } from "../../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../../values/ids.ts";
-import { printStatus } from "../../views/status.ts";
 import { line, optional, orderId, serialNumber } from "../fields.ts";
 import { operation } from "../operation.ts";
+import { statusReply } from "../status-reply.ts";
 
 export const status = operation({
   name: "status",
@@ -22,21 +22,16 @@ export const status = operation({
 
   control: ["login", "client_orderid", "orderid"],
   kept: false,
+  sync: false,
   rules: () => [],
 
   async handle(request, { entryPoint, services }) {
     const { orderid, "by-request-sn": bySerialNumber } = request;
-    const order = await services.orders.find(entryPoint, {
+    const found = await services.orders.find(entryPoint, {
       clientOrderId: request.client_orderid,
       orderId: orderid === undefined ? undefined : asOrderId(orderid),
       bySerialNumber: bySerialNumber === undefined ? undefined : asSerialNumber(bySerialNumber),
     });
-    if (order instanceof Failure) return order;
-    return {
-      type: "status-response",
-      clientOrderId: order.clientOrderId,
-      orderId: order.id,
-      fields: printStatus(order, { bySerialNumber, printDate: services.printDate }),
-    };
+    return found instanceof Failure ? found : statusReply(found, { bySerialNumber, services });
   },
 });

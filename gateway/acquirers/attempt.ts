@@ -1,0 +1,40 @@
+/** An order's charge as the acquirer is told of it. */
+import type { CardInHand } from "../orders/doer.ts";
+import { initialOf } from "../orders/family.ts";
+import type { ChargeKind, Order, Transaction, TransactionKind } from "../orders/order.ts";
+import type { CardId, MerchantId } from "../values/ids.ts";
+import type { Acquirer, Attempt, ChargedCard } from "./acquirer.ts";
+
+export type AcquirerOf = (order: Order) => Acquirer | undefined;
+export type FindCard = (merchant: MerchantId, card: CardId) => Promise<ChargedCard | undefined>;
+
+/** Nothing when the transaction is no charge, or may not have been sent at all. */
+export function attemptOf(
+  { transaction }: Order,
+  card: ChargedCard,
+  cvv?: CardInHand["cvv"],
+): Attempt | undefined {
+  const { kind, charge, amount, authentication } = transaction;
+  if (charge === undefined || !isCharge(kind)) return undefined;
+  const proof = authentication && { eci: authentication.eci, value: undefined };
+  return { kind, charge, amount, card, cvv, authentication: proof, credential: undefined };
+}
+
+/** The charge that a capture or a return is about. */
+export function originalOf(order: Order): Original | undefined {
+  const { kind, charge, answer } = initialOf(order);
+  if (charge === undefined || !isCharge(kind)) return undefined;
+  const { approvalCode, networkId } = answer ?? {};
+  return { kind, charge, approvalCode, networkId };
+}
+
+type Original = {
+  readonly kind: ChargeKind;
+  readonly charge: NonNullable<Transaction["charge"]>;
+  readonly approvalCode: string | undefined;
+  readonly networkId: string | undefined;
+};
+
+function isCharge(kind: TransactionKind): kind is ChargeKind {
+  return kind === "sale" || kind === "preauth" || kind === "account-verification";
+}

@@ -1,0 +1,91 @@
+/**
+ * Does the `capture` and `give_back` effects: asks the acquirer to take money that it holds, or to
+ * let go of money. What may have left already is sent as a repeat, which the host does once.
+ */
+import type { Doer } from "../orders/doer.ts";
+import type { EventKind, OrderEvent } from "../orders/events.ts";
+import { sumsOf } from "../orders/family.ts";
+import type { Answer, Order, Reason, Transaction } from "../orders/order.ts";
+import { type Money, subtract } from "../values/money.ts";
+import type { Acquirer, FollowUp, FollowUpAnswer } from "./acquirer.ts";
+import { type AcquirerOf, type FindCard, originalOf } from "./attempt.ts";
+
+type Needs = {
+  readonly acquirerOf: AcquirerOf;
+  readonly findCard: FindCard;
+  readonly reasonOf: (responseCode: string) => Reason;
+};
+
+export function makeCapture(needs: Needs): Doer {
+  return makeFollowUp(needs, {
+    send: (acquirer, request) => acquirer.capture(request),
+    remainingOf: ({ transaction }) => transaction.amount,
+    done: (answer) => ({ kind: "captured", answer }),
+  });
+}
+
+export function makeGiveBack(needs: Needs): Doer {
+  return makeFollowUp(needs, {
+    send: (acquirer, request) => acquirer.giveBack(request),
+    remainingOf,
+    done: (answer) => ({ kind: "returned", answer }),
+  });
+}
+
+type How = {
+  readonly send: (acquirer: Acquirer, request: FollowUp) => Promise<FollowUpAnswer>;
+  /** What the cardholder still pays afterwards. */
+  readonly remainingOf: (order: Order) => Money;
+  readonly done: (answer: Answer) => OrderEvent & { readonly kind: EventKind };
+};
+
+function makeFollowUp({ acquirerOf, findCard, reasonOf }: Needs, how: How): Doer {
+  return async (order, { startedBefore }) => {
+    const { stage, amount, charge } = order.transaction;
+    const acquirer = acquirerOf(order);
+    const mayHaveLeft = startedBefore || stage === "repeating";
+    if (acquirer?.isReady() !== true) return notSent(order.transaction, mayHaveLeft);
+    const card = await findCard(order.merchantId, order.card.cardId);
+    const original = originalOf(order);
+    if (card === undefined || original === undefined || charge === undefined) {
+      return notSent(order.transaction, mayHaveLeft);
+    }
+
+    const { traceNumber, transmittedAt } = charge;
+    const outcome = await how.send(acquirer, {
+      ...{ original, card, amount, traceNumber, transmittedAt },
+      remaining: how.remainingOf(order),
+      repeated: mayHaveLeft,
+    });
+    switch (outcome.kind) {
+      case "approved":
+        return how.done(outcome.answer);
+      case "refused":
+        return {
+          kind: "refused",
+          answer: outcome.answer,
+          reason: reasonOf(outcome.answer.responseCode),
+        };
+      case "not_sent":
+        return notSent(order.transaction, mayHaveLeft);
+      case "unknown":
+        return inDoubt(order.transaction, outcome.cause);
+    }
+  };
+}
+
+/** All that stands but what is given back now. A cancel lets go of all. */
+function remainingOf(order: Order): Money {
+  const { held, left } = sumsOf(order);
+  const standing = order.transaction.kind === "cancel" ? held : left;
+  return subtract(standing, order.transaction.amount);
+}
+
+function notSent(transaction: Transaction, mayHaveLeft: boolean): OrderEvent {
+  if (mayHaveLeft) return inDoubt(transaction, "gate_unavailable");
+  return { kind: "gate_unavailable", reason: { code: "gate_unavailable", detail: "" } };
+}
+
+function inDoubt({ stage }: Transaction, cause: string): OrderEvent {
+  return { kind: stage === "repeating" ? "repeat_unanswered" : "outcome_unknown", cause };
+}

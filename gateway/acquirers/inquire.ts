@@ -1,0 +1,44 @@
+/**
+ * Does the `inquire` effect: asks the host what became of a charge that it did not answer. Only an
+ * approval settles it. Whatever else the host says, the charge may still be on its way to it, so
+ * the order goes on to a reversal, which makes sure.
+ */
+import type { Doer } from "../orders/doer.ts";
+import type { Order } from "../orders/order.ts";
+import { traceNumberOf } from "../orders/trace.ts";
+import type { ReceiptId } from "../values/ids.ts";
+import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
+import { partRefused } from "./authorize.ts";
+
+type Needs = {
+  readonly acquirerOf: AcquirerOf;
+  readonly findCard: FindCard;
+  readonly newReceiptId: () => ReceiptId;
+  readonly takesPart: (order: Order) => boolean;
+};
+
+export function makeInquire(needs: Needs): Doer {
+  return async (order, { inHand }) => {
+    const { inquire } = needs.acquirerOf(order) ?? {};
+    const card = inHand ?? (await needs.findCard(order.merchantId, order.card.cardId));
+    const attempt = card && attemptOf(order, card);
+    if (inquire === undefined || attempt === undefined) return notFound("cannot be asked");
+
+    const found = await inquire(attempt, { traceNumber: traceNumberOf(order.id, 1) });
+    switch (found.kind) {
+      case "approved":
+      case "approved_in_part":
+        return found.kind === "approved" || needs.takesPart(order)
+          ? { kind: "authorized", answer: found.answer, receiptId: needs.newReceiptId() }
+          : { kind: "approved_in_part", answer: found.answer, reason: partRefused };
+      case "unknown":
+        return notFound(found.cause);
+      default:
+        return notFound(found.kind);
+    }
+  };
+}
+
+function notFound(cause: string) {
+  return { kind: "charge_not_found", cause } as const;
+}

@@ -1,0 +1,246 @@
+/** What comes before, after and instead of a sale, against the sandbox bank in every dialect. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startBank } from "@tollgate/sandbox-bank";
+import type { Answer } from "../../orders/order.ts";
+import type { Acquirer, Attempt } from "../acquirer.ts";
+import { type AttemptChanges, makeAttempt, makeFollowUp } from "./testing/attempts.ts";
+import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
+import { answerTimeoutMs } from "./testing/connections.ts";
+
+const startWorld = makeStartWorld(startBank);
+
+// biome-ignore format: a table
+const cards = {
+  funds:           "4000004000000020",
+  scaRequired:     "4000004000000111",
+  noAnswer:        "4000004000000129",
+  lateAnswer:      "4000004000000145",
+  partialApproval: "4000004000000186",
+  reversalRefused: "4000004000000210",
+  captureRefused:  "4000004000000236",
+  expiresSoon:     "4000004000000244",
+  loyalty:         "4000004000000251",
+  explained:       "4000004000000269",
+};
+
+const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
+const inquiry = { traceNumber: "000779" };
+const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
+
+async function approve(acquirer: Acquirer, attempt: Attempt): Promise<Answer> {
+  const outcome = await acquirer.authorize(attempt);
+  assert.ok(outcome.kind === "approved", outcome.kind);
+  return outcome.answer;
+}
+
+each("a preauthorisation is captured in part and the rest given back", async (t, kind) => {
+  const { acquirer, bank } = await startWorld(t, kind);
+  const attempt = makeAttempt({ kind: "preauth" });
+  const answer = await approve(acquirer, attempt);
+  assert.match(answer.networkId ?? "", /^\d{15}$/);
+
+  const capture = makeFollowUp(attempt, answer, { minor: 700n });
+  const giveBack = makeFollowUp(attempt, answer, { minor: 200n, remaining: 500n });
+  assert.equal((await acquirer.capture(capture)).kind, "approved");
+  assert.equal((await acquirer.giveBack(giveBack)).kind, "approved");
+
+  const books = bank.ledger(attempt.charge.reference).map((entry) => [entry.kind, entry.amount]);
+  assert.deepEqual(books, [
+    ["authorisation", 1015n],
+    ["capture", 700n],
+    ["reversal", 200n],
+  ]);
+});
+
+each("what is held is let go of, and what was sold is given back", async (t, kind) => {
+  const { acquirer, bank } = await startWorld(t, kind);
+  for (const [index, charge] of (["sale", "preauth"] as const).entries()) {
+    const attempt = makeAttempt({ kind: charge, reference: `00000000AC0${index}` });
+    const answer = await approve(acquirer, attempt);
+
+    const returned = await acquirer.giveBack(makeFollowUp(attempt, answer));
+
+    assert.ok(returned.kind === "approved");
+    assert.equal(returned.answer.approvedAmount?.minor, 1015n);
+    assert.equal(outstanding(bank, attempt.charge.reference), 0n);
+  }
+});
+
+each("a capture or a return that the bank refuses is refused", async (t, kind) => {
+  const { acquirer } = await startWorld(t, kind);
+  const held = makeAttempt({ kind: "preauth", card: cards.captureRefused });
+  const sold = makeAttempt({ card: cards.reversalRefused, reference: "00000000AC01" });
+  const unknown = makeAttempt({ reference: "00000000AD01" });
+
+  const refusals = [
+    await acquirer.capture(makeFollowUp(held, await approve(acquirer, held))),
+    await acquirer.giveBack(makeFollowUp(sold, await approve(acquirer, sold))),
+    await acquirer.capture(makeFollowUp(unknown, { approvalCode: "A1B2C3", networkId: undefined })),
+  ];
+
+  const codes = refusals.map((each) => each.kind === "refused" && each.answer.responseCode);
+  assert.deepEqual(codes, ["05", "57", "25"]);
+});
+
+each(
+  "captures and returns whose answers are lost are repeated and booked once",
+  async (t, kind) => {
+    const { acquirer, bank, clock } = await startWorld(t, kind);
+    const attempt = makeAttempt({ kind: "preauth" });
+    const answer = await approve(acquirer, attempt);
+    const operations = [
+      { ask: acquirer.capture, mti: "0220", changes: { minor: 700n, remaining: 700n } },
+      { ask: acquirer.giveBack, mti: "0400", changes: { minor: 200n, remaining: 500n } },
+    ];
+
+    for (const { ask, mti, changes } of operations) {
+      await bank.setSwitches({ lostAnswerShare: 1 });
+      const first = ask(makeFollowUp(attempt, answer, changes));
+      await bank.received({ mti });
+      clock.move(answerTimeoutMs);
+      assert.deepEqual(await first, { kind: "unknown", cause: "timeout" });
+
+      await bank.setSwitches({ lostAnswerShare: 0 });
+      const again = makeFollowUp(attempt, answer, { ...changes, repeated: true });
+      assert.equal((await ask(again)).kind, "approved");
+    }
+
+    const amounts = bank.ledger(attempt.charge.reference).map(({ amount }) => amount);
+    assert.deepEqual(amounts, [1015n, 700n, 200n]);
+  },
+);
+
+each("a card is verified without money", async (t, kind) => {
+  const { acquirer, bank } = await startWorld(t, kind);
+  const verification = { kind: "account-verification", minor: 0n } as const;
+
+  const good = await approve(acquirer, makeAttempt(verification));
+  const bad = await acquirer.authorize(makeAttempt({ ...verification, card: cards.funds }));
+
+  assert.equal(good.approvedAmount?.minor, 0n);
+  assert.ok(bad.kind === "refused");
+  assert.equal(bad.answer.responseCode, "51");
+  assert.deepEqual(bank.ledger(), []);
+});
+
+each("the bank learns of 3-D Secure and of stored cards", async (t, kind) => {
+  const { acquirer } = await startWorld(t, kind);
+  const credential = { initiator: "MERCHANT", scenario: "REGULAR", networkId: undefined } as const;
+  // biome-ignore format: a table
+  const rows: readonly (readonly [AttemptChanges, code: string])[] = [
+    [{ card: cards.scaRequired },                        "1A"],
+    [{ card: cards.scaRequired, eci: "06", cavv },       "1A"],
+    [{ card: cards.scaRequired, eci: "05" },             "1A"],
+    [{ card: cards.scaRequired, eci: "05", cavv },       "00"],
+    [{ card: cards.expiresSoon },                        "00"],
+    [{ card: cards.expiresSoon, credential },            "54"],
+  ];
+
+  for (const [changes, code] of rows) {
+    const outcome = await acquirer.authorize(makeAttempt(changes));
+    assert.ok("answer" in outcome);
+    assert.equal(outcome.answer.responseCode, code, JSON.stringify(changes));
+  }
+});
+
+each("a later payment names the first one", async (t, kind) => {
+  const { acquirer, bank } = await startWorld(t, kind);
+  const first = await approve(acquirer, makeAttempt());
+  const { networkId } = first;
+  const credential = { initiator: "MERCHANT", scenario: "REGULAR", networkId } as const;
+
+  const later = makeAttempt({ reference: "00000000AC01", credential });
+  await approve(acquirer, { ...later, cvv: undefined });
+
+  const [received] = bank.messages("00000000AC01");
+  const told = `${received?.fields["48"] ?? ""} ${received?.fields["62"] ?? ""}`;
+  assert.match(told, new RegExp(`=${networkId}\\b`));
+});
+
+each("words for the cardholder come with the answer", async (t, kind) => {
+  const { acquirer } = await startWorld(t, kind);
+
+  const thanked = await approve(acquirer, makeAttempt({ card: cards.loyalty }));
+  const refused = await acquirer.authorize(makeAttempt({ card: cards.explained }));
+
+  assert.deepEqual(thanked.loyalty, {
+    balance: "1250",
+    message: "Thank you for paying with us",
+    bonus: "15",
+    program: "Sandbox Bonus",
+  });
+  assert.equal("explanation" in thanked, false);
+  assert.ok(refused.kind === "refused");
+  assert.match(refused.answer.explanation ?? "", /^The balance of this card is too low\./);
+});
+
+each("a late approval of a preauthorisation is told too", async (t, kind) => {
+  const { acquirer, bank, clock, late } = await startWorld(t, kind);
+  const attempt = makeAttempt({ kind: "preauth", card: cards.lateAnswer });
+  const preauth = acquirer.authorize(attempt);
+  await bank.received({ mti: "0100" });
+  clock.move(answerTimeoutMs);
+  assert.deepEqual(await preauth, { kind: "unknown", cause: "timeout" });
+
+  assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "reversed" });
+
+  assert.equal(late.length, 1);
+  assert.equal(late[0]?.reference, attempt.charge.reference);
+  assert.match(late[0]?.answer.networkId ?? "", /^\d{15}$/);
+});
+
+test("a host with inquiries is asked what became of a charge", async (t) => {
+  const { acquirer, bank, clock } = await startWorld(t, "iso87_binary");
+  const { inquire } = acquirer;
+  assert.ok(inquire !== undefined);
+  const attempt = makeAttempt({ card: cards.noAnswer });
+  const sale = acquirer.authorize(attempt);
+  await bank.received({ mti: "0200" });
+  clock.move(answerTimeoutMs);
+  assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
+
+  const found = await inquire(attempt, inquiry);
+  const again = await inquire(attempt, inquiry);
+
+  assert.ok(found.kind === "approved");
+  assert.match(found.answer.approvalCode ?? "", /^[0-9A-Z]{6}$/);
+  assert.equal(found.answer.approvedAmount, attempt.amount);
+  assert.deepEqual(again, found);
+  await acquirer.reverse(attempt, advice);
+  assert.deepEqual(await inquire(attempt, inquiry), { kind: "not_found" });
+});
+
+test("an inquiry tells of a part, of nothing, and of a link that is down", async (t) => {
+  const { acquirer, bank, journal } = await startWorld(t, "iso87_binary");
+  const { inquire } = acquirer;
+  assert.ok(inquire !== undefined);
+  const part = makeAttempt({ card: cards.partialApproval });
+  await acquirer.authorize(part);
+
+  const found = await inquire(part, inquiry);
+  assert.ok(found.kind === "approved_in_part");
+  assert.equal(found.answer.approvedAmount?.minor, 507n);
+  const never = makeAttempt({ reference: "00000000AD01" });
+  assert.deepEqual(await inquire(never, inquiry), { kind: "not_found" });
+
+  await bank.setSwitches({ hostDown: true });
+  await journal.until("link_state", { state: "down" });
+  assert.deepEqual(await inquire(part, inquiry), { kind: "not_sent" });
+});
+
+test("a host without inquiries is not asked", async (t) => {
+  const { acquirer } = await startWorld(t, "sandbox");
+
+  assert.equal(acquirer.inquire, undefined);
+});
+
+test("a CAVV that cannot be sent sends nothing", async (t) => {
+  const { acquirer, bank, journal } = await startWorld(t, "iso87_binary");
+
+  const outcome = await acquirer.authorize(makeAttempt({ eci: "05", cavv: "AAAA" }));
+
+  assert.deepEqual(outcome, { kind: "not_sent" });
+  await journal.until("unsendable_message", { why: "field 126.9 is not 20 bytes in base64" });
+  assert.deepEqual(bank.messages("00000000AB01"), []);
+});

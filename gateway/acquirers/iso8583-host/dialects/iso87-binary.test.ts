@@ -1,0 +1,198 @@
+/** The dialect of hosts close to the networks, message by message, as a log would show it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  describe as describeMessage,
+  encode,
+  type Message,
+  readComposite,
+  security126,
+} from "@tollgate/protocols/iso8583";
+import { asInstant } from "../../../values/time.ts";
+import type { Attempt } from "../../acquirer.ts";
+import { makeMessages } from "../messages.ts";
+import { makeAttempt, makeFollowUp, settings } from "../testing/attempts.ts";
+import { startsAt } from "../testing/test-clock.ts";
+import { iso87Binary } from "./iso87-binary.ts";
+
+const { specification } = iso87Binary;
+const messages = makeMessages(iso87Binary, settings);
+const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
+const laterAt = asInstant(startsAt + 61_000);
+const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
+const cavvBytes = "0000010498345612345678901234560000000000";
+const answer = { approvalCode: "A1B2C3", networkId: "151121000000001" };
+const original = "0200000777111502040600000400123" + "00000000000";
+
+function describe(message: Message) {
+  return describeMessage(message, specification);
+}
+
+function securityOf({ fields }: Message): object | undefined {
+  return fields[126] === undefined ? undefined : readComposite(security126, fields[126]);
+}
+
+// biome-ignore format: a table
+const sale = {
+  mti: "0200",
+  2:   "400000****0018",
+  3:   "000000",
+  4:   "000000001015",
+  7:   "1115020406",
+  11:  "000777",
+  12:  "020406",
+  13:  "1115",
+  14:  "****",
+  18:  "5999",
+  19:  "528",
+  22:  "010",
+  25:  "59",
+  32:  "400123",
+  37:  "00000000AB01",
+  41:  "TERM01  ",
+  42:  "MERCHANT01     ",
+  43:  "Corner Shop           Springfield  NLD  ",
+  49:  "978",
+  60:  "0000000005",
+  126: "9=**** 10=****",
+};
+
+// biome-ignore format: a table
+const followUp = {
+  2:   "400000****0018",
+  3:   "000000",
+  4:   "000000001015",
+  7:   "1115020507",
+  11:  "000778",
+  14:  "****",
+  18:  "5999",
+  19:  "528",
+  25:  "59",
+  32:  "400123",
+  37:  "00000000AB01",
+  41:  "TERM01  ",
+  42:  "MERCHANT01     ",
+  49:  "978",
+  90:  original,
+};
+
+test("a sale, a preauthorisation and a verification say what was asked", () => {
+  const proof = { eci: "05", cavv };
+  const charge = messages.makeCharge(makeAttempt(proof));
+  const preauth = messages.makeCharge(makeAttempt({ ...proof, kind: "preauth" }));
+  const verify = { ...proof, kind: "account-verification", minor: 0n } as const;
+  const verification = messages.makeCharge(makeAttempt(verify));
+
+  assert.deepEqual(describe(charge), sale);
+  assert.equal(charge.fields[2], "4000001000000018");
+  assert.deepEqual(describe(preauth), { ...sale, mti: "0100" });
+  const asked = { ...sale, mti: "0100", 4: "000000000000", 25: "51" };
+  assert.deepEqual(describe(verification), asked);
+});
+
+test("digits go two to a byte, and private fields as their bytes", () => {
+  const charge = messages.makeCharge(makeAttempt({ eci: "05", cavv }));
+
+  const hex = encode(specification, charge).toString("hex").toUpperCase();
+
+  const [cardAndAmount, indicator] = ["164000001000000018000000000000001015", "100000000005"];
+  assert.ok(hex.startsWith("0200"));
+  assert.ok(hex.includes(cardAndAmount));
+  assert.ok(hex.endsWith(`${indicator}2200C0000000000000${cavvBytes}313020313233`));
+});
+
+test("an inquiry names the charge and nothing of its card", () => {
+  const inquiry = messages.makeInquiry(makeAttempt(), { traceNumber: "000779" }, laterAt);
+
+  // biome-ignore format: a table
+  assert.deepEqual(describe(inquiry), {
+    mti: "0600",
+    7:   "1115020507",
+    11:  "000779",
+    32:  "400123",
+    37:  "00000000AB01",
+    41:  "TERM01  ",
+    42:  "MERCHANT01     ",
+    90:  original,
+  });
+});
+
+test("a reversal repeats the charge, names it, and never carries its secrets", () => {
+  const reversal = messages.makeReversal(makeAttempt({ eci: "05", cavv }), advice, laterAt);
+
+  assert.deepEqual(describe(reversal), { mti: "0420", ...followUp, 22: "010", 39: "68" });
+});
+
+test("a capture takes its amount from the charge that it names", () => {
+  const attempt = makeAttempt({ kind: "preauth" });
+  const capture = messages.makeCapture(makeFollowUp(attempt, answer, { minor: 700n }));
+
+  assert.deepEqual(describe(capture), {
+    mti: "0220",
+    ...followUp,
+    4: "000000000700",
+    38: "A1B2C3",
+    62: "2=151121000000001",
+    90: original.replace("0200", "0100"),
+  });
+});
+
+test("a return says what was charged before it and what remains after it", () => {
+  const part = makeFollowUp(makeAttempt(), answer, { minor: 300n, remaining: 715n });
+
+  assert.deepEqual(describe(messages.makeReturn(part)), {
+    mti: "0400",
+    ...followUp,
+    38: "A1B2C3",
+    62: "2=151121000000001",
+    95: "000000000715".padEnd(42, "0"),
+  });
+});
+
+test("126 holds what there is of CAVV and CVV, or is left out", () => {
+  const without: Attempt = { ...makeAttempt(), cvv: undefined };
+  const proved = makeAttempt({ eci: "05", cavv, cvv: "1234" });
+  const indicated = { ...without, authentication: { eci: "07", value: undefined } };
+
+  assert.deepEqual(securityOf(messages.makeCharge(proved)), { 9: cavvBytes, 10: "101234" });
+  assert.deepEqual(securityOf(messages.makeCharge(makeAttempt())), { 10: "10 123" });
+  const bare = messages.makeCharge(indicated);
+  assert.deepEqual([bare.fields[60], securityOf(bare)], ["0000000007", undefined]);
+  const nothing = messages.makeCharge(without);
+  assert.deepEqual([nothing.fields[60], nothing.fields[62]], [undefined, undefined]);
+});
+
+test("a stored card is told with how it is used and its first payment", () => {
+  const rows = [
+    ["IRREGULAR", "C"],
+    ["REGULAR", "R"],
+  ] as const;
+  for (const [scenario, code] of rows) {
+    const credential = { initiator: "MERCHANT", scenario, networkId: answer.networkId } as const;
+    const { fields } = messages.makeCharge({ ...makeAttempt({ credential }), cvv: undefined });
+    assert.equal(fields[22], "100");
+    assert.deepEqual(securityOf({ mti: "", fields }), { 13: code });
+    assert.equal(fields[62], "4000000000000000" + "0151121000000001");
+  }
+});
+
+test("another network's id of the first payment is left out", () => {
+  const other = { initiator: "MERCHANT", scenario: "REGULAR", networkId: "MCC1234561115" } as const;
+
+  const charge = messages.makeCharge(makeAttempt({ credential: other }));
+  const capture = messages.makeCapture(makeFollowUp(makeAttempt(), { ...answer, ...other }));
+
+  assert.deepEqual([charge.fields[62], capture.fields[62]], [undefined, undefined]);
+});
+
+test("an authentication value or an indicator of another shape makes no message", () => {
+  const wrong = ["", cavv.slice(0, -2), "not base64 but of some length", "AAAA", `${cavv}AAAA`];
+  for (const value of wrong) {
+    const attempt = makeAttempt({ eci: "05", cavv: value });
+    assert.throws(() => messages.makeCharge(attempt), /field 126.9 is not 20 bytes/);
+  }
+  const indicated = makeAttempt({ eci: "0103212" });
+  assert.throws(() => messages.makeCharge(indicated), /field 60.8 has the wrong width/);
+  const long = makeAttempt({ cvv: "12345" });
+  assert.throws(() => messages.makeCharge(long), /field 126.10 is too long/);
+});

@@ -1,0 +1,133 @@
+/**
+ * The dialect of hosts close to the card networks: ISO 8583:1987 in binary behind a length of two
+ * bytes and no other header, with the ECI in 60, the network's id in 62 and the card's secrets as
+ * sub-fields of 126. The CVV leaves its secret here.
+ */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import {
+  cardholder63,
+  DecodeFault,
+  iso87Bitmapped,
+  payment62,
+  pointOfService60,
+  readComposite,
+  readPositions,
+  security126,
+  writeComposite,
+  writePositions,
+} from "@tollgate/protocols/iso8583";
+import {
+  aboutCharge,
+  all,
+  allButInquiry,
+  changes,
+  charges,
+  type Dialect,
+  type Facts,
+  followUps,
+  iso87Mtis,
+  payments,
+} from "../dialect.ts";
+import * as value from "../field-values.ts";
+import { makeRemarks, type RemarkPlaces } from "../remarks.ts";
+
+// biome-ignore format: a table
+export const iso87Binary: Dialect = {
+  specification: iso87Bitmapped,
+  framing:       "binary-2",
+  mtis:          iso87Mtis,
+  hasInquiry:    true,
+  gateRows: [
+    [ 3, allButInquiry,              () => "000000"],                     // purchase
+    [18, allButInquiry,              ({ categoryCode }) => categoryCode],
+    [19, allButInquiry,              ({ countryCode }) => countryCode],
+    [25, [...payments, ...changes],  () => "59"],                         // electronic commerce
+    [25, ["account-verification"],   () => "51"],                         // is the card good?
+    [32, all,                        ({ acquirerId }) => acquirerId],
+    [39, ["reversal"],               () => "68"],                         // no answer came in time
+    [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
+    [43, charges,                    ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
+  ],
+  rows: [
+    [  2, allButInquiry,             value.cardNumber],
+    [  4, allButInquiry,             value.amount],
+    [  7, all,                       value.transmitted],
+    [ 11, all,                       value.traceNumber],
+    [ 12, charges,                   value.localTime],
+    [ 13, charges,                   value.localDate],
+    [ 14, allButInquiry,             value.expiry],
+    [ 22, [...charges, "reversal"],  value.entryMode],
+    [ 37, all,                       value.reference],
+    [ 38, changes,                   value.approvalCode],
+    [ 41, all,                       value.terminal],
+    [ 49, allButInquiry,             value.currency],
+    [ 60, charges,                   indicator],
+    [ 62, charges,                   ({ credential }) => writeNetworkId(credential?.networkId)],
+    [ 62, followUps,                 ({ original }) => writeNetworkId(original?.networkId)],
+    [ 90, aboutCharge,               value.nameOriginal],
+    [ 95, ["return"],                value.replacementAmounts],
+    [126, charges,                   security],
+  ],
+  readNetworkId,
+  readRemarks,
+};
+
+type Fields = Parameters<Dialect["readRemarks"]>[0];
+
+function indicator({ authentication }: Facts): string | undefined {
+  const eci = authentication?.eci;
+  return eci === undefined ? undefined : writePositions(pointOfService60, { 8: eci });
+}
+
+/** An id of another shape is another network's, and would say nothing to this one. */
+function writeNetworkId(networkId: string | undefined): string | undefined {
+  if (networkId === undefined || !/^[0-9]{15}$/.test(networkId)) return undefined;
+  return writeComposite(payment62, { 2: networkId });
+}
+
+/** 9 the authentication value, 10 the CVV, 13 whether a stored card is used regularly. */
+function security({ authentication, credential, cvv }: Facts): string | undefined {
+  const subfields: { [subfield: number]: string } = {};
+  if (authentication?.value !== undefined) subfields[9] = writeCavv(authentication.value);
+  if (cvv !== undefined) subfields[10] = cvvGiven + cvv.reveal().padStart(4);
+  if (credential !== undefined) subfields[13] = environments[credential.scenario];
+  return Object.keys(subfields).length === 0 ? undefined : writeComposite(security126, subfields);
+}
+
+/** From base64, which decodes to 20 bytes or is no CAVV; then the message cannot be sent. */
+function writeCavv(base64: string): string {
+  const bytes = Buffer.from(base64, "base64");
+  const isWhole = bytes.length === 20 && bytes.toString("base64") === base64;
+  assert.ok(isWhole, "field 126.9 is not 20 bytes in base64");
+  return bytes.toString("hex").toUpperCase();
+}
+
+/** First digit: the CVV is there. Second: the answer may be in field 39 alone. */
+const cvvGiven = "10";
+
+/** C: a credential on file, used now and then. R: one that is used again and again. */
+const environments = { IRREGULAR: "C", REGULAR: "R" } as const;
+
+function readNetworkId({ 62: field }: Fields): string | undefined {
+  if (field === undefined) return undefined;
+  const subfields = readComposite(payment62, field);
+  return subfields instanceof DecodeFault ? undefined : subfields[2];
+}
+
+// biome-ignore format: a table
+const remarkPlaces: RemarkPlaces<number> = {
+  balance:     1,
+  bonus:       2,
+  program:     3,
+  message:     4,
+  explanation: 5,
+};
+
+/** Words that cannot be read change nothing about the money: the answer goes without them. */
+function readRemarks({ 63: field }: Fields) {
+  if (field === undefined) return undefined;
+  const read = readPositions(cardholder63, field);
+  if (read instanceof DecodeFault) return undefined;
+  return makeRemarks(remarkPlaces, (place) => read[place]);
+}

@@ -1,0 +1,154 @@
+/** The sandbox bank's dialect, message by message, as a log would show it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describe, type Message, readSubelements } from "@tollgate/protocols/iso8583";
+import type { Initiator, Scenario } from "../../../orders/order.ts";
+import { asInstant } from "../../../values/time.ts";
+import type { Attempt } from "../../acquirer.ts";
+import { makeMessages } from "../messages.ts";
+import { makeAttempt, makeFollowUp, settings } from "../testing/attempts.ts";
+import { startsAt } from "../testing/test-clock.ts";
+import { sandbox } from "./sandbox.ts";
+
+const messages = makeMessages(sandbox, settings);
+const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
+const laterAt = asInstant(startsAt + 61_000);
+const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
+const answer = { approvalCode: "A1B2C3", networkId: "151121000000001" };
+const original = "0200000777111502040600000400123" + "00000000000";
+
+function elementsOf({ fields }: Message): object | undefined {
+  if (fields[48] === undefined) return undefined;
+  const read = readSubelements(fields[48]);
+  assert.ok("elements" in read);
+  return { category: read.category, ...Object.fromEntries(read.elements) };
+}
+
+// biome-ignore format: a table
+const sale = {
+  mti: "0200",
+  2:   "400000****0018",
+  3:   "000000",
+  4:   "000000001015",
+  7:   "1115020406",
+  11:  "000777",
+  12:  "020406",
+  13:  "1115",
+  14:  "****",
+  18:  "5999",
+  19:  "528",
+  22:  "010",
+  25:  "59",
+  32:  "400123",
+  37:  "00000000AB01",
+  41:  "TERM01  ",
+  42:  "MERCHANT01     ",
+  43:  "Corner Shop           Springfield  NLD  ",
+  48:  "T 42=05 43=**** 92=****",
+  49:  "978",
+};
+
+// biome-ignore format: a table
+const followUp = {
+  2:   "400000****0018",
+  3:   "000000",
+  4:   "000000001015",
+  7:   "1115020507",
+  11:  "000778",
+  14:  "****",
+  18:  "5999",
+  19:  "528",
+  25:  "59",
+  32:  "400123",
+  37:  "00000000AB01",
+  41:  "TERM01  ",
+  42:  "MERCHANT01     ",
+  49:  "978",
+  90:  original,
+};
+
+test("a sale, a preauthorisation and a verification say what was asked", () => {
+  const proof = { eci: "05", cavv };
+  const charge = messages.makeCharge(makeAttempt(proof));
+  const preauth = messages.makeCharge(makeAttempt({ ...proof, kind: "preauth" }));
+  const verify = { ...proof, kind: "account-verification", minor: 0n } as const;
+  const verification = messages.makeCharge(makeAttempt(verify));
+
+  assert.deepEqual(describe(charge), sale);
+  assert.equal(charge.fields[2], "4000001000000018");
+  assert.equal(charge.fields[14], "3904");
+  assert.deepEqual(describe(preauth), { ...sale, mti: "0100" });
+  const asked = { ...sale, mti: "0100", 4: "000000000000", 25: "51" };
+  assert.deepEqual(describe(verification), asked);
+});
+
+test("a reversal repeats the charge, names it, and never carries its secrets", () => {
+  const reversal = messages.makeReversal(makeAttempt({ eci: "05", cavv }), advice, laterAt);
+
+  assert.deepEqual(describe(reversal), { mti: "0420", ...followUp, 22: "010", 39: "68" });
+});
+
+test("a capture takes its amount from the charge that it names", () => {
+  const attempt = makeAttempt({ kind: "preauth" });
+  const capture = messages.makeCapture(makeFollowUp(attempt, answer, { minor: 700n }));
+
+  assert.deepEqual(describe(capture), {
+    mti: "0220",
+    ...followUp,
+    4: "000000000700",
+    38: "A1B2C3",
+    62: "151121000000001",
+    90: original.replace("0200", "0100"),
+  });
+});
+
+test("a return says what was charged before it and what remains after it", () => {
+  const part = makeFollowUp(makeAttempt(), answer, { minor: 300n, remaining: 715n });
+
+  assert.deepEqual(describe(messages.makeReturn(part)), {
+    mti: "0400",
+    ...followUp,
+    38: "A1B2C3",
+    62: "151121000000001",
+    95: "000000000715".padEnd(42, "0"),
+  });
+  const all = messages.makeReturn(makeFollowUp(makeAttempt(), answer));
+  assert.deepEqual([all.fields[4], all.fields[95]], ["000000001015", "0".repeat(42)]);
+});
+
+test("the private field holds what there is of CVV, ECI and CAVV, or is left out", () => {
+  const without: Attempt = { ...makeAttempt(), cvv: undefined };
+  const indicated = { ...without, authentication: { eci: "07", value: undefined } };
+  const proved = makeAttempt({ eci: "02", cavv, cvv: "1234" });
+
+  const all = { category: "T", 42: "02", 43: cavv, 92: "1234" };
+  assert.deepEqual(elementsOf(messages.makeCharge(proved)), all);
+  assert.deepEqual(elementsOf(messages.makeCharge(makeAttempt())), { category: "T", 92: "123" });
+  assert.deepEqual(elementsOf(messages.makeCharge(indicated)), { category: "T", 42: "07" });
+  assert.equal(elementsOf(messages.makeCharge(without)), undefined);
+});
+
+// biome-ignore format: a table
+const credentials: readonly (readonly [Initiator, Scenario, code: string])[] = [
+  ["CARDHOLDER", "IRREGULAR", "C101"],
+  ["CARDHOLDER", "REGULAR",   "C102"],
+  ["MERCHANT",   "IRREGULAR", "M101"],
+  ["MERCHANT",   "REGULAR",   "M102"],
+];
+
+test("a stored card is told with who uses it, why, and its first payment", () => {
+  for (const [initiator, scenario, code] of credentials) {
+    const first = { initiator, scenario, networkId: undefined };
+    const later = { initiator, scenario, networkId: "151121000000001" };
+    const begun = messages.makeCharge({ ...makeAttempt({ credential: first }), cvv: undefined });
+    const made = messages.makeCharge({ ...makeAttempt({ credential: later }), cvv: undefined });
+
+    assert.equal(made.fields[22], "100");
+    assert.deepEqual(elementsOf(begun), { category: "T", 22: code });
+    assert.deepEqual(elementsOf(made), { category: "T", 22: code, 63: "151121000000001" });
+  }
+});
+
+test("this host has no inquiry", () => {
+  assert.equal(sandbox.hasInquiry, false);
+});

@@ -1,0 +1,103 @@
+/**
+ * The sandbox bank's own dialect: ISO 8583:1987 in ASCII, with what has no field of its own in the
+ * sub-elements of 48 (asked) and 63 (answered). The CVV leaves its secret here.
+ */
+import {
+  DecodeFault,
+  iso87Ascii,
+  readSubelements,
+  writeSubelements,
+} from "@tollgate/protocols/iso8583";
+import type { Credential } from "../../../orders/order.ts";
+import {
+  aboutCharge,
+  all,
+  allButInquiry,
+  changes,
+  charges,
+  type Dialect,
+  type Facts,
+  followUps,
+  iso87Mtis,
+  payments,
+} from "../dialect.ts";
+import * as value from "../field-values.ts";
+import { makeRemarks, type RemarkPlaces, trimField } from "../remarks.ts";
+
+// biome-ignore format: a table
+export const sandbox: Dialect = {
+  specification: iso87Ascii,
+  framing:       "binary-2",
+  mtis:          iso87Mtis,
+  hasInquiry:    false,
+  gateRows: [
+    [ 3, allButInquiry,              () => "000000"],                     // purchase
+    [18, allButInquiry,              ({ categoryCode }) => categoryCode],
+    [19, allButInquiry,              ({ countryCode }) => countryCode],
+    [25, [...payments, ...changes],  () => "59"],                         // electronic commerce
+    [25, ["account-verification"],   () => "51"],                         // is the card good?
+    [32, all,                        ({ acquirerId }) => acquirerId],
+    [39, ["reversal"],               () => "68"],                         // no answer came in time
+    [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
+    [43, charges,                    ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
+  ],
+  rows: [
+    [ 2, allButInquiry,              value.cardNumber],
+    [ 4, allButInquiry,              value.amount],
+    [ 7, all,                        value.transmitted],
+    [11, all,                        value.traceNumber],
+    [12, charges,                    value.localTime],
+    [13, charges,                    value.localDate],
+    [14, allButInquiry,              value.expiry],
+    [22, [...charges, "reversal"],   value.entryMode],
+    [37, all,                        value.reference],
+    [38, changes,                    value.approvalCode],
+    [41, all,                        value.terminal],
+    [48, charges,                    privateElements],
+    [49, allButInquiry,              value.currency],
+    [62, followUps,                  ({ original }) => original?.networkId],
+    [90, aboutCharge,                value.nameOriginal],
+    [95, ["return"],                 value.replacementAmounts],
+  ],
+  readNetworkId: (fields) => trimField(fields[62]),
+  readRemarks,
+};
+
+/** Who pays with a stored card, and why: C the cardholder, M the merchant without him. */
+// biome-ignore format: a table
+const credentialCodes = {
+  CARDHOLDER: { IRREGULAR: "C101",    // credential on file, now and then
+                REGULAR:   "C102" },  // standing order
+  MERCHANT:   { IRREGULAR: "M101",    // unscheduled credential on file
+                REGULAR:   "M102" },  // standing order
+} as const satisfies Record<Credential["initiator"], Record<Credential["scenario"], string>>;
+
+/** Category T (no face to face), then what is there to say. */
+function privateElements({ authentication, credential, cvv }: Facts): string | undefined {
+  const elements: [tag: string, value: string][] = [];
+  if (credential !== undefined) {
+    elements.push(["22", credentialCodes[credential.initiator][credential.scenario]]);
+  }
+  if (authentication?.eci !== undefined) elements.push(["42", authentication.eci]);
+  if (authentication?.value !== undefined) elements.push(["43", authentication.value]);
+  if (credential?.networkId !== undefined) elements.push(["63", credential.networkId]);
+  if (cvv !== undefined) elements.push(["92", cvv.reveal()]);
+  return elements.length === 0 ? undefined : writeSubelements("T", elements);
+}
+
+// biome-ignore format: a table
+const remarkTags: RemarkPlaces<string> = {
+  balance:     "01",
+  message:     "02",
+  bonus:       "03",
+  program:     "04",
+  explanation: "05",
+};
+
+/** Words that cannot be read change nothing about the money: the answer goes without them. */
+function readRemarks({ 63: field }: Parameters<Dialect["readRemarks"]>[0]) {
+  if (field === undefined) return undefined;
+  const read = readSubelements(field);
+  if (read instanceof DecodeFault || read.category !== "R") return undefined;
+  return makeRemarks(remarkTags, (tag) => read.elements.get(tag));
+}

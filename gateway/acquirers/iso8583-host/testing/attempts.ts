@@ -1,0 +1,91 @@
+/** A gate, a charge and what may follow it, with what a test wants to be otherwise. */
+import type { Answer, ChargeKind, Credential } from "../../../orders/order.ts";
+import { CardNumber } from "../../../values/card-number.ts";
+import { getCurrency } from "../../../values/currency.ts";
+import { asGateId } from "../../../values/ids.ts";
+import { Money } from "../../../values/money.ts";
+import { Secret } from "../../../values/secret.ts";
+import { asInstant } from "../../../values/time.ts";
+import type { Attempt, FollowUp } from "../../acquirer.ts";
+import type { GateSettings } from "../../gate.ts";
+import { startsAt } from "./test-clock.ts";
+
+export const settings: GateSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  terminalId: "TERM01",
+  merchantCode: "MERCHANT01",
+  nameAndPlace: "Corner Shop           Springfield  NLD",
+  categoryCode: "5999",
+  countryCode: "528",
+  acquirerId: "400123",
+  descriptor: "Corner Shop",
+  worksWithoutCvv: true,
+  partialReversal: true,
+  partialCapture: true,
+};
+
+export type AttemptChanges = {
+  readonly kind?: ChargeKind;
+  readonly card?: string;
+  readonly minor?: bigint;
+  readonly cvv?: string;
+  readonly eci?: string;
+  /** In base64. */
+  readonly cavv?: string;
+  readonly credential?: Credential;
+  readonly reference?: string;
+  readonly traceNumber?: string;
+};
+
+export function makeAttempt(changes: AttemptChanges = {}): Attempt {
+  const gate = {
+    id: asGateId("1"),
+    descriptor: "Corner Shop",
+    shownDescriptor: "Corner Shop",
+    terminalId: settings.terminalId,
+    partialReversal: true,
+    partialCapture: true,
+    choice: "",
+  };
+  const { reference = "00000000AB01", traceNumber = "000777", eci, cavv } = changes;
+  const isAuthenticated = eci !== undefined || cavv !== undefined;
+  return {
+    kind: changes.kind ?? "sale",
+    charge: { gate, attempt: 1, reference, traceNumber, transmittedAt: startsAt },
+    amount: new Money(changes.minor ?? 1015n, getCurrency("EUR")),
+    card: {
+      number: new CardNumber(changes.card ?? "4000001000000018"),
+      expiryYear: "2039",
+      expiryMonth: "4",
+    },
+    cvv: new Secret(changes.cvv ?? "123"),
+    authentication: isAuthenticated ? { eci, value: cavv } : undefined,
+    credential: changes.credential,
+  };
+}
+
+export type FollowUpChanges = {
+  readonly minor?: bigint;
+  readonly remaining?: bigint;
+  readonly repeated?: boolean;
+  readonly traceNumber?: string;
+};
+
+/** A capture or a return, a minute after the charge. */
+export function makeFollowUp(
+  { kind, charge, card, amount: { currency } }: Attempt,
+  answer: Pick<Answer, "approvalCode" | "networkId">,
+  changes: FollowUpChanges = {},
+): FollowUp {
+  const { approvalCode, networkId } = answer;
+  return {
+    original: { kind, charge, approvalCode, networkId },
+    card,
+    amount: new Money(changes.minor ?? 1015n, currency),
+    remaining: new Money(changes.remaining ?? 0n, currency),
+    traceNumber: changes.traceNumber ?? "000778",
+    transmittedAt: asInstant(startsAt + 61_000),
+    repeated: changes.repeated ?? false,
+  };
+}

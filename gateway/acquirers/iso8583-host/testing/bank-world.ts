@@ -1,0 +1,52 @@
+/** An acquirer that is signed on to a sandbox bank of its own, in any dialect. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type GateKind, gateKinds } from "../../gate.ts";
+import { dialects } from "../dialects/dialects.ts";
+import { makeAttempt } from "./attempts.ts";
+import { connectAcquirer } from "./connections.ts";
+
+/** Where the bank listens for each dialect. */
+const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort">> = {
+  sandbox: "hostPort",
+  iso87_binary: "binaryHostPort",
+};
+
+/** Only tests may know the bank, so they hand it in: this is what the worlds need of it. */
+type Bank = {
+  readonly hostPort: number;
+  readonly binaryHostPort: number;
+  ledger(reference?: string): readonly { readonly kind: string; readonly amount: bigint }[];
+  stop(): Promise<void>;
+};
+
+type StartBank<Started> = (options: {
+  readonly httpPort: number;
+  readonly hostPort: number;
+  readonly dataDir: string;
+}) => Promise<Started>;
+
+export function makeStartWorld<Started extends Bank>(startBank: StartBank<Started>) {
+  return async (t: TestContext, kind: GateKind) => {
+    const dataDir = await mkdtemp(join(tmpdir(), "connector-test-"));
+    const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
+    t.after(async () => {
+      await bank.stop();
+      await rm(dataDir, { recursive: true });
+    });
+    return { bank, ...(await connectAcquirer(t, bank[ports[kind]], dialects[kind])) };
+  };
+}
+
+/** What the bank holds of a charge after all that was booked. */
+export function outstanding(bank: Bank, reference = makeAttempt().charge.reference): bigint {
+  return bank
+    .ledger(reference)
+    .reduce((sum, { kind, amount }) => sum + (kind === "reversal" ? -amount : amount), 0n);
+}
+
+export function each(name: string, run: (t: TestContext, kind: GateKind) => Promise<void>): void {
+  for (const kind of gateKinds) test(`${name}, ${kind}`, (t) => run(t, kind));
+}

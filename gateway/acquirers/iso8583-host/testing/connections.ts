@@ -1,0 +1,115 @@
+/** A host that does as it is told, and the link and the acquirer that tests connect with. */
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import {
+  DecodeFault,
+  decode,
+  describe,
+  encode,
+  FrameFault,
+  FrameReader,
+  frame,
+  type Message,
+  responseMti,
+} from "@tollgate/protocols/iso8583";
+import type { Answer } from "../../../orders/order.ts";
+import { makeIso8583Acquirer } from "../connector.ts";
+import type { Dialect } from "../dialect.ts";
+import { sandbox } from "../dialects/sandbox.ts";
+import { Link, type LinkLimits, usualLinkLimits } from "../link.ts";
+import { settings } from "./attempts.ts";
+import { Journal } from "./journal.ts";
+import { TestClock } from "./test-clock.ts";
+
+/** What a host says to a message: another, raw bytes, or nothing. */
+export type Says = (message: Message) => Message | Buffer | undefined;
+
+/** A host that does as it is told, for what no bank would do. */
+export async function startHost(
+  t: TestContext,
+  says: Says,
+  { specification, framing }: Dialect = sandbox,
+): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    const reader = new FrameReader(framing, { payloadBytesMax: 8_192 });
+    socket.on("error", () => socket.destroy());
+    socket.on("data", (chunk: Buffer) => {
+      const frames = reader.push(chunk);
+      for (const payload of frames instanceof FrameFault ? [] : frames) {
+        const message = decode(specification, payload);
+        const said = message instanceof DecodeFault ? undefined : says(message);
+        if (said instanceof Uint8Array) socket.write(said);
+        else if (said !== undefined) socket.write(frame(framing, encode(specification, said)));
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+export function accept({ mti, fields }: Message): Message {
+  return { mti: responseMti(mti), fields: { ...fields, 39: "00" } };
+}
+
+export function openLink(t: TestContext, port: number, limits: Partial<LinkLimits> = {}) {
+  const clock = new TestClock();
+  const journal = new Journal();
+  const link = new Link({
+    address: { host: "127.0.0.1", port },
+    wire: sandbox,
+    clock,
+    random: () => 0,
+    limits: { ...usualLinkLimits, ...limits },
+    events: {
+      onState: (state, why) => journal.log("state", { state, why }),
+      onUnmatched: (message, earlierCode) =>
+        journal.log("unmatched", { ...describe(message), earlierCode }),
+      onUnreadable: ({ reason }, bytes) => journal.log("unreadable", { reason, bytes }),
+    },
+  });
+  link.open();
+  t.after(() => closeInTime(clock, link.close()));
+  const until = (state: string) => journal.until("state", { state });
+  return { clock, journal, link, until };
+}
+
+export const answerTimeoutMs = 20_000;
+
+/** An acquirer that is signed on. */
+export async function connectAcquirer(t: TestContext, port: number, dialect = sandbox) {
+  const clock = new TestClock();
+  const journal = new Journal();
+  const late: { readonly reference: string; readonly answer: Answer }[] = [];
+  const observed: string[] = [];
+  const acquirer = makeIso8583Acquirer({
+    dialect,
+    settings: { ...settings, port },
+    clock,
+    answerTimeoutMs,
+    random: () => 0,
+    log: journal.log,
+    onLateApproval: (reference, answer) => void late.push({ reference, answer }),
+    observe: {
+      answered: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
+      inFlight: (count) => void observed.push(`${count} in flight`),
+    },
+  });
+  t.after(() => closeInTime(clock, acquirer.stop()));
+  await journal.until("link_state", { state: "online" });
+  return { acquirer, clock, journal, late, observed };
+}
+
+/** What is still waited for when a test ends is not waited for in earnest. */
+function closeInTime(clock: TestClock, closed: Promise<void>): Promise<void> {
+  clock.move(100_000);
+  return closed;
+}

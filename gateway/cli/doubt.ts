@@ -1,0 +1,118 @@
+/**
+ * `gw doubt`: orders that the bank may have done something for or not. An operator sees them all,
+ * has the gateway ask again at once, or settles one by what the bank told him. Either is an event
+ * of the order, with his name and reason.
+ */
+import { userInfo } from "node:os";
+import { systemClock } from "../clock.ts";
+import { deadlinesOf } from "../engine.ts";
+import { makeAdvance } from "../orders/advance.ts";
+import { makeApply } from "../orders/apply.ts";
+import type { OrderEvent } from "../orders/events.ts";
+import type { Order } from "../orders/order.ts";
+import { stagesInDoubt } from "../orders/transitions.ts";
+import { makeCommit } from "../storage/commit.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { makeFindInDoubt } from "../storage/find-orders.ts";
+import { Failure } from "../values/failure.ts";
+import { formatAmount } from "../values/money.ts";
+import { type Instant, makePrintDate } from "../values/time.ts";
+import { newReceiptId } from "../vault/receipt-ids.ts";
+import { wireStageOf } from "../views/stages.ts";
+import { findOrder, loadOrder } from "./find-order.ts";
+import { complain, type House, inHouse } from "./house.ts";
+import { print } from "./print.ts";
+
+type Why = { readonly reason: string; readonly by?: string; readonly json?: boolean };
+
+const listedMax = 1_000;
+
+export function listDoubt({ json = false }: { readonly json?: boolean }): Promise<void> {
+  return inHouse(async ({ database, config }) => {
+    const orders = await makeFindInDoubt(database.query)(listedMax);
+    const printDate = makePrintDate(config.zone);
+    const lines = orders.map((order) => lineOf(order, printDate));
+    if (json) return print(lines, true);
+    if (lines.length === 0) return void process.stdout.write("Nothing is in doubt.\n");
+    print(lines);
+    if (lines.length === listedMax) {
+      process.stderr.write(`These are the oldest ${listedMax}; there may be more.\n`);
+    }
+  });
+}
+
+function lineOf(order: Order, printDate: (instant: Instant) => string) {
+  const { kind, stage, amount, charge, tries } = order.transaction;
+  return {
+    order: order.id,
+    "merchant-order": order.clientOrderId,
+    stage: wireStageOf(kind, stage),
+    amount: `${formatAmount(amount)} ${amount.currency.code}`,
+    gate: charge?.gate.id ?? "",
+    reference: charge?.reference ?? "",
+    sent: charge === undefined ? "" : printDate(charge.transmittedAt),
+    tries,
+    "next try": order.owed === undefined ? "" : printDate(order.owed.claimableAt),
+  };
+}
+
+export function askAgain(text: string, { reason, by = me(), json }: Why): Promise<void> {
+  return settle(text, { kind: "asked_again", by, why: reason }, json);
+}
+
+export function settleByHand(
+  text: string,
+  { as, reason, by = me(), json }: Why & { readonly as: string },
+): Promise<void> {
+  const why = { by, why: reason };
+  switch (as) {
+    case "done":
+      return settle(text, { kind: "settled_as_done", ...why, receiptId: newReceiptId() }, json);
+    case "not-done":
+      return settle(text, { kind: "settled_as_not_done", ...why }, json);
+    default:
+      complain(new StartProblem("Settle it --as done or --as not-done."));
+      return Promise.resolve();
+  }
+}
+
+function settle(text: string, event: OrderEvent, json = false): Promise<void> {
+  return inHouse(async (house) => {
+    const order = await findOrder(house, text);
+    if (order instanceof StartProblem) return complain(order);
+    if (!isInDoubt(order)) return complain(new StartProblem(`Order ${text} is not in doubt.`));
+
+    const next = await makeApplyHere(house)(order, event);
+    if (next instanceof Failure) {
+      const { kind, stage } = order.transaction;
+      const sentence = `Order ${text} cannot be settled so in ${wireStageOf(kind, stage)}.`;
+      return complain(new StartProblem(sentence));
+    }
+    print(
+      { order: next.id, stage: wireStageOf(next.transaction.kind, next.transaction.stage) },
+      json,
+    );
+  });
+}
+
+function isInDoubt({ owed, transaction }: Order): boolean {
+  return owed?.effect === "reverse" || stagesInDoubt.includes(transaction.stage);
+}
+
+/** What an operator tells leads to no effect that is done at once, so no doers are needed. */
+function makeApplyHere({ config, database }: House) {
+  const nobody = () => {
+    throw new Error("an operator's event was not expected to need this");
+  };
+  const node = `gw-${me()}`;
+  return makeApply({
+    advance: makeAdvance(deadlinesOf(config), { screen: nobody, look_up_3ds: nobody }),
+    commit: makeCommit(database.query, node, { batchMax: 1, inFlightMax: 1, beginTriesMs: 0 }),
+    load: loadOrder(database),
+    clock: systemClock,
+  });
+}
+
+function me(): string {
+  return userInfo().username;
+}

@@ -1,0 +1,101 @@
+/** The options of a gate: all that it needs, within what the messages have room for. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { StartProblem } from "../storage/embedded.ts";
+import { type GateOptions, readGate } from "./gate-settings.ts";
+
+const needed: GateOptions = {
+  ...{ kind: "iso87_binary", host: "bank.example:8583", terminal: "10000018" },
+  ...{ merchantCode: "TG1", nameAndPlace: "Shop", category: "5732", country: "840" },
+  ...{ acquirerId: "400001", descriptor: "SHOP" },
+};
+const made = {
+  kind: "iso87_binary" as const,
+  settings: {
+    ...{ host: "bank.example", port: 8583, terminalId: "10000018", merchantCode: "TG1" },
+    ...{ nameAndPlace: "Shop", categoryCode: "5732", countryCode: "840", acquirerId: "400001" },
+    ...{ descriptor: "SHOP", worksWithoutCvv: false, partialReversal: true, partialCapture: true },
+  },
+};
+
+test("a gate is made of what it needs; the rest is as usual", () => {
+  assert.deepEqual(readGate(needed), made);
+});
+
+test("everything that is missing is told at once", () => {
+  const { terminal: _, descriptor: __, ...others } = needed;
+
+  assert.match(complaintOf(others), /^A gate also needs --terminal, --descriptor\.$/);
+  assert.match(complaintOf({}), /^A gate also needs --kind, --host, --terminal, .*--descriptor\.$/);
+});
+
+test("a gate can be told all that it takes", () => {
+  const read = readGate({
+    ...needed,
+    ...{ host: "[::1]:8584", withoutCvv: true, partialReversal: false, partialCapture: false },
+    ...{ currencies: "USD,EUR", min: "100", max: "500000", fee: "1.2%+15", sandbox: true },
+    ...{ recurrentInitiator: "MERCHANT", recurrentScenario: "REGULAR" },
+  });
+
+  assert.deepEqual(read, {
+    kind: "iso87_binary",
+    settings: {
+      ...made.settings,
+      ...{ host: "::1", port: 8584, worksWithoutCvv: true, partialReversal: false },
+      ...{ partialCapture: false, sandbox: true, currencies: ["USD", "EUR"] },
+      ...{ amountMin: "100", amountMax: "500000", fee: { percent: "1.2", fixed: "15" } },
+      recurrent: { initiator: "MERCHANT", scenario: "REGULAR" },
+    },
+  });
+});
+
+test("only what is given changes, and what may be absent can be taken away", () => {
+  const known = readGate({ ...needed, min: "100", fee: "1%", recurrentScenario: "REGULAR" });
+  assert.ok(!(known instanceof StartProblem));
+
+  const read = readGate({ terminal: "2", min: "none", recurrentInitiator: "MERCHANT" }, known);
+
+  assert.deepEqual(read, {
+    kind: "iso87_binary",
+    settings: {
+      ...made.settings,
+      terminalId: "2",
+      fee: { percent: "1" },
+      recurrent: { scenario: "REGULAR", initiator: "MERCHANT" },
+    },
+  });
+});
+
+// biome-ignore format: a table
+const wrong: readonly (readonly [options: GateOptions, sentence: RegExp])[] = [
+  [{ kind: "visa" },                          /^--kind is one of sandbox, iso87_binary, not visa/],
+  [{ host: "bank.example" },                  /^--host is an address and a port/],
+  [{ host: "bank.example:0" },                /^--host is an address and a port/],
+  [{ host: "bank.example:70000" },            /^--host is an address and a port/],
+  [{ terminal: "123456789" },                 /^--terminal is 1 to 8 printable characters/],
+  [{ merchantCode: "" },                      /^--merchant-code is 1 to 15 printable/],
+  [{ nameAndPlace: "Gärtnerei" },             /^--name-and-place is 1 to 40 printable/],
+  [{ category: "573" },                       /^--category is the four digits/],
+  [{ country: "US" },                         /^--country is the three digits/],
+  [{ acquirerId: "A1" },                      /^--acquirer-id is 1 to 11 digits/],
+  [{ descriptor: "x".repeat(26) },            /^--descriptor is 1 to 25 printable/],
+  [{ currencies: "EURO" },                    /^EURO is no currency/],
+  [{ min: "1.00" },                           /^1\.00 is no amount in minor units/],
+  [{ min: "2", max: "1" },                    /^The smallest amount may not be larger/],
+  [{ fee: "much" },                           /^much is no fee/],
+  [{ recurrentInitiator: "BANK" },            /^--recurrent-initiator is one of CARDHOLDER, MERCHANT/],
+  [{ recurrentScenario: "OFTEN" },            /^--recurrent-scenario is one of REGULAR, IRREGULAR/],
+  [{ withoutCvv: true, withCvv: true },       /^Choose one of --with-cvv and --without-cvv/],
+];
+
+test("each value that is none is complained of by its name", () => {
+  for (const [options, sentence] of wrong) {
+    assert.match(complaintOf({ ...needed, ...options }), sentence);
+  }
+});
+
+function complaintOf(options: GateOptions): string {
+  const read = readGate(options);
+  assert.ok(read instanceof StartProblem, JSON.stringify(options));
+  return read.sentence;
+}

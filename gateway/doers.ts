@@ -1,0 +1,69 @@
+/** The doers wired together: one for each effect that is carried. Part of what `main.ts` wires. */
+import type { Acquirer } from "./acquirers/acquirer.ts";
+import { makeAuthorize } from "./acquirers/authorize.ts";
+import { makeCapture, makeGiveBack } from "./acquirers/follow-up.ts";
+import { makeInquire } from "./acquirers/inquire.ts";
+import { reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
+import { makeReverse } from "./acquirers/reverse.ts";
+import type { Config } from "./config.ts";
+import type { Doers } from "./orders/doer.ts";
+import type { Endpoint } from "./orders/merchant.ts";
+import type { GateFacts, Order } from "./orders/order.ts";
+import { chooseGate } from "./orders/route.ts";
+import type { EndpointId, GateId, ReceiptId } from "./values/ids.ts";
+import type { Clock } from "./values/time.ts";
+import type { Vault } from "./vault/vault.ts";
+import { makeAlertOperator } from "./work/alert-operator.ts";
+
+export type DoerNeeds = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly getEndpoint: (id: EndpointId) => Endpoint;
+  readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
+  readonly newReceiptId: () => ReceiptId;
+  readonly alert: (order: Order) => void;
+};
+
+export function makeDoers(needs: DoerNeeds): Doers {
+  const { config, clock, vault, newReceiptId, getEndpoint } = needs;
+  const acquirerOf = ({ transaction }: Order) =>
+    transaction.charge === undefined ? undefined : needs.findAcquirer(transaction.charge.gate.id);
+  const findCard = vault.reveal;
+  const takesPart = ({ endpointId }: Order) =>
+    getEndpoint(endpointId).settings.acceptsPartialApprovals === true;
+  const { answerTimeoutMs } = config;
+  return {
+    authorize: makeAuthorize({
+      acquirerOf,
+      reasonOf,
+      newReceiptId,
+      findOtherGate: makeFindOtherGate(needs),
+      takesPart,
+      clock,
+      answerTimeoutMs,
+    }),
+    inquire: makeInquire({ acquirerOf, findCard, newReceiptId, takesPart }),
+    reverse: makeReverse({ acquirerOf, findCard }),
+    capture: makeCapture({ acquirerOf, findCard, reasonOf }),
+    give_back: makeGiveBack({ acquirerOf, findCard, reasonOf }),
+    alert_operator: makeAlertOperator(needs.alert),
+  };
+}
+
+export function isReadyOf({ findAcquirer }: Pick<DoerNeeds, "findAcquirer">) {
+  return (gate: GateId) => findAcquirer(gate)?.isReady() === true;
+}
+
+/** No more tries than there are gates: flickering links must not hold an order for ever. */
+function makeFindOtherGate(needs: DoerNeeds) {
+  const isReady = isReadyOf(needs);
+  return (order: Order): GateFacts | undefined => {
+    const { charge } = order.transaction;
+    const { gates } = needs.getEndpoint(order.endpointId);
+    if (charge === undefined || charge.attempt >= gates.length) return undefined;
+    const passedOver = new Set([charge.gate.id]);
+    const chosen = chooseGate(order, gates, { isReady, passedOver });
+    return chosen !== undefined && isReady(chosen.id) ? chosen : undefined;
+  };
+}

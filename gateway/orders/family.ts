@@ -1,0 +1,141 @@
+/**
+ * An order as the family of its transactions: what was charged, held and given back in all, and
+ * whether one more may follow. Only approved transactions count, and one that is still on its way
+ * keeps others from beginning; so the sums hold on every path.
+ */
+import { Failure } from "../values/failure.ts";
+import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+import type { EventOf } from "./events.ts";
+import type { FollowUpKind, FollowUpRequest, Order, Transaction } from "./order.ts";
+import { traceNumberOf } from "./trace.ts";
+import { beginnings, isFinal } from "./transitions.ts";
+
+export type Sums = {
+  /** Held by a preauthorisation that is neither captured nor cancelled. */
+  readonly held: Money;
+  /** What the cardholder was charged: by the sale, or by the capture. */
+  readonly charged: Money;
+  readonly returned: Money;
+  /** Held once, and let go of. */
+  readonly cancelled: Money;
+  /** Charged, and not given back. */
+  readonly left: Money;
+};
+
+export function transactionsOf({ earlier, transaction }: Order): readonly Transaction[] {
+  return [...earlier, transaction];
+}
+
+/** The one that began the order. */
+export function initialOf({ earlier, transaction }: Order): Transaction {
+  return earlier[0] ?? transaction;
+}
+
+export function sumsOf(order: Order): Sums {
+  const initial = initialOf(order);
+  const none = new Money(0n, initial.amount.currency);
+  const approved = transactionsOf(order).filter(({ stage }) => stage === "approved");
+  const captured = approved.find(({ kind }) => kind === "capture");
+  const isCancelled = approved.some(({ kind }) => kind === "cancel");
+
+  const granted = initial.stage === "approved" ? grantedBy(initial) : none;
+  const isHeld = initial.kind === "preauth" && captured === undefined && !isCancelled;
+  const charged = initial.kind === "sale" ? granted : (captured?.amount ?? none);
+  const returned = approved
+    .filter(({ kind }) => kind === "reversal")
+    .reduce((sum, { amount }) => add(sum, amount), none);
+  const held = isHeld ? granted : none;
+  const cancelled = isCancelled ? granted : none;
+  return { held, charged, returned, cancelled, left: subtract(charged, returned) };
+}
+
+/** A bank may approve less than was asked. */
+function grantedBy({ answer, amount }: Transaction): Money {
+  return answer?.approvedAmount ?? amount;
+}
+
+/** The transaction that an identical request has begun, unless that came to nothing. */
+export function findRepeated(order: Order, asked: FollowUpRequest): Transaction | undefined {
+  return transactionsOf(order).findLast(({ request, stage }) => {
+    const counts = stage === "approved" || !isFinal(stage);
+    return counts && request !== undefined && isSame(request, asked);
+  });
+}
+
+function isSame(one: FollowUpRequest, other: FollowUpRequest): boolean {
+  return (
+    one.operation === other.operation &&
+    one.comment === other.comment &&
+    isSameMoney(one.amount, other.amount)
+  );
+}
+
+/** The transaction that the merchant asks for, or why it cannot be. */
+export function followUp(
+  order: Order,
+  { serialNumber, request }: EventOf<"capture_asked"> | EventOf<"return_asked">,
+  at: Instant,
+): Transaction | Failure {
+  if (!isFinal(order.transaction.stage) || order.owed !== undefined) return stillOnItsWay;
+  const sums = sumsOf(order);
+  const rule = request.operation === "capture" ? captureRule(sums) : returnRule(sums);
+  if (rule === undefined) return new Failure("not_allowed_now", "", "nothing left to do it with");
+
+  const { charge } = initialOf(order);
+  const amount = request.amount ?? rule.whole;
+  const fault = faultOf(amount, rule, order);
+  if (fault !== undefined || charge === undefined) return fault ?? stillOnItsWay;
+  const traceNumber = traceNumberOf(order.id, 2 * (order.earlier.length + 1));
+  return {
+    kind: rule.kind,
+    serialNumber,
+    amount,
+    stage: beginnings[rule.kind].stage,
+    charge: { ...charge, traceNumber, transmittedAt: at },
+    answer: undefined,
+    authentication: undefined,
+    reason: undefined,
+    receiptId: undefined,
+    tries: 0,
+    finishedAt: undefined,
+    request,
+  };
+}
+
+/** What the request amounts to now: how much at most, and whether a part of that may be asked. */
+type Rule = {
+  readonly kind: FollowUpKind;
+  readonly whole: Money;
+  readonly part: "partialCapture" | "partialReversal" | "never";
+  /** Some of it is gone already: even the whole rest is a part. */
+  readonly begun: boolean;
+};
+
+function captureRule({ held }: Sums): Rule | undefined {
+  if (isZero(held)) return undefined;
+  return { kind: "capture", whole: held, part: "partialCapture", begun: false };
+}
+
+function returnRule({ held, left, returned }: Sums): Rule | undefined {
+  if (!isZero(held)) return { kind: "cancel", whole: held, part: "never", begun: false };
+  if (isZero(left)) return undefined;
+  return { kind: "reversal", whole: left, part: "partialReversal", begun: !isZero(returned) };
+}
+
+function faultOf(amount: Money, { whole, part, begun }: Rule, order: Order): Failure | undefined {
+  if (amount.currency.code !== whole.currency.code) return new Failure("currency_not_supported");
+  if (isZero(amount) || amount.minor > whole.minor) return new Failure("amount_out_of_range");
+  const isPart = begun || amount.minor < whole.minor;
+  if (!isPart) return undefined;
+  if (part === "never")
+    return new Failure("amount_out_of_range", "only the whole can be cancelled");
+  return initialOf(order).charge?.gate[part] === true
+    ? undefined
+    : new Failure("not_supported_by_gate");
+}
+
+const stillOnItsWay = new Failure(
+  "not_allowed_now",
+  "another transaction of the order is on its way",
+);

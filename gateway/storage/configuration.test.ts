@@ -1,0 +1,202 @@
+/** Endpoints and their gates in a real database: as they are made, changed and read again. */
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { GateSettings } from "../acquirers/gate.ts";
+import { asEndpointId, asGateId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { makeAdministration } from "./administration.ts";
+import { configurationChannel, loadConfiguration } from "./configuration.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { StartProblem, startEmbedded } from "./embedded.ts";
+import { migrate } from "./migrate.ts";
+
+const settings: GateSettings = {
+  ...{ host: "127.0.0.1", port: 8583, terminalId: "10000018", merchantCode: "TG1" },
+  ...{ nameAndPlace: "Shop", categoryCode: "5732", countryCode: "840", acquirerId: "400001" },
+  ...{ descriptor: "GATE", worksWithoutCvv: false, partialReversal: true, partialCapture: true },
+};
+
+let database: Database;
+let clean = async (): Promise<void> => undefined;
+
+before(async () => {
+  const folder = await mkdtemp(join(tmpdir(), "configuration-test-"));
+  // The database runs as another user when the tests are run by root.
+  await chmod(folder, 0o711);
+  const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
+  if (server instanceof StartProblem) throw new Error(server.sentence);
+  const options = { poolSize: 2, connectTimeoutMs: 5_000, onLost: () => undefined };
+  database = openDatabase(server.url, options);
+  clean = async () => {
+    await database.close();
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  await makeOldHouse();
+  await migrate(database, () => undefined);
+});
+after(() => clean());
+
+test("an endpoint of an older database keeps its gate", async () => {
+  const { endpoints } = await load();
+
+  const gates = endpoints.get(asEndpointId("1"))?.gates;
+
+  assert.deepEqual(gates, [
+    {
+      ...{ id: "1", name: "old", rank: 1, weight: 1, terminalId: "10000018" },
+      ...{ descriptor: "GATE", shownDescriptor: "GATE", worksWithoutCvv: false },
+      ...{ partialReversal: true, partialCapture: true },
+    },
+  ]);
+});
+
+test("an endpoint's gates come by rank, with what they take", async () => {
+  const administration = makeAdministration(database.query);
+  const limited = await administration.putGate({
+    name: "limited",
+    kind: "iso87_binary",
+    settings: {
+      ...settings,
+      ...{ currencies: ["USD"], amountMin: "100", amountMax: "9000" },
+      recurrent: { initiator: "MERCHANT" },
+    },
+  });
+  const id = await makeEndpoint([
+    { gateId: limited, rank: 2, weight: 30 },
+    { gateId: asGateId("1"), rank: 1, weight: 70 },
+  ]);
+
+  const [first, second] = (await load()).endpoints.get(id)?.gates ?? [];
+
+  assert.equal(first?.name, "old");
+  assert.equal(first.weight, 70);
+  assert.equal(first.shownDescriptor, "SHOP");
+  assert.deepEqual(second, {
+    ...{ id: limited, name: "limited", rank: 2, weight: 30, terminalId: "10000018" },
+    ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false },
+    ...{ partialReversal: true, partialCapture: true, currencies: ["USD"] },
+    ...{ amountMin: 100n, amountMax: 9_000n, recurrent: { initiator: "MERCHANT" } },
+  });
+});
+
+test("an endpoint's gates can be set anew: some stay, some come, some go", async () => {
+  const administration = makeAdministration(database.query);
+  const make = (name: string) => administration.putGate({ name, kind: "sandbox", settings });
+  const [stays, goes, comes] = [await make("stays"), await make("goes"), await make("comes")];
+  const id = await makeEndpoint([
+    { gateId: stays, rank: 1, weight: 1 },
+    { gateId: goes, rank: 1, weight: 1 },
+  ]);
+
+  await administration.setEndpointGates(id, [
+    { gateId: stays, rank: 2, weight: 5 },
+    { gateId: comes, rank: 1, weight: 1 },
+  ]);
+
+  const gates = (await load()).endpoints.get(id)?.gates ?? [];
+  assert.deepEqual(
+    gates.map(({ name, rank, weight }) => [name, rank, weight]),
+    [
+      ["comes", 1, 1],
+      ["stays", 2, 5],
+    ],
+  );
+  assert.equal(await administration.removeGate(goes), "removed");
+  assert.equal(await administration.removeGate(stays), "in_use");
+});
+
+test("a gate through which an order may still have to be settled cannot be removed", async () => {
+  const administration = makeAdministration(database.query);
+  const gateId = await administration.putGate({ name: "owed", kind: "sandbox", settings });
+  await insertOrder({ transaction: { charge: { gate: { id: gateId } } } });
+
+  assert.equal(await administration.removeGate(gateId), "in_use");
+
+  await database.query("delete from orders");
+  assert.equal(await administration.removeGate(gateId), "removed");
+});
+
+test("fees are known only where the merchant is shown what payments cost", async () => {
+  const administration = makeAdministration(database.query);
+  const fee = { percent: "2.5", fixed: "30" };
+  const gateId = await administration.putGate({
+    name: "costly",
+    kind: "sandbox",
+    settings: { ...settings, fee: { percent: "1" } },
+  });
+  const id = await makeEndpoint([{ gateId, rank: 1, weight: 1 }]);
+  await administration.setEndpoint(id, { settings: { threeDSecure: "off", fee }, enabled: true });
+  const feesOf = async () => (await load()).endpoints.get(id)?.gates[0]?.fees;
+  assert.equal(await feesOf(), undefined);
+
+  const [merchant] = (await load()).merchants;
+  assert.ok(merchant !== undefined);
+  await administration.setMerchant(merchant.id, { commissions: true });
+
+  assert.deepEqual(await feesOf(), { seller: fee, acquirer: { percent: "1" } });
+});
+
+test("every change is told to the nodes", async (t) => {
+  const administration = makeAdministration(database.query);
+  const listener = await database.connect();
+  t.after(() => listener.end());
+  await listener.query(`listen ${configurationChannel}`);
+  let told = 0;
+  listener.on("notification", () => {
+    told += 1;
+  });
+
+  const gateId = await administration.putGate({ name: "told", kind: "sandbox", settings });
+  const id = await makeEndpoint([{ gateId, rank: 1, weight: 1 }]);
+  await administration.setEndpoint(id, { settings: { threeDSecure: "off" }, enabled: false });
+  await administration.setEndpointGates(id, [{ gateId: asGateId("1"), rank: 1, weight: 1 }]);
+  await administration.removeGate(gateId);
+  await listener.query("select 1");
+
+  assert.equal(told, 5);
+  assert.equal((await load()).endpointById.has(id), false);
+});
+
+function load() {
+  return loadConfiguration(database.query, () => new Secret("key"));
+}
+
+async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]>[1]) {
+  const [merchant] = (await load()).merchants;
+  assert.ok(merchant !== undefined);
+  return makeAdministration(database.query).createEndpoint({
+    ...{ merchantId: merchant.id, name: "made", currency: "USD", gates },
+    settings: { threeDSecure: "off", descriptor: "SHOP" },
+  });
+}
+
+type Administration = ReturnType<typeof makeAdministration>;
+
+/** A database as the first version made it, with one endpoint behind one gate. */
+async function makeOldHouse(): Promise<void> {
+  const { query } = database;
+  const name = "0001-house.sql";
+  await query(await readFile(join(import.meta.dirname, "migrations", name), "utf8"));
+  await query("create table migrations (name text primary key, applied_at timestamptz)");
+  await query("insert into migrations (name) values ($1)", [name]);
+  await query("insert into merchants (id, login, name, control_key) values (1, 'a', 'A', '')");
+  await query("insert into gates (id, name, kind, settings) values (1, 'old', 'sandbox', $1)", [
+    JSON.stringify(settings),
+  ]);
+  await query(
+    "insert into endpoints (id, merchant_id, name, currency, gate_id) values (1, 1, 'p', 'USD', 1)",
+  );
+}
+
+async function insertOrder(progress: object): Promise<void> {
+  await database.query(
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
+       kind, stage, due_at, amount, currency, accepted_at, facts, progress)
+     values (1, 1, 1, 'a', 1, '', 1, 'sale', 'reversing', now(), 1, 'USD', now(), '{}', $1)`,
+    [JSON.stringify(progress)],
+  );
+}

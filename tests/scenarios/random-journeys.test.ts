@@ -1,0 +1,150 @@
+/**
+ * Whatever merchants send, and whatever the bank does meanwhile: in the end every order is final
+ * and the books agree. The seed is printed; a journey that fails is shrunk to a short one.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { Refused } from "@tollgate/client";
+import fc from "fast-check";
+import { type Asking, type Begin, type Event, isBegin, journey } from "../support/journey.ts";
+import { type Acknowledged, saleFields } from "../support/merchant.ts";
+import { assertStandingsAgree, type KeptOrder, keptOrders } from "../support/standing.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+const seed = Number(process.env["TOLLGATE_SEED"] ?? Date.now() % 1_000_000_007);
+const requestsMin = 2_000;
+
+type Begun = { readonly begin: Begin; readonly order: Acknowledged };
+
+test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t) => {
+  const world = await startWorld(t);
+  let requests = 0;
+  const accepted: Record<string, number> = {};
+
+  const property = fc.asyncProperty(journey, async (events) => {
+    const begun: Begun[] = [];
+    for (const event of events) {
+      if (event.kind === "wave") requests += event.requests.length;
+      await take(world, event, begun, accepted);
+    }
+    await calmDown(world);
+    assertStandingsAgree(await keptIn(world), world.bank.ledger());
+    await assertNothingBeyond(world, begun);
+  });
+
+  while (requests < requestsMin) {
+    await fc.assert(property, { seed: seed + requests, numRuns: 5, endOnFailure: false });
+  }
+  t.diagnostic(`seed ${seed}: ${requests} requests; accepted: ${JSON.stringify(accepted)}`);
+  for (const kind of ["sale", "preauth", "verify", "capture", "return"]) {
+    assert.ok((accepted[kind] ?? 0) > 20, `only ${accepted[kind]} of ${kind} were accepted`);
+  }
+});
+
+async function take(
+  world: World,
+  event: Event,
+  begun: Begun[],
+  accepted: Record<string, number>,
+): Promise<void> {
+  switch (event.kind) {
+    case "wave": {
+      const sent = event.requests.map(async (asking) => {
+        const order = await ask(world, asking, begun).catch(expectRefusal);
+        if (order === undefined) return;
+        accepted[asking.kind] = (accepted[asking.kind] ?? 0) + 1;
+        if (isBegin(asking)) begun.push({ begin: asking, order });
+      });
+      await Promise.all(sent);
+      break;
+    }
+    case "bank":
+      await world.bank.setSwitches({ lostAnswerShare: event.lost, declineShare: event.declined });
+      break;
+    case "time":
+      await work(world, event.seconds);
+      break;
+    case "outage":
+      await world.bank.setSwitches({ hostDown: true });
+      await work(world, event.hours * 3_600, 300);
+      await world.bank.setSwitches({ hostDown: false });
+      await world.linksUp();
+      break;
+    case "restart":
+      await world.restart();
+  }
+}
+
+async function ask(
+  world: World,
+  asking: Asking,
+  begun: readonly Begun[],
+): Promise<Acknowledged | undefined> {
+  if (isBegin(asking)) {
+    const fields = { credit_card_number: asking.card, amount: written(asking.minor) };
+    const endpoint = world.merchant().endpoint(asking.through);
+    if (asking.kind === "sale") return endpoint.sale(saleFields(fields));
+    if (asking.kind === "preauth") return endpoint.preauth(saleFields(fields));
+    return endpoint.accountVerification(saleFields(fields));
+  }
+  const target = begun.at(-1 - asking.order);
+  if (target === undefined) return undefined;
+  const { begin, order } = target;
+  const part =
+    asking.percent === "all" ? undefined : Math.ceil((begin.minor * asking.percent) / 100);
+  const much = part === undefined ? {} : { amount: written(part) };
+  return world.merchant(begin.through)[asking.kind](order, much);
+}
+
+function written(minor: number): string {
+  return (minor / 100).toFixed(2);
+}
+
+/** A merchant may ask for what cannot be; he is told so, and nothing else may go wrong. */
+function expectRefusal(error: unknown): undefined {
+  assert.ok(error instanceof Refused, String(error));
+  assert.ok([9, 11].includes(error.code), error.message);
+  return undefined;
+}
+
+/** Time goes on, and the gateway does what falls due; nobody waits for what never comes. */
+async function work(world: World, seconds: number, step = 1): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += step) {
+    world.clock.advance(step * 1_000);
+    await world.gateway.claimDue();
+    await setImmediate();
+  }
+}
+
+/** The bank behaves again, and time goes on until every order has ended. */
+async function calmDown(world: World): Promise<void> {
+  await world.bank.setSwitches({ lostAnswerShare: 0, declineShare: 0, hostDown: false });
+  await world.linksUp();
+  for (let tries = 0; ; tries += 1) {
+    const open = (await keptIn(world)).filter(({ due }) => due);
+    if (open.length === 0) return;
+    assert.ok(tries < 2_000, `never final: ${JSON.stringify(open.slice(0, 3))}`);
+    await work(world, 5);
+  }
+}
+
+function keptIn({ house }: World): Promise<readonly KeptOrder[]> {
+  return house.database.query<KeptOrder>(keptOrders);
+}
+
+/** As the merchant sees it: nothing open, never more taken than asked, nor returned than taken. */
+async function assertNothingBeyond(world: World, begun: readonly Begun[]): Promise<void> {
+  for (const { begin, order } of begun) {
+    const status = await world.merchant(begin.through).status(order);
+    const asked = begin.kind === "verify" ? 0 : begin.minor;
+    const charged = minorOf(status["charged-amount"] ?? status.amount);
+    assert.notEqual(status.status, "processing");
+    assert.ok(charged <= asked, JSON.stringify(status));
+    assert.ok(minorOf(status["total-reversal-amount"]) <= charged, JSON.stringify(status));
+  }
+}
+
+function minorOf(amount = "0"): number {
+  return Math.round(Number(amount) * 100);
+}

@@ -1,0 +1,105 @@
+/**
+ * Random journeys: waves of requests of every kind, sent at the same moment, with a bank that
+ * declines, loses answers and is away in between. Small enough to be read when one fails.
+ */
+import fc from "fast-check";
+
+export type Begin = {
+  readonly kind: "sale" | "preauth" | "verify";
+  readonly card: string;
+  readonly minor: number;
+  readonly through: "plain" | "binary";
+};
+
+/** `order` counts from the latest order back; `percent` is of what the order began with. */
+export type Follow = {
+  readonly kind: "capture" | "return";
+  readonly order: number;
+  readonly percent: number | "all";
+};
+
+export type Asking = Begin | Follow;
+
+export type Event =
+  | { readonly kind: "wave"; readonly requests: readonly Asking[] }
+  | { readonly kind: "bank"; readonly lost: number; readonly declined: number }
+  | { readonly kind: "outage"; readonly hours: number }
+  | { readonly kind: "time"; readonly seconds: number }
+  | { readonly kind: "restart" };
+
+// biome-ignore format: a table
+const cards: readonly (readonly [weight: number, card: string])[] = [
+  [12, "4111111111111111"], // decided by the switches
+  [ 1, "4000004000000020"], // declined
+  [ 1, "4000004000000129"], // booked, not answered
+  [ 1, "4000004000000137"], // not booked, not answered
+  [ 1, "4000004000000145"], // approved too late
+  [ 1, "4000004000000152"], // the link drops
+  [ 1, "4000004000000160"], // garbled
+  [ 1, "4000004000000178"], // answered twice
+  [ 1, "4000004000000186"], // approved in part
+  [ 1, "4000004000000210"], // refuses returns
+  [ 1, "4000004000000228"], // leaves two returns unanswered
+  [ 1, "4000004000000236"], // refuses captures
+];
+
+const card = fc.oneof(
+  ...cards.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })),
+);
+const through = fc.constantFrom("plain" as const, "binary" as const);
+
+const begin: fc.Arbitrary<Begin> = fc.record({
+  kind: fc.oneof(
+    { weight: 4, arbitrary: fc.constant("sale" as const) },
+    { weight: 4, arbitrary: fc.constant("preauth" as const) },
+    { weight: 1, arbitrary: fc.constant("verify" as const) },
+  ),
+  card,
+  minor: fc.integer({ min: 2, max: 9_999 }),
+  through,
+});
+
+const follow: fc.Arbitrary<Follow> = fc.record({
+  kind: fc.constantFrom("capture" as const, "return" as const),
+  order: fc.nat({ max: 12 }),
+  percent: fc.oneof(fc.constant("all" as const), fc.integer({ min: 1, max: 110 })),
+});
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant("wave" as const),
+      requests: fc.array(fc.oneof(begin, follow), { minLength: 1, maxLength: 12 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("bank" as const),
+      lost: fc.constantFrom(0, 0.2, 0.5),
+      declined: fc.constantFrom(0, 0.2),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("time" as const),
+      seconds: fc.constantFrom(1, 5, 31, 600),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("outage" as const), hours: fc.constantFrom(1, 5) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
+);
+
+export const journey: fc.Arbitrary<readonly Event[]> = fc.array(event, {
+  minLength: 15,
+  maxLength: 40,
+});
+
+export function isBegin(asking: Asking): asking is Begin {
+  return asking.kind !== "capture" && asking.kind !== "return";
+}

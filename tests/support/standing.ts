@@ -1,0 +1,82 @@
+/**
+ * The money adds up: what the bank approved and has not taken back equals what the gateway calls
+ * approved. Both sides are read as they are kept, and nothing of either program's own sums is used.
+ */
+import assert from "node:assert/strict";
+import type { LedgerEntry } from "@tollgate/sandbox-bank";
+
+/** In minor units: held for a capture, and taken from the cardholder. */
+export type Standing = { readonly held: bigint; readonly taken: bigint };
+
+type Kept = {
+  readonly kind: string;
+  readonly stage: string;
+  readonly amount: readonly [minor: string, currency: string];
+  readonly charge?: { readonly reference: string };
+  readonly answer?: { readonly approvedAmount?: readonly [minor: string, currency: string] };
+};
+
+export type KeptOrder = {
+  readonly id: string;
+  /** Something is still to be done for it. */
+  readonly due: boolean;
+  readonly progress: { readonly transaction: Kept; readonly earlier: readonly Kept[] };
+};
+
+export const keptOrders = "select id, due_at is not null as due, progress from orders";
+
+/** Orders that are on their way or in doubt are left out: of those nothing is said yet. */
+export function assertStandingsAgree(
+  orders: readonly KeptOrder[],
+  ledger: readonly LedgerEntry[],
+): void {
+  const booked = Map.groupBy(ledger, ({ reference }) => reference);
+  const known = new Set(orders.map(referenceOf));
+  for (const reference of booked.keys()) {
+    assert.ok(known.has(reference), `the bank has booked the unknown ${reference}`);
+  }
+  for (const order of orders.filter(({ due }) => !due)) {
+    const entries = booked.get(referenceOf(order) ?? "") ?? [];
+    assert.deepEqual(standingAtBank(entries), standingAtGateway(order), `order ${order.id}`);
+    assert.ok(entries.filter(isCharge).length <= 1, `order ${order.id} was charged twice`);
+  }
+}
+
+export function standingAtBank(entries: readonly LedgerEntry[]): Standing {
+  const sum = (kind: string) =>
+    entries.filter((each) => each.kind === kind).reduce((total, each) => total + each.amount, 0n);
+  const captured = sum("capture");
+  const isCaptured = entries.some(({ kind }) => kind === "capture");
+  const held = sum("authorisation");
+  const given = sum("reversal");
+  // What was given back before a capture was let go of; afterwards it was money.
+  if (held > 0n && !isCaptured) return { held: held - given, taken: 0n };
+  return { held: 0n, taken: sum("sale") + captured - given };
+}
+
+function standingAtGateway({ progress }: KeptOrder): Standing {
+  const approved = [...progress.earlier, progress.transaction].filter(
+    ({ stage }) => stage === "approved",
+  );
+  const sum = (kind: string) =>
+    approved
+      .filter((each) => each.kind === kind)
+      .reduce((total, each) => total + granted(each), 0n);
+  const captured = approved.some(({ kind }) => kind === "capture");
+  return {
+    held: captured ? 0n : sum("preauth") - sum("cancel"),
+    taken: sum("sale") + sum("capture") - sum("reversal"),
+  };
+}
+
+function granted({ amount, answer }: Kept): bigint {
+  return BigInt((answer?.approvedAmount ?? amount)[0]);
+}
+
+function referenceOf({ progress }: KeptOrder): string | undefined {
+  return (progress.earlier[0] ?? progress.transaction).charge?.reference;
+}
+
+function isCharge({ kind }: LedgerEntry): boolean {
+  return kind === "sale" || kind === "authorisation";
+}

@@ -1,0 +1,142 @@
+/**
+ * A gateway in memory, without database and bank, for the examples in the documents: requests go
+ * through the real checks and become real orders, so that no example can be wrong. Time stands
+ * still in it and every bank says yes at once.
+ */
+import { makeScreen } from "../../gateway/filters/screen.ts";
+import { makeIssuerTable } from "../../gateway/issuers/issuer-table.ts";
+import { sandboxRanges } from "../../gateway/issuers/sandbox-ranges.ts";
+import { makeAdvance } from "../../gateway/orders/advance.ts";
+import { makeFollow } from "../../gateway/orders/apply.ts";
+import type { Deadlines } from "../../gateway/orders/deadlines.ts";
+import type { OrderEvent } from "../../gateway/orders/events.ts";
+import type { Order } from "../../gateway/orders/order.ts";
+import type { Services } from "../../gateway/services.ts";
+import { makeLookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
+import { Failure } from "../../gateway/values/failure.ts";
+import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
+import { makePrintDate, minutes } from "../../gateway/values/time.ts";
+import { makeAccept } from "../../gateway/work/accept.ts";
+import type { Carry } from "../../gateway/work/carry.ts";
+import { makeFindOrder } from "../../gateway/work/find-order.ts";
+import { makeFollowUp } from "../../gateway/work/follow-up.ts";
+import { onlyEndpoint, sampleClock, sampleOrderId } from "./sample-world.ts";
+
+/** Time stands still, so that no deadline is ever near. */
+const limitMs = minutes(5);
+const sampleDeadlines: Deadlines = {
+  stageMs: {
+    filtering: limitMs,
+    authenticating: limitMs,
+    awaiting_method: limitMs,
+    awaiting_challenge: limitMs,
+    awaiting_pares: limitMs,
+    authorizing: limitMs,
+    inquiring: limitMs,
+    reversing: limitMs,
+    capturing: limitMs,
+    returning: limitMs,
+    repeating: limitMs,
+  },
+  leaseMs: limitMs,
+  repeatGapsMs: [limitMs],
+};
+
+const advance = makeAdvance(sampleDeadlines, {
+  screen: makeScreen(
+    () => onlyEndpoint,
+    () => true,
+  ),
+  look_up_3ds: makeLookUp3ds(() => onlyEndpoint),
+});
+
+const issuers = makeIssuerTable(sandboxRanges);
+
+export function makeSampleGateway(): Services {
+  const orders = new Map<OrderId, Order>();
+  let count = 0;
+
+  const carry: Carry = {
+    start: (order) => keep(approve(order)),
+    has: () => false,
+    count: 0,
+    idle: async () => undefined,
+  };
+  const shared = { advance, carry, clock: sampleClock, inFlightMax: 1 };
+  const accept = makeAccept({
+    ...shared,
+    begin: async ({ step }) => {
+      keep(step.order);
+      return "done";
+    },
+    findKnown: async () => [],
+    findIssuer: issuers.find,
+    vault: {
+      seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
+      fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "613942087530214466" }),
+      digest: () => Buffer.alloc(32),
+    },
+    nextOrderId: async () => {
+      count += 1;
+      return asOrderId(sampleOrderId(count));
+    },
+  });
+  const find = makeFindOrder({
+    findById: async ({ orderId }) => orders.get(orderId),
+    findKnown: async () => [],
+    findBySerial: async () => undefined,
+  });
+  const follow = makeFollow({
+    ...shared,
+    commit: async ({ order }) => {
+      keep(order);
+      return "done";
+    },
+    load: async (_merchant, id) => get(id),
+  });
+  return {
+    orders: {
+      accept,
+      find,
+      followUp: makeFollowUp({ ...shared, find, follow }),
+      // No example is of a synchronous request.
+      waitForResult: async (found) => found,
+    },
+    printDate: makePrintDate("UTC"),
+  };
+
+  function keep(order: Order): void {
+    orders.set(order.id, order);
+  }
+
+  function get(id: OrderId): Order {
+    const order = orders.get(id);
+    if (order === undefined) throw new Error(`There is no sample order ${id}.`);
+    return order;
+  }
+}
+
+function approve(order: Order): Order {
+  const step = advance(order, approvalOf(order), sampleClock.now());
+  if (step instanceof Failure) throw new Error(step.cause);
+  return step.order;
+}
+
+function approvalOf({ transaction }: Order): OrderEvent {
+  const answer = {
+    responseCode: "00",
+    approvalCode: "731904",
+    networkId: "107073092653001",
+    approvedAmount: undefined,
+    processedAt: sampleClock.now(),
+  };
+  switch (transaction.kind) {
+    case "capture":
+      return { kind: "captured", answer };
+    case "reversal":
+    case "cancel":
+      return { kind: "returned", answer };
+    default:
+      return { kind: "authorized", answer, receiptId: asReceiptId("8146609321774035") };
+  }
+}
