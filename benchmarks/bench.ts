@@ -130,13 +130,19 @@ async function measureRound(
     `${count} sales, accepted ${perSecond(sales.acceptedPerSecond)}, ` +
       `completed ${perSecond(sales.completedPerSecond)}`,
   );
+  const capturesPerSecond = await measure.measureCaptures(
+    stage,
+    `held${round}`,
+    Math.round(count / 4),
+  );
+  tell(`held and captured ${perSecond(capturesPerSecond)}`);
   const pollsPerSecond = await measure.measurePolls(stage);
   tell(`status polls ${perSecond(pollsPerSecond)}`);
   const arrivals = await measure.measureArrivals(stage, `open${round}`);
   const { p50, p99 } = arrivals.finalMs;
   tell(`overhead at ${plan.arrivalsPerSecond}/s: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
   const baselines = { insertsPerSecond, routePerSecond, routeArrivalsMs };
-  return { ...baselines, sales, pollsPerSecond, arrivals };
+  return { ...baselines, sales, capturesPerSecond, pollsPerSecond, arrivals };
 }
 
 type Outcome = {

@@ -8,6 +8,8 @@ const money = { amount: 1042, currency: "USD" };
 const order: OrderRow = { ...name, stage: "approved", isFinal: true, reference: "R1", ...money };
 const sale: LedgerEntry = { reference: "R1", kind: "sale", ...money };
 const reversal: LedgerEntry = { ...sale, kind: "reversal" };
+const hold: LedgerEntry = { ...sale, kind: "authorisation" };
+const capture: LedgerEntry = { ...sale, kind: "capture" };
 
 type Case = readonly [string, readonly OrderRow[], readonly LedgerEntry[], readonly number[]];
 
@@ -20,6 +22,8 @@ const cases: readonly Case[] = [
   ["two orders for one id",           [order, { ...order, orderId: "2", stage: "declined", reference: "R2" }], [sale],          [0, 1, 0]],
   ["charged twice",                   [order],                                                  [sale, sale],                   [0, 1, 1]],
   ["charged once for each order",     [order, { ...order, orderId: "2", reference: "R2" }],     [sale, { ...sale, reference: "R2" }], [0, 2, 0]],
+  ["held and captured",               [order],                                                  [hold, capture],                [0, 0, 0]],
+  ["captured twice",                  [order],                                                  [hold, capture, capture],       [0, 1, 1]],
   ["approved, never booked",          [order],                                                  [],                             [0, 0, 1]],
   ["approved, taken back",            [order],                                                  [sale, reversal],               [0, 0, 1]],
   ["another amount",                  [order],                                                  [{ ...sale, amount: 1043 }],    [0, 0, 1]],

@@ -27,7 +27,7 @@ export type Books = {
   readonly ledgerEntries: number;
   /** Acknowledged, but not in the database or not final. */
   readonly lost: readonly string[];
-  /** Two orders, or two sales at the bank, for one client order id. */
+  /** Two orders, or two sales or captures at the bank, for one client order id. */
   readonly doubled: readonly string[];
   /** References on which gateway and bank do not agree, and how. */
   readonly differing: readonly string[];
@@ -66,7 +66,7 @@ function findLost(acknowledged: readonly OrderName[], orders: readonly OrderRow[
 
 function findDoubled(orders: readonly OrderRow[], entries: readonly LedgerEntry[]): string[] {
   const nameOf = new Map(orders.map((order) => [order.reference, order.clientOrderId]));
-  const sales = entries.filter(({ kind }) => kind === "sale");
+  const sales = entries.filter(({ kind }) => kind === "sale" || kind === "capture");
   const salesOf = Map.groupBy(sales, ({ reference }) => nameOf.get(reference) ?? reference);
   const ordersOf = Map.groupBy(orders, ({ clientOrderId }) => clientOrderId);
   return [
@@ -82,7 +82,10 @@ function findDoubled(orders: readonly OrderRow[], entries: readonly LedgerEntry[
 /** A charge that was taken back in full is on neither side. */
 function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEntry[]): string[] {
   const standing = new Map<string, number>();
+  // A capture takes what was held: the hold is no money by then.
+  const captured = new Set(entries.flatMap((each) => (isCapture(each) ? [each.reference] : [])));
   for (const { reference, kind, amount, currency } of entries) {
+    if (kind === "authorisation" && captured.has(reference)) continue;
     const key = `${reference} ${currency}`;
     const signed = kind === "reversal" ? -amount : amount;
     standing.set(key, (standing.get(key) ?? 0) + signed);
@@ -98,6 +101,10 @@ function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEn
     if (booked !== 0) differing.push(`${key}: gateway 0, bank ${booked}`);
   }
   return differing;
+}
+
+function isCapture({ kind }: LedgerEntry): boolean {
+  return kind === "capture";
 }
 
 export async function readOrders(database: Client): Promise<readonly OrderRow[]> {

@@ -7,10 +7,17 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Reply } from "./http-connection.ts";
 import { type ArrivalTimes, runArrivals, runClosedLoop, type Span } from "./http-load.ts";
 import { offer } from "./part-process.ts";
-import { makeSaleRequests, makeStatusRequests, type OrderName, type Target } from "./requests.ts";
+import {
+  type Beginning,
+  makeOrderRequests,
+  makeSaleRequests,
+  type OrderName,
+  type Target,
+} from "./requests.ts";
 
 export type LoadJobs = {
-  readonly sales: readonly [SalesJob & { readonly count: number }, Load];
+  readonly sales: readonly [SalesJob & { readonly count: number; readonly kind: Beginning }, Load];
+  readonly captures: readonly [Omit<PollsJob, "seconds">, Load];
   readonly arrivals: readonly [ArrivalsJob, Load & ArrivalTimes];
   /** The order ids of the last sales, by their index; empty where none was acknowledged. */
   readonly acknowledged: readonly [undefined, readonly string[]];
@@ -42,8 +49,8 @@ const calmMs = 200;
 let acknowledged: string[] = [];
 
 offer<LoadJobs>({
-  async sales({ target, connections, prefix, count }) {
-    const requests = makeSaleRequests(target, prefix, count);
+  async sales({ target, connections, prefix, count, kind }) {
+    const requests = makeSaleRequests(target, { prefix, count, kind });
     const taken = takeAcknowledgements(count);
     await pause(calmMs);
     const { port } = target;
@@ -54,7 +61,7 @@ offer<LoadJobs>({
 
   async arrivals({ target, connections, prefix, perSecond, seconds }) {
     const count = perSecond * seconds;
-    const requests = makeSaleRequests(target, prefix, count);
+    const requests = makeSaleRequests(target, { prefix, count });
     const taken = takeAcknowledgements(count);
     await pause(calmMs);
     const { port } = target;
@@ -67,8 +74,19 @@ offer<LoadJobs>({
     return acknowledged;
   },
 
+  async captures({ target, connections, orders }) {
+    const requests = makeOrderRequests(target, "capture", orders);
+    const taken = countRefusals((reply) => reply.body.startsWith("type=async-response&"));
+    await pause(calmMs);
+    const { port } = target;
+    const { onReply } = taken;
+    const until = { count: orders.length };
+    const span = await runClosedLoop({ port, connections, requests, until, onReply });
+    return { ...span, ...taken.refusals() };
+  },
+
   async polls({ target, connections, orders, seconds }) {
-    const requests = makeStatusRequests(target, orders);
+    const requests = makeOrderRequests(target, "status", orders);
     const taken = countRefusals((reply) => reply.body.includes("&status=approved&"));
     await pause(calmMs);
     const { port } = target;
@@ -78,7 +96,7 @@ offer<LoadJobs>({
   },
 
   async route({ target, connections, prefix, seconds }) {
-    const requests = makeSaleRequests(target, prefix, routeRequests);
+    const requests = makeSaleRequests(target, { prefix, count: routeRequests });
     const taken = countRefusals((reply) => reply.status === 200);
     await pause(calmMs);
     const { port } = target;

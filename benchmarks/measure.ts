@@ -66,7 +66,8 @@ export async function measureSales(stage: Stage, prefix: string, count: number):
   const { plan, gateway, load } = stage;
   const { target } = gateway;
   const before = await readMetrics(target.port);
-  const sold = await load.ask("sales", { target, connections: plan.connections, prefix, count });
+  const { connections } = plan;
+  const sold = await load.ask("sales", { target, connections, prefix, count, kind: "sale" });
   const completedAtMs = await untilNoneOpen(stage);
   const after = await readMetrics(target.port);
   await takeAcknowledged(stage, prefix);
@@ -81,6 +82,27 @@ export async function measureSales(stage: Stage, prefix: string, count: number):
     completedPerSecond: (orders * 1000) / completedMs,
     means: meansBetween(before, after),
   };
+}
+
+/** Orders a second that were held and captured, both from the first request to the last commit. */
+export async function measureCaptures(
+  stage: Stage,
+  prefix: string,
+  count: number,
+): Promise<number> {
+  const { plan, gateway, load } = stage;
+  const { target } = gateway;
+  const { connections } = plan;
+  const held = await load.ask("sales", { target, connections, prefix, count, kind: "preauth" });
+  const heldMs = (await untilNoneOpen(stage)) - held.startedAtMs;
+  const from = stage.acknowledged.length;
+  await takeAcknowledged(stage, prefix);
+  const orders = stage.acknowledged.slice(from);
+
+  const captured = await load.ask("captures", { target, connections, orders });
+  const capturedMs = (await untilNoneOpen(stage)) - captured.startedAtMs;
+  rateOf(captured);
+  return ((await countApproved(stage, prefix)) * 1000) / (heldMs + capturedMs);
 }
 
 export async function measurePolls({ plan, gateway, load, acknowledged }: Stage): Promise<number> {

@@ -12,6 +12,7 @@ export type Round = {
   readonly routePerSecond: number;
   readonly routeArrivalsMs: Percentiles;
   readonly sales: Sales;
+  readonly capturesPerSecond: number;
   readonly pollsPerSecond: number;
   readonly arrivals: Overhead & { readonly bankAnswerMs: number };
 };
@@ -32,6 +33,7 @@ const rows: readonly Row[] = [
   ["accepted sales",                         "/s", ({ sales }) => sales.acceptedPerSecond],
   ["completed sales",                        "/s", ({ sales }) => sales.completedPerSecond],
   ["sales refused under that load",          "",   ({ sales }) => sales.refused],
+  ["orders held and captured",               "/s", ({ capturesPerSecond }) => capturesPerSecond],
   ["status polls",                           "/s", ({ pollsPerSecond }) => pollsPerSecond],
   ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
   ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
@@ -108,6 +110,7 @@ export const definitions = `
   accepted      from the first request to the last acknowledgement, closed loop
   completed     the same orders, from the first request until a second connection to the database
                 sees every one of them committed and final; only approved ones are counted
+  captured      preauthorised until all are final, then captured until all are final again
   overhead      open arrivals, from the moment a request was due until the gateway knew its final
                 commit (its log's line, rounded up to the next ms); the bank's own time and the load
                 generator's delay are not subtracted

@@ -12,7 +12,7 @@ test("card numbers end in their check digit and differ", () => {
 
 test("every request names its own length and order", () => {
   const target = { port: 1, endpoint: "7", login: "demo", controlKey: "key" };
-  const requests = makeSaleRequests(target, "order", 3);
+  const requests = makeSaleRequests(target, { prefix: "order", count: 3 });
 
   const text = Buffer.from(requests.bytesOf(2)).toString();
   const [head = "", body = ""] = text.split("\r\n\r\n");

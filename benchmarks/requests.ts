@@ -17,14 +17,24 @@ export type OrderName = { readonly clientOrderId: string; readonly orderId: stri
 
 export type Requests = { readonly count: number; bytesOf(index: number): Uint8Array };
 
-export function makeSaleRequests(target: Target, prefix: string, count: number): Requests {
+export type Beginning = "sale" | "preauth";
+
+export function makeSaleRequests(
+  target: Target,
+  { prefix, count, kind = "sale" }: { prefix: string; count: number; kind?: Beginning },
+): Requests {
   return pack(count, (index) => {
     const pairs = salePairs(target, clientOrderIdOf(prefix, index), index);
-    return post(target.port, `/gw/api/v2/sale/${target.endpoint}`, writeForm(pairs));
+    return post(target.port, `/gw/api/v2/${kind}/${target.endpoint}`, writeForm(pairs));
   });
 }
 
-export function makeStatusRequests(target: Target, orders: readonly OrderName[]): Requests {
+/** A question about an order, or a capture of all that it holds: both are signed alike. */
+export function makeOrderRequests(
+  target: Target,
+  operation: "status" | "capture",
+  orders: readonly OrderName[],
+): Requests {
   return pack(orders.length, (index) => {
     const { clientOrderId = "", orderId = "" } = orders[index] ?? {};
     const signed = target.login + clientOrderId + orderId + target.controlKey;
@@ -34,7 +44,7 @@ export function makeStatusRequests(target: Target, orders: readonly OrderName[])
       ["orderid", orderId],
       ["control", hash("sha1", signed)],
     ];
-    return post(target.port, `/gw/api/v2/status/${target.endpoint}`, writeForm(pairs));
+    return post(target.port, `/gw/api/v2/${operation}/${target.endpoint}`, writeForm(pairs));
   });
 }
 
