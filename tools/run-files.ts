@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { relative, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { type EventData, run } from "node:test";
 import { inspect } from "node:util";
 
@@ -16,6 +17,9 @@ type Course = {
   readonly tally: Tally;
   readonly say: (line: string) => void;
 };
+
+/** So that the runner's own limit, which can name the test, comes first. */
+const graceMs = 10_000;
 
 type Result = EventData.TestPass | EventData.TestFail;
 
@@ -31,7 +35,13 @@ export async function runFiles({ files, concurrency, minutes, tally, say }: Cour
   };
 
   const paths = files.map((file) => resolve(file));
-  const events = run({ files: paths, concurrency, timeout: minutes * 60_000 });
+  const watch = new AbortController();
+  const { signal } = watch;
+  const events = run({ files: paths, concurrency, timeout: minutes * 60_000, signal });
+  const stopWatching = watchFor(events, minutes * 60_000 + graceMs, () => {
+    say(`\n✖ nothing has happened for ${minutes} minutes: a file hangs, and the group is ended`);
+    watch.abort();
+  });
   events.on("test:stdout", remember).on("test:stderr", remember);
   events.on("test:complete", ({ name, file, details }) => {
     if (!isWholeFile({ name, file })) return;
@@ -47,13 +57,23 @@ export async function runFiles({ files, concurrency, minutes, tally, say }: Cour
   events.on("test:fail", (result) => {
     if (!isEchoOfSubtest(result.details.error)) fail(result, describe(result.details.error));
   });
-  events.resume();
   await once(events, "end");
+  stopWatching();
 
   for (const file of faulty) {
     const output = printed.get(file)?.trim();
     if (output) say(`\nPrinted by ${relative(".", file)}:\n${indent(output)}\n`);
   }
+}
+
+/** The runner's limit is about tests: a file whose tests are over may still never end. */
+function watchFor(events: Readable, quietMs: number, giveUp: () => void): () => void {
+  let timer = setTimeout(giveUp, quietMs);
+  events.on("data", () => {
+    clearTimeout(timer);
+    timer = setTimeout(giveUp, quietMs);
+  });
+  return () => clearTimeout(timer);
 }
 
 /** The runner reports a file itself only when it failed as a whole or held no test. */
