@@ -3,8 +3,9 @@ import type { Acquirer } from "./acquirers/acquirer.ts";
 import { makeAuthorize } from "./acquirers/authorize.ts";
 import { makeCapture, makeGiveBack } from "./acquirers/follow-up.ts";
 import { makeInquire } from "./acquirers/inquire.ts";
-import { reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
+import { isUndecided, reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
 import { makeReverse } from "./acquirers/reverse.ts";
+import { makeIsTooLate } from "./acquirers/too-late.ts";
 import type { Config } from "./config.ts";
 import type { Doers } from "./orders/doer.ts";
 import type { Endpoint } from "./orders/merchant.ts";
@@ -30,9 +31,12 @@ export function makeDoers(needs: DoerNeeds): Doers {
   const acquirerOf = ({ transaction }: Order) =>
     transaction.charge === undefined ? undefined : needs.findAcquirer(transaction.charge.gate.id);
   const findCard = vault.reveal;
-  const takesPart = ({ endpointId }: Order) =>
+  // Nothing was asked for by a verification, so nothing of it can be missing.
+  const takesPart = ({ endpointId, transaction }: Order) =>
+    transaction.kind === "account-verification" ||
     getEndpoint(endpointId).settings.acceptsPartialApprovals === true;
-  const { answerTimeoutMs } = config;
+  const isTooLate = makeIsTooLate(clock, config.answerTimeoutMs);
+  const followUp = { acquirerOf, findCard, reasonOf, isUndecided, isTooLate };
   return {
     authorize: makeAuthorize({
       acquirerOf,
@@ -40,13 +44,12 @@ export function makeDoers(needs: DoerNeeds): Doers {
       newReceiptId,
       findOtherGate: makeFindOtherGate(needs),
       takesPart,
-      clock,
-      answerTimeoutMs,
+      isTooLate,
     }),
     inquire: makeInquire({ acquirerOf, findCard, newReceiptId, takesPart }),
     reverse: makeReverse({ acquirerOf, findCard }),
-    capture: makeCapture({ acquirerOf, findCard, reasonOf }),
-    give_back: makeGiveBack({ acquirerOf, findCard, reasonOf }),
+    capture: makeCapture(followUp),
+    give_back: makeGiveBack(followUp),
     alert_operator: makeAlertOperator(needs.alert),
   };
 }

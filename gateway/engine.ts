@@ -10,8 +10,8 @@ import { makeScreen } from "./filters/screen.ts";
 import { makeAdvance } from "./orders/advance.ts";
 import { makeApply, makeClaim, makeFollow } from "./orders/apply.ts";
 import type { Deadlines } from "./orders/deadlines.ts";
-import type { Answer, Issuer, Order } from "./orders/order.ts";
-import { parseReference } from "./orders/trace.ts";
+import type { OrderEvent } from "./orders/events.ts";
+import type { Issuer, Order } from "./orders/order.ts";
 import { makeBegin, makeCommit } from "./storage/commit.ts";
 import type { Database } from "./storage/database.ts";
 import {
@@ -23,11 +23,13 @@ import {
 } from "./storage/find-orders.ts";
 import { makeNextOrderId } from "./storage/order-ids.ts";
 import { makeLookUp3ds } from "./threeds/look-up-3ds.ts";
+import type { Failure } from "./values/failure.ts";
 import { makeAccept } from "./work/accept.ts";
 import { makeCarry } from "./work/carry.ts";
 import { makeClaimWork } from "./work/claim.ts";
 import { makeFindOrder } from "./work/find-order.ts";
 import { makeFollowUp } from "./work/follow-up.ts";
+import { makeLateApprovals } from "./work/late-approvals.ts";
 import { makeResultWaits } from "./work/wait-for-result.ts";
 
 export type EngineNeeds = DoerNeeds & {
@@ -36,6 +38,7 @@ export type EngineNeeds = DoerNeeds & {
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly onBatch: (queue: string) => (size: number, durationMs: number) => void;
   readonly onStep: (order: Order) => void;
+  readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
 };
 
@@ -51,7 +54,6 @@ export function makeEngine(needs: EngineNeeds) {
   const { byId, byClientOrderId } = makeFindOrders(database.hot, one("read"));
   const findKnown = (merchantId: Order["merchantId"], clientOrderId: string) =>
     byClientOrderId({ merchantId, clientOrderId });
-  const findBySequence = makeFindBySequence(database.hot);
 
   const advance = makeAdvance(deadlinesOf(config), {
     screen: makeScreen(needs.getEndpoint, isReadyOf(needs)),
@@ -73,6 +75,7 @@ export function makeEngine(needs: EngineNeeds) {
       needs.onStep(order);
       waits.tell(order);
     },
+    onRefused: needs.onRefused,
     onTrouble: needs.onTrouble,
   });
   const accept = makeAccept({
@@ -99,21 +102,13 @@ export function makeEngine(needs: EngineNeeds) {
   const find = makeFindOrder({ findById: byId, findKnown, findBySerial });
   const { inFlightMax } = config;
   const followUp = makeFollowUp({ find, follow: makeFollow(steps), carry, inFlightMax });
-  return { accept, find, followUp, waits, carry, work, reportLateApproval };
+  const late = makeLateApprovals({ find: makeFindBySequence(database.hot), apply, carry });
+  return { accept, find, followUp, waits, carry, work, late };
 
   async function load(merchantId: Order["merchantId"], orderId: Order["id"]): Promise<Order> {
     const order = await byId({ merchantId, orderId });
     if (order === undefined) throw new Error(`order ${orderId} has vanished`);
     return order;
-  }
-
-  /** Nobody waits for this approval any more; the charge that it confirms must not stand. */
-  async function reportLateApproval(reference: string, answer: Answer): Promise<void> {
-    const named = parseReference(reference);
-    const order = named === undefined ? undefined : await findBySequence(named.sequence);
-    if (order?.transaction.charge?.reference !== reference) return;
-    const next = await apply(order, { kind: "approved_late", answer });
-    if ("owed" in next) carry.start(next, { startedBefore: false, inHand: undefined });
   }
 }
 

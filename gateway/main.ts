@@ -8,12 +8,14 @@ import { makeIso8583Acquirer } from "./acquirers/iso8583-host/connector.ts";
 import { dialects } from "./acquirers/iso8583-host/dialects/dialects.ts";
 import { systemClock } from "./clock.ts";
 import { baseUrlOf, type Config } from "./config.ts";
+import { isReadyOf } from "./doers.ts";
 import { type EdgeNeeds, makeEdges } from "./edges.ts";
 import { makeEngine } from "./engine.ts";
 import { openIssuers } from "./issuers/live-issuers.ts";
 import type { Log } from "./log/log.ts";
 import { makeMetrics } from "./log/metrics.ts";
 import { makeObserveOrders } from "./log/observe.ts";
+import { findMissingGates } from "./orders/route.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
@@ -107,7 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     node: presence.node,
     claimDue: engine.work.claimDue,
     async settle() {
-      do await engine.carry.idle();
+      do await idle();
       while ((await engine.work.claimDue()) > 0);
     },
     /** First no new work, then what is in hand, then the links it needs. */
@@ -116,10 +118,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       engine.waits.end();
       await server.close();
       // A database that is away holds a look and a step up for as long as it takes; we leave then.
-      await Promise.race([looked.then(engine.carry.idle), delay(config.drainMs)]);
+      await Promise.race([looked.then(idle), delay(config.drainMs)]);
       await leave();
     },
   };
+
+  /** Nothing is in hand, and nothing that a bank has told is still to be written. */
+  async function idle(): Promise<void> {
+    await engine.late.idle();
+    while (engine.carry.count > 0) {
+      await engine.carry.idle();
+      await engine.late.idle();
+    }
+  }
 
   async function leave(): Promise<void> {
     await gates.stop();
@@ -135,15 +146,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         answerTimeoutMs: config.answerTimeoutMs,
         limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
         log: (event, facts) => log.info({ gate: name, ...facts }, event),
-        onLateApproval: (reference, answer) => {
+        onLateApproval: (approval) => {
+          const { reference } = approval;
           log.warn({ gate: name, reference }, "an approval came too late");
-          engine.reportLateApproval(reference, answer).catch((error) => {
+          engine.late.report(approval).catch((error) => {
             log.error({ err: error, reference }, "a late approval could not be recorded");
           });
         },
         observe: {
           answered: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
-          inFlight: () => undefined,
         },
       });
   }
@@ -153,7 +164,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await database.query("select 1").catch((error) => {
       missing["database"] = error.message;
     });
-    for (const gate of gates.notReady()) missing[`gate ${gate}`] = "not signed on";
+    const endpoints = configuration.current().endpoints.values();
+    const isReady = isReadyOf({ findAcquirer: gates.find });
+    for (const gate of findMissingGates(endpoints, isReady)) {
+      missing[`gate ${gate}`] = "not signed on";
+    }
     return missing;
   }
 }

@@ -107,4 +107,10 @@ export type Unknown = {
 };
 
 /** An approval for which nobody waits any more: its reference is all that is known of it. */
-export type OnLateApproval = (reference: string, answer: Answer) => void;
+export type LateApproval = {
+  readonly reference: string;
+  readonly answer: Answer;
+  /** How much was approved, where the host says it. */
+  readonly minor: bigint | undefined;
+};
+export type OnLateApproval = (approval: LateApproval) => void;

@@ -6,9 +6,9 @@ import type { Doer } from "../orders/doer.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { GateFacts, Order, Reason } from "../orders/order.ts";
 import type { ReceiptId } from "../values/ids.ts";
-import type { Clock } from "../values/time.ts";
 import type { Authorization } from "./acquirer.ts";
 import { type AcquirerOf, attemptOf } from "./attempt.ts";
+import type { IsTooLate } from "./too-late.ts";
 
 type Needs = {
   readonly acquirerOf: AcquirerOf;
@@ -17,8 +17,7 @@ type Needs = {
   /** Another gate that is ready; nothing when there is none. */
   readonly findOtherGate: (order: Order) => GateFacts | undefined;
   readonly takesPart: (order: Order) => boolean;
-  readonly clock: Clock;
-  readonly answerTimeoutMs: number;
+  readonly isTooLate: IsTooLate;
 };
 
 export function makeAuthorize(needs: Needs): Doer {
@@ -28,24 +27,18 @@ export function makeAuthorize(needs: Needs): Doer {
     if (startedBefore) return inDoubt(acquirer?.inquire !== undefined, "node_lost");
 
     const attempt = inHand && attemptOf(order, inHand, inHand.cvv);
-    if (attempt === undefined || isTooLate(order)) return notSent;
+    if (attempt === undefined || needs.isTooLate(order)) return notSent;
     if (acquirer === undefined) return goElsewhere(order, "no such gate");
     const outcome = await acquirer.authorize(attempt);
     switch (outcome.kind) {
       case "not_sent":
-        return goElsewhere(order, "not signed on");
+        return goElsewhere(order, "nothing was sent");
       case "unknown":
         return inDoubt(acquirer.inquire !== undefined, outcome.cause);
       default:
         return answered(order, outcome);
     }
   };
-
-  /** So late that another node may take the order over before the bank's answer. */
-  function isTooLate({ owed }: Order): boolean {
-    const answeredAt = needs.clock.now() + needs.answerTimeoutMs;
-    return answeredAt >= (owed?.claimableAt ?? 0);
-  }
 
   function goElsewhere(order: Order, cause: string): OrderEvent {
     const gate = needs.findOtherGate(order);

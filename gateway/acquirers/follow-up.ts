@@ -9,11 +9,15 @@ import type { Answer, Order, Reason, Transaction } from "../orders/order.ts";
 import { type Money, subtract } from "../values/money.ts";
 import type { Acquirer, FollowUp, FollowUpAnswer } from "./acquirer.ts";
 import { type AcquirerOf, type FindCard, originalOf } from "./attempt.ts";
+import type { IsTooLate } from "./too-late.ts";
 
 type Needs = {
   readonly acquirerOf: AcquirerOf;
   readonly findCard: FindCard;
   readonly reasonOf: (responseCode: string) => Reason;
+  /** An answer to a repeat that says nothing of what became of the first message. */
+  readonly isUndecided: (responseCode: string) => boolean;
+  readonly isTooLate: IsTooLate;
 };
 
 export function makeCapture(needs: Needs): Doer {
@@ -39,7 +43,8 @@ type How = {
   readonly done: (answer: Answer) => OrderEvent & { readonly kind: EventKind };
 };
 
-function makeFollowUp({ acquirerOf, findCard, reasonOf }: Needs, how: How): Doer {
+function makeFollowUp(needs: Needs, how: How): Doer {
+  const { acquirerOf, findCard, reasonOf, isUndecided, isTooLate } = needs;
   return async (order, { startedBefore }) => {
     const { stage, amount, charge } = order.transaction;
     const acquirer = acquirerOf(order);
@@ -50,6 +55,8 @@ function makeFollowUp({ acquirerOf, findCard, reasonOf }: Needs, how: How): Doer
     if (card === undefined || original === undefined || charge === undefined) {
       return notSent(order.transaction, mayHaveLeft);
     }
+    // Another node may have it in hand by now: whoever still owns the order sends it as a repeat.
+    if (isTooLate(order)) return inDoubt(order.transaction, "too_late");
 
     const { traceNumber, transmittedAt } = charge;
     const outcome = await how.send(acquirer, {
@@ -60,12 +67,13 @@ function makeFollowUp({ acquirerOf, findCard, reasonOf }: Needs, how: How): Doer
     switch (outcome.kind) {
       case "approved":
         return how.done(outcome.answer);
-      case "refused":
-        return {
-          kind: "refused",
-          answer: outcome.answer,
-          reason: reasonOf(outcome.answer.responseCode),
-        };
+      case "refused": {
+        const { answer } = outcome;
+        const { responseCode } = answer;
+        return mayHaveLeft && isUndecided(responseCode)
+          ? inDoubt(order.transaction, `answered ${responseCode}`)
+          : { kind: "refused", answer, reason: reasonOf(responseCode) };
+      }
       case "not_sent":
         return notSent(order.transaction, mayHaveLeft);
       case "unknown":

@@ -12,8 +12,6 @@ export type StartAcquirer = (gate: Gate) => RunningAcquirer;
 
 export type Gates = {
   find(id: GateId): Acquirer | undefined;
-  /** Names of the gates that cannot take work now. */
-  notReady(): readonly string[];
   update(gates: Iterable<Gate>): void;
   stop(): Promise<void>;
 };
@@ -24,10 +22,6 @@ export function makeGates(start: StartAcquirer): Gates {
 
   return {
     find: (id) => running.get(id)?.acquirer,
-    notReady() {
-      const down = [...running.values()].filter(({ acquirer }) => !acquirer.isReady());
-      return down.map(({ gate }) => gate.name);
-    },
     update(gates) {
       const wanted = new Map([...gates].map((gate) => [gate.id, gate]));
       for (const [id, { gate }] of running) {

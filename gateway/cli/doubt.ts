@@ -7,7 +7,6 @@ import { userInfo } from "node:os";
 import { systemClock } from "../clock.ts";
 import { deadlinesOf } from "../engine.ts";
 import { makeAdvance } from "../orders/advance.ts";
-import { makeApply } from "../orders/apply.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/transitions.ts";
@@ -19,7 +18,7 @@ import { formatAmount } from "../values/money.ts";
 import { type Instant, makePrintDate } from "../values/time.ts";
 import { newReceiptId } from "../vault/receipt-ids.ts";
 import { wireStageOf } from "../views/stages.ts";
-import { findOrder, loadOrder } from "./find-order.ts";
+import { findOrder } from "./find-order.ts";
 import { complain, type House, inHouse } from "./house.ts";
 import { print } from "./print.ts";
 
@@ -50,9 +49,10 @@ function lineOf(order: Order, printDate: (instant: Instant) => string) {
     amount: `${formatAmount(amount)} ${amount.currency.code}`,
     gate: charge?.gate.id ?? "",
     reference: charge?.reference ?? "",
+    trace: charge?.traceNumber ?? "",
     sent: charge === undefined ? "" : printDate(charge.transmittedAt),
     tries,
-    "next try": order.owed === undefined ? "" : printDate(order.owed.claimableAt),
+    "next try": order.owed?.resting === true ? printDate(order.owed.claimableAt) : "now",
   };
 }
 
@@ -76,22 +76,22 @@ export function settleByHand(
   }
 }
 
-function settle(text: string, event: OrderEvent, json = false): Promise<void> {
+/** What an operator tells: always with his name and reason. */
+type Word = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
+
+function settle(text: string, event: Word, json = false): Promise<void> {
   return inHouse(async (house) => {
+    if (event.why.trim() === "" || event.by.trim() === "") {
+      return complain(new StartProblem("Neither --reason nor --by can be empty."));
+    }
     const order = await findOrder(house, text);
     if (order instanceof StartProblem) return complain(order);
     if (!isInDoubt(order)) return complain(new StartProblem(`Order ${text} is not in doubt.`));
 
-    const next = await makeApplyHere(house)(order, event);
-    if (next instanceof Failure) {
-      const { kind, stage } = order.transaction;
-      const sentence = `Order ${text} cannot be settled so in ${wireStageOf(kind, stage)}.`;
-      return complain(new StartProblem(sentence));
-    }
-    print(
-      { order: next.id, stage: wireStageOf(next.transaction.kind, next.transaction.stage) },
-      json,
-    );
+    const told = await tell(house, order, event);
+    if (told instanceof StartProblem) return complain(told);
+    const { kind, stage } = told.transaction;
+    print({ order: told.id, stage: wireStageOf(kind, stage) }, json);
   });
 }
 
@@ -99,18 +99,37 @@ function isInDoubt({ owed, transaction }: Order): boolean {
   return owed?.effect === "reverse" || stagesInDoubt.includes(transaction.stage);
 }
 
-/** What an operator tells leads to no effect that is done at once, so no doers are needed. */
-function makeApplyHere({ config, database }: House) {
-  const nobody = () => {
-    throw new Error("an operator's event was not expected to need this");
-  };
-  const node = `gw-${me()}`;
-  return makeApply({
-    advance: makeAdvance(deadlinesOf(config), { screen: nobody, look_up_3ds: nobody }),
-    commit: makeCommit(database.query, node, { batchMax: 1, inFlightMax: 1, beginTriesMs: 0 }),
-    load: loadOrder(database),
-    clock: systemClock,
-  });
+/**
+ * About the order as the operator has seen it: when it has moved on meanwhile, he looks again. What
+ * he tells leads to no effect that is done at once, so no doers are needed.
+ */
+async function tell(
+  { config, database }: House,
+  order: Order,
+  event: Word,
+): Promise<Order | StartProblem> {
+  if (event.kind !== "asked_again" && order.owed?.resting !== true) {
+    return new StartProblem(
+      `The bank is being asked about order ${order.id} at this moment. Settle it while it rests ` +
+        "between two tries: `gw doubt list` shows when the next one is.",
+    );
+  }
+  const advance = makeAdvance(deadlinesOf(config), { screen: nobody, look_up_3ds: nobody });
+  const step = advance(order, event, systemClock.now());
+  if (step instanceof Failure) {
+    const { kind, stage } = order.transaction;
+    return new StartProblem(
+      `Order ${order.id} cannot be settled so in ${wireStageOf(kind, stage)}.`,
+    );
+  }
+  const limits = { batchMax: 1, inFlightMax: 1, beginTriesMs: 0 };
+  const commit = makeCommit(database.query, `gw-${me()}`, limits);
+  if ((await commit(step)) === "done") return step.order;
+  return new StartProblem(`Order ${order.id} has just moved on: look at it again.`);
+}
+
+function nobody(): never {
+  throw new Error("an operator's event was not expected to need this");
 }
 
 function me(): string {

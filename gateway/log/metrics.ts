@@ -33,7 +33,7 @@ export function makeMetrics(watched: Watched) {
     requestMs: histogram("tollgate_request_duration_ms", "from request to answer", ["operation"]),
     stages: new Counter({
       name: "tollgate_order_stages_total",
-      help: "how often orders entered a stage",
+      help: "steps of orders, by the stage that they led to",
       labelNames: ["kind", "stage"],
       registers,
     }),

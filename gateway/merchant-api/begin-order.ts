@@ -43,7 +43,7 @@ export async function begin(
     purchase: readPurchase(request, money),
     card: facts,
     inHand,
-    sameness: samenessOf(`${kind}/${endpoint.id}`, context),
+    sameness: samenessOf(kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`, context),
   });
   if (accepted instanceof Failure) return accepted;
   // A new order is written together with the request that began it.

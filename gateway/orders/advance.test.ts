@@ -66,7 +66,7 @@ test("an order that is filtered out is final and owes nothing that is carried", 
 
 test("an event that the stage does not know is refused, and the order stays as it is", () => {
   for (const stage of stagesOf()) {
-    const order = inStage(stage);
+    const order = { ...inStage(stage), owed: resting };
     const before = structuredClone({ ...order, purchase: undefined, transaction: undefined });
     for (const event of refusedIn(stage)) {
       const refusal = advance(order, event, start);
@@ -126,6 +126,8 @@ test("the time of the end is that of the first end", () => {
   assert.equal(again.transaction.finishedAt, later(start, 5));
   assert.equal(again.owed?.effect, "reverse");
 });
+
+const resting = { effect: "reverse", claimableAt: start, resting: true } as const;
 
 function stagesOf(): readonly Stage[] {
   const stages: Stage[] = [];

@@ -48,8 +48,9 @@ export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advanc
     // Whoever tells an operator's wish may be no node: the first that looks shall take it up.
     if (last.kind === "asked_again") return { effect, claimableAt: at };
     // What went unanswered rests until its gap is over; all else is in the hands of this node.
-    const tries = isUnanswered(last) ? order.transaction.tries : 0;
-    return { effect, claimableAt: later(at, claimableAfterMs(deadlines, tries)) };
+    if (!isUnanswered(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };
+    const gapMs = claimableAfterMs(deadlines, order.transaction.tries);
+    return { effect, claimableAt: later(at, gapMs), resting: true as const };
   }
 
   /** Set anew when the stage changes and when it has passed; else the order's time goes on. */
@@ -65,6 +66,11 @@ export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advanc
 /** The order rests now until its next try. */
 export function isUnanswered({ kind }: OrderEvent): boolean {
   return kind === "reversal_unanswered" || kind === "repeat_unanswered";
+}
+
+/** What the bank may say any moment must not be settled over its head. */
+function isSettlement({ kind }: OrderEvent): boolean {
+  return kind === "settled_as_done" || kind === "settled_as_not_done";
 }
 
 type Met = { readonly order: Order; readonly effect: Effect | undefined };
@@ -84,6 +90,9 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     return { order: { ...order, version, earlier, transaction: next }, effect };
   }
 
+  if (isSettlement(event) && order.owed?.resting !== true) {
+    return new Failure("not_allowed_now", "", `${event.kind} while the bank is being asked`);
+  }
   const cell = tables[transaction.kind][transaction.stage]?.[event.kind];
   if (cell === undefined) {
     return new Failure("not_allowed_now", "", `${event.kind} in stage ${transaction.stage}`);

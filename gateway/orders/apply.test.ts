@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
+import { asSerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Step } from "./advance.ts";
 import { type Commit, makeApply, makeClaim } from "./apply.ts";
 import type { Order } from "./order.ts";
-import { advance, draft, events, inStage, meet, start } from "./testing.ts";
+import { advance, approved, asks, draft, events, inStage, meet, start } from "./testing.ts";
 
 const clock: Clock = { now: () => start, after: () => () => undefined };
 
@@ -105,4 +106,61 @@ test("a deadline that passed counts for the order as it was found, not for what 
   const expired = await claim(owing, { kind: "expired" });
 
   assert.equal(expired, undefined);
+});
+
+test("an answer to one transaction means nothing for the next of the same order", async () => {
+  const first = meet(approved("preauth"), asks("capture", 500n));
+  const resting = meet(meet(first, events.outcome_unknown), events.repeat_unanswered);
+  const settled = meet(resting, events.settled_as_not_done);
+  const second = { ...asks("capture", 300n), serialNumber: asSerialNumber("s-3") };
+  const store = makeStore(meet(settled, second));
+
+  const next = await makeApply({ ...store, advance, clock })(first, events.captured);
+
+  assert.ok(next instanceof Failure);
+  const { transaction } = await store.load();
+  assert.deepEqual([transaction.serialNumber, transaction.stage], ["s-3", "capturing"]);
+  assert.deepEqual(
+    store.steps.flatMap((step) => step.events.map(({ kind }) => kind)),
+    ["noted"],
+  );
+});
+
+test("doubt about one attempt means nothing for the next, which went through another gate", async () => {
+  const first = meet(draft, events.received);
+  const claimed = meet(first, events.claimed);
+  const store = makeStore(claimed);
+  const apply = makeApply({ ...store, advance, clock });
+
+  const rerouted = await apply(first, events.rerouted);
+  const doubt = await apply(claimed, events.outcome_unknown);
+
+  assert.ok(!(rerouted instanceof Failure));
+  assert.ok(doubt instanceof Failure);
+  assert.equal((await store.load()).transaction.stage, "authorizing");
+});
+
+for (const kind of ["authorized", "approved_in_part"] as const) {
+  test(`${kind}, when the order has no use for it any more, is given back`, async () => {
+    const authorizing = meet(draft, events.received);
+    const reversed = meet(meet(authorizing, events.outcome_unknown), events.reversed);
+    const store = makeStore(reversed);
+
+    const next = await makeApply({ ...store, advance, clock })(authorizing, events[kind]);
+
+    assert.ok(!(next instanceof Failure));
+    assert.deepEqual([next.transaction.stage, next.owed?.effect], ["error", "reverse"]);
+  });
+}
+
+test("nobody settles what the bank is being asked about", () => {
+  const asking = meet(meet(draft, events.received), events.outcome_unknown);
+  const resting = meet(asking, events.reversal_unanswered);
+  const claimed = meet(resting, events.claimed);
+
+  for (const event of [events.settled_as_done, events.settled_as_not_done]) {
+    assert.ok(advance(asking, event, start) instanceof Failure);
+    assert.ok(!(advance(resting, event, start) instanceof Failure));
+    assert.ok(advance(claimed, event, start) instanceof Failure);
+  }
 });

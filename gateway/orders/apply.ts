@@ -46,8 +46,10 @@ export function makeApply({ advance, commit, load, clock }: Needs): Apply {
   return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
     let met = order;
     for (;;) {
-      const step = advance(met, event, clock.now());
+      const step = isAbout(met, order) ? advance(met, event, clock.now()) : movedOn;
       if (step instanceof Failure) {
+        const late = lateApprovalOf(event);
+        if (late !== undefined && step !== movedOn) return apply(met, late);
         if (met !== order) await apply(met, noteOf(event, step));
         return step;
       }
@@ -55,6 +57,24 @@ export function makeApply({ advance, commit, load, clock }: Needs): Apply {
       met = await load(order.merchantId, order.id);
     }
   };
+}
+
+const movedOn = new Failure("not_allowed_now", "", "it was about an earlier transaction");
+
+/**
+ * An event is about the transaction, and the charge, that its reporter had in hand. When the order
+ * has gone on to another one meanwhile, what is learnt means nothing for that one.
+ */
+function isAbout({ transaction: now }: Order, { transaction: then }: Order): boolean {
+  if (now.serialNumber !== then.serialNumber) return false;
+  const [reference, earlier] = [now.charge?.reference, then.charge?.reference];
+  return earlier === undefined || reference === earlier;
+}
+
+/** An approval for which the order has no use any more is money taken, and must be given back. */
+function lateApprovalOf(event: OrderEvent): OrderEvent | undefined {
+  if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;
+  return { kind: "approved_late", answer: event.answer };
 }
 
 function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {

@@ -68,7 +68,8 @@ test("the order itself rests for the gap after each unanswered try", () => {
 
   for (const gapMs of [2_000, 5_000, 10_000, 10_000]) {
     order = meet(order, events.reversal_unanswered);
-    assert.deepEqual(order.owed, { effect: "reverse", claimableAt: later(start, gapMs) });
+    const claimableAt = later(start, gapMs);
+    assert.deepEqual(order.owed, { effect: "reverse", claimableAt, resting: true });
   }
 });
 
@@ -81,5 +82,6 @@ test("after a late approval the gaps begin from the first", () => {
   assert.deepEqual(late.owed, { effect: "reverse", claimableAt: later(start, 45_000) });
 
   const unanswered = meet(late, events.reversal_unanswered);
-  assert.deepEqual(unanswered.owed, { effect: "reverse", claimableAt: later(start, 2_000) });
+  const claimableAt = later(start, 2_000);
+  assert.deepEqual(unanswered.owed, { effect: "reverse", claimableAt, resting: true });
 });

@@ -40,7 +40,12 @@ export type Order = {
 };
 
 /** The effect owed and the moment from which any node may take it over. */
-export type Owed = { readonly effect: Effect; readonly claimableAt: Instant };
+export type Owed = {
+  readonly effect: Effect;
+  readonly claimableAt: Instant;
+  /** Nothing is on its way to the bank: the order waits for its next try. */
+  readonly resting?: true;
+};
 
 export type Purchase = {
   readonly amount: Money;

@@ -7,7 +7,7 @@ import { asGateId, asOrderId, type GateId } from "../values/ids.ts";
 import { Money } from "../values/money.ts";
 import type { EndpointGate } from "./merchant.ts";
 import type { Order } from "./order.ts";
-import { chooseGate } from "./route.ts";
+import { chooseGate, findMissingGates } from "./route.ts";
 import { draft } from "./testing.ts";
 
 const nobody: ReadonlySet<GateId> = new Set();
@@ -44,6 +44,18 @@ test("an account verification has no amount that a limit could mean", () => {
   const gates = [gateOf("a", { amountMin: 100n })];
 
   assert.equal(chooseGate(order, gates, allReady)?.choice, "only gate");
+});
+
+test("a gate without a link is missed only where no other gate stands in for it", () => {
+  const at = (gates: readonly EndpointGate[], enabled = true) => ({ gates, enabled });
+  const isReady = (gate: GateId) => gate === c.id;
+
+  const missing = (...endpoints: readonly { gates: readonly EndpointGate[]; enabled: boolean }[]) =>
+    [...findMissingGates(endpoints, isReady)].sort();
+
+  assert.deepEqual(missing(at([a, c]), at([c])), []);
+  assert.deepEqual(missing(at([a, c]), at([a, b])), ["a", "b"]);
+  assert.deepEqual(missing(at([a], false)), []);
 });
 
 const a = gateOf("a", { weight: 70 });

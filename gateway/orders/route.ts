@@ -3,7 +3,7 @@
  * the draw is made with the random digits at the end of its id.
  */
 import type { GateId } from "../values/ids.ts";
-import type { EndpointGate } from "./merchant.ts";
+import type { Endpoint, EndpointGate } from "./merchant.ts";
 import type { GateFacts, Order } from "./order.ts";
 
 export type Circumstances = {
@@ -34,6 +34,19 @@ export function chooseGate(
     else setAside.push({ gate, why });
   }
   return chooseAmong(fitting, setAside, { lot: lotOf(order), isReady: circumstances.isReady });
+}
+
+/** Gates whose links are wanted: those of endpoints that have no other to go through. */
+export function findMissingGates(
+  endpoints: Iterable<Pick<Endpoint, "gates" | "enabled">>,
+  isReady: Circumstances["isReady"],
+): ReadonlySet<string> {
+  const missing = new Set<string>();
+  for (const { gates, enabled } of endpoints) {
+    if (!enabled || gates.some(({ id }) => isReady(id))) continue;
+    for (const { name } of gates) missing.add(name);
+  }
+  return missing;
 }
 
 type SetAside = { readonly gate: EndpointGate; readonly why: string };

@@ -140,7 +140,8 @@ export function makeCountInDoubt(query: Query) {
 export function makeFindInDoubt(query: Query) {
   return async (most: number): Promise<readonly Order[]> => {
     const rows = await query<OrderRow>(
-      `select ${orderColumns} from orders where ${inDoubt} order by accepted_at limit $1`,
+      `select ${orderColumns} from orders where ${inDoubt}
+       order by (progress #>> '{transaction,charge,transmittedAt}')::float8 limit $1`,
       [most],
     );
     return rows.map(unpackOrder);

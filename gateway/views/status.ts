@@ -92,9 +92,10 @@ export function printStatus(
   return rows.map(([name, print]) => [name, print(seen)]);
 }
 
-/** Only when it is less than was asked for. */
-function chargedAmount(asked: Money, { charged }: Sums): string | undefined {
-  return isZero(charged) || isSameMoney(asked, charged) ? undefined : formatAmount(charged);
+/** Only when it is less than was asked for; what is held so far will be charged. */
+function chargedAmount(asked: Money, { charged, held }: Sums): string | undefined {
+  const granted = isZero(charged) ? held : charged;
+  return isZero(granted) || isSameMoney(asked, granted) ? undefined : formatAmount(granted);
 }
 
 /** All that was given back until now, not by this transaction alone. */

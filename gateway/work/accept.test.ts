@@ -33,6 +33,17 @@ test("whoever loses the next attempt to another looks again, and finds a duplica
   assert.deepEqual(tried, [1, 2]);
 });
 
+test("an order whose late approval is not yet taken back may still be paid", async () => {
+  const owed = { effect: "reverse", claimableAt: start } as const;
+  const owing: Known = { order: { ...declined.order, owed }, digest: digests.other };
+  const { accept } = makeTried([owing]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(accepted instanceof Failure);
+  assert.equal(accepted.code, "duplicate_order");
+});
+
 test("the same request is told of its own order, whatever became of it", async () => {
   const own: Known = { order: { ...inStage("declined"), attempt: 1 }, digest: digests.asked };
   const { accept } = makeTried([own]);

@@ -8,7 +8,7 @@ import type { Advance, Step } from "../orders/advance.ts";
 import type { Accepted, AskedOrder } from "../orders/asked.ts";
 import type { CardInHand } from "../orders/doer.ts";
 import { initialOf } from "../orders/family.ts";
-import type { Issuer, Order, Transaction } from "../orders/order.ts";
+import type { Issuer, Order } from "../orders/order.ts";
 import { isFinal } from "../orders/transitions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -86,7 +86,7 @@ export function makeAccept(needs: Needs): Accept {
       if (same !== undefined) {
         return { order: same.order, transaction: initialOf(same.order), repeated: true };
       }
-      if (!known.every(({ order: earlier }) => endedUnpaid(initialOf(earlier)))) {
+      if (!known.every(({ order: earlier }) => endedUnpaid(earlier))) {
         return new Failure("duplicate_order");
       }
       // The next after the latest, and never further on: whoever else saw the same tries it too.
@@ -148,6 +148,8 @@ export function makeAccept(needs: Needs): Accept {
   }
 }
 
-function endedUnpaid({ stage }: Transaction): boolean {
-  return isFinal(stage) && stage !== "approved";
+/** An order that still owes a reversal may yet turn out to be paid. */
+function endedUnpaid(order: Order): boolean {
+  const { stage } = initialOf(order);
+  return isFinal(stage) && stage !== "approved" && order.owed === undefined;
 }

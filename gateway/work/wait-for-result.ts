@@ -39,7 +39,8 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Needs): R
         const leftMs = deadlineAt - clock.now();
         if (leftMs <= 0) break;
         const told = await sleep(met.order.id, Math.min(leftMs, lookEveryMs));
-        met = findAgain(told ?? (await load(met.order)), met);
+        // Accepted is accepted: a look that fails changes nothing, and there will be others.
+        met = findAgain(told ?? (await load(met.order).catch(() => met.order)), met);
       }
       return met;
     },

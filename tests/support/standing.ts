@@ -3,7 +3,13 @@
  * approved. Both sides are read as they are kept, and nothing of either program's own sums is used.
  */
 import assert from "node:assert/strict";
-import type { LedgerEntry } from "@tollgate/sandbox-bank";
+
+/** A line of the bank's books, from its memory or its disk. */
+export type Booked = {
+  readonly reference: string;
+  readonly kind: string;
+  readonly amount: bigint;
+};
 
 /** In minor units: held for a capture, and taken from the cardholder. */
 export type Standing = { readonly held: bigint; readonly taken: bigint };
@@ -28,7 +34,7 @@ export const keptOrders = "select id, due_at is not null as due, progress from o
 /** Orders that are on their way or in doubt are left out: of those nothing is said yet. */
 export function assertStandingsAgree(
   orders: readonly KeptOrder[],
-  ledger: readonly LedgerEntry[],
+  ledger: readonly Booked[],
 ): void {
   const booked = Map.groupBy(ledger, ({ reference }) => reference);
   const known = new Set(orders.map(referenceOf));
@@ -42,7 +48,7 @@ export function assertStandingsAgree(
   }
 }
 
-export function standingAtBank(entries: readonly LedgerEntry[]): Standing {
+export function standingAtBank(entries: readonly Booked[]): Standing {
   const sum = (kind: string) =>
     entries.filter((each) => each.kind === kind).reduce((total, each) => total + each.amount, 0n);
   const captured = sum("capture");
@@ -69,14 +75,16 @@ function standingAtGateway({ progress }: KeptOrder): Standing {
   };
 }
 
-function granted({ amount, answer }: Kept): bigint {
-  return BigInt((answer?.approvedAmount ?? amount)[0]);
+/** A bank may grant a charge in part; what follows it is done as it was asked for, or not. */
+function granted({ kind, amount, answer }: Kept): bigint {
+  const isCharge = kind === "sale" || kind === "preauth";
+  return BigInt((isCharge ? (answer?.approvedAmount ?? amount) : amount)[0]);
 }
 
-function referenceOf({ progress }: KeptOrder): string | undefined {
+export function referenceOf({ progress }: KeptOrder): string | undefined {
   return (progress.earlier[0] ?? progress.transaction).charge?.reference;
 }
 
-function isCharge({ kind }: LedgerEntry): boolean {
+function isCharge({ kind }: Booked): boolean {
   return kind === "sale" || kind === "authorisation";
 }

@@ -21,7 +21,9 @@ import { StartProblem } from "@tollgate/gateway/embedded";
 import { type House, openHouse } from "@tollgate/gateway/house";
 import { makeLog } from "@tollgate/gateway/log";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import { makeChanges } from "./changes.ts";
 import { makeDatabase } from "./database-server.ts";
+import { makeLocks } from "./locks.ts";
 import { makeMerchant } from "./merchant.ts";
 import { assertStandingsAgree, type KeptOrder, keptOrders } from "./standing.ts";
 import { TestClock } from "./test-clock.ts";
@@ -89,37 +91,10 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     /** It is back: the link's own clock decides when it tries again, so time has to move. */
     linksUp: () => untilDown(gateway, [], () => clock.advance(1_000)),
     restart: () => restart(),
-    /** Settings of an endpoint, as an operator would change them; the gateway starts anew. */
-    async changeEndpoint(name: string, settings: object) {
-      await house.database.query(changeEndpoint, [set.endpoints[name], JSON.stringify(settings)]);
-      await restart();
-    },
-    async changeMerchant(settings: object) {
-      await house.database.query(changeMerchant, [set.login, JSON.stringify(settings)]);
-      await restart();
-    },
-    /** Settings of a gate likewise; `down` are gates whose link cannot come up then. */
-    async changeGate(name: string, settings: object, ...down: readonly string[]) {
-      await house.database.query(changeGate, [name, JSON.stringify(settings)]);
-      await restart(down);
-    },
-    /** The gates of an endpoint by name, rank and weight. */
-    async placeGates(endpoint: string, places: readonly (readonly [string, number, number])[]) {
-      const id = set.endpoints[endpoint];
-      await house.database.query("delete from endpoint_gates where endpoint_id = $1", [id]);
-      for (const place of places) await house.database.query(placeGate, [id, ...place]);
-      await restart();
-    },
-    /** Does something after an order was decided on and before it is written. */
-    async whileOrdersWait<Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) {
-      return house.database.transaction(async (query) => {
-        await query("lock table orders in exclusive mode");
-        const asked = ask();
-        while ((await query(waitingForOrders)).length === 0);
-        await then();
-        return { asked };
-      });
-    },
+    ...makeChanges({ house, set, restart }),
+    ...makeLocks(house),
+    /** The same merchant, who sends to another node. */
+    merchantAt: (node: Gateway) => makeMerchant({ set, baseUrl: () => node.url, makeClient }),
     /** Another node on the same database. */
     async otherNode(nodeName: string): Promise<Gateway> {
       const other = await start({ ...house.config, nodeName });
@@ -155,11 +130,13 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
   }
 }
 
-/** What was made last is cleaned up first, also when the making broke off. */
+/** What was made last is cleaned up first, also when the making broke off or a cleaning does. */
 function lastFirst(t: Test): (clean: () => Promise<void>) => void {
   const cleanings: (() => Promise<void>)[] = [];
   t.after(async () => {
-    for (const clean of cleanings.toReversed()) await clean();
+    const broken: unknown[] = [];
+    for (const clean of cleanings.toReversed()) await clean().catch((error) => broken.push(error));
+    if (broken.length > 0) throw broken[0];
   });
   return (clean) => void cleanings.push(clean);
 }
@@ -173,17 +150,6 @@ async function open(environment: Readonly<Record<string, string>>): Promise<Hous
   if (house instanceof StartProblem) throw new Error(house.sentence);
   return house;
 }
-
-const waitingForOrders =
-  "select 1 from pg_locks where relation = 'orders'::regclass and not granted";
-const changeEndpoint =
-  "update endpoints set settings = (settings::jsonb || $2::jsonb)::json where id = $1";
-const changeMerchant =
-  "update merchants set settings = (settings::jsonb || $2::jsonb)::json where login = $1";
-const changeGate =
-  "update gates set settings = (settings::jsonb || $2::jsonb)::json where name = $1";
-const placeGate = `insert into endpoint_gates (endpoint_id, gate_id, rank, weight)
-  select $1, id, $3, $4 from gates where name = $2`;
 
 /** Links sign on by themselves; a world begins when all have but those that cannot. */
 async function untilDown(

@@ -9,8 +9,8 @@ import type { GateSettings } from "../gate.ts";
 import { charges, type Dialect } from "./dialect.ts";
 import { Link, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
 import { makeMessages } from "./messages.ts";
-import { makeAnswerReader } from "./read-answer.ts";
-import { verdictOf } from "./response-codes.ts";
+import { makeAnswerReader, readAmount } from "./read-answer.ts";
+import { isUndecided, verdictOf } from "./response-codes.ts";
 import type { Ending } from "./waiting.ts";
 
 export type Iso8583Options = {
@@ -28,7 +28,6 @@ export type Iso8583Options = {
 export type Observe = {
   /** By the type of the request. */
   readonly answered: (mti: string, answerMs: number) => void;
-  readonly inFlight: (count: number) => void;
 };
 
 export type Iso8583Acquirer = Acquirer & { stop(): Promise<void>; state(): LinkState };
@@ -64,10 +63,13 @@ export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
     async reverse(attempt, advice) {
       const answer = await exchange(() => messages.makeReversal(attempt, advice, clock.now()));
       if (typeof answer === "string") return { kind: "unknown", cause: answer };
-      // An advice tells what is already so: whatever the host says to it, it has taken note.
-      if (answer.fields[39] !== "00")
+      const code = answer.fields[39] ?? "";
+      if (code !== "00") {
         log("reversal_answered_otherwise", describe(answer, dialect.specification));
-      return { kind: "reversed" };
+      }
+      // An advice tells what is already so: any host that has understood it has taken note.
+      const isHeard = code !== "" && !isUndecided(code);
+      return isHeard ? { kind: "reversed" } : { kind: "unknown", cause: `answered ${code}` };
     },
 
     async capture(request) {
@@ -120,7 +122,7 @@ function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options
     if (verdictOf(answer.responseCode) === "refused") return;
     // The order knows of this approval already: the host has only said it twice.
     if (earlierCode !== undefined && verdictOf(earlierCode) !== "refused") return;
-    onLateApproval(reference, answer);
+    onLateApproval({ reference, answer, minor: readAmount(message.fields[4]) });
   };
 }
 
@@ -129,17 +131,12 @@ type Exchange = (make: () => Message) => Promise<Ending | "not_sent">;
 function makeExchange(link: Link, options: Iso8583Options): Exchange {
   const { clock, log, observe } = options;
   const limit = { timeoutMs: options.answerTimeoutMs };
-  let inFlight = 0;
 
   return async (make) => {
     const startedAt = clock.now();
     const request = send(make);
     if (request === undefined) return "not_sent";
-    inFlight += 1;
-    observe.inFlight(inFlight);
     const answer = await request.answer;
-    inFlight -= 1;
-    observe.inFlight(inFlight);
     if (typeof answer !== "string") observe.answered(request.mti, clock.now() - startedAt);
     return answer;
   };

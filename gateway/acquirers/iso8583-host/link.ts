@@ -35,7 +35,7 @@ export const usualLinkLimits: LinkLimits = {
   networkTimeoutMs:  10_000,
   echoAfterMs:       60_000,
   backOffMinMs:         250,
-  backOffMaxMs:      30_000,
+  backOffMaxMs:       5_000,
   drainMs:           30_000,
   answersRemembered: 50_000,
 };

@@ -99,6 +99,7 @@ for (const kind of gateKinds) {
     [{ 38: "      " }],
     [{}, 4],
     [{ 4: "000000001016" }],
+    [{ 4: "000000000000" }],
     [{}, 49],
     [{ 49: "840" }],
     [{ 37: "00000000AB02" }],
@@ -157,12 +158,14 @@ for (const kind of gateKinds) {
 
     const answer = { ...approved, approvalCode: undefined, approvedAmount: request.amount };
     assert.deepEqual(follow({}, 38), { kind: "approved", answer });
-    for (const code of ["57", "25", "10", "13"]) {
+    for (const code of ["57", "25", "13"]) {
       const refused = follow({ 39: code });
       assert.ok(refused.kind === "refused");
       assert.equal(refused.answer.responseCode, code);
     }
     assert.deepEqual(follow({}, 39), unreadable);
+    // All or nothing was asked for: a host that did a part has not been understood.
+    assert.deepEqual(follow({ 39: "10" }), unreadable);
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Message } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../orders/order.ts";
-import { Money } from "../../values/money.ts";
+import { isZero, Money } from "../../values/money.ts";
 import type { Instant } from "../../values/time.ts";
 import type {
   Attempt,
@@ -43,7 +43,8 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
     const minor = readAmount(fields[4]);
     const isOurs = fields[37] === charge.reference && fields[49] === amount.currency.numeric;
     const isWhole = answer.approvalCode !== undefined && minor !== undefined;
-    if (!isOurs || !isWhole || minor > amount.minor) return unreadable;
+    const isPossible = isWhole && minor <= amount.minor && (minor > 0n || isZero(amount));
+    if (!isOurs || !isPossible) return unreadable;
 
     const isFull = verdict === "approved" && minor === amount.minor;
     const approvedAmount = isFull ? amount : new Money(minor, amount.currency);
@@ -60,10 +61,12 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
     return found.kind === "refused" ? notFound : found;
   }
 
+  /** All or nothing: a host that says it did a part has not been understood. */
   function readFollowUp({ fields }: Message, { amount }: FollowUp, at: Instant): FollowUpAnswer {
     const answer = readAnswer(fields, at);
-    if (answer === undefined) return unreadable;
-    if (verdictOf(answer.responseCode) !== "approved") return { kind: "refused", answer };
+    const verdict = verdictOf(fields[39] ?? "");
+    if (answer === undefined || verdict === "approved_in_part") return unreadable;
+    if (verdict === "refused") return { kind: "refused", answer };
     return { kind: "approved", answer: { ...answer, approvedAmount: amount } };
   }
 
@@ -86,6 +89,6 @@ const unreadable: Unknown = { kind: "unknown", cause: "unreadable_answer" };
 const notFound: Found = { kind: "not_found" };
 
 /** The codec has made sure that an amount is digits. */
-function readAmount(field: string | undefined): bigint | undefined {
+export function readAmount(field: string | undefined): bigint | undefined {
   return field === undefined ? undefined : BigInt(field);
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failures } from "../../values/failure.ts";
-import { isHard, reasonOf, responseCodes, verdictOf } from "./response-codes.ts";
+import { isHard, isUndecided, reasonOf, responseCodes, verdictOf } from "./response-codes.ts";
 
 test("no code stands in the table twice", () => {
   const codes = responseCodes.map(([code]) => code);
@@ -57,4 +57,9 @@ test("a refusal has its reason, and the host's code as detail", () => {
     assert.deepEqual(reasonOf(responseCode), { code, detail: `[${responseCode}]` });
     assert.equal(isHard(responseCode), again === "hard", responseCode);
   }
+});
+
+test("a host that tells of itself has not said what became of a request", () => {
+  for (const code of ["09", "30", "68", "91", "94", "96"]) assert.ok(isUndecided(code), code);
+  for (const code of ["00", "05", "12", "13", "25", "57"]) assert.ok(!isUndecided(code), code);
 });

@@ -96,3 +96,15 @@ export function reasonOf(responseCode: string): Reason {
 export function isHard(responseCode: string): boolean {
   return byCode.get(responseCode)?.[3] === "hard";
 }
+
+/**
+ * Codes by which the host tells of itself, or of the message, but not what became of the request
+ * that the message repeats or takes back: that is asked again.
+ */
+const undecided: ReadonlySet<string> = new Set([
+  ...["06", "09", "19", "22", "30", "68", "90", "91", "92", "94", "95", "96", "98"],
+]);
+
+export function isUndecided(responseCode: string): boolean {
+  return undecided.has(responseCode);
+}

@@ -97,10 +97,9 @@ export async function connectAcquirer(t: TestContext, port: number, dialect = sa
     answerTimeoutMs,
     random: () => 0,
     log: journal.log,
-    onLateApproval: (reference, answer) => void late.push({ reference, answer }),
+    onLateApproval: ({ reference, answer }) => void late.push({ reference, answer }),
     observe: {
       answered: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
-      inFlight: (count) => void observed.push(`${count} in flight`),
     },
   });
   t.after(() => closeInTime(clock, acquirer.stop()));

@@ -1,0 +1,114 @@
+/** Captures and returns: what is sent, what is a repeat, and what an answer to a repeat proves. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { answer, approved, asks, events, meet } from "../orders/testing.ts";
+import { CardNumber } from "../values/card-number.ts";
+import type { Acquirer, FollowUp, FollowUpAnswer } from "./acquirer.ts";
+import { makeCapture, makeGiveBack } from "./follow-up.ts";
+import { isUndecided, reasonOf } from "./iso8583-host/response-codes.ts";
+
+const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
+const unused = () => Promise.reject(new Error("not asked for"));
+
+/** A bank that answers so, and what it was sent. */
+function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = {}) {
+  const sent: FollowUp[] = [];
+  const take = async (request: FollowUp) => {
+    sent.push(request);
+    return says;
+  };
+  const acquirer: Acquirer = {
+    isReady: () => isReady,
+    authorize: unused,
+    inquire: undefined,
+    reverse: unused,
+    capture: take,
+    giveBack: take,
+  };
+  const needs = {
+    acquirerOf: () => acquirer,
+    findCard: async () => card,
+    reasonOf,
+    isUndecided,
+    isTooLate: () => isTooLate,
+  };
+  return { sent, capture: makeCapture(needs), giveBack: makeGiveBack(needs) };
+}
+
+const asked: Order = meet(approved("preauth"), asks("capture", 500n));
+const inDoubt: Order = meet(asked, events.outcome_unknown);
+const fresh = { startedBefore: false, inHand: undefined };
+const takenOver = { startedBefore: true, inHand: undefined };
+
+function refusedWith(responseCode: string): FollowUpAnswer {
+  return { kind: "refused", answer: { ...answer, responseCode } };
+}
+
+test("a capture is sent once as it is, and as a repeat whenever it may have left", async () => {
+  const bank = makeBank({ kind: "approved", answer });
+
+  await bank.capture(asked, fresh);
+  await bank.capture(asked, takenOver);
+  await bank.capture(inDoubt, fresh);
+
+  assert.deepEqual(
+    bank.sent.map(({ repeated }) => repeated),
+    [false, true, true],
+  );
+  assert.equal(new Set(bank.sent.map(({ traceNumber }) => traceNumber)).size, 1);
+});
+
+// biome-ignore format: a table
+const answers: readonly (readonly [what: string, order: Order, says: FollowUpAnswer, event: string])[] = [
+  ["approved",                    asked,   { kind: "approved", answer },             "captured"],
+  ["refused",                     asked,   refusedWith("05"),                        "refused"],
+  ["refused by a host in trouble", asked,  refusedWith("96"),                        "refused"],
+  ["a repeat refused",            inDoubt, refusedWith("05"),                        "refused"],
+  ["a repeat said to be known",   inDoubt, refusedWith("94"),                        "repeat_unanswered"],
+  ["a repeat said to be going on", inDoubt, refusedWith("09"),                       "repeat_unanswered"],
+  ["a repeat by a host in trouble", inDoubt, refusedWith("96"),                      "repeat_unanswered"],
+  ["not answered",                asked,   { kind: "unknown", cause: "timeout" },    "outcome_unknown"],
+  ["a repeat not answered",       inDoubt, { kind: "unknown", cause: "link_lost" },  "repeat_unanswered"],
+  ["not sent",                    asked,   { kind: "not_sent" },                     "gate_unavailable"],
+  ["a repeat not sent",           inDoubt, { kind: "not_sent" },                     "repeat_unanswered"],
+];
+
+for (const [what, order, says, event] of answers) {
+  test(`a capture is ${what}: ${event}`, async () => {
+    assert.equal((await makeBank(says).capture(order, fresh)).kind, event);
+  });
+}
+
+test("what another node may have in hand by now is not sent", async () => {
+  const bank = makeBank({ kind: "approved", answer }, { isTooLate: true });
+
+  const event = await bank.capture(asked, fresh);
+
+  assert.equal(event.kind, "outcome_unknown");
+  assert.deepEqual(bank.sent, []);
+});
+
+test("without a link a new one fails, and one that may have left waits", async () => {
+  const bank = makeBank({ kind: "approved", answer }, { isReady: false });
+
+  assert.equal((await bank.capture(asked, fresh)).kind, "gate_unavailable");
+  assert.equal((await bank.capture(asked, takenOver)).kind, "outcome_unknown");
+  assert.deepEqual(bank.sent, []);
+});
+
+test("a return says what remains when it is done", async () => {
+  const bank = makeBank({ kind: "approved", answer });
+  const once = meet(meet(approved(), asks("return", 42n)), events.returned);
+
+  await bank.giveBack(meet(once, asks("return", 500n)), fresh);
+  await bank.giveBack(meet(approved("preauth"), asks("return")), fresh);
+
+  assert.deepEqual(
+    bank.sent.map(({ amount, remaining }) => [amount.minor, remaining.minor]),
+    [
+      [500n, 500n],
+      [1042n, 0n],
+    ],
+  );
+});

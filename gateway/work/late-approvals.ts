@@ -1,0 +1,61 @@
+/** Approvals for which nobody waits any more: the charges that they confirm must not stand. */
+import type { Apply } from "../orders/apply.ts";
+import type { Answer, Order } from "../orders/order.ts";
+import { parseReference } from "../orders/trace.ts";
+import { Failure } from "../values/failure.ts";
+import { Money } from "../values/money.ts";
+import type { Carry } from "./carry.ts";
+
+export type LateApproval = {
+  readonly reference: string;
+  readonly answer: Answer;
+  /** How much was approved, where the host says it. */
+  readonly minor: bigint | undefined;
+};
+
+export type LateApprovals = {
+  report(approval: LateApproval): Promise<void>;
+  /** Resolves when all that was reported is written. */
+  idle(): Promise<void>;
+};
+
+type Needs = {
+  readonly find: (sequence: bigint) => Promise<Order | undefined>;
+  readonly apply: Apply;
+  readonly carry: Carry;
+};
+
+export function makeLateApprovals({ find, apply, carry }: Needs): LateApprovals {
+  const reports = new Set<Promise<void>>();
+
+  return {
+    report(approval) {
+      const report = takeBack(approval).finally(() => reports.delete(report));
+      reports.add(report);
+      return report;
+    },
+    async idle() {
+      while (reports.size > 0) await Promise.allSettled(reports);
+    },
+  };
+
+  async function takeBack({ reference, answer, minor }: LateApproval): Promise<void> {
+    const named = parseReference(reference);
+    const order = named === undefined ? undefined : await find(named.sequence);
+    if (order?.transaction.charge?.reference !== reference) return;
+    const approvedAmount = approvedOf(order, minor);
+    const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
+    const next = await apply(order, event);
+    if (next instanceof Failure) {
+      // Somebody has settled it, and knew: whoever looks at the order later shall see this too.
+      await apply(order, { kind: "noted", what: event.kind, detail: next.cause });
+    } else {
+      carry.start(next, { startedBefore: false, inHand: undefined });
+    }
+  }
+}
+
+function approvedOf({ transaction: { amount } }: Order, minor: bigint | undefined): Money {
+  const isPart = minor !== undefined && minor < amount.minor;
+  return isPart ? new Money(minor, amount.currency) : amount;
+}

@@ -1,0 +1,46 @@
+/** Settings that a test changes as an operator would; the gateway starts anew with them. */
+import type { MerchantSet } from "@tollgate/gateway/demonstration";
+import type { House } from "@tollgate/gateway/house";
+
+type Needs = {
+  readonly house: House;
+  readonly set: MerchantSet;
+  /** `down` are gates whose link cannot come up. */
+  readonly restart: (down?: readonly string[]) => Promise<void>;
+};
+
+/** The gates of an endpoint by name, rank and weight. */
+export type Places = readonly (readonly [gate: string, rank: number, weight: number])[];
+
+export function makeChanges({ house: { database }, set, restart }: Needs) {
+  return {
+    async changeEndpoint(name: string, settings: object) {
+      await merge("endpoints", "id", set.endpoints[name], settings);
+      await restart();
+    },
+    async changeMerchant(settings: object) {
+      await merge("merchants", "login", set.login, settings);
+      await restart();
+    },
+    async changeGate(name: string, settings: object, ...down: readonly string[]) {
+      await merge("gates", "name", name, settings);
+      await restart(down);
+    },
+    async placeGates(endpoint: string, places: Places) {
+      const id = set.endpoints[endpoint];
+      await database.query("delete from endpoint_gates where endpoint_id = $1", [id]);
+      for (const place of places) await database.query(placeGate, [id, ...place]);
+      await restart();
+    },
+  };
+
+  async function merge(table: string, key: string, value: string | undefined, settings: object) {
+    await database.query(
+      `update ${table} set settings = (settings::jsonb || $2::jsonb)::json where ${key} = $1`,
+      [value, JSON.stringify(settings)],
+    );
+  }
+}
+
+const placeGate = `insert into endpoint_gates (endpoint_id, gate_id, rank, weight)
+  select $1, id, $3, $4 from gates where name = $2`;

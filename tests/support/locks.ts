@@ -1,0 +1,29 @@
+/** Makes the gateway hang at a table for as long as a test wants, without a clock. */
+import type { House } from "@tollgate/gateway/house";
+
+export function makeLocks({ database }: House) {
+  return {
+    /** Does something after an order was decided on and before it is written. */
+    whileOrdersWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
+      whileLocked("orders", ask, then),
+    /** Does something while somebody hangs who needs a card of the vault. */
+    whileCardsWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
+      whileLocked("vault.cards", ask, then),
+  };
+
+  function whileLocked<Asked>(
+    table: string,
+    ask: () => Promise<Asked>,
+    then: () => Promise<void>,
+  ): Promise<{ readonly asked: Promise<Asked> }> {
+    return database.transaction(async (query) => {
+      await query(`lock table ${table} in access exclusive mode`);
+      const asked = ask();
+      while ((await query(waitingFor, [table])).length === 0);
+      await then();
+      return { asked };
+    });
+  }
+}
+
+const waitingFor = "select 1 from pg_locks where relation = $1::regclass and not granted";
