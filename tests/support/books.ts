@@ -8,6 +8,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { type Load, type Merchants, makeLoadClient } from "./load.ts";
 import { plainCard } from "./merchant.ts";
+import { assertStandingsAgree, type KeptOrder, keptOrders } from "./standing.ts";
 import { until } from "./until.ts";
 
 export type Books = Merchants & {
@@ -15,6 +16,8 @@ export type Books = Merchants & {
   readonly dataDir: string;
   readonly nodes: readonly { readonly output: string }[];
 };
+
+type Kept = Pick<Books, "databaseUrl" | "dataDir">;
 
 export type BookedOrder = {
   readonly id: string;
@@ -94,6 +97,13 @@ export async function readLedger(dataDir: string): Promise<readonly Entry[]> {
     .map((line) => JSON.parse(line));
 }
 
+/** Captures and returns count too: what the bank holds and has taken is what the gateway says. */
+export async function assertMoneyAddsUp({ databaseUrl, dataDir }: Kept): Promise<void> {
+  const ledger = await readLedger(dataDir);
+  const booked = ledger.map((entry) => ({ ...entry, amount: BigInt(entry.amount) }));
+  assertStandingsAgree(await readRows<KeptOrder>(databaseUrl, keptOrders), booked);
+}
+
 /** How many sales a crash has left in which state; tells that it came at the wanted moment. */
 export type Left = {
   readonly unanswered: number;
@@ -108,7 +118,7 @@ export type Left = {
 };
 
 export async function readWhatIsLeft(
-  { databaseUrl, dataDir }: Pick<Books, "databaseUrl" | "dataDir">,
+  { databaseUrl, dataDir }: Kept,
   { sales }: Load,
 ): Promise<Left> {
   const orders = await readOrders(databaseUrl);

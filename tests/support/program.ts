@@ -74,7 +74,7 @@ export function startGuard(line: string, argument: string): ChildProcess {
 }
 
 /** Settings of whoever runs the tests are not the test's. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+export function cleanEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(GW|NODE_TEST)_/.test(name));
   return Object.fromEntries(kept);
 }

@@ -20,6 +20,9 @@ export type Trap = {
 export type TrapProxy = {
   readonly port: number;
   set(trap: Trap): void;
+  /** What the gateway is told waits here until it is released. */
+  hold(): void;
+  release(): void;
   /** Breaks every connection and takes no new one. */
   shut(): void;
   /** Lets everything through again, on new connections. */
@@ -33,6 +36,7 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
   const pairs = new Set<Pair>();
   let trap: Trap | undefined;
   let caught: Pair | undefined;
+  let held: (() => void)[] | undefined;
   let isShut = false;
   let count = 0;
 
@@ -55,6 +59,14 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
     port: typeof address === "object" && address !== null ? address.port : 0,
     set(next) {
       trap = next;
+    },
+    hold() {
+      held ??= [];
+    },
+    release() {
+      const pieces = held ?? [];
+      held = undefined;
+      for (const pass of pieces) pass();
     },
     shut: dropAll,
     reset() {
@@ -81,6 +93,7 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
   function passBack(pair: Pair, piece: Buffer): void {
     if (isShut) return;
     if (trap !== undefined && caught === pair && trap.isAnswer(piece)) goOff(trap);
+    else if (held !== undefined) held.push(() => pair.near.write(piece));
     else pair.near.write(piece);
   }
 
@@ -93,6 +106,7 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
 
   function dropAll(): void {
     isShut = true;
+    held = undefined;
     for (const pair of pairs) drop(pair);
   }
 

@@ -51,6 +51,18 @@ export function signedStatus(
   });
 }
 
+/** `money`: minor units and currency as they are signed; nothing where no amount is sent. */
+export function signedFollowUp(
+  world: World,
+  fields: Readonly<Record<string, string | undefined>>,
+  money: string,
+): string {
+  const { controlKey } = world.set;
+  const { login = "", client_orderid = "", orderid = "" } = fields;
+  const control = sha1(`${login}${client_orderid}${orderid}${money}${controlKey}`);
+  return formOf({ control, ...fields });
+}
+
 export function formOf(fields: Readonly<Record<string, string | undefined>>): string {
   const sent = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],

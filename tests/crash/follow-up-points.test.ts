@@ -1,0 +1,110 @@
+/**
+ * The gateway is killed at each point of a capture, a return and a cancel: before and after each
+ * commit, and before and after the message reaches the bank. The merchant asks until it is
+ * answered, the next gateway goes on from there, and the money moves once.
+ */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { assertMoneyAddsUp, readLedger, readOrders, untilFinal } from "../support/books.ts";
+import { type CrashWorld, startCrashWorld } from "../support/crash-world.ts";
+import { makeLoadClient } from "../support/load.ts";
+import { about, saleFields } from "../support/merchant.ts";
+import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
+import { untilTrue } from "../support/until.ts";
+
+const limit = { timeout: 60_000 };
+
+// biome-ignore format: a table
+const followUps = [
+  { name: "capture", begin: "preauth", operation: "capture", much: { amount: "4.00" }, mti: "0220", asking: "capturing", end: "capture_approved",  books: ["authorisation 1015", "capture 400"] },
+  { name: "return",  begin: "sale",    operation: "return",  much: { amount: "4.00" }, mti: "0400", asking: "returning", end: "reversal_approved", books: ["sale 1015", "reversal 400"] },
+  { name: "cancel",  begin: "preauth", operation: "return",  much: {},                 mti: "0400", asking: "returning", end: "cancel_approved",   books: ["authorisation 1015", "reversal 1015"] },
+] as const;
+
+type FollowUp = (typeof followUps)[number];
+
+/** Where the trap stands, what it waits for, and how the crash must have left the order. */
+type Point = readonly [
+  when: string,
+  place: "database" | "acquirer",
+  makeMoment: (followUp: FollowUp) => Moment,
+  left: "unasked" | "asked" | "booked" | "over",
+];
+
+// biome-ignore format: a table
+const points: readonly Point[] = [
+  ["before it is written",                         "database", () => statement("move_orders_1", "before", 1), "unasked"],
+  ["when it is written and nobody was told",       "database", () => statement("move_orders_1", "after", 1),  "asked"],
+  ["before its message reaches the bank",          "acquirer", ({ mti }) => bankMessage(mti, "before", 1),    "asked"],
+  ["when the bank has booked it unheard",          "acquirer", ({ mti }) => bankMessage(mti, "after", 1),     "booked"],
+  ["before the bank's answer is written",          "database", () => statement("move_orders_1", "before", 2), "booked"],
+  ["when the answer is written and nobody was told", "database", () => statement("move_orders_1", "after", 2), "over"],
+];
+
+for (const followUp of followUps) {
+  for (const [when, place, makeMoment, left] of points) {
+    const { name, operation, begin, books } = followUp;
+    test(`a ${name} moves money once when the gateway is killed ${when}`, limit, async (t) => {
+      const world = await startCrashWorld(t);
+      let node = await world.startNode();
+      await node.untilReady();
+      const merchant = makeLoadClient({ set: world.set, url: () => node.url });
+      const order = await merchant[begin](saleFields());
+      await untilFinal(world.databaseUrl);
+      const fields = about(order, followUp.much);
+      let sprung = false;
+      const spring = () => {
+        sprung = node.child.kill("SIGKILL");
+      };
+      world.proxies[place].set({ ...makeMoment(followUp), spring });
+
+      const asked = askUntilAnswered(t, (options) => merchant[operation](fields, options));
+      await untilTrue("the trap has gone off", () => sprung);
+      await node.kill();
+      const found = await readWhatIsLeft(world, followUp);
+      world.proxies[place].reset();
+      node = await world.startNode();
+      const reply = await asked;
+      await untilFinal(world.databaseUrl);
+      const repeated = await merchant[operation](fields);
+      await untilFinal(world.databaseUrl);
+
+      assert.equal(found, left);
+      for (const { "gw-order-id": orderid, "serial-number": serial } of [reply, repeated]) {
+        const { client_orderid } = fields;
+        const status = await merchant.status({ client_orderid, orderid, "by-request-sn": serial });
+        assert.equal(orderid, order["gw-order-id"]);
+        assert.equal(status["order-stage"], followUp.end);
+      }
+      assert.deepEqual(await readBooked(world), books);
+      await assertMoneyAddsUp(world);
+    });
+  }
+}
+
+/** Like every careful merchant, and nobody goes on asking after a test that has failed. */
+function askUntilAnswered<Reply>(
+  t: TestContext,
+  ask: (options: { readonly signal: AbortSignal }) => Promise<Reply>,
+): Promise<Reply> {
+  const gone = new AbortController();
+  t.after(() => gone.abort());
+  const asked = ask({ signal: gone.signal });
+  asked.catch(() => undefined);
+  return asked;
+}
+
+async function readWhatIsLeft(
+  world: CrashWorld,
+  { asking, books }: FollowUp,
+): Promise<Point[3] | string> {
+  const [order] = await readOrders(world.databaseUrl);
+  const isBooked = (await readBooked(world)).length === books.length;
+  if (order?.stage === asking) return isBooked ? "booked" : "asked";
+  if (order?.stage === "approved") return isBooked ? "over" : "unasked";
+  return order?.stage ?? "no order";
+}
+
+async function readBooked({ dataDir }: CrashWorld): Promise<readonly string[]> {
+  return (await readLedger(dataDir)).map(({ kind, amount }) => `${kind} ${amount}`);
+}

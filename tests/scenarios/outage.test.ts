@@ -1,0 +1,142 @@
+/**
+ * An outage with full queues: hundreds of sales, captures and returns in doubt at once, more than
+ * a node takes up in one go, for hours. When the host is back all of them are settled, in order.
+ */
+import assert from "node:assert/strict";
+import { testOnEachDialect } from "../support/dialects.ts";
+import { assertExchangesOrderly } from "../support/exchanges.ts";
+import { assertRefused, bookedFor } from "../support/expect.ts";
+import type { Acknowledged } from "../support/merchant.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+const wave = 100;
+const claimBatch = 256;
+const hourMs = 3_600_000;
+const longestGapMs = 300_000;
+// An echo whose answer is still on its way when the clock jumps would count as unanswered.
+const settings = { GW_IN_FLIGHT_MAX: String(wave), GW_ACQUIRER_ECHO_AFTER_S: "864000" };
+
+testOnEachDialect(
+  "hundreds of orders in doubt through an outage of hours are all settled, each in order",
+  async (t, { through }) => {
+    const world = await startWorld(t, settings);
+    const merchant = world.merchant(through);
+    const held = await ask(world, () => merchant.preauth());
+    const paid = await ask(world, () => merchant.sale());
+
+    const sales = await leaveInDoubt(world, merchant, "0200", () => merchant.sale());
+    const captures = await leaveInDoubt(world, merchant, "0220", (at) =>
+      merchant.capture(nth(held, at), { amount: "7.00" }),
+    );
+    const returns = await leaveInDoubt(world, merchant, "0400", (at) =>
+      merchant.return(nth(paid, at), { amount: "4.00" }),
+    );
+    for (let hour = 0; hour < 3; hour += 1) await world.pass(hourMs);
+    const doubtful = await stagesOf(merchant, [...sales, ...captures, ...returns]);
+    const repeated = await merchant.capture(nth(held, 0), { amount: "7.00" });
+    await assertRefused(merchant.return(nth(held, 0)), 9);
+    await assertRefused(merchant.return(nth(paid, 0), { amount: "1.00" }), 9);
+    await comeBack(world);
+    const taken = await world.gateway.claimDue();
+    await world.settle();
+
+    assert.deepEqual(count(doubtful), {
+      sale_unknown: wave,
+      capture_unknown: wave,
+      reversal_unknown: wave,
+    });
+    assert.equal(repeated["gw-order-id"], nth(held, 0)["gw-order-id"]);
+    assert.equal(taken, claimBatch);
+    assert.deepEqual(count(await stagesOf(merchant, sales)), { sale_error: wave });
+    assert.deepEqual(count(await stagesOf(merchant, captures)), { capture_approved: wave });
+    assert.deepEqual(count(await stagesOf(merchant, returns)), { reversal_approved: wave });
+    assertExchangesOrderly(world.bank.messages());
+  },
+);
+
+testOnEachDialect(
+  "returns of captures that were in doubt wait for them, through one outage after the other",
+  async (t, { through }) => {
+    const world = await startWorld(t, settings);
+    const merchant = world.merchant(through);
+    const held = await ask(world, () => merchant.preauth());
+    const giveBack = (comment: string) => (at: number) =>
+      merchant.return(nth(held, at), { amount: "2.00", comment });
+
+    await leaveInDoubt(world, merchant, "0220", (at) => merchant.capture(nth(held, at)));
+    const early = await Promise.allSettled(held.map((_, at) => giveBack("too early")(at)));
+    await comeBack(world);
+    await world.settle();
+    await leaveInDoubt(world, merchant, "0400", giveBack("first"));
+    await world.pass(hourMs);
+    await comeBack(world);
+    await world.settle();
+    await leaveInDoubt(world, merchant, "0400", giveBack("second"));
+    await comeBack(world);
+    await world.settle();
+
+    const statuses = await Promise.all(held.map((order) => merchant.status(order)));
+    const books = statuses.map((status) => bookedFor(world, status).join(", "));
+    assert.ok(early.every(({ status }) => status === "rejected"));
+    assert.deepEqual(count(books), {
+      "authorisation 1015, capture 1015, reversal 200, reversal 200": wave,
+    });
+    assertExchangesOrderly(world.bank.messages());
+  },
+);
+
+type Merchant = ReturnType<World["merchant"]>;
+
+async function ask(
+  world: World,
+  one: (at: number) => Promise<Acknowledged>,
+): Promise<readonly Acknowledged[]> {
+  const orders = await Promise.all(Array.from({ length: wave }, (_, at) => one(at)));
+  await world.settle();
+  return orders;
+}
+
+/** The bank does all of it and says nothing; then it is gone. */
+async function leaveInDoubt(
+  world: World,
+  merchant: Merchant,
+  mti: string,
+  one: (at: number) => Promise<Acknowledged>,
+): Promise<readonly Acknowledged[]> {
+  await world.bank.setSwitches({ hostDown: false, lostAnswerShare: 1 });
+  await world.linksUp();
+  const orders = await Promise.all(Array.from({ length: wave }, (_, at) => one(at)));
+  const statuses = await Promise.all(orders.map(merchant.describe));
+  for (const { "processor-rrn": reference = "", "order-stage": stage = "" } of statuses) {
+    assert.match(stage, /_processing$/);
+    await world.bank.received({ mti, reference });
+  }
+  // As many as may be in hand at once are, and one more is told to come again.
+  await assert.rejects(merchant.sale(), { httpStatus: 503 });
+  await world.bank.setSwitches({ hostDown: true, lostAnswerShare: 0 });
+  await world.linksDown();
+  await world.settle();
+  return orders;
+}
+
+/** The host is back when everything is due: the longest gap between two tries is over. */
+async function comeBack(world: World): Promise<void> {
+  world.clock.advance(longestGapMs);
+  await world.bank.setSwitches({ hostDown: false });
+  await world.linksUp();
+}
+
+async function stagesOf(merchant: Merchant, orders: readonly Acknowledged[]) {
+  const statuses = await Promise.all(orders.map(merchant.describe));
+  return statuses.map((status) => status["order-stage"] ?? "");
+}
+
+function count(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
+function nth(orders: readonly Acknowledged[], at: number): Acknowledged {
+  return orders[at] ?? assert.fail(`there is no order ${at}`);
+}
