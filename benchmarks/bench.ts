@@ -136,13 +136,18 @@ async function measureRound(
     Math.round(count / 4),
   );
   tell(`held and captured ${perSecond(capturesPerSecond)}`);
+  const cards = await measure.measureCards(stage, `again${round}`, Math.round(count / 2));
+  tell(
+    `recurrent payments ${perSecond(cards.rebillsPerSecond)}, ` +
+      `card information ${perSecond(cards.cardInfoPerSecond)}`,
+  );
   const pollsPerSecond = await measure.measurePolls(stage);
   tell(`status polls ${perSecond(pollsPerSecond)}`);
   const arrivals = await measure.measureArrivals(stage, `open${round}`);
   const { p50, p99 } = arrivals.finalMs;
   tell(`overhead at ${plan.arrivalsPerSecond}/s: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
   const baselines = { insertsPerSecond, routePerSecond, routeArrivalsMs };
-  return { ...baselines, sales, capturesPerSecond, pollsPerSecond, arrivals };
+  return { ...baselines, sales, capturesPerSecond, cards, pollsPerSecond, arrivals };
 }
 
 type Outcome = {

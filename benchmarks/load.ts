@@ -9,7 +9,9 @@ import { type ArrivalTimes, runArrivals, runClosedLoop, type Span } from "./http
 import { offer } from "./part-process.ts";
 import {
   type Beginning,
+  makeCardInfoRequests,
   makeOrderRequests,
+  makeRebillRequests,
   makeSaleRequests,
   type OrderName,
   type Target,
@@ -18,6 +20,13 @@ import {
 export type LoadJobs = {
   readonly sales: readonly [SalesJob & { readonly count: number; readonly kind: Beginning }, Load];
   readonly captures: readonly [Omit<PollsJob, "seconds">, Load];
+  /** The card references of orders, by their index. */
+  readonly register: readonly [Omit<PollsJob, "seconds">, readonly string[]];
+  readonly rebills: readonly [SalesJob & { readonly count: number } & References, Load];
+  readonly cardInfo: readonly [
+    Omit<SalesJob, "prefix"> & { readonly seconds: number } & References,
+    Load,
+  ];
   readonly arrivals: readonly [ArrivalsJob, Load & ArrivalTimes];
   /** The order ids of the last sales, by their index; empty where none was acknowledged. */
   readonly acknowledged: readonly [undefined, readonly string[]];
@@ -35,6 +44,8 @@ type PollsJob = Omit<SalesJob, "prefix"> & {
   readonly orders: readonly OrderName[];
   readonly seconds: number;
 };
+
+type References = { readonly references: readonly string[] };
 
 /** `refused` are replies other than the one that was hoped for; the first is kept to be shown. */
 export type Load = Span & {
@@ -82,6 +93,38 @@ offer<LoadJobs>({
     const { onReply } = taken;
     const until = { count: orders.length };
     const span = await runClosedLoop({ port, connections, requests, until, onReply });
+    return { ...span, ...taken.refusals() };
+  },
+
+  async register({ target, connections, orders }) {
+    const requests = makeOrderRequests(target, "create-card-ref", orders);
+    const references: string[] = new Array(orders.length).fill("");
+    await runClosedLoop({
+      ...{ port: target.port, connections, requests, until: { count: orders.length } },
+      onReply(index, { body }) {
+        references[index] = /card-ref-id=(\d+)/.exec(body)?.[1] ?? "";
+      },
+    });
+    return references;
+  },
+
+  async rebills({ target, connections, prefix, count, references }) {
+    const requests = makeRebillRequests(target, { prefix, count, references });
+    const taken = takeAcknowledgements(count);
+    await pause(calmMs);
+    const { port } = target;
+    const { onReply } = taken;
+    const span = await runClosedLoop({ port, connections, requests, until: { count }, onReply });
+    return { ...span, ...taken.refusals() };
+  },
+
+  async cardInfo({ target, connections, references, seconds }) {
+    const requests = makeCardInfoRequests(target, references);
+    const taken = countRefusals(({ body }) => body.startsWith("type=get-card-info-response&"));
+    await pause(calmMs);
+    const { port } = target;
+    const { onReply } = taken;
+    const span = await runClosedLoop({ port, connections, requests, until: { seconds }, onReply });
     return { ...span, ...taken.refusals() };
   },
 

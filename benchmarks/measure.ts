@@ -37,6 +37,7 @@ export type Sales = {
 const settleWithinMs = 60_000;
 const lookEveryMs = 5;
 const pollsPrepared = 20_000;
+const cardsRegistered = 1_000;
 
 export async function measureInserts({ plan, gateway, inserts }: Stage): Promise<number> {
   const { databaseUrl } = gateway;
@@ -103,6 +104,29 @@ export async function measureCaptures(
   const capturedMs = (await untilNoneOpen(stage)) - captured.startedAtMs;
   rateOf(captured);
   return ((await countApproved(stage, prefix)) * 1000) / (heldMs + capturedMs);
+}
+
+export type Cards = {
+  /** Completed, as sales are. */
+  readonly rebillsPerSecond: number;
+  readonly cardInfoPerSecond: number;
+};
+
+/** Payments with registered cards, and questions about these. */
+export async function measureCards(stage: Stage, prefix: string, count: number): Promise<Cards> {
+  const { plan, gateway, load, acknowledged } = stage;
+  const { target } = gateway;
+  const { connections, pollSeconds: seconds } = plan;
+  const orders = acknowledged.slice(0, cardsRegistered);
+  const references = await load.ask("register", { target, connections, orders });
+  const job = { target, connections, prefix, count, references };
+  const paid = await load.ask("rebills", job);
+  const completedMs = (await untilNoneOpen(stage)) - paid.startedAtMs;
+  rateOf(paid);
+  await takeAcknowledged(stage, prefix);
+  const rebillsPerSecond = ((await countApproved(stage, prefix)) * 1000) / completedMs;
+  const asked = await load.ask("cardInfo", { target, connections, references, seconds });
+  return { rebillsPerSecond, cardInfoPerSecond: rateOf(asked) };
 }
 
 export async function measurePolls({ plan, gateway, load, acknowledged }: Stage): Promise<number> {

@@ -3,7 +3,7 @@
  * what slows the machine slows both sides), the targets, and all of it as text and as JSON.
  */
 import type { Books } from "./books.ts";
-import type { Sales } from "./measure.ts";
+import type { Cards, Sales } from "./measure.ts";
 import type { Overhead, Percentiles } from "./overhead.ts";
 import { median } from "./statistics.ts";
 
@@ -13,6 +13,7 @@ export type Round = {
   readonly routeArrivalsMs: Percentiles;
   readonly sales: Sales;
   readonly capturesPerSecond: number;
+  readonly cards: Cards;
   readonly pollsPerSecond: number;
   readonly arrivals: Overhead & { readonly bankAnswerMs: number };
 };
@@ -34,6 +35,8 @@ const rows: readonly Row[] = [
   ["completed sales",                        "/s", ({ sales }) => sales.completedPerSecond],
   ["sales refused under that load",          "",   ({ sales }) => sales.refused],
   ["orders held and captured",               "/s", ({ capturesPerSecond }) => capturesPerSecond],
+  ["completed recurrent payments",           "/s", ({ cards }) => cards.rebillsPerSecond],
+  ["card information",                       "/s", ({ cards }) => cards.cardInfoPerSecond],
   ["status polls",                           "/s", ({ pollsPerSecond }) => pollsPerSecond],
   ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
   ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
@@ -59,6 +62,7 @@ export function judge(rounds: readonly Round[], memory: Memory): readonly Verdic
   );
   const accepted = ratio(({ sales, routePerSecond }) => sales.acceptedPerSecond / routePerSecond);
   const polls = ratio(({ pollsPerSecond, routePerSecond }) => pollsPerSecond / routePerSecond);
+  const recurrent = ratio(({ cards, sales }) => cards.rebillsPerSecond / sales.completedPerSecond);
   const overhead = ratio(({ arrivals }) => arrivals.finalMs.p99);
   const atRest = memory.atRestBytes / 1e6;
 
@@ -66,6 +70,7 @@ export function judge(rounds: readonly Round[], memory: Memory): readonly Verdic
   return [
     { name: "completed sales ÷ single-row inserts", value: completed, target: "≥ 0.5",    reached: completed >= 0.5 },
     { name: "accepted sales ÷ bare route",          value: accepted,  target: "≥ 0.3",    reached: accepted >= 0.3 },
+    { name: "recurrent payments ÷ plain sales",     value: recurrent, target: "≥ 0.8",    reached: recurrent >= 0.8 },
     { name: "status polls ÷ bare route",            value: polls,     target: "≥ 0.5",    reached: polls >= 0.5 },
     { name: "overhead p99 at 500/s, ms",            value: overhead,  target: "≤ 15 ms",  reached: overhead <= 15 },
     { name: "gateway at rest, MB",                  value: atRest,    target: "≤ 150 MB", reached: atRest <= 150 },

@@ -29,10 +29,10 @@ export function makeSaleRequests(
   });
 }
 
-/** A question about an order, or a capture of all that it holds: both are signed alike. */
+/** A question about an order, or what is signed like one. */
 export function makeOrderRequests(
   target: Target,
-  operation: "status" | "capture",
+  operation: "status" | "capture" | "create-card-ref",
   orders: readonly OrderName[],
 ): Requests {
   return pack(orders.length, (index) => {
@@ -48,6 +48,44 @@ export function makeOrderRequests(
   });
 }
 
+/** The card's references, used one after the other. */
+export function makeRebillRequests(
+  target: Target,
+  { prefix, count, references }: { prefix: string; count: number; references: readonly string[] },
+): Requests {
+  return pack(count, (index) => {
+    const clientOrderId = clientOrderIdOf(prefix, index);
+    const minor = 100 + (index % 9_900);
+    const reference = references[index % references.length] ?? "";
+    const { endpoint, login, controlKey } = target;
+    const signed = `${endpoint}${login}${clientOrderId}${reference}${minor}USD${controlKey}`;
+    const pairs: readonly FormPair[] = [
+      ["client_orderid", clientOrderId],
+      ["login", login],
+      ["cardrefid", reference],
+      ["order_desc", "A recurrent payment of the load benchmark"],
+      ["amount", amountOf(minor)],
+      ["currency", "USD"],
+      ["ipaddress", "203.0.113.7"],
+      ["control", hash("sha1", signed)],
+    ];
+    return post(target.port, `/gw/api/v2/make-rebill/${endpoint}`, writeForm(pairs));
+  });
+}
+
+export function makeCardInfoRequests(target: Target, references: readonly string[]): Requests {
+  return pack(references.length, (index) => {
+    const reference = references[index] ?? "";
+    const { endpoint, login, controlKey } = target;
+    const pairs: readonly FormPair[] = [
+      ["login", login],
+      ["cardrefid", reference],
+      ["control", hash("sha1", login + reference + controlKey)],
+    ];
+    return post(target.port, `/gw/api/v2/get-card-info/${endpoint}`, writeForm(pairs));
+  });
+}
+
 export function clientOrderIdOf(prefix: string, index: number): string {
   return `${prefix}-${index}`;
 }
@@ -60,7 +98,7 @@ function salePairs(target: Target, clientOrderId: string, index: number): readon
   return [
     ["client_orderid", clientOrderId],
     ["order_desc", "An order of the load benchmark"],
-    ["amount", `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, "0")}`],
+    ["amount", amountOf(minor)],
     ["currency", "USD"],
     ["email", email],
     ["ipaddress", "203.0.113.7"],
@@ -79,6 +117,10 @@ function salePairs(target: Target, clientOrderId: string, index: number): readon
     ["cvv2", "123"],
     ["control", hash("sha1", signed)],
   ];
+}
+
+function amountOf(minor: number): string {
+  return `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, "0")}`;
 }
 
 /** 4111 11, nine digits that tell the cards apart, and the check digit of Luhn. */

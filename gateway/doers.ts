@@ -3,7 +3,7 @@ import type { Acquirer } from "./acquirers/acquirer.ts";
 import { makeAuthorize } from "./acquirers/authorize.ts";
 import { makeCapture, makeGiveBack } from "./acquirers/follow-up.ts";
 import { makeInquire } from "./acquirers/inquire.ts";
-import { isUndecided, reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
+import { isHard, isUndecided, reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
 import { makeReverse } from "./acquirers/reverse.ts";
 import { makeIsTooLate } from "./acquirers/too-late.ts";
 import type { Config } from "./config.ts";
@@ -40,7 +40,9 @@ export function makeDoers(needs: DoerNeeds): Doers {
   return {
     authorize: makeAuthorize({
       acquirerOf,
+      findCard: ({ merchantId, card }) => findCard(merchantId, card.cardId),
       reasonOf,
+      isHard,
       newReceiptId,
       findOtherGate: makeFindOtherGate(needs),
       takesPart,

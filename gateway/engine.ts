@@ -102,7 +102,8 @@ export function makeEngine(needs: EngineNeeds) {
   const find = makeFindOrder({ findById: byId, findKnown, findBySerial });
   const { inFlightMax } = config;
   const followUp = makeFollowUp({ find, follow: makeFollow(steps), carry, inFlightMax });
-  const late = makeLateApprovals({ find: makeFindBySequence(database.hot), apply, carry });
+  const findBySequence = makeFindBySequence(database.hot);
+  const late = makeLateApprovals({ find: findBySequence, apply, carry, alert: needs.alert });
   return { accept, find, followUp, waits, carry, work, late };
 
   async function load(merchantId: Order["merchantId"], orderId: Order["id"]): Promise<Order> {

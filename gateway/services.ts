@@ -6,12 +6,17 @@ import type {
   FoundOrder,
   WantedOrder,
 } from "./orders/asked.ts";
+import type { CardReference, CardReferences } from "./orders/card-reference.ts";
+import type { CardInHand } from "./orders/doer.ts";
 import type { EntryPoint } from "./orders/merchant.ts";
+import type { Order } from "./orders/order.ts";
 import type { Failure } from "./values/failure.ts";
+import type { CardRefId } from "./values/ids.ts";
 import type { Instant } from "./values/time.ts";
 
 export type Services = {
   readonly orders: OrderServices;
+  readonly cards: CardServices;
   /** The interface's date shape in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };
@@ -25,4 +30,13 @@ export type OrderServices = {
   followUp(entryPoint: EntryPoint, asked: AskedFollowUp): Promise<Accepted | Failure>;
   /** The same transaction when it is final, or as it is when the time for that is over. */
   waitForResult(found: FoundOrder): Promise<FoundOrder | Failure>;
+};
+
+export type CardServices = {
+  /** The references of an order's card: made at the first call, the same ever after. */
+  register(order: Order): Promise<CardReferences | Failure>;
+  /** A reference of this merchant that can be paid with, or why it cannot. */
+  find(entryPoint: EntryPoint, id: CardRefId): Promise<CardReference | Failure>;
+  /** The card behind it, to be charged; nothing when the vault no longer has it. */
+  reveal(reference: CardReference): Promise<CardInHand | undefined>;
 };

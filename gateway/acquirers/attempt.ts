@@ -10,14 +10,15 @@ export type FindCard = (merchant: MerchantId, card: CardId) => Promise<ChargedCa
 
 /** Nothing when the transaction is no charge, or may not have been sent at all. */
 export function attemptOf(
-  { transaction }: Order,
+  { transaction, purchase }: Order,
   card: ChargedCard,
   cvv?: CardInHand["cvv"],
 ): Attempt | undefined {
   const { kind, charge, amount, authentication } = transaction;
   if (charge === undefined || !isCharge(kind)) return undefined;
   const proof = authentication && { eci: authentication.eci, value: undefined };
-  return { kind, charge, amount, card, cvv, authentication: proof, credential: undefined };
+  const { credential } = purchase;
+  return { kind, charge, amount, card, cvv, authentication: proof, credential };
 }
 
 /** The charge that a capture or a return is about. */

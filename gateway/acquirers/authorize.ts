@@ -2,17 +2,20 @@
  * Does the `authorize` effect: asks the order's acquirer for the money, and reports the answer.
  * While nothing has left, another gate may take the order; afterwards none ever does.
  */
+import { nextAmount } from "../orders/amounts.ts";
 import type { Doer } from "../orders/doer.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { GateFacts, Order, Reason } from "../orders/order.ts";
 import type { ReceiptId } from "../values/ids.ts";
-import type { Authorization } from "./acquirer.ts";
+import type { Authorization, ChargedCard } from "./acquirer.ts";
 import { type AcquirerOf, attemptOf } from "./attempt.ts";
 import type { IsTooLate } from "./too-late.ts";
 
 type Needs = {
   readonly acquirerOf: AcquirerOf;
+  readonly findCard: (order: Order) => Promise<ChargedCard | undefined>;
   readonly reasonOf: (responseCode: string) => Reason;
+  readonly isHard: (responseCode: string) => boolean;
   readonly newReceiptId: () => ReceiptId;
   /** Another gate that is ready; nothing when there is none. */
   readonly findOtherGate: (order: Order) => GateFacts | undefined;
@@ -26,7 +29,10 @@ export function makeAuthorize(needs: Needs): Doer {
     // Begun by a node that ended: it may have left, so it is never sent again.
     if (startedBefore) return inDoubt(acquirer?.inquire !== undefined, "node_lost");
 
-    const attempt = inHand && attemptOf(order, inHand, inHand.cvv);
+    // A registered card is in the vault; any other exists only while its order is in hand.
+    const isRegistered = order.purchase.credential !== undefined;
+    const card = inHand ?? (isRegistered ? await needs.findCard(order) : undefined);
+    const attempt = card && attemptOf(order, card, inHand?.cvv);
     if (attempt === undefined || needs.isTooLate(order)) return notSent;
     if (acquirer === undefined) return goElsewhere(order, "no such gate");
     const outcome = await acquirer.authorize(attempt);
@@ -47,7 +53,12 @@ export function makeAuthorize(needs: Needs): Doer {
 
   function answered(order: Order, { kind, answer }: Answered): OrderEvent {
     if (kind === "refused") {
-      return { kind: "refused", answer, reason: needs.reasonOf(answer.responseCode) };
+      const reason = needs.reasonOf(answer.responseCode);
+      // The bank would refuse any amount of a card that is lost, closed or stopped.
+      const next = needs.isHard(answer.responseCode) ? undefined : nextAmount(order);
+      return next === undefined
+        ? { kind: "refused", answer, reason }
+        : { kind: "amount_refused", answer, reason, next };
     }
     return kind === "approved" || needs.takesPart(order)
       ? { kind: "authorized", answer, receiptId: needs.newReceiptId() }

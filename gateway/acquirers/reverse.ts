@@ -2,6 +2,7 @@
  * Does the `reverse` effect: tells the acquirer that a charge of unknown outcome must not stand.
  * The advice is repeated until it is answered, for as long as that takes; it is safe to repeat.
  */
+import { nextAmount } from "../orders/amounts.ts";
 import type { Doer } from "../orders/doer.ts";
 import { traceNumberOf } from "../orders/trace.ts";
 import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
@@ -23,6 +24,10 @@ export function makeReverse({ acquirerOf, findCard }: Needs): Doer {
       approvalCode: answer?.approvalCode,
     });
     if (outcome.kind === "unknown") return unanswered(outcome.cause);
+    const next = nextAmount(order);
+    if (next !== undefined && order.transaction.stage === "reversing") {
+      return { kind: "amount_reversed", next };
+    }
     // A part that was approved and taken back is a decline; doubt that was settled is an error.
     const wasPart = reason?.code === "partial_approval_refused";
     return { kind: wasPart ? "part_reversed" : "reversed" };

@@ -2,9 +2,9 @@
 import { makeAdministration } from "../storage/administration.ts";
 import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
 import { openVault } from "./demonstration.ts";
-import { inHouse } from "./house.ts";
+import { type House, inHouse } from "./house.ts";
 
-export type Configured = {
+export type Configured = Pick<House, "config" | "database"> & {
   readonly configuration: Configuration;
   readonly administration: ReturnType<typeof makeAdministration>;
 };
@@ -14,6 +14,7 @@ export function inConfigured(work: (configured: Configured) => Promise<void>): P
     const { openSecret } = await openVault(house);
     const { query } = house.database;
     const configuration = await loadConfiguration(query, openSecret);
-    await work({ configuration, administration: makeAdministration(query) });
+    const administration = makeAdministration(query);
+    await work({ ...house, configuration, administration });
   });
 }

@@ -34,8 +34,7 @@ export function makeScreen(
     if (gate === undefined) {
       return { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } };
     }
-    const kind = endpoint.settings.threeDSecure === "off" ? "cleared" : "cleared_for_3ds";
-    return { kind, gate };
+    return { kind: isAuthenticated(order, endpoint) ? "cleared_for_3ds" : "cleared", gate };
   };
 
   function checksOf(endpoint: Endpoint): readonly Check[] {
@@ -45,4 +44,9 @@ export function makeScreen(
     checks.set(endpoint, made);
     return made;
   }
+}
+
+/** A merchant who charges a registered card has no cardholder at hand who could authenticate. */
+function isAuthenticated({ purchase }: Order, { settings }: Endpoint): boolean {
+  return settings.threeDSecure !== "off" && purchase.credential?.initiator !== "MERCHANT";
 }

@@ -18,11 +18,16 @@ export type AskedOrder = {
   readonly clientOrderId: string;
   readonly serialNumber: SerialNumber;
   readonly purchase: Purchase;
-  readonly card: Omit<CardFacts, "cardId" | "hashId">;
+  readonly card: AskedCard;
   readonly inHand: CardInHand;
   /** All that makes two requests the same request; only its keyed digest is kept. */
   readonly sameness: Secret<string>;
 };
+
+/** One that comes with the request and goes into the vault, or one that is there already. */
+export type AskedCard =
+  | { readonly kind: "new"; readonly facts: Omit<CardFacts, "cardId" | "hashId"> }
+  | { readonly kind: "registered"; readonly facts: CardFacts };
 
 /** A capture or a return of an order that exists. */
 export type AskedFollowUp = {

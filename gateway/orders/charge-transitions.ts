@@ -42,6 +42,7 @@ export const sale: TransitionTable = {
   authorizing: {
     authorized:            to("approved", "notify_merchant"),
     refused:               to("declined", "notify_merchant"),
+    amount_refused:        to("authorizing", "authorize"),
     // Only while nothing has left: an unknown outcome never goes to another gate.
     rerouted:              to("authorizing", "authorize"),
     gate_unavailable:      to("error", "notify_merchant"),
@@ -64,6 +65,7 @@ export const sale: TransitionTable = {
   reversing: {
     reversed:              to("error", "notify_merchant"),
     part_reversed:         to("declined", "notify_merchant"),
+    amount_reversed:       to("authorizing", "authorize"),
     reversal_unanswered:   to("reversing", "reverse"),
     approved_late:         to("reversing", "reverse"),
     expired:               to("reversing", "alert_operator"),

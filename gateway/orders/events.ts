@@ -4,6 +4,7 @@
  */
 
 import type { ReceiptId, SerialNumber } from "../values/ids.ts";
+import type { Money } from "../values/money.ts";
 import type {
   Answer,
   Authentication,
@@ -34,6 +35,9 @@ type Facts = {
 
   authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
   refused: { readonly answer: Answer; readonly reason: Reason };
+  /** Of several amounts this one was declined, or is proved not to be charged: the next is tried. */
+  amount_refused: { readonly answer: Answer; readonly reason: Reason; readonly next: Money };
+  amount_reversed: { readonly next: Money };
   /** The gate could not take it, and nothing has left: the next gate gets it. */
   rerouted: { readonly gate: GateFacts; readonly cause: string };
   gate_unavailable: { readonly reason: Reason };

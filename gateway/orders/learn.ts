@@ -2,6 +2,7 @@
  * What an event teaches about the transaction. The stage is not decided here; the transition table
  * does that.
  */
+import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { OrderEvent } from "./events.ts";
 import type { Charge, GateFacts, Order, Reason, Transaction } from "./order.ts";
@@ -16,6 +17,9 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
       return { charge: chargeOf(order, event.gate, { attempt: 1, at }) };
     case "rerouted":
       return { charge: chargeOf(order, event.gate, { attempt: attemptAfter(transaction), at }) };
+    case "amount_refused":
+    case "amount_reversed":
+      return nextTry(order, event.next, at);
     case "authenticated":
     case "left_unauthenticated":
       return { authentication: event.authentication };
@@ -61,6 +65,15 @@ const lateness: { readonly [Where in Stage]?: Reason } = {
   awaiting_challenge: { code: "challenge_expired", detail: "" },
   awaiting_pares: { code: "pares_expired", detail: "" },
 };
+
+/** Another amount is another charge, with a reference of its own, through the same gate. */
+function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction> {
+  const { charge } = order.transaction;
+  if (charge === undefined) return { amount };
+  const next = { attempt: attemptAfter(order.transaction), at };
+  const fresh = { answer: undefined, reason: undefined, tries: 0 };
+  return { ...fresh, amount, charge: chargeOf(order, charge.gate, next) };
+}
 
 function attemptAfter({ charge }: Transaction): number {
   return (charge?.attempt ?? 0) + 1;

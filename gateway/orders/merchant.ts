@@ -1,4 +1,5 @@
 /** Who may send orders, and through which entry point: read from the database, kept in memory. */
+import type { KeyObject } from "node:crypto";
 import type { Fee } from "../values/fee.ts";
 import type { EndpointId, GroupId, MerchantId } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
@@ -9,7 +10,15 @@ export type Merchant = {
   readonly login: string;
   readonly name: string;
   readonly controlKey: Secret<string>;
+  /** What requests may be signed with by OAuth; several while the merchant changes them. */
+  readonly oauthKeys: readonly OAuthKey[];
   readonly settings: MerchantSettings;
+};
+
+export type OAuthKey = {
+  readonly id: string;
+  readonly name: string;
+  readonly publicKey: KeyObject;
 };
 
 export type MerchantSettings = {
@@ -58,6 +67,8 @@ export type EndpointSettings = {
   readonly fee?: Fee;
   /** An approval of less than was asked for stands; otherwise it is taken back. */
   readonly acceptsPartialApprovals?: boolean;
+  /** Requests are signed by OAuth; those with a checksum are refused. */
+  readonly oauthOnly?: boolean;
 };
 
 export type EndpointGroup = {

@@ -59,6 +59,10 @@ export type Purchase = {
   readonly siteUrl: string | undefined;
   /** The browser as the merchant saw it, by wire name; 3-D Secure wants it. */
   readonly browser: Readonly<Record<string, string>> | undefined;
+  /** Paid with a registered card. */
+  readonly credential?: Credential;
+  /** To be tried one after the other when the amount itself is refused. */
+  readonly otherAmounts?: readonly Money[];
 };
 
 export type Customer = {

@@ -29,6 +29,7 @@ import type {
 
 export const start = asInstant(1_794_708_246_000);
 export const amount = new Money(1042n, getCurrency("USD"));
+const smaller = new Money(500n, getCurrency("USD"));
 
 export const deadlines: Deadlines = {
   stageMs: {
@@ -182,6 +183,8 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
 
   authorized:            { kind: "authorized", answer, receiptId: asReceiptId("814660") },
   refused:               { kind: "refused", answer: { ...answer, responseCode: "51" }, reason: funds },
+  amount_refused:        { kind: "amount_refused", answer: { ...answer, responseCode: "51" }, reason: funds, next: smaller },
+  amount_reversed:       { kind: "amount_reversed", next: smaller },
   rerouted:              { kind: "rerouted", gate: { ...gate, id: asGateId("2") }, cause: "not signed on" },
   gate_unavailable:      { kind: "gate_unavailable", reason: noGate },
   outcome_unknown:       { kind: "outcome_unknown", cause: "no_answer" },

@@ -93,10 +93,11 @@ for (const name of keysOf(tables)) {
 function chargeLaws(name: TransactionKind, places: readonly Place[]): void {
   const table = tables[name];
 
-  test(`${name}: money is asked for on the way into authorizing, or by another gate`, () => {
+  test(`${name}: money is asked for on the way into authorizing, or anew by another charge`, () => {
+    const anew: readonly EventKind[] = ["rerouted", "amount_refused"];
     for (const { stage, kind, cell } of places) {
       const enters = stage !== "authorizing" && cell.stage === "authorizing";
-      const asks = enters || kind === "rerouted";
+      const asks = enters || anew.includes(kind);
       assert.equal(cell.effect === "authorize", asks, `${stage}, ${kind}`);
     }
   });

@@ -19,8 +19,12 @@ export function jsonArray(documents: readonly string[]): string {
   return `[${documents.join(",")}]`;
 }
 
-export function bytesArray(values: readonly Uint8Array[]): string {
-  return `{${values.map((value) => `"\\\\x${Buffer.from(value).toString("hex")}"`).join(",")}}`;
+export function bytesArray(values: readonly (Uint8Array | null)[]): string {
+  return `{${values.map(bytes).join(",")}}`;
+}
+
+function bytes(value: Uint8Array | null): string {
+  return value === null ? "NULL" : `"\\\\x${Buffer.from(value).toString("hex")}"`;
 }
 
 function element(value: string | null): string {

@@ -27,9 +27,9 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
         jsonArray(steps.map(({ order }) => packFacts(order))),
         plainArray(steps.map(({ order }) => order.card.cardId)),
-        plainArray(beginnings.map(({ card }) => card.keyId)),
-        bytesArray(beginnings.map(({ card }) => card.sealed)),
-        bytesArray(beginnings.map(({ card }) => card.fingerprint)),
+        plainArray(beginnings.map(({ card }) => card?.keyId ?? null)),
+        bytesArray(beginnings.map(({ card }) => card?.sealed ?? null)),
+        bytesArray(beginnings.map(({ card }) => card?.fingerprint ?? null)),
       ]);
       return steps.map(({ order }) => (done.has(order.id) ? "done" : "taken"));
     },
@@ -142,6 +142,7 @@ with source as materialized (
   insert into vault.cards (merchant_id, id, key_id, sealed, fingerprint)
   select merchant_id, card_id, key_id, sealed, fingerprint
   from source join begun using (merchant_id, id)
+  where sealed is not null
 )
 select id from begun`;
 

@@ -40,7 +40,7 @@ export function unpackOrder(row: OrderRow): Order {
     attempt: row.attempt,
     version: row.version,
     acceptedAt: facts.acceptedAt,
-    purchase: { ...facts.purchase, amount: unpackMoney(facts.purchase.amount) },
+    purchase: unpackPurchase(facts.purchase),
     card: progress.card,
     transaction: unpackTransaction(progress.transaction),
     earlier: progress.earlier.map(unpackTransaction),
@@ -62,14 +62,21 @@ type PackedTransaction = Omit<Transaction, "amount" | "answer" | "request"> & {
   readonly answer?: PackedAnswer;
   readonly request?: PackedRequest;
 };
-type Facts = {
-  readonly acceptedAt: Instant;
-  readonly purchase: Omit<Purchase, "amount"> & { readonly amount: PackedMoney };
+type PackedPurchase = Omit<Purchase, "amount" | "otherAmounts"> & {
+  readonly amount: PackedMoney;
+  readonly otherAmounts?: readonly PackedMoney[];
 };
+type Facts = { readonly acceptedAt: Instant; readonly purchase: PackedPurchase };
 type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
   readonly transaction: PackedTransaction;
   readonly earlier: readonly PackedTransaction[];
 };
+
+function unpackPurchase({ amount, otherAmounts, ...rest }: PackedPurchase): Purchase {
+  const purchase = { ...rest, amount: unpackMoney(amount) };
+  if (otherAmounts === undefined) return purchase;
+  return { ...purchase, otherAmounts: otherAmounts.map(unpackMoney) };
+}
 
 function unpackTransaction({ amount, answer, request, ...rest }: PackedTransaction): Transaction {
   return {

@@ -20,6 +20,8 @@ export const failures = {
   amount_out_of_range:      row("validation-error", 11, "AMOUNT_OUT_OF_RANGE",       "the amount is zero or beyond what is possible here"),
   too_many_requests:        row("validation-error", 12, "TOO_MANY_REQUESTS",         "over the merchant's rate limit; wait for as long as Retry-After says"),
   not_supported_by_gate:    row("error",            13, "NOT_SUPPORTED_BY_GATE",     "the acquirer behind this endpoint cannot do this"),
+  card_reference_expired:   row("error",            14, "CARD_REFERENCE_EXPIRED",    "the card behind the reference has expired"),
+  card_reference_removed:   row("error",            15, "CARD_REFERENCE_REMOVED",    "the card reference was removed"),
 
   do_not_honour:            row("declined", 100, "DO_NOT_HONOUR",              "declined without a reason"),
   expired_card:             row("declined", 101, "EXPIRED_CARD",               "the card has expired"),

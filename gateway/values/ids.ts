@@ -6,6 +6,7 @@
 import type { Brand } from "./brand.ts";
 
 export type CardId = Brand<string, "CardId">;
+export type CardRefId = Brand<string, "CardRefId">;
 export type EndpointId = Brand<string, "EndpointId">;
 export type GateId = Brand<string, "GateId">;
 export type GroupId = Brand<string, "GroupId">;
@@ -18,6 +19,7 @@ const bigintMax = 9223372036854775807n;
 const randomDigits = 6;
 
 export const asCardId = (text: string) => text as CardId;
+export const asCardRefId = (text: string) => text as CardRefId;
 export const asEndpointId = (text: string) => text as EndpointId;
 export const asGateId = (text: string) => text as GateId;
 export const asGroupId = (text: string) => text as GroupId;

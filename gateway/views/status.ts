@@ -13,6 +13,8 @@ import { statusOf, wireStageOf, wireTypeOf } from "./stages.ts";
 
 export type StatusOptions = {
   readonly bySerialNumber: string | undefined;
+  /** Of a card that the order itself has registered. */
+  readonly cardRefId?: string | undefined;
   readonly printDate: (instant: Instant) => string;
 };
 
@@ -51,6 +53,7 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["card-type",                ({ order }) => order.card.network],
   ["bank-name",                ({ order }) => order.card.issuer?.bankName ?? "UNKNOWN"],
   ["card-hash-id",             ({ order }) => order.card.hashId],
+  ["card-ref-id",              ({ cardRefId }) => cardRefId],
   ["card-country-alpha-three-code", ({ order }) => order.card.issuer?.country],
 
   ["email",                    ({ order }) => order.purchase.customer.email],

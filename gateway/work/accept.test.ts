@@ -62,7 +62,7 @@ const asked: AskedOrder = {
   clientOrderId: draft.clientOrderId,
   serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
   purchase: draft.purchase,
-  card: draft.card,
+  card: { kind: "new", facts: draft.card },
   inHand: {
     number: new CardNumber("4000001000000018"),
     expiryYear: "31",

@@ -8,7 +8,7 @@ import type { Advance, Step } from "../orders/advance.ts";
 import type { Accepted, AskedOrder } from "../orders/asked.ts";
 import type { CardInHand } from "../orders/doer.ts";
 import { initialOf } from "../orders/family.ts";
-import type { Issuer, Order } from "../orders/order.ts";
+import type { CardFacts, Issuer, Order } from "../orders/order.ts";
 import { isFinal } from "../orders/transitions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -30,8 +30,11 @@ export type Beginning = {
   readonly step: Step;
   readonly digest: Uint8Array;
   readonly serialNumber: SerialNumber;
-  readonly card: SealedCard;
+  /** Nothing when the order is paid with a card that the vault has already. */
+  readonly card: SealedCard | undefined;
 };
+
+type HeldCard = { readonly facts: CardFacts; readonly sealed: SealedCard | undefined };
 
 export type SealedCard = {
   readonly keyId: number;
@@ -99,23 +102,28 @@ export function makeAccept(needs: Needs): Accept {
     attempt: number,
     digest: Buffer,
   ): Promise<Order | "taken" | Failure> {
-    const { merchantId, inHand } = asked;
     const id = await needs.nextOrderId();
-    const cardId = asCardId(id);
-    const fingerprint = needs.vault.fingerprint(merchantId, inHand.number);
-    const issuer = needs.findIssuer(inHand.number.issuerPrefix);
-    const known = { ...asked.card, cardId, hashId: fingerprint.hashId };
-    const card = issuer === undefined ? known : { ...known, issuer };
-    const order = { ...draft(asked, id), attempt, card };
+    const { facts, sealed } = cardOf(asked, id);
+    const order = { ...draft(asked, id), attempt, card: facts };
     const step = needs.advance(order, { kind: "received" }, order.acceptedAt);
     if (step instanceof Failure) return step;
 
-    const sealed = needs.vault.seal(merchantId, cardId, { ...inHand, fingerprint });
-    const { serialNumber } = asked;
+    const { serialNumber, inHand } = asked;
     const begun = await needs.begin({ step, digest, serialNumber, card: sealed });
     if (begun === "taken") return "taken";
     needs.carry.start(step.order, { startedBefore: false, inHand });
     return step.order;
+  }
+
+  /** A new card is sealed under the order's own id; a registered one is in the vault already. */
+  function cardOf({ merchantId, card, inHand }: AskedOrder, order: OrderId): HeldCard {
+    if (card.kind === "registered") return { facts: card.facts, sealed: undefined };
+    const cardId = asCardId(order);
+    const fingerprint = needs.vault.fingerprint(merchantId, inHand.number);
+    const issuer = needs.findIssuer(inHand.number.issuerPrefix);
+    const known = { ...card.facts, cardId, hashId: fingerprint.hashId };
+    const facts = issuer === undefined ? known : { ...known, issuer };
+    return { facts, sealed: needs.vault.seal(merchantId, cardId, { ...inHand, fingerprint }) };
   }
 
   function draft(asked: AskedOrder, id: OrderId): Omit<Order, "attempt" | "card"> {

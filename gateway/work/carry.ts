@@ -72,7 +72,7 @@ export function makeCarry(needs: CarryNeeds): Carry {
   ): Promise<void> {
     let order = begun;
     let { startedBefore } = circumstances;
-    // The CVV is for the one authorisation that leaves; after that it is forgotten.
+    // The CVV is for the authorisation; after that it is forgotten.
     let held: CardInHand | undefined = circumstances.inHand;
     while (order.owed !== undefined && isCarried(order.owed.effect)) {
       const event = await doers[order.owed.effect](order, { startedBefore, inHand: held });
@@ -82,10 +82,15 @@ export function makeCarry(needs: CarryNeeds): Carry {
       order = next;
       journey.version = next.version;
       startedBefore = false;
-      if (event.kind !== "rerouted") held = withoutCvv(held);
+      if (!isBeforeNextTry(event)) held = withoutCvv(held);
       if (isUnanswered(event)) return;
     }
   }
+}
+
+/** The next message asks for money again, at another gate or for another amount. */
+function isBeforeNextTry({ kind }: OrderEvent): boolean {
+  return kind === "rerouted" || kind === "amount_refused";
 }
 
 function withoutCvv(held: CardInHand | undefined): CardInHand | undefined {

@@ -1,5 +1,6 @@
 /** Approvals for which nobody waits any more: the charges that they confirm must not stand. */
 import type { Apply } from "../orders/apply.ts";
+import { initialOf } from "../orders/family.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
 import { Failure } from "../values/failure.ts";
@@ -23,9 +24,10 @@ type Needs = {
   readonly find: (sequence: bigint) => Promise<Order | undefined>;
   readonly apply: Apply;
   readonly carry: Carry;
+  readonly alert: (order: Order) => void;
 };
 
-export function makeLateApprovals({ find, apply, carry }: Needs): LateApprovals {
+export function makeLateApprovals({ find, apply, carry, alert }: Needs): LateApprovals {
   const reports = new Set<Promise<void>>();
 
   return {
@@ -42,7 +44,8 @@ export function makeLateApprovals({ find, apply, carry }: Needs): LateApprovals 
   async function takeBack({ reference, answer, minor }: LateApproval): Promise<void> {
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
-    if (order?.transaction.charge?.reference !== reference) return;
+    if (named === undefined || order === undefined) return;
+    if (order.transaction.charge?.reference !== reference) return tellOfEarlier(order, named);
     const approvedAmount = approvedOf(order, minor);
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);
@@ -53,7 +56,21 @@ export function makeLateApprovals({ find, apply, carry }: Needs): LateApprovals 
       carry.start(next, { startedBefore: false, inHand: undefined });
     }
   }
+
+  /**
+   * A charge of this order that was reversed before the next was tried has been approved after
+   * all. The order goes on with another one, so a person must have it taken back.
+   */
+  async function tellOfEarlier(order: Order, { attempt }: Named): Promise<void> {
+    const latest = initialOf(order).charge?.attempt ?? 0;
+    if (attempt >= latest) return;
+    const detail = `attempt ${attempt} of ${latest}`;
+    await apply(order, { kind: "noted", what: "approved_late", detail });
+    alert(order);
+  }
 }
+
+type Named = NonNullable<ReturnType<typeof parseReference>>;
 
 function approvedOf({ transaction: { amount } }: Order, minor: bigint | undefined): Money {
   const isPart = minor !== undefined && minor < amount.minor;

@@ -1,17 +1,22 @@
 /**
- * The canary: after payments with known card numbers and verification values, neither is found in
- * any table, in any file of the data folder (write-ahead log and bank included), in any log line
- * or in any reply.
+ * The canary: after payments with known card numbers and verification values, also of registered
+ * cards, neither is found in any table, in any file of the data folder (write-ahead log and bank
+ * included, so in no backup of it either), in any log line or in any reply.
  */
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { saleFields } from "../support/merchant.ts";
+import { about, rebillFields, saleFields } from "../support/merchant.ts";
 import { post, signedSale, signedStatus } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-const cards = ["4000004000000129", "4000004000000020", "5200000000000015", "4539578763621486"];
+// Approved whatever the CVV is, so that it can be registered.
+const registered = "4000004000000210";
+const cards = [
+  ...["4000004000000129", "4000004000000020", "5200000000000015", "4539578763621486"],
+  registered,
+];
 // Digits that the database's own files may hold by themselves: checked before they are used.
 const verificationValues = ["7391", "8264", "9157", "6483"];
 
@@ -52,8 +57,25 @@ async function payWith(world: World, cvv2: string): Promise<readonly string[]> {
     replies.push((await post(world, `/gw/api/v2/status/${endpoint}`, asked)).text);
   }
   await world.bank.received({ mti: "0200" });
+  for (const reply of await payAgain(world, cvv2)) replies.push(JSON.stringify(reply));
   replies.push(JSON.stringify(world.bank.messages()));
   return replies;
+}
+
+/** Registration, card information, recurrent payments, captures and returns. */
+async function payAgain(world: World, cvv2: string): Promise<readonly object[]> {
+  const merchant = world.merchant();
+  const { sync } = merchant.endpoint("plain");
+  const first = await sync.sale(saleFields({ credit_card_number: registered, cvv2 }));
+  const references = await merchant.register(first);
+  const cardrefid = references["card-ref-id"] ?? "";
+  const told = await merchant.cardInfo(cardrefid);
+  const paid = await sync.makeRebill(rebillFields({ cardrefid, cvv2, enumerate_amounts: "5.00" }));
+  const held = await sync.makeRebillPreauth(rebillFields({ cardrefid, cvv2 }));
+  const taken = await sync.capture(about(held, {}));
+  const returned = await sync.return(about(paid, {}));
+  assert.deepEqual([paid.status, taken.status], ["approved", "approved"]);
+  return [first, references, told, paid, held, taken, returned];
 }
 
 /** Every table as text, and every file of the data folder as it lies on the disk. */

@@ -4,8 +4,9 @@
  */
 import fc from "fast-check";
 
+/** A `rebill` is of a registered card, and tries smaller amounts when the bank refuses. */
 export type Begin = {
-  readonly kind: "sale" | "preauth" | "verify";
+  readonly kind: "sale" | "preauth" | "verify" | "rebill";
   readonly card: string;
   readonly minor: number;
   readonly through: "plain" | "binary";
@@ -53,6 +54,7 @@ const begin: fc.Arbitrary<Begin> = fc.record({
     { weight: 4, arbitrary: fc.constant("sale" as const) },
     { weight: 4, arbitrary: fc.constant("preauth" as const) },
     { weight: 1, arbitrary: fc.constant("verify" as const) },
+    { weight: 2, arbitrary: fc.constant("rebill" as const) },
   ),
   card,
   minor: fc.integer({ min: 2, max: 9_999 }),

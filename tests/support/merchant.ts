@@ -85,6 +85,9 @@ export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: Ne
         client_orderid: sale["merchant-order-id"],
         ...(sale["gw-order-id"] === undefined ? {} : { orderid: sale["gw-order-id"] }),
       }),
+    register: (order: Acknowledged) => at(through).createCardRef(about(order, {})),
+    cardInfo: (cardrefid = "") => at(through).getCardInfo({ cardrefid }),
+    rebill: (fields: SaleFields) => at(through).makeRebill(rebillFields(fields)),
     /** What has become of one request. */
     describe: (asked: Acknowledged) =>
       at(through).status({
@@ -93,6 +96,19 @@ export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: Ne
         "by-request-sn": asked["serial-number"],
       }),
   };
+}
+
+export function rebillFields(fields: SaleFields) {
+  count += 1;
+  const filled = {
+    client_orderid: `rebill-${process.pid}-${count}`,
+    cardrefid: "",
+    order_desc: "A dozen apples, as every month",
+    amount: "10.15",
+    currency: "USD",
+    ipaddress: "203.0.113.7",
+  };
+  return { ...filled, ...fields };
 }
 
 export function about(order: Acknowledged, { amount, currency = "USD", comment }: HowMuch) {

@@ -8,9 +8,17 @@ export type Ran = { readonly code: number; readonly printed: string; readonly co
 
 const program = join(import.meta.dirname, "../../gateway/cli/gw.ts");
 
-export function runGw({ house, dataDir }: World, ...words: readonly string[]): Promise<Ran> {
-  const settings = { GW_DATABASE_URL: house.databaseUrl, GW_DATA_DIR: dataDir };
-  const env = { ...cleanEnvironment(), ...settings };
+/** A world, and what the operator has set beyond what the world's gateway has. */
+type Place = Pick<World, "house" | "dataDir"> & {
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+export function runGw(
+  { house, dataDir, settings = {} }: Place,
+  ...words: readonly string[]
+): Promise<Ran> {
+  const own = { GW_DATABASE_URL: house.databaseUrl, GW_DATA_DIR: dataDir };
+  const env = { ...cleanEnvironment(), ...own, ...settings };
   const { promise, resolve } = Promise.withResolvers<Ran>();
   const child = execFile(process.execPath, [program, ...words], { env }, (_, printed, complaint) =>
     resolve({ code: child.exitCode ?? -1, printed, complaint }),
@@ -19,7 +27,7 @@ export function runGw({ house, dataDir }: World, ...words: readonly string[]): P
 }
 
 /** What a command prints for programs. */
-export async function readGw(world: World, ...words: readonly string[]): Promise<unknown> {
+export async function readGw(world: Place, ...words: readonly string[]): Promise<unknown> {
   const { code, printed, complaint } = await runGw(world, ...words, "--json");
   if (code !== 0) throw new Error(`gw ${words.join(" ")} ended with ${code}: ${complaint}`);
   return JSON.parse(printed);

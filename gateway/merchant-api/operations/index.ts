@@ -2,6 +2,11 @@
 import type { Operation } from "../operation.ts";
 import { accountVerification } from "./account-verification.ts";
 import { capture } from "./capture.ts";
+import { createCardRefV2 } from "./create-card-ref-v2.ts";
+import { createCardRefV4 } from "./create-card-ref-v4.ts";
+import { getCardInfo } from "./get-card-info.ts";
+import { makeRebill, makeRebillSale } from "./make-rebill.ts";
+import { makeRebillPreauth } from "./make-rebill-preauth.ts";
 import { preauth } from "./preauth.ts";
 import { returnMoney } from "./return.ts";
 import { sale } from "./sale.ts";
@@ -13,5 +18,11 @@ export const operations: readonly Operation[] = [
   capture,
   returnMoney,
   accountVerification,
+  createCardRefV2,
+  createCardRefV4,
+  getCardInfo,
+  makeRebill,
+  makeRebillSale,
+  makeRebillPreauth,
   status,
 ];

@@ -1,0 +1,25 @@
+/** Card registration, version 4: with OAuth, and with the ids for other interfaces. */
+
+import { registration, registrationFields } from "../card-registration.ts";
+import { operation } from "../operation.ts";
+
+export const createCardRefV4 = operation({
+  name: "create-card-ref-v4",
+  path: "/v4/create-card-ref/{id}",
+  purpose: "Turns the card of an approved payment into references; authenticated by OAuth.",
+  request: registrationFields,
+  control: [],
+  versions: ["v4"],
+  kept: true,
+  sync: false,
+  rules: () => [],
+  handle: (request, context) =>
+    registration(request, context, ({ references, order }) => [
+      ["status", "approved"],
+      ["card-ref-id", references.card],
+      ["recurring-payment-id", references.recurring],
+      ["dst-card-ref-id", references.destination],
+      ["dst-recurring-payment-id", references.destination_recurring],
+      ["end-point-id", order.endpointId],
+    ]),
+});

@@ -1,0 +1,17 @@
+/** Recurrent payment, preauthorised: holds an amount on a registered card. */
+
+import { operation } from "../operation.ts";
+import { rebill } from "../rebill.ts";
+import { rebillControl, rebillFields } from "../rebill-fields.ts";
+
+export const makeRebillPreauth = operation({
+  name: "make-rebill-preauth",
+  path: "/v2/make-rebill-preauth/{id}",
+  purpose: "Holds an amount on a registered card, to be captured or cancelled later.",
+  request: rebillFields,
+  control: rebillControl,
+  kept: true,
+  sync: true,
+  rules: () => [],
+  handle: (request, context) => rebill("preauth", request, context),
+});

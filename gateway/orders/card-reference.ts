@@ -1,0 +1,52 @@
+/**
+ * A reference to the card of an earlier payment: what a merchant keeps instead of the number. The
+ * several ids of one registration lead to the same card.
+ */
+import { Failure } from "../values/failure.ts";
+import type { CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
+import { isZero } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+import { initialOf, sumsOf } from "./family.ts";
+import type { CardFacts, Order } from "./order.ts";
+
+/** `destination`: for transfers to the card; `recurring`: for other interfaces. */
+export const referencePurposes = [
+  "card",
+  "recurring",
+  "destination",
+  "destination_recurring",
+] as const;
+export type ReferencePurpose = (typeof referencePurposes)[number];
+
+export type CardReference = {
+  readonly merchantId: MerchantId;
+  readonly id: CardRefId;
+  readonly purpose: ReferencePurpose;
+  readonly card: CardFacts;
+  /** The network's id of the payment that the card was registered with. */
+  readonly networkId: string | undefined;
+  readonly endpointId: EndpointId;
+  readonly orderId: OrderId;
+  readonly createdAt: Instant;
+  readonly removedAt: Instant | undefined;
+};
+
+/** The ids of one registration. */
+export type CardReferences = Readonly<Record<ReferencePurpose, CardRefId>>;
+
+/** Why the card of an order cannot be registered; nothing when it can. */
+export function refuseRegistration(order: Order): Failure | undefined {
+  if (initialOf(order).stage !== "approved") {
+    return new Failure("not_allowed_now", "the first payment is not approved");
+  }
+  return isGivenBack(order)
+    ? new Failure("not_allowed_now", "the first payment was given back")
+    : undefined;
+}
+
+/** All of it: a part that was returned says nothing against the card. */
+function isGivenBack(order: Order): boolean {
+  if (initialOf(order).kind === "account-verification") return false;
+  const { held, left } = sumsOf(order);
+  return isZero(held) && isZero(left);
+}

@@ -1,0 +1,122 @@
+/** A merchant's keys as an operator keeps them: added, listed, changed while requests go on. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { saleFields } from "../support/merchant.ts";
+import { deniedChecks, type KeyPair, makeKeyPair, postSigned } from "../support/oauth.ts";
+import { readGw, runGw } from "../support/run-gw.ts";
+import { until } from "../support/until.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+const old = makeKeyPair();
+const fresh = makeKeyPair();
+
+test("a merchant changes its key without a moment in which none is accepted", async (t) => {
+  const world = await startWorld(t);
+  assert.equal(await trySale(world, old), 403);
+
+  const first = await add(world, old, "--name", "the old one");
+  await untilAnswered(world, old, 200);
+  const second = await add(world, fresh);
+  await untilAnswered(world, fresh, 200);
+  assert.equal(await trySale(world, old), 200);
+  const listed = await readGw(world, "merchant", "key", "list", "demo");
+  await readGw(world, "merchant", "key", "remove", "demo", first.key);
+  await untilAnswered(world, old, 403);
+  assert.equal(await trySale(world, fresh), 200);
+
+  assert.deepEqual(listed, [
+    { key: first.key, name: "the old one", bits: 2048, sha256: first.sha256 },
+    { key: second.key, name: "", bits: 2048, sha256: second.sha256 },
+  ]);
+  assert.equal(deniedChecks(world)[0], "no_key");
+  assert.equal(deniedChecks(world).at(-1), "signature");
+});
+
+test("public keys in both containers and certificates are taken, and each once", async (t) => {
+  const world = await startWorld(t);
+  const pkcs1 = String(old.publicKey.export({ format: "pem", type: "pkcs1" }));
+
+  const added = await runGw(world, ...adding(await put(world, pkcs1)));
+  const again = await runGw(world, ...adding(await put(world, spki(old.publicKey))));
+  const certified = await runGw(world, ...adding(makeCertificate(world)));
+
+  assert.equal(added.code, 0, added.complaint);
+  assert.equal(again.code, 2);
+  assert.match(again.complaint, /^demo has this key already: it is key \d+\.$/m);
+  assert.equal(certified.code, 0, certified.complaint);
+});
+
+test("what must not be added is told in a sentence", async (t) => {
+  const world = await startWorld(t);
+  const small = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
+  const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey;
+  const secret = (type: "pkcs1" | "pkcs8") => old.privateKey.export({ format: "pem", type });
+
+  // biome-ignore format: a table
+  const refused: readonly (readonly [pem: string, sentence: RegExp])[] = [
+    [String(secret("pkcs1")), /^This is a private key, which only the merchant should have\./m],
+    [String(secret("pkcs8")), /^This is a private key, which only the merchant should have\./m],
+    [spki(small),             /^The key has 1024 bits: it must have at least 2048\.$/m],
+    [spki(elliptic),          /^This is no RSA key\.$/m],
+    ["hello",                 /^This is neither a public key nor a certificate in PEM\.$/m],
+  ];
+  for (const [pem, sentence] of refused) {
+    const { code, complaint, printed } = await runGw(world, ...adding(await put(world, pem)));
+    assert.equal(code, 2);
+    assert.match(complaint, sentence);
+    assert.equal(printed, "");
+  }
+  const nobody = await runGw(world, "merchant", "key", "list", "nobody");
+  const nothing = await runGw(world, "merchant", "key", "remove", "demo", "77");
+  assert.match(nobody.complaint, /^There is no merchant nobody/m);
+  assert.match(nothing.complaint, /^demo has no key 77/m);
+});
+
+async function add({ house, dataDir }: World, pair: KeyPair, ...words: readonly string[]) {
+  const world = { house, dataDir };
+  const file = await put(world, spki(pair.publicKey));
+  const added = await readGw(world, ...adding(file), ...words);
+  return added as { readonly key: string; readonly sha256: string };
+}
+
+function adding(file: string): readonly string[] {
+  return ["merchant", "key", "add", "demo", file];
+}
+
+let count = 0;
+
+async function put({ dataDir }: Pick<World, "dataDir">, pem: string): Promise<string> {
+  count += 1;
+  const file = join(dataDir, `key-${count}.pem`);
+  await writeFile(file, pem);
+  return file;
+}
+
+function spki(key: KeyObject): string {
+  return String(key.export({ format: "pem", type: "spki" }));
+}
+
+function makeCertificate({ dataDir }: World): string {
+  const file = join(dataDir, "certificate.pem");
+  const subject = ["-subj", "/CN=demo", "-keyout", join(dataDir, "certificate-key.pem")];
+  const making = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", ...subject];
+  execFileSync("openssl", [...making, "-out", file], { stdio: "ignore" });
+  return file;
+}
+
+async function trySale(world: World, { privateKey }: KeyPair): Promise<number> {
+  const path = `/gw/api/v4/sale/${world.set.endpoints["plain"]}`;
+  const signer = { consumerKey: "demo", privateKey };
+  return (await postSigned(world, signer, path, saleFields())).status;
+}
+
+/** The command tells the gateway, which then reads its configuration again. */
+async function untilAnswered(world: World, pair: KeyPair, status: number): Promise<void> {
+  await until(`a request is answered with ${status}`, async () =>
+    (await trySale(world, pair)) === status ? true : undefined,
+  );
+}
