@@ -9,7 +9,7 @@ import { type ArrivalTimes, runArrivals, runClosedLoop, type Span } from "./http
 import { offer } from "./part-process.ts";
 import {
   type Beginning,
-  makeCardInfoRequests,
+  makeCardQuestions,
   makeOrderRequests,
   makeRebillRequests,
   makeSaleRequests,
@@ -119,7 +119,7 @@ offer<LoadJobs>({
   },
 
   async cardInfo({ target, connections, references, seconds }) {
-    const requests = makeCardInfoRequests(target, references);
+    const requests = makeCardQuestions(target, references);
     const taken = countRefusals(({ body }) => body.startsWith("type=get-card-info-response&"));
     await pause(calmMs);
     const { port } = target;

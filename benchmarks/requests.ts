@@ -73,7 +73,7 @@ export function makeRebillRequests(
   });
 }
 
-export function makeCardInfoRequests(target: Target, references: readonly string[]): Requests {
+export function makeCardQuestions(target: Target, references: readonly string[]): Requests {
   return pack(references.length, (index) => {
     const reference = references[index] ?? "";
     const { endpoint, login, controlKey } = target;

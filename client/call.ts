@@ -11,9 +11,13 @@ export type ControlTerm =
   /** Amount in minor units and currency; nothing when no amount is sent. */
   | { readonly moneyIfSent: string };
 
+/** Requests are signed by a checksum in v2, and by OAuth in v4. */
+export type Version = "v2" | "v4";
+
 export type OperationFacts = {
-  /** After `/{word}/api`. */
+  /** After `/{word}/api`, in one of its versions. */
   readonly path: string;
+  readonly versions: readonly Version[];
   readonly control: readonly ControlTerm[];
   readonly takesLogin: boolean;
   /** An identical request is answered as the first one was. */

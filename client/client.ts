@@ -1,15 +1,18 @@
 /**
  * The client of the merchant interface. It signs, sends, repeats what may be repeated, and reads
- * replies; names and values are those of the wire. The key stays in a closure, so that no log of
- * the client shows it.
+ * replies; names and values are those of the wire. With a control key it speaks v2, with an OAuth
+ * key v4. The key stays in a closure, so that no log of the client shows it.
  */
 import { writeForm } from "@tollgate/protocols/form";
-import type { Deliver, OperationFacts, RequestFields } from "./call.ts";
+import type { Deliver, OperationFacts, RequestFields, Version } from "./call.ts";
+import { makeAuthorizer, type OAuthCredentials } from "./oauth.ts";
 import {
   type Calls,
   makeCalls,
   makeSyncCalls,
+  type operationFacts,
   type SyncCalls,
+  type syncOperationFacts,
   syncWaitMs,
 } from "./operations.generated.ts";
 import { makeWaitForResult, type WaitForResult } from "./poll.ts";
@@ -17,18 +20,27 @@ import { type Fetch, makeSend } from "./send.ts";
 import { sign } from "./sign.ts";
 import { realTiming, type Timing } from "./timing.ts";
 
-export type { CallOptions } from "./call.ts";
-export { Refused, StillProcessing, Unreachable } from "./errors.ts";
+export type { CallOptions, Version } from "./call.ts";
+export { AccessDenied, Refused, StillProcessing, Unreachable } from "./errors.ts";
 export type * from "./operations.generated.ts";
 export { errorCodes } from "./operations.generated.ts";
 export { isFinal, needsCardholder, type WaitOptions } from "./poll.ts";
 export { toMinorUnits } from "./sign.ts";
-export type { Fetch, Timing };
+export type { Fetch, OAuthCredentials, Timing };
 
-export type ClientOptions = {
-  readonly baseUrl: string;
+export type ClientOptions = ControlOptions | OAuthOptions;
+
+export type ControlOptions = SharedOptions & {
   readonly login: string;
   readonly controlKey: string;
+  readonly oauth?: undefined;
+};
+
+export type OAuthOptions = SharedOptions & { readonly oauth: OAuthCredentials };
+
+type SharedOptions = {
+  /** As the gateway knows its own public address: OAuth signs it. */
+  readonly baseUrl: string;
   /** The operator's word in paths and in field names, when it is not `gw`. */
   readonly pathWord?: string;
   readonly fieldWord?: string;
@@ -42,20 +54,30 @@ export type ClientOptions = {
   readonly timing?: Timing;
 };
 
-/** The operations at one endpoint or group. */
-export type EntryPoint = Calls & {
+/** The operations at one endpoint or group, as far as the version has them. */
+export type EntryPoint<In extends Version = "v2"> = Pick<Calls, NamesIn<In, OwnFacts>> & {
   readonly id: string;
   /** The same requests, answered with the status when there is a result or the wait is over. */
-  readonly sync: SyncCalls;
+  readonly sync: Pick<SyncCalls, NamesIn<In, SyncFacts>>;
   readonly waitForResult: WaitForResult;
 };
 
-export type Client = {
-  readonly endpoint: (id: string) => EntryPoint;
-  readonly group: (id: string) => EntryPoint;
+type OwnFacts = typeof operationFacts;
+type SyncFacts = typeof syncOperationFacts;
+type NamesIn<In extends Version, Facts extends Record<string, OperationFacts>> = {
+  [Name in keyof Facts]: In extends Facts[Name]["versions"][number] ? Name : never;
+}[keyof Facts];
+
+export type Client<In extends Version = "v2"> = {
+  readonly endpoint: (id: string) => EntryPoint<In>;
+  readonly group: (id: string) => EntryPoint<In>;
 };
 
-export function makeClient(options: ClientOptions): Client {
+type Whole = Calls & Pick<EntryPoint, "id" | "waitForResult"> & { readonly sync: SyncCalls };
+
+export function makeClient(options: OAuthOptions): Client<"v4">;
+export function makeClient(options: ControlOptions): Client;
+export function makeClient(options: ClientOptions) {
   const { pathWord = "gw", timing = realTiming } = options;
   const { timeoutMs = 30_000, syncTimeoutMs = syncWaitMs + 10_000 } = options;
   const send = makeSend({
@@ -64,17 +86,23 @@ export function makeClient(options: ClientOptions): Client {
     fieldWord: options.fieldWord ?? "gw",
     tries: options.tries ?? 3,
   });
+  const version = options.oauth === undefined ? "v2" : "v4";
+  const authorizer = options.oauth === undefined ? undefined : makeAuthorizer(options.oauth);
   const api = `${options.baseUrl.replace(/\/+$/, "")}/${pathWord}/api`;
   return {
-    endpoint: (id) => entryPoint(id, encodeURIComponent(id)),
-    group: (id) => entryPoint(id, `group/${encodeURIComponent(id)}`),
+    endpoint: (id: string) => entryPoint(id, encodeURIComponent(id)),
+    group: (id: string) => entryPoint(id, `group/${encodeURIComponent(id)}`),
   };
 
-  function entryPoint(id: string, place: string): EntryPoint {
+  function entryPoint(id: string, place: string): Whole {
     const deliver: Deliver = async (operation, isReply, request, callOptions) => {
+      if (!operation.versions.includes(version)) throw new TypeError(`${version} has no such call`);
+      const url = api + pathOf(operation).replace("{id}", place);
+      const pairs = pairsOf(operation, id, request);
       return send({
-        url: api + operation.path.replace("{id}", place),
-        body: writeForm(signedPairs(operation, id, request)),
+        url,
+        body: writeForm(pairs),
+        authorize: authorizer?.(url, pairs),
         repeatable: operation.repeatable,
         timeoutMs: operation.waits ? syncTimeoutMs : timeoutMs,
         isReply,
@@ -86,14 +114,19 @@ export function makeClient(options: ClientOptions): Client {
     return { ...calls, id, sync: makeSyncCalls(deliver), waitForResult };
   }
 
+  function pathOf({ path }: OperationFacts): string {
+    return path.replace(/^\/v\d\//, `/${version}/`);
+  }
+
   /** Trimmed as the gateway trims; what is absent or empty is not sent. */
-  function signedPairs(operation: OperationFacts, id: string, request: RequestFields) {
+  function pairsOf(operation: OperationFacts, id: string, request: RequestFields) {
     const pairs = Object.entries(request).flatMap(([name, value = ""]) => {
       // Whoever calls from JavaScript has no compiler to say so.
       if (typeof value !== "string") throw new TypeError(`${name} must be text`);
       const trimmed = value.trim();
       return trimmed === "" ? [] : [[name, trimmed] as const];
     });
+    if (options.oauth !== undefined) return pairs;
     const { login, controlKey } = options;
     const control = sign(operation.control, { id, login, controlKey, values: new Map(pairs) });
     const own = [["control", control] as const];

@@ -33,6 +33,20 @@ export class Refused extends Error {
 }
 
 /**
+ * The gateway does not believe the OAuth signature, and does not say why. Look at the consumer key,
+ * at the key that the operator has, at the address that the client was given (it is signed, and
+ * must be the gateway's public one) and at this machine's clock. Nothing has happened.
+ */
+export class AccessDenied extends Error {
+  override readonly name = "AccessDenied";
+  readonly httpStatus = 403;
+
+  constructor() {
+    super("the gateway denies access: consumer key, private key, address or clock is wrong");
+  }
+}
+
+/**
  * No answer that can be understood. What became of the request is unknown: send the very same
  * request again, or ask for the status by the merchant's own order id.
  */

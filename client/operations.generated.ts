@@ -207,6 +207,69 @@ export type AccountVerificationRequest = {
   readonly customer_user_agent?: string | undefined;
 };
 
+/** Turns the card of an approved payment into a reference for recurrent payments. */
+export type CreateCardRefRequest = {
+  /** 128/String: merchant order id of the first payment. */
+  readonly client_orderid: string;
+  /** 20/Numeric: service order id of the first payment. */
+  readonly orderid: string;
+};
+
+/** Turns the card of an approved payment into references; authenticated by OAuth. */
+export type CreateCardRefV4Request = CreateCardRefRequest;
+
+/** Tells what may be known of a registered card. */
+export type GetCardInfoRequest = {
+  /** 20/String: card reference id from registration. */
+  readonly cardrefid: string;
+};
+
+/** Charges a registered card. The order is acknowledged at once and its result read by status. */
+export type MakeRebillRequest = {
+  /** 128/String: merchant order id; it can be charged once. */
+  readonly client_orderid: string;
+  /** 20/String: card reference id from registration. */
+  readonly cardrefid: string;
+  /** 64k/String: order description. */
+  readonly order_desc: string;
+  /** 10/Numeric: amount in the highest unit with `.` as delimiter. */
+  readonly amount: string;
+  /** 128/String: smaller amounts by commas, tried in turn when the amount is refused. */
+  readonly enumerate_amounts?: string | undefined;
+  /** 3/String: three-letter currency code. */
+  readonly currency: string;
+  /** 3-4/Numeric: card verification value. */
+  readonly cvv2?: string | undefined;
+  /** 45/String: customer's IP address, for fraud screening. */
+  readonly ipaddress: string;
+  /** 50/String: short comment. */
+  readonly comment?: string | undefined;
+  /** 128/String: destination of the payment, for fraud monitoring. */
+  readonly purpose?: string | undefined;
+  /** 1024/String: the browser is sent here at the end; mandatory where 3-D Secure is possible. */
+  readonly redirect_url?: string | undefined;
+  /** 1024/String: the browser is sent here when approved. */
+  readonly redirect_success_url?: string | undefined;
+  /** 1024/String: the browser is sent here when declined or filtered. */
+  readonly redirect_fail_url?: string | undefined;
+  /** 1024/String: receives the result. */
+  readonly server_callback_url?: string | undefined;
+  /** 1024/String: receives the results of later transactions. */
+  readonly notify_url?: string | undefined;
+  /** 64k/String: free merchant data, returned in status and callback. */
+  readonly merchant_data?: string | undefined;
+  /** 9/String: overrides the gate's setting. */
+  readonly recurrent_scenario?: string | undefined;
+  /** 10/String: overrides the gate's setting. */
+  readonly recurrent_initiator?: string | undefined;
+};
+
+/** Charges a registered card. The order is acknowledged at once and its result read by status. */
+export type MakeRebillSaleRequest = MakeRebillRequest;
+
+/** Holds an amount on a registered card, to be captured or cancelled later. */
+export type MakeRebillPreauthRequest = MakeRebillRequest;
+
 /** Tells the state of an order. Poll it until a final status is returned. */
 export type StatusRequest = {
   /** 128/String: merchant order id. */
@@ -228,6 +291,54 @@ export type Acknowledgement = {
 export function isAcknowledgement(fields: ReplyFields): fields is Acknowledgement {
   const mandatory = ["type", "serial-number", "merchant-order-id", "gw-order-id"];
   if (fields["type"] !== "async-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type CreateCardRefReply = {
+  readonly type: "create-card-ref-response";
+  readonly "serial-number": string;
+  readonly status?: string | undefined;
+  readonly "card-ref-id"?: string | undefined;
+  readonly "unq-card-ref-id"?: string | undefined;
+  readonly "end-point-id"?: string | undefined;
+};
+
+export function isCreateCardRefReply(fields: ReplyFields): fields is CreateCardRefReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "create-card-ref-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type CreateCardRefV4Reply = {
+  readonly type: "create-card-ref-response";
+  readonly "serial-number": string;
+  readonly status?: string | undefined;
+  readonly "card-ref-id"?: string | undefined;
+  readonly "recurring-payment-id"?: string | undefined;
+  readonly "dst-card-ref-id"?: string | undefined;
+  readonly "dst-recurring-payment-id"?: string | undefined;
+  readonly "end-point-id"?: string | undefined;
+};
+
+export function isCreateCardRefV4Reply(fields: ReplyFields): fields is CreateCardRefV4Reply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "create-card-ref-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type GetCardInfoReply = {
+  readonly type: "get-card-info-response";
+  readonly "serial-number": string;
+  readonly "card-printed-name"?: string | undefined;
+  readonly "expire-year"?: string | undefined;
+  readonly "expire-month"?: string | undefined;
+  readonly bin?: string | undefined;
+  readonly "last-four-digits"?: string | undefined;
+};
+
+export function isGetCardInfoReply(fields: ReplyFields): fields is GetCardInfoReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "get-card-info-response") return false;
   return mandatory.every((name) => fields[name] !== undefined);
 }
 
@@ -385,12 +496,18 @@ export function isStatusReply(fields: ReplyFields): fields is StatusReply {
 }
 
 export const operationFacts = {
-  sale: {"path":"/v2/sale/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
-  preauth: {"path":"/v2/preauth/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
-  capture: {"path":"/v2/capture/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
-  return: {"path":"/v2/return/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
-  accountVerification: {"path":"/v2/account-verification/{id}","control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":false},
-  status: {"path":"/v2/status/{id}","control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
+  sale: {"path":"/v2/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
+  preauth: {"path":"/v2/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
+  capture: {"path":"/v2/capture/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
+  return: {"path":"/v2/return/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":false},
+  accountVerification: {"path":"/v2/account-verification/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":false},
+  createCardRef: {"path":"/v2/create-card-ref/{id}","versions":["v2"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
+  createCardRefV4: {"path":"/v4/create-card-ref/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":true,"waits":false},
+  getCardInfo: {"path":"/v2/get-card-info/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":true,"waits":false},
+  makeRebill: {"path":"/v2/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
+  makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
+  makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
+  status: {"path":"/v2/status/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
@@ -404,6 +521,18 @@ export type Calls = {
   readonly return: (request: ReturnRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Checks a card with its issuer for an amount of zero. Nothing is charged or held. */
   readonly accountVerification: (request: AccountVerificationRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Turns the card of an approved payment into a reference for recurrent payments. */
+  readonly createCardRef: (request: CreateCardRefRequest, options?: CallOptions) => Promise<CreateCardRefReply>;
+  /** Turns the card of an approved payment into references; authenticated by OAuth. */
+  readonly createCardRefV4: (request: CreateCardRefV4Request, options?: CallOptions) => Promise<CreateCardRefV4Reply>;
+  /** Tells what may be known of a registered card. */
+  readonly getCardInfo: (request: GetCardInfoRequest, options?: CallOptions) => Promise<GetCardInfoReply>;
+  /** Charges a registered card. The order is acknowledged at once and its result read by status. */
+  readonly makeRebill: (request: MakeRebillRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Charges a registered card. The order is acknowledged at once and its result read by status. */
+  readonly makeRebillSale: (request: MakeRebillSaleRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Holds an amount on a registered card, to be captured or cancelled later. */
+  readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Tells the state of an order. Poll it until a final status is returned. */
   readonly status: (request: StatusRequest, options?: CallOptions) => Promise<StatusReply>;
 };
@@ -420,17 +549,32 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.return, isAcknowledgement, request, options),
     accountVerification: (request, options) =>
       deliver(operationFacts.accountVerification, isAcknowledgement, request, options),
+    createCardRef: (request, options) =>
+      deliver(operationFacts.createCardRef, isCreateCardRefReply, request, options),
+    createCardRefV4: (request, options) =>
+      deliver(operationFacts.createCardRefV4, isCreateCardRefV4Reply, request, options),
+    getCardInfo: (request, options) =>
+      deliver(operationFacts.getCardInfo, isGetCardInfoReply, request, options),
+    makeRebill: (request, options) =>
+      deliver(operationFacts.makeRebill, isAcknowledgement, request, options),
+    makeRebillSale: (request, options) =>
+      deliver(operationFacts.makeRebillSale, isAcknowledgement, request, options),
+    makeRebillPreauth: (request, options) =>
+      deliver(operationFacts.makeRebillPreauth, isAcknowledgement, request, options),
     status: (request, options) =>
       deliver(operationFacts.status, isStatusReply, request, options),
   };
 }
 
 export const syncOperationFacts = {
-  sale: {"path":"/v2/sync/sale/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
-  preauth: {"path":"/v2/sync/preauth/{id}","control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
-  capture: {"path":"/v2/sync/capture/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
-  return: {"path":"/v2/sync/return/{id}","control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
-  accountVerification: {"path":"/v2/sync/account-verification/{id}","control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":true},
+  sale: {"path":"/v2/sync/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
+  preauth: {"path":"/v2/sync/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":true},
+  capture: {"path":"/v2/sync/capture/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
+  return: {"path":"/v2/sync/return/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid",{"moneyIfSent":"amount"}],"takesLogin":true,"repeatable":true,"waits":true},
+  accountVerification: {"path":"/v2/sync/account-verification/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":true},
+  makeRebill: {"path":"/v2/sync/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":true},
+  makeRebillSale: {"path":"/v2/sync/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":true},
+  makeRebillPreauth: {"path":"/v2/sync/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":true},
 } as const satisfies Record<string, OperationFacts>;
 
 export type SyncCalls = {
@@ -444,6 +588,12 @@ export type SyncCalls = {
   readonly return: (request: ReturnRequest, options?: CallOptions) => Promise<StatusReply>;
   /** As `accountVerification`, answered with the result or, after a while, without it. */
   readonly accountVerification: (request: AccountVerificationRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `makeRebill`, answered with the result or, after a while, without it. */
+  readonly makeRebill: (request: MakeRebillRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `makeRebillSale`, answered with the result or, after a while, without it. */
+  readonly makeRebillSale: (request: MakeRebillSaleRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `makeRebillPreauth`, answered with the result or, after a while, without it. */
+  readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<StatusReply>;
 };
 
 export function makeSyncCalls(deliver: Deliver): SyncCalls {
@@ -458,6 +608,12 @@ export function makeSyncCalls(deliver: Deliver): SyncCalls {
       deliver(syncOperationFacts.return, isStatusReply, request, options),
     accountVerification: (request, options) =>
       deliver(syncOperationFacts.accountVerification, isStatusReply, request, options),
+    makeRebill: (request, options) =>
+      deliver(syncOperationFacts.makeRebill, isStatusReply, request, options),
+    makeRebillSale: (request, options) =>
+      deliver(syncOperationFacts.makeRebillSale, isStatusReply, request, options),
+    makeRebillPreauth: (request, options) =>
+      deliver(syncOperationFacts.makeRebillPreauth, isStatusReply, request, options),
   };
 }
 
@@ -503,6 +659,10 @@ export const errorCodes = {
   TOO_MANY_REQUESTS: 12,
   /** The acquirer behind this endpoint cannot do this. */
   NOT_SUPPORTED_BY_GATE: 13,
+  /** The card behind the reference has expired. */
+  CARD_REFERENCE_EXPIRED: 14,
+  /** The card reference was removed. */
+  CARD_REFERENCE_REMOVED: 15,
   /** Declined without a reason. */
   DO_NOT_HONOUR: 100,
   /** The card has expired. */

@@ -1,10 +1,10 @@
 /**
- * One request over HTTP, again when that is safe: always as the identical bytes, when the gateway
+ * One request over HTTP, again when that is safe: always with the identical body, when the gateway
  * says that nothing happened (503, 429), and when no answer came to a request that the gateway
  * recognises when it comes twice. Any other refusal is final.
  */
 import type { ReplyFields } from "./call.ts";
-import { Refused, type Trouble, Unreachable } from "./errors.ts";
+import { AccessDenied, Refused, type Trouble, Unreachable } from "./errors.ts";
 import { readReply } from "./read-reply.ts";
 import type { Timing } from "./timing.ts";
 
@@ -34,6 +34,8 @@ export type SendNeeds = {
 export type Message<Reply extends ReplyFields> = {
   readonly url: string;
   readonly body: string;
+  /** The Authorization header, another one for each try; nothing when the body is signed. */
+  readonly authorize: (() => string) | undefined;
   /** The gateway answers the second of two identical requests as it did the first. */
   readonly repeatable: boolean;
   /** For each try. */
@@ -45,7 +47,7 @@ export type Message<Reply extends ReplyFields> = {
 export type Send = <Reply extends ReplyFields>(message: Message<Reply>) => Promise<Reply>;
 
 type Failed = {
-  readonly failure: Refused | Trouble;
+  readonly failure: Refused | AccessDenied | Trouble;
   readonly again: "safe" | "if_repeatable" | "never";
   /** What the gateway asked for, before any gap of our own. */
   readonly restMs: number;
@@ -65,7 +67,7 @@ export function makeSend(needs: SendNeeds): Send {
       if (!("failure" in attempt)) return attempt.reply;
       const { failure } = attempt;
       if (count >= needs.tries || !mayRepeat(attempt, message)) {
-        throw failure instanceof Refused ? failure : new Unreachable(failure, count);
+        throw failure instanceof Error ? failure : new Unreachable(failure, count);
       }
       // The jitter is added to the rest, never taken off: nobody comes back before the time.
       const waitMs = attempt.restMs + gapAfter(count, needs.timing);
@@ -89,19 +91,21 @@ async function tryOnce<Reply extends ReplyFields>(
   message: Message<Reply>,
   needs: SendNeeds,
 ): Promise<{ readonly reply: Reply } | Failed> {
-  const { signal } = message;
+  const { signal, authorize } = message;
   signal?.throwIfAborted();
+  const authorization = authorize === undefined ? {} : { authorization: authorize() };
   const timeout = AbortSignal.timeout(message.timeoutMs);
   try {
     const response = await needs.fetch(message.url, {
       method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
+      headers: { "content-type": "application/x-www-form-urlencoded", ...authorization },
       body: message.body,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       // A redirect would carry the card to an address that nobody configured.
       redirect: "manual",
     });
     const bytes = new Uint8Array(await response.arrayBuffer());
+    if (authorize !== undefined && response.status === 403) return denial();
     const read = readReply({ httpStatus: response.status, bytes }, needs.fieldWord);
     if (read instanceof Refused) return refusal(read, response.headers);
     if (read !== undefined && message.isReply(read)) return { reply: read };
@@ -111,6 +115,10 @@ async function tryOnce<Reply extends ReplyFields>(
     const failure = { reason: reasonOf(error), httpStatus: undefined };
     return { failure, again: "if_repeatable", restMs: 0 };
   }
+}
+
+function denial(): Failed {
+  return { failure: new AccessDenied(), again: "never", restMs: 0 };
 }
 
 function refusal(refused: Refused, headers: Headers): Failed {

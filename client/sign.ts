@@ -32,7 +32,7 @@ export function toMinorUnits(amount: string, currency: string): string {
 }
 
 function textOf(term: ControlTerm, { id, login, values }: Signed): string {
-  if (term === "{id}") return id;
+  if (term === "{id}" || term === "{id?}") return id;
   if (term === "login") return login;
   if (typeof term === "string") return values.get(term) ?? "";
   const currency = values.get("currency") ?? "";

@@ -7,7 +7,11 @@ import type { TestContext } from "node:test";
 import { makeClient } from "./client.ts";
 import type { Timing } from "./timing.ts";
 
-export type Received = { readonly url: string; readonly body: string };
+export type Received = {
+  readonly url: string;
+  readonly body: string;
+  readonly authorization: string | undefined;
+};
 export type Answer = (response: ServerResponse, received: Received) => void;
 
 export const acknowledged =
@@ -59,7 +63,9 @@ export async function startServer(t: TestContext, ...answers: readonly Answer[])
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const whole = { url: request.url ?? "", body: Buffer.concat(chunks).toString() };
+    const { url = "", headers } = request;
+    const body = Buffer.concat(chunks).toString();
+    const whole = { url, body, authorization: headers.authorization };
     received.push(whole);
     answers[Math.min(received.length, answers.length) - 1]?.(response, whole);
   });

@@ -29,7 +29,10 @@ export function readConfig(environment: Environment): Config | ConfigProblems {
   });
   // Each value was read by the setting that its name has in the table.
   const config = Object.fromEntries(values) as Config;
-  if (problems.length === 0 && isProduction) problems.push(...productionProblems(config));
+  if (problems.length === 0) problems.push(...keyProblems(config, environment));
+  if (problems.length === 0 && isProduction) {
+    problems.push(...productionProblems(config, environment));
+  }
   return problems.length > 0 ? new ConfigProblems(problems) : config;
 }
 
@@ -51,13 +54,68 @@ export function baseUrlOf(config: Config, port: number): string {
   return `http://${host}:${port}`;
 }
 
-function productionProblems(config: Config): readonly string[] {
+/** Set for a process whose parent hands it the key-encryption key. */
+export const keyFromParent = "TOLLGATE_KEY_FROM_PARENT";
+
+/** The addresses that a signature may cover: in staging also those of this machine. */
+export function signedUrlsOf(config: Config, port: number): readonly string[] {
+  const known = baseUrlOf(config, port);
+  if (config.environment === "production") return [known];
+  return [...new Set([known, `http://localhost:${port}`, `http://127.0.0.1:${port}`])];
+}
+
+function productionProblems(config: Config, environment: Environment): readonly string[] {
   const problems: string[] = [];
   if (!config.baseUrl.startsWith("https://")) {
     problems.push("In production GW_BASE_URL must be an https:// address.");
   }
-  if (config.masterKeyFile === "") {
-    problems.push("In production GW_MASTER_KEY_FILE must name your key-encryption key.");
+  if (environment[keyFromParent] === undefined && keySourcesOf(config).length === 0) {
+    problems.push(
+      "In production GW_MASTER_KEY_FILE must name your key-encryption key, or another of the " +
+        "GW_MASTER_KEY settings must give it.",
+    );
   }
   return problems;
+}
+
+function keyProblems(config: Config, environment: Environment): readonly string[] {
+  const problems: string[] = [];
+  const next = nextKeySourcesOf(config);
+  for (const [setting, sources] of [
+    ["GW_MASTER_KEY", environment[keyFromParent] === undefined ? keySourcesOf(config) : []],
+    ["GW_NEW_MASTER_KEY", next],
+  ] as const) {
+    const parts = sources.filter((source) => source.includes("_PART_"));
+    if (sources.length - Math.max(0, parts.length - 1) > 1) {
+      problems.push(`The key must come from one place: give one of ${sources.join(", ")}.`);
+    } else if (parts.length === 1) {
+      problems.push(`Give both ${setting}_PART_FILE_1 and ${setting}_PART_FILE_2, or neither.`);
+    }
+  }
+  return problems;
+}
+
+/** The settings by which the key-encryption key is given. */
+export function keySourcesOf(config: Config): readonly string[] {
+  return givenOf(config, [
+    "masterKeyFile",
+    "masterKey",
+    "masterKeyCommand",
+    "masterKeyPartFile1",
+    "masterKeyPartFile2",
+  ]);
+}
+
+export function nextKeySourcesOf(config: Config): readonly string[] {
+  return givenOf(config, [
+    "newMasterKeyFile",
+    "newMasterKey",
+    "newMasterKeyCommand",
+    "newMasterKeyPartFile1",
+    "newMasterKeyPartFile2",
+  ]);
+}
+
+function givenOf(config: Config, names: readonly SettingName[]): readonly string[] {
+  return names.filter((name) => config[name] !== "").map((name) => settings[name].name);
 }

@@ -1,12 +1,13 @@
 /** The edges wired together: the server, the merchant interface, health, and the staging page. */
 import { randomUUIDv7 } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import type { Config } from "./config.ts";
+import { type Config, signedUrlsOf } from "./config.ts";
 import type { Engine } from "./engine.ts";
 import { addHealthRoutes, type FindMissing } from "./http/health.ts";
 import { type Answer, type Miss, makeServer } from "./http/server.ts";
 import type { Log } from "./log/log.ts";
 import type { Metrics } from "./log/metrics.ts";
+import { AccessDenied } from "./merchant-api/oauth.ts";
 import { operations } from "./merchant-api/operations/index.ts";
 import { makeTakeToken } from "./merchant-api/rate-limit.ts";
 import { type Answered, addMerchantRoutes, type KeptRequest } from "./merchant-api/routes.ts";
@@ -16,10 +17,12 @@ import { addWelcomeRoutes } from "./pages/welcome-routes.ts";
 import type { Configuration } from "./storage/configuration.ts";
 import { type Database, isConnectionLoss } from "./storage/database.ts";
 import type { LiveConfiguration } from "./storage/live-configuration.ts";
+import { makeTakeNonce } from "./storage/oauth-nonces.ts";
 import { makeKeepRequest } from "./storage/requests.ts";
 import { Failure, type FailureCode, failures } from "./values/failure.ts";
 import { asSerialNumber } from "./values/ids.ts";
 import { type Clock, makePrintDate } from "./values/time.ts";
+import type { Cards } from "./work/cards.ts";
 
 export type EdgeNeeds = {
   readonly config: Config;
@@ -27,6 +30,7 @@ export type EdgeNeeds = {
   readonly log: Log;
   readonly clock: Clock;
   readonly engine: Engine;
+  readonly cards: Cards;
   readonly metrics: Metrics;
   readonly configuration: LiveConfiguration;
   readonly findMissing: FindMissing;
@@ -40,9 +44,12 @@ export type Running = {
 };
 
 export function makeEdges(needs: EdgeNeeds): FastifyInstance {
-  const { config, log, clock, engine, metrics, configuration, findMissing } = needs;
+  const { config, log, clock, engine, cards, metrics, configuration, findMissing } = needs;
   const wire = { fieldWord: config.fieldWord, lineFeeds: config.lineFeeds };
-  const keepRequest = makeKeepRequest(needs.database.hot, { batchMax: 256, inFlightMax: 1 });
+  const gathered = { batchMax: 256, inFlightMax: 1 };
+  const keepRequest = makeKeepRequest(needs.database.hot, gathered);
+  const nonces = { ...gathered, clock, windowMs: config.oauthWindowMs };
+  const takeNonce = makeTakeNonce(needs.database.hot, nonces);
 
   const server = makeServer({
     bodyBytesMax: config.bodyBytesMax,
@@ -60,6 +67,11 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
         followUp: guarded(engine.followUp),
         waitForResult: guarded(engine.waits.wait),
       },
+      cards: {
+        register: guarded(cards.register),
+        find: guarded(cards.find),
+        findHeld: cards.findHeld,
+      },
       printDate: makePrintDate(config.zone),
     },
     findEntryPoint(form, id) {
@@ -67,6 +79,11 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
       return (form === "group" ? groupById : endpointById).get(id);
     },
     clock,
+    oauth: {
+      baseUrls: (port) => signedUrlsOf(config, port),
+      windowMs: config.oauthWindowMs,
+      takeNonce: guarded(takeNonce),
+    },
     takeToken: makeTakeToken(config, clock),
     keep,
     onAnswered,
@@ -96,21 +113,24 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     });
   }
 
-  function onAnswered({ operation, serialNumber, outcome, durationMs }: Answered): void {
+  function onAnswered({ operation, version, serialNumber, outcome, durationMs }: Answered): void {
     const { answer, entryPoint, faults } = outcome;
     const failed = answer instanceof Failure;
-    const type = failed ? failures[answer.code].type : answer.type;
+    const type = typeOf(answer);
     metrics.requests.inc({ operation, type, code: failed ? String(answer.number) : "" });
     metrics.requestMs.observe({ operation }, durationMs);
     const facts = {
       serial: serialNumber,
-      order: failed ? undefined : answer.orderId,
+      order: "orderId" in answer ? answer.orderId : undefined,
       operation,
+      version,
       entry: entryPoint?.id,
       type,
       ms: Math.round(durationMs * 10) / 10,
     };
-    if (failed) {
+    if (answer instanceof AccessDenied) {
+      log.info({ ...facts, check: answer.check }, "access denied");
+    } else if (failed) {
       const causes = (faults ?? [answer]).map(({ message, cause }) => ({ message, cause }));
       log.info({ ...facts, faults: causes }, "refused");
     } else {
@@ -131,6 +151,11 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
       body: writeReply(failure, serial, format, wire),
     };
   }
+}
+
+function typeOf(answer: Answered["outcome"]["answer"]): string {
+  if (answer instanceof AccessDenied) return "access-denied";
+  return answer instanceof Failure ? failures[answer.code].type : answer.type;
 }
 
 async function printMetrics({ registry }: Metrics) {

@@ -11,11 +11,12 @@ import { baseUrlOf, type Config } from "./config.ts";
 import { isReadyOf } from "./doers.ts";
 import { type EdgeNeeds, makeEdges } from "./edges.ts";
 import { makeEngine } from "./engine.ts";
-import { openIssuers } from "./issuers/live-issuers.ts";
+import { type Issuers, openIssuers } from "./issuers/live-issuers.ts";
 import type { Log } from "./log/log.ts";
 import { makeMetrics } from "./log/metrics.ts";
 import { makeObserveOrders } from "./log/observe.ts";
 import { findMissingGates } from "./orders/route.ts";
+import { makeReferenceStore } from "./storage/card-references.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
@@ -25,12 +26,15 @@ import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
 import type { Clock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
 import { newReceiptId } from "./vault/receipt-ids.ts";
-import { makeVault } from "./vault/vault.ts";
+import { newCardRefId } from "./vault/reference-ids.ts";
+import { makeVault, type Vault } from "./vault/vault.ts";
+import { type Cards, makeCards } from "./work/cards.ts";
 import { every } from "./work/every.ts";
 
 export type GatewayOptions = {
   readonly config: Config;
-  readonly database: Database;
+  /** The vault reaches its tables by connections of its own. */
+  readonly databases: { readonly node: Database; readonly vault: Database };
   readonly masterKey: Uint8Array;
   readonly log: Log;
   readonly clock?: Clock;
@@ -49,9 +53,10 @@ export type Gateway = {
 };
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, database, log, clock = systemClock } = options;
-  const keys = await openKeys(options.masterKey, makeKeyStore(database.query));
-  const vault = makeVault(keys, makeFindSealedCard(database.hot));
+  const { config, log, clock = systemClock } = options;
+  const { node: database, vault: vaultDatabase } = options.databases;
+  const keys = await openKeys(options.masterKey, makeKeyStore(vaultDatabase.query));
+  const vault = makeVault(keys, makeFindSealedCard(vaultDatabase.hot));
   const metrics = makeMetrics({
     inFlight: () => engine.carry.count,
     inDoubt: makeCountInDoubt(database.query),
@@ -64,26 +69,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onChange: ({ gates: changed }) => gates.update(changed.values()),
     onError: (error) => log.error({ err: error }, "could not read the configuration again"),
   });
-  const issuers = await openIssuers({
-    store: makeIssuerStore(database),
-    builtIn: config.environment === "staging",
-    onError: (error) => log.error({ err: error }, "could not read the BIN table again"),
-  });
+  const issuers = await openIssuerTable(database, options);
   const presence = await takePresence(database, {
     names: [config.nodeName, `${config.nodeName}-${process.pid}`],
     onConfiguration() {
-      void configuration.reload();
+      // Keys first: what they seal may have been sealed anew.
+      void reloadKeys().then(configuration.reload);
       void issuers.reload();
     },
     onLost: (error) => log.warn({ error: error.message }, "lost the presence connection"),
     retryMs: 1000,
   });
   const engine = makeEngine({
-    config,
-    database,
-    node: presence.node,
-    clock,
-    vault,
+    ...{ config, database, node: presence.node, clock, vault },
     getEndpoint: configuration.getEndpoint,
     findAcquirer: gates.find,
     findIssuer: issuers.find,
@@ -92,7 +90,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   gates.update(configuration.current().gates.values());
 
-  const server = makeEdges({ ...options, clock, engine, metrics, configuration, findMissing });
+  const cards = makeCardReferences(database, { config, vault, clock });
+  const server = makeEdges({
+    ...options,
+    database,
+    ...{ clock, engine, cards, metrics, configuration, findMissing },
+  });
   await server.listen({ host: config.host, port: config.port }).catch(async (error) => {
     await leave();
     throw error;
@@ -130,6 +133,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await engine.carry.idle();
       await engine.late.idle();
     }
+  }
+
+  /** One that cannot be opened leaves the others as they are: the next notice tries again. */
+  async function reloadKeys(): Promise<void> {
+    await keys.reload().catch((error) => {
+      log.error({ err: error }, "could not read the vault's keys again");
+    });
   }
 
   async function leave(): Promise<void> {
@@ -171,6 +181,27 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
     return missing;
   }
+}
+
+function openIssuerTable(database: Database, { config, log }: GatewayOptions): Promise<Issuers> {
+  return openIssuers({
+    store: makeIssuerStore(database),
+    builtIn: config.environment === "staging",
+    onError: (error) => log.error({ err: error }, "could not read the BIN table again"),
+  });
+}
+
+function makeCardReferences(
+  database: Database,
+  { config, vault, clock }: { config: Config; vault: Vault; clock: Clock },
+): Cards {
+  return makeCards({
+    store: makeReferenceStore(database.hot, { batchMax: 256, inFlightMax: 1 }),
+    revealCard: vault.reveal,
+    newReferenceId: newCardRefId,
+    clock,
+    graceMs: config.cardReferenceGraceMs,
+  });
 }
 
 function delay(durationMs: number): Promise<void> {

@@ -38,5 +38,5 @@ export type CardServices = {
   /** A reference of this merchant that can be paid with, or why it cannot. */
   find(entryPoint: EntryPoint, id: CardRefId): Promise<CardReference | Failure>;
   /** The card behind it, to be charged; nothing when the vault no longer has it. */
-  reveal(reference: CardReference): Promise<CardInHand | undefined>;
+  findHeld(reference: CardReference): Promise<CardInHand | undefined>;
 };

@@ -2,6 +2,8 @@
  * Every setting: its name in the environment, how it is read, its default and what it means.
  * `gw config` prints this table; units stand last in the names. Nothing else reads the environment.
  */
+import { Secret } from "./values/secret.ts";
+
 type Read<Value> = (text: string) => Value | undefined;
 
 export type Setting<Value> = {
@@ -14,6 +16,7 @@ export type Setting<Value> = {
 };
 
 const text: Read<string> = (value) => value;
+const secret: Read<Secret<string> | ""> = (value) => new Secret(value);
 const whole: Read<number> = (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined);
 const port: Read<number> = (value) => {
   const number = whole(value);
@@ -55,7 +58,17 @@ export const settings = {
   bankBinaryHostPort:   same("GW_BANK_BINARY_HOST_PORT",     port,        "a port",                8584,             "sandbox bank: its ISO 8583 host in the binary dialect"),
   workers:              same("GW_WORKERS",                   whole,       "a number",              1,                "gateway processes on this machine"),
   nodeName:             same("GW_NODE_NAME",                 text,        "a name",                "",               "this node among others; from machine and data folder when empty"),
-  masterKeyFile:        same("GW_MASTER_KEY_FILE",           text,        "a file",                "",               "key-encryption key, 64 hexadecimal digits; made in the data folder in staging"),
+  masterKeyFile:        same("GW_MASTER_KEY_FILE",           text,        "a file",                "",               "key-encryption key, 64 hexadecimal digits or base64; made in the data folder in staging. Of this and the next four give one, or the two parts"),
+  masterKey:            same("GW_MASTER_KEY",                secret,      "a key",                 "",               "the key-encryption key itself"),
+  masterKeyCommand:     same("GW_MASTER_KEY_COMMAND",        text,        "a command",             "",               "a program that prints it, with its words; run without a shell"),
+  masterKeyPartFile1:   same("GW_MASTER_KEY_PART_FILE_1",    text,        "a file",                "",               "the first custodian's part of it; the parts are put together in memory only"),
+  masterKeyPartFile2:   same("GW_MASTER_KEY_PART_FILE_2",    text,        "a file",                "",               "the second custodian's part"),
+  newMasterKeyFile:     same("GW_NEW_MASTER_KEY_FILE",       text,        "a file",                "",               "for `gw key rewrap`: the next key-encryption key, from a file"),
+  newMasterKey:         same("GW_NEW_MASTER_KEY",            secret,      "a key",                 "",               "for `gw key rewrap`: the next key-encryption key itself"),
+  newMasterKeyCommand:  same("GW_NEW_MASTER_KEY_COMMAND",    text,        "a command",             "",               "for `gw key rewrap`: a program that prints the next one"),
+  newMasterKeyPartFile1: same("GW_NEW_MASTER_KEY_PART_FILE_1", text,        "a file",                "",               "for `gw key rewrap`: the first part of the next one"),
+  newMasterKeyPartFile2: same("GW_NEW_MASTER_KEY_PART_FILE_2", text,        "a file",                "",               "for `gw key rewrap`: the second part of the next one"),
+  keyGraceMs:           same("GW_KEY_GRACE_S",               seconds,     "seconds",               60_000,           "how long a retired key is kept for nodes that have not heard of the next one"),
   logLevel:             same("GW_LOG_LEVEL",                 level,       "a level",               "info",           "trace, debug, info, warn, error or silent"),
   bodyBytesMax:         same("GW_BODY_BYTES_MAX",            whole,       "bytes",                 1_048_576,        "the largest request body"),
   inFlightMax:          same("GW_IN_FLIGHT_MAX",             whole,       "a number",              5_000,            "orders in hand per process; past it new ones get 503"),
@@ -70,9 +83,11 @@ export const settings = {
   echoAfterMs:          same("GW_ACQUIRER_ECHO_AFTER_S",     seconds,     "seconds",               30_000,           "an idle acquirer link is tested after this"),
   reversalGapsMs:       same("GW_REVERSAL_RETRY_GAPS_S",     secondsList, "seconds, by commas",    gaps(2, 5, 10, 30, 60, 120, 300), "gaps between tries of a reversal, or of whatever else settles doubt; the last is repeated for ever"),
   syncWaitMs:           same("GW_SYNC_WAIT_S",               seconds,     "seconds",               30_000,           "how long a synchronous request waits for the result"),
+  cardReferenceGraceMs: same("GW_CARD_REFERENCE_GRACE_S",    seconds,     "seconds",               0,                "how long after its card's expiry a card reference may still be paid with"),
   claimEveryMs:         same("GW_CLAIM_EVERY_S",             seconds,     "seconds",               1_000,            "how often due work is looked for"),
   drainMs:              same("GW_DRAIN_S",                   seconds,     "seconds",               10_000,           "how long a stopping gateway waits for orders in hand"),
   directoryTimeoutMs:   same("GW_DIRECTORY_TIMEOUT_S",       seconds,     "seconds",               10_000,           "after this a directory server's answer counts as lost"),
+  oauthWindowMs:        same("GW_OAUTH_WINDOW_S",            seconds,     "seconds",               300_000,          "how far from now the time stamp of an OAuth signature may be"),
   transactionsPerSecond: both("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, 0 is no limit", 0, 200,         "transactions per second and merchant"),
   questionsPerSecond:   both("GW_RATE_STATUS_PER_S",         whole,       "a number, 0 is no limit", 0, 1000,        "status requests per second and merchant"),
 } as const;

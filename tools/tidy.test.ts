@@ -13,6 +13,8 @@ const revealers: readonly string[] = [
   "gateway/acquirers/iso8583-host/field-values.ts",
   "gateway/cli/demonstration.ts",
   "gateway/merchant-api/control.ts",
+  "gateway/vault/held.ts",
+  "gateway/vault/master-key.ts",
   "gateway/vault/vault.ts",
 ];
 

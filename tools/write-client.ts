@@ -2,7 +2,7 @@
  * Writes the generated part of the client: types of requests and replies, formulas of checksums,
  * fraction digits of currencies, error codes. All of it comes from the tables of the gateway.
  */
-import type { Operation } from "../gateway/merchant-api/operation.ts";
+import { type Operation, versionsOf } from "../gateway/merchant-api/operation.ts";
 import { twinOf } from "../gateway/merchant-api/wait.ts";
 import { settings } from "../gateway/settings.ts";
 import { findCurrency } from "../gateway/values/currency.ts";
@@ -21,6 +21,11 @@ const recognisedRepeats: ReadonlySet<string> = new Set([
   "account-verification",
   "capture",
   "return",
+  "create-card-ref",
+  "create-card-ref-v4",
+  "make-rebill",
+  "make-rebill-sale",
+  "make-rebill-preauth",
 ]);
 
 export function renderClient(examples: readonly Example[]): string {
@@ -104,9 +109,11 @@ function argumentsOf(name: string): string {
   return `request: ${pascal(name)}Request, options?: CallOptions`;
 }
 
-function factsOf({ operation: { path, control, request, kept }, name, waits }: Call) {
+function factsOf({ operation, name, waits }: Call) {
+  const { path, control, request, kept } = operation;
   return {
     path,
+    versions: versionsOf(operation),
     control,
     takesLogin: "login" in request,
     repeatable: !kept || recognisedRepeats.has(name),

@@ -1,6 +1,7 @@
 /** What staging makes for itself: the gates to its bank, and a merchant that grows over time. */
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -12,7 +13,9 @@ import {
   makeDemonstration,
   openVault,
   putSandboxGates,
+  writeDemoFile,
 } from "./demonstration.ts";
+import { makeDemonstrationKey } from "./demonstration-key.ts";
 import { type House, openHouse } from "./house.ts";
 import { refuseInProduction } from "./production.ts";
 
@@ -44,6 +47,45 @@ test("the demonstration merchant of an older version gets the endpoint that it l
     false,
   );
 });
+
+test("the demonstration merchant has a key for OAuth, also when an older version had none", async (t) => {
+  const house = await open(t);
+  const set = await makeDemonstration(house, await putSandboxGates(house, older));
+  assert.deepEqual(await acceptedKeys(house), []);
+
+  await makeDemonstrationKey(house);
+  const made = await readKey(house);
+  await makeDemonstrationKey(house);
+  const demoFile = await writeDemoFile(house, { baseUrl: older.url, set, bank: older });
+
+  const { oauth } = JSON.parse(await readFile(demoFile, "utf8"));
+  assert.deepEqual(oauth, { consumerKey: "demo", privateKeyFile: "oauth-demo.pem" });
+  assert.match(made, /^-----BEGIN RSA PRIVATE KEY-----/);
+  assert.equal((await stat(keyFile(house))).mode & 0o777, 0o600);
+  assert.equal(await readKey(house), made);
+  const keys = await acceptedKeys(house);
+  assert.equal(keys.length, 1);
+  assert.ok(keys[0]?.equals(createPublicKey(made)));
+
+  await rm(keyFile(house));
+  await makeDemonstrationKey(house);
+  assert.notEqual(await readKey(house), made);
+  assert.equal((await acceptedKeys(house)).length, 2);
+});
+
+async function acceptedKeys(house: House): Promise<readonly KeyObject[]> {
+  const { openSecret } = await openVault(house);
+  const { merchants } = await loadConfiguration(house.database.query, openSecret);
+  return merchants.flatMap(({ oauthKeys }) => oauthKeys.map(({ publicKey }) => publicKey));
+}
+
+function keyFile({ config }: House): string {
+  return join(config.dataDir, "oauth-demo.pem");
+}
+
+function readKey(house: House): Promise<string> {
+  return readFile(keyFile(house), "utf8");
+}
 
 test("production refuses every gate to a sandbox bank, whatever it speaks", async (t) => {
   const house = await open(t);

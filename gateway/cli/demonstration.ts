@@ -21,6 +21,8 @@ import {
 export { createMerchantSet, type MerchantSet, type SandboxGates };
 
 export const demonstrationLogin = "demo";
+/** The merchant's private key for OAuth, in the data folder. */
+export const demonstrationKeyFile = "oauth-demo.pem";
 export const sandboxGate = "sandbox";
 const binaryGate = "sandbox-binary";
 
@@ -104,7 +106,8 @@ export async function writeDemoFile(
   const { baseUrl, set, bank } = demonstration;
   const { login, controlKey, endpoints, group } = set;
   const file = join(resolve(house.config.dataDir), "demo.json");
-  const content = { baseUrl, merchant: { login, controlKey }, endpoints, group, bank };
+  const oauth = { consumerKey: login, privateKeyFile: demonstrationKeyFile };
+  const content = { baseUrl, merchant: { login, controlKey }, oauth, endpoints, group, bank };
   await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   return file;
 }

@@ -3,11 +3,13 @@
  * to do about it. Exit code 1 when something is.
  */
 import { stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
 import { loadGates } from "../storage/configuration.ts";
 import { examineServer } from "../storage/examine-server.ts";
+import { canReadVault } from "../storage/vault-role.ts";
+import { checkValueOf } from "../vault/key-text.ts";
 import type { House } from "./house.ts";
 import { inHouse } from "./house.ts";
+import { masterKeySource } from "./master-key.ts";
 
 type Finding = { readonly what: string; readonly trouble?: string };
 type Check = (house: House) => Promise<Finding>;
@@ -15,7 +17,14 @@ type Check = (house: House) => Promise<Finding>;
 const postgresMin = 150_000;
 const clockSkewMaxMs = 1_000;
 
-const checks: readonly Check[] = [checkDatabase, checkDurability, checkClock, checkKey, checkGates];
+const checks: readonly Check[] = [
+  checkDatabase,
+  checkDurability,
+  checkClock,
+  checkKey,
+  checkVault,
+  checkGates,
+];
 
 export function examine(): Promise<void> {
   return inHouse(async (house) => {
@@ -53,13 +62,27 @@ async function checkClock({ database }: House): Promise<Finding> {
   return { what, trouble: "Synchronise the clocks of all machines: leases depend on them." };
 }
 
-async function checkKey({ config }: House): Promise<Finding> {
-  const made = join(resolve(config.dataDir), "keys", "master.key");
-  const file = config.masterKeyFile === "" ? made : config.masterKeyFile;
-  const { mode } = await stat(file);
-  const what = `key-encryption key: ${file}`;
-  if ((mode & 0o077) === 0) return { what };
-  return { what, trouble: `Others can read it: chmod 600 ${file}` };
+async function checkKey({ config, masterKey }: House): Promise<Finding> {
+  const { file, given, command, partFiles } = masterKeySource(config);
+  const files = [file, ...partFiles].filter((each) => each !== "");
+  const place = files.length > 0 ? files.join(", ") : command === "" ? "environment" : "command";
+  const what = `key-encryption key: ${place}, check value ${checkValueOf(masterKey)}`;
+  if (given !== "" || command !== "") return { what };
+  const open: string[] = [];
+  for (const each of files) if (((await stat(each)).mode & 0o077) !== 0) open.push(each);
+  if (open.length === 0) return { what };
+  return { what, trouble: `Others can read it: chmod 600 ${open.join(" ")}` };
+}
+
+/** By what a node's own connection can do, whatever should be. */
+async function checkVault({ databases, vaultAdvice }: House): Promise<Finding> {
+  const canRead = await canReadVault(databases.node.query);
+  const what = "vault: its tables are";
+  if (!canRead) return { what: `${what} apart from the gateway's own statements` };
+  return {
+    what: `${what} open to the gateway's own statements`,
+    trouble: vaultAdvice ?? "Take `options` out of GW_DATABASE_URL.",
+  };
 }
 
 async function checkGates({ database, config }: House): Promise<Finding> {

@@ -22,10 +22,16 @@ test("limits are written in the currency and kept in minor units", () => {
 
 test("only what is given changes, and what may be absent can be taken away", () => {
   const known = { threeDSecure: "always", amountMin: "100", descriptor: "SHOP" } as const;
-  const options = { partialApprovals: "on", fee: "2.5%+30", min: "none", optional: "email, city" };
+  const switches = { partialApprovals: "on", oauthOnly: "on" };
+  const options = { ...switches, fee: "2.5%+30", min: "none", optional: "email, city" };
 
   assert.deepEqual(readEndpointSettings(options, usd, known), {
-    ...{ threeDSecure: "always", descriptor: "SHOP", acceptsPartialApprovals: true },
+    ...{
+      threeDSecure: "always",
+      descriptor: "SHOP",
+      acceptsPartialApprovals: true,
+      oauthOnly: true,
+    },
     ...{ fee: { percent: "2.5", fixed: "30" }, optionalFields: ["email", "city"] },
   });
 });
@@ -38,6 +44,7 @@ const wrong: readonly (readonly [options: EndpointOptions, sentence: RegExp])[] 
   [{ optional: "cvv2" },          /^Only these fields can be made optional: email/],
   [{ fee: "101%" },               /^101% is no fee/],
   [{ partialApprovals: "maybe" }, /^--partial-approvals is on or off, not maybe/],
+  [{ oauthOnly: "yes" },          /^--oauth-only is on or off, not yes/],
 ];
 
 test("each value that is none is complained of", () => {

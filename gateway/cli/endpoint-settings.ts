@@ -24,6 +24,7 @@ export type EndpointOptions = {
   readonly optional?: string;
   readonly fee?: string;
   readonly partialApprovals?: string;
+  readonly oauthOnly?: string;
 };
 
 const policies = ["off", "when_possible", "always"] as const;
@@ -32,6 +33,7 @@ const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
 const readPolicy = readOneOf("--3ds", policies);
 const readDescriptor = readText("--descriptor", /^[ -~]{1,25}$/, "1 to 25 printable characters");
 const readPartial = readSwitch("--partial-approvals");
+const readOAuthOnly = readSwitch("--oauth-only");
 
 /** Only what is given changes. */
 export function readEndpointSettings(
@@ -48,6 +50,7 @@ export function readEndpointSettings(
     changeOf("optionalFields", options.optional, orNone(readWaived)),
     changeOf("fee", options.fee, orNone(readFee)),
     changeOf("acceptsPartialApprovals", options.partialApprovals, readPartial),
+    changeOf("oauthOnly", options.oauthOnly, readOAuthOnly),
   ]);
   return change instanceof StartProblem ? change : checkLimits(applyChange(known, change));
 }

@@ -108,6 +108,7 @@ function printEndpoint(endpoint: Endpoint, json: boolean): void {
     descriptor: settings.descriptor ?? "the gate's",
     optional: settings.optionalFields?.join(", ") ?? "none",
     "partial approvals": settings.acceptsPartialApprovals === true ? "on" : "off",
+    "oauth only": settings.oauthOnly === true ? "on" : "off",
   });
 }
 

@@ -56,6 +56,30 @@ merchant
   .option("--json", "as JSON")
   .action(async (login, options) => (await import("./merchant.ts")).setMerchant(login, options));
 
+const merchantKey = merchant
+  .command("key")
+  .description("the public keys that a merchant signs with by OAuth");
+merchantKey
+  .command("add <login> <file.pem>")
+  .description("add an RSA public key or certificate; the others stay, so that keys can change")
+  .option("--name <text>", "to tell it from the others")
+  .option("--json", "as JSON")
+  .action(async (login, file, options) =>
+    (await import("./merchant-key.ts")).addKey(login, file, options),
+  );
+merchantKey
+  .command("list <login>")
+  .description("list the keys that are accepted")
+  .option("--json", "as JSON")
+  .action(async (login, options) => (await import("./merchant-key.ts")).listKeys(login, options));
+merchantKey
+  .command("remove <login> <key>")
+  .description("accept a key no more")
+  .option("--json", "as JSON")
+  .action(async (login, key, options) =>
+    (await import("./merchant-key.ts")).removeKey(login, key, options),
+  );
+
 const gate = program.command("gate").description("the ways to the acquirers");
 gate
   .command("list")
@@ -139,6 +163,52 @@ bin
   .option("--json", "as JSON")
   .action(async (options) => (await import("./bin.ts")).countIssuers(options));
 
+const key = program.command("key").description("the vault's keys, and the key that seals them");
+key
+  .command("list")
+  .description("list the vault's keys, with the cards under each")
+  .option("--json", "as JSON")
+  .action(async (options) => (await import("./key.ts")).listVaultKeys(options));
+key
+  .command("rotate")
+  .description("seal all cards and secrets with new keys while payments go on, destroy the old")
+  .option("--json", "as JSON")
+  .action(async (options) => (await import("./key-rotate.ts")).rotateVaultKeys(options));
+key
+  .command("rewrap")
+  .description("seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY_…)")
+  .option("--json", "as JSON")
+  .action(async (options) => (await import("./key.ts")).rewrap(options));
+key
+  .command("make [file]")
+  .description("make a key-encryption key, or a custodian's part: into a file, or print it")
+  .option("--json", "as JSON")
+  .action(async (file, options) => (await import("./key.ts")).makeKey(file, options));
+key
+  .command("split <file1> <file2>")
+  .description("make a new key-encryption key in two parts, one for each custodian")
+  .option("--json", "as JSON")
+  .action(async (first, second, options) =>
+    (await import("./key.ts")).splitKey([first, second], options),
+  );
+key
+  .command("check [file]")
+  .description("print a check value, of a file's key or of the settings', to compare keys by")
+  .option("--json", "as JSON")
+  .action(async (file, options) => (await import("./key.ts")).checkKey(file, options));
+
+const card = program.command("card").description("look at registered cards");
+card
+  .command("show <login> <reference>")
+  .description("show what is known of a merchant's registered card")
+  .option("--json", "as JSON")
+  .action(async (login, id, options) => (await import("./card.ts")).showCard(login, id, options));
+card
+  .command("remove <login> <reference>")
+  .description("take a card's references away: it can no longer be paid with")
+  .option("--json", "as JSON")
+  .action(async (login, id, options) => (await import("./card.ts")).removeCard(login, id, options));
+
 const doubt = program
   .command("doubt")
   .description("orders that the bank may have done something for or not");
@@ -202,6 +272,7 @@ function withEndpointOptions(command: Command): Command {
     .option("--optional <fields>", "sale fields not insisted on, by commas")
     .option("--fee <fee>", "what the seller pays, like 2.5%+30")
     .option("--partial-approvals <on|off>", "an approval of less than was asked for stands")
+    .option("--oauth-only <on|off>", "only v4 requests are taken, those signed by OAuth")
     .option("--json", "as JSON");
 }
 

@@ -10,14 +10,27 @@ import { join, resolve } from "node:path";
 import { type Config, ConfigProblems, readConfig } from "../config.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { findEmbeddedUrl, StartProblem, startEmbedded } from "../storage/embedded.ts";
+import { forgetHeldSecrets } from "../storage/held-secrets.ts";
 import { migrate } from "../storage/migrate.ts";
+import {
+  findLogin,
+  keepVaultApart,
+  nodeRole,
+  vaultAdvice,
+  vaultRole,
+} from "../storage/vault-role.ts";
 import { makeKeyStore } from "../storage/vault-tables.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
-import { makeMasterKey, readMasterKey } from "../vault/master-key.ts";
+import { findMasterKey, forgetGivenKeys } from "./master-key.ts";
 
 export type House = {
   readonly config: Config;
+  /** As whoever logs in: for commands of the operator. */
   readonly database: Database;
+  /** For a node: its own statements cannot read the vault's tables, those of the vault can. */
+  readonly databases: { readonly node: Database; readonly vault: Database };
+  /** What to do when that is not so. */
+  readonly vaultAdvice: string | undefined;
   readonly databaseUrl: string;
   readonly masterKey: Uint8Array;
   close(): Promise<void>;
@@ -33,23 +46,22 @@ export type HouseOptions = {
 export async function openHouse(options: HouseOptions): Promise<House | StartProblem> {
   const { report } = options;
   const read = readConfig(options.environment);
+  forgetGivenKeys(options.environment);
   if (read instanceof ConfigProblems) return new StartProblem(read.sentences.join("\n"));
   const config = { ...read, nodeName: read.nodeName === "" ? nodeNameFor(read) : read.nodeName };
 
   const blocked = await makeDataFolder(config);
   if (blocked !== undefined) return blocked;
-  const masterKey = await findMasterKey(config);
+  const masterKey = await findMasterKey(config, options.environment);
   if (masterKey instanceof StartProblem) return masterKey;
 
   const server = await findServer(config, options);
   if (server instanceof StartProblem) return server;
-  const database = openDatabase(server.url, {
-    poolSize: config.databasePoolSize,
-    connectTimeoutMs: config.databaseConnectMs,
-    onLost: () => undefined,
-  });
+  const database = openAs(undefined, server.url, config);
+  const opened = [database];
   const close = async () => {
-    await database.close().catch(() => undefined);
+    if (server.isOwn) await forgetHeldSecrets(database.query).catch(() => undefined);
+    await Promise.allSettled(opened.map((each) => each.close()));
     await server.stop();
   };
   const problem =
@@ -58,7 +70,26 @@ export async function openHouse(options: HouseOptions): Promise<House | StartPro
     await close();
     return problem;
   }
-  return { config, database, databaseUrl: server.url, masterKey, close };
+  const isApart = await keepVaultApart(database);
+  const node = openAs(isApart ? nodeRole : undefined, server.url, config);
+  const vault = openAs(isApart ? vaultRole : undefined, server.url, config);
+  opened.push(node, vault);
+  const advice = isApart ? undefined : vaultAdvice(await findLogin(database.query));
+  if (advice !== undefined && !options.besideOthers) report(advice);
+  return {
+    ...{ config, database, databases: { node, vault }, vaultAdvice: advice },
+    ...{ databaseUrl: server.url, masterKey, close },
+  };
+}
+
+/** Connections are made when they are needed. */
+function openAs(role: string | undefined, url: string, config: Config): Database {
+  return openDatabase(url, {
+    poolSize: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectMs,
+    onLost: () => undefined,
+    role,
+  });
 }
 
 /** Opens a house, does the work and closes it again: for commands that look or change and end. */
@@ -78,17 +109,25 @@ export function complain({ sentence }: StartProblem): void {
   process.exitCode = 2;
 }
 
-type Server = { readonly url: string; stop(): Promise<void> };
+type Server = {
+  readonly url: string;
+  /** Started here, and stopped when the house is closed. */
+  readonly isOwn: boolean;
+  stop(): Promise<void>;
+};
 
 async function findServer(
   config: Config,
   { report, besideOthers }: HouseOptions,
 ): Promise<Server | StartProblem> {
-  if (config.databaseUrl !== "") return { url: config.databaseUrl, stop: async () => undefined };
+  const others = { isOwn: false, stop: async () => undefined };
+  if (config.databaseUrl !== "") return { ...others, url: config.databaseUrl };
   const folder = join(resolve(config.dataDir), "postgres");
   const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
-  if (running !== undefined) return { url: running, stop: async () => undefined };
-  return startEmbedded({ folder, report });
+  if (running !== undefined) return { ...others, url: running };
+  const started = await startEmbedded({ folder, report });
+  if (started instanceof StartProblem) return started;
+  return { url: started.url, isOwn: true, stop: started.stop };
 }
 
 async function prepare(
@@ -122,7 +161,7 @@ async function checkMasterKey(
     if (!(error instanceof WrongMasterKey)) throw error;
     return new StartProblem(
       "The key-encryption key does not open this database's keys: " +
-        "set GW_MASTER_KEY_FILE to the file that was used with it.",
+        "set GW_MASTER_KEY_FILE, or whichever GW_MASTER_KEY setting you use, to the one that does.",
     );
   }
 }
@@ -140,21 +179,6 @@ async function makeDataFolder({ dataDir }: Config): Promise<StartProblem | undef
         "make it writable for this user, or set GW_DATA_DIR to another folder.",
     );
   }
-}
-
-async function findMasterKey(config: Config): Promise<Uint8Array | StartProblem> {
-  const made = join(resolve(config.dataDir), "keys", "master.key");
-  const file = config.masterKeyFile === "" ? made : config.masterKeyFile;
-  try {
-    if (config.masterKeyFile === "") await makeMasterKey(made);
-  } catch {
-    return new StartProblem(
-      `The data folder ${resolve(config.dataDir)} is not writable: ` +
-        "make it writable for this user, or set GW_DATA_DIR to another folder.",
-    );
-  }
-  const key = await readMasterKey(file);
-  return typeof key === "string" ? new StartProblem(key) : key;
 }
 
 /** The same after a restart, so that a node finds what it had in hand. */

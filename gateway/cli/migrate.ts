@@ -2,7 +2,8 @@
 import { inHouse } from "./house.ts";
 
 export function migrateHouse(): Promise<void> {
-  return inHouse(async () => {
+  return inHouse(async ({ vaultAdvice }) => {
     process.stdout.write("The database is up to date.\n");
+    if (vaultAdvice !== undefined) process.stdout.write(`${vaultAdvice}\n`);
   });
 }

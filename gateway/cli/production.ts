@@ -1,10 +1,11 @@
 /** What production does not start with, told together, one sentence each. */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Gate } from "../acquirers/gate.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { demonstrationLogin, openVault } from "./demonstration.ts";
 import type { House } from "./house.ts";
+import { madeKeyFile } from "./master-key.ts";
 
 export async function refuseInProduction(house: House): Promise<StartProblem | undefined> {
   const { config, database } = house;
@@ -18,7 +19,7 @@ export async function refuseInProduction(house: House): Promise<StartProblem | u
   for (const { name } of [...gates.values()].filter(leadsToSandbox)) {
     sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
   }
-  if (resolve(config.masterKeyFile) === join(resolve(config.dataDir), "keys", "master.key")) {
+  if (resolve(config.masterKeyFile) === madeKeyFile(config)) {
     sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
   }
   return sentences.length === 0 ? undefined : new StartProblem(sentences.join("\n"));

@@ -10,6 +10,7 @@ import { StartProblem } from "../storage/embedded.ts";
 import { startBankProcess } from "./bank-process.ts";
 import { printBanner } from "./banner.ts";
 import { makeDemonstration, putSandboxGates, writeDemoFile } from "./demonstration.ts";
+import { makeDemonstrationKey } from "./demonstration-key.ts";
 import { complain, type House, openHouse } from "./house.ts";
 import { refuseInProduction } from "./production.ts";
 import { rotate } from "./rotate.ts";
@@ -43,6 +44,8 @@ async function startStaging(
   try {
     const gates = await putSandboxGates(house, bank.address);
     const set = await makeDemonstration(house, gates);
+    const unreadable = await makeDemonstrationKey(house);
+    if (unreadable !== undefined) return complain(unreadable);
     await run(house, report, async (gateway) => {
       const baseUrl = baseUrlOf(house.config, gateway.port);
       const demoFile = await writeDemoFile(house, { baseUrl, set, bank: bank.address });
@@ -80,8 +83,8 @@ async function run(
 async function startNodes(
   house: House,
 ): Promise<{ readonly port: number; stop(): Promise<void> } | StartProblem> {
-  const { config, databaseUrl } = house;
-  if (config.workers > 1) return startWorkers(config, databaseUrl);
+  const { config } = house;
+  if (config.workers > 1) return startWorkers(house);
   const destination = openLogFile(await rotate(join(resolve(config.dataDir), "gateway.log")));
   try {
     const log = makeLog(config.logLevel, destination);

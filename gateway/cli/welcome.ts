@@ -83,8 +83,8 @@ async function findCards(bankUrl: string): Promise<readonly TestCard[] | undefin
 }
 
 /** A database that is away is told as missing; the rest of the page stands. */
-function makeFindOrders({ config, database }: House) {
-  const findLatest = makeFindLatest(database.query);
+function makeFindOrders({ config, databases }: House) {
+  const findLatest = makeFindLatest(databases.node.query);
   const printDate = makePrintDate(config.zone);
   return async (merchant: Parameters<typeof findLatest>[0]): Promise<readonly OrderLine[]> => {
     const orders = await findLatest(merchant, ordersShown).catch(() => []);

@@ -5,16 +5,19 @@
 import cluster, { type Worker } from "node:cluster";
 import { openSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Config } from "../config.ts";
+import { keyFromParent } from "../config.ts";
 import { StartProblem } from "../storage/embedded.ts";
+import type { House } from "./house.ts";
+import { handKeyTo } from "./master-key.ts";
 import { rotate } from "./rotate.ts";
 
 export type Workers = { readonly port: number; stop(): Promise<void> };
 
-export async function startWorkers(
-  config: Config,
-  databaseUrl: string,
-): Promise<Workers | StartProblem> {
+export async function startWorkers({
+  config,
+  databaseUrl,
+  masterKey,
+}: House): Promise<Workers | StartProblem> {
   const log = openSync(await rotate(join(resolve(config.dataDir), "gateway.log")), "a");
   cluster.setupPrimary({
     exec: join(import.meta.dirname, "gw.ts"),
@@ -37,10 +40,13 @@ export async function startWorkers(
       GW_DATABASE_URL: databaseUrl,
       GW_NODE_NAME: `${config.nodeName}-worker-${index + 1}`,
       GW_WORKERS: "1",
+      [keyFromParent]: "1",
     });
+    handKeyTo(worker, masterKey);
     return new Promise((listening) => {
       let port: number | undefined;
       worker.on("message", (message: { readonly listening?: number }) => {
+        if (message.listening === undefined) return;
         port = message.listening;
         listening(port);
       });

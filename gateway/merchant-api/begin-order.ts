@@ -41,7 +41,7 @@ export async function begin(
     clientOrderId: request.client_orderid,
     serialNumber,
     purchase: readPurchase(request, money),
-    card: facts,
+    card: { kind: "new", facts },
     inHand,
     sameness: samenessOf(kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`, context),
   });

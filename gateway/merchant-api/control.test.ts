@@ -1,9 +1,11 @@
 /** The checksum: what it covers, and that every wrong one is wrong in the same way. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { checkControl } from "./control.ts";
 import { sale } from "./operations/sale.ts";
 import { status } from "./operations/status.ts";
+import { rebillControl } from "./rebill-fields.ts";
 import { entryPoint, group } from "./testing.ts";
 
 const request = {
@@ -55,6 +57,18 @@ test("a checksum of an endpoint is not one of a group", () => {
   const sent = new Map(Object.entries({ ...request, control }));
 
   assert.equal(checkControl(sale.control, sent, group)?.code, "control_mismatch");
+});
+
+test("a recurrent payment may be signed with the endpoint id or without it", () => {
+  const values = { ...request, login: "acme", cardrefid: "7302946158017725431" };
+  const signed = (text: string) => createHash("sha1").update(text).digest("hex");
+  const rest = "acmeinvoice-173029461580177254311042USDtop-secret-key";
+  const verdict = (sent: string) =>
+    checkControl(rebillControl, new Map(Object.entries({ ...values, control: sent })), entryPoint);
+
+  assert.equal(verdict(signed(`1001${rest}`)), undefined);
+  assert.equal(verdict(signed(rest)), undefined);
+  assert.equal(verdict(signed(`1002${rest}`))?.code, "control_mismatch");
 });
 
 test("more fraction digits than the currency has are said to be so", () => {

@@ -19,18 +19,41 @@ export function checkControl(
   sent: Sent,
   entryPoint: EntryPoint,
 ): Failure | undefined {
+  const { merchant, id } = entryPoint;
+  const [first, ...others] = terms;
+  const text = textOfAll(first === "{id?}" ? others : terms, sent, entryPoint);
+  if (text instanceof Failure) return text;
+  const login = sent.get("login") ?? "";
+  const sameLogin = login === "" || login === merchant.login;
+  const control = controlOf(sent);
+  const isSigned = (signed: string) =>
+    timingSafeEqual(hash("sha1", signed + merchant.controlKey.reveal(), "buffer"), control);
+  const sameControl = first === "{id?}" ? isSigned(id + text) || isSigned(text) : isSigned(text);
+  return sameLogin && sameControl ? undefined : new Failure("control_mismatch");
+}
+
+/** An amount that is none in its currency, or has no currency: the formula could not be made. */
+export function findUnreadableAmount(
+  terms: readonly ControlTerm[],
+  sent: Sent,
+  entryPoint: EntryPoint,
+): Failure | undefined {
+  const text = textOfAll(terms, sent, entryPoint);
+  return text instanceof Failure ? text : undefined;
+}
+
+function textOfAll(
+  terms: readonly ControlTerm[],
+  sent: Sent,
+  entryPoint: EntryPoint,
+): string | Failure {
   let text = "";
   for (const term of terms) {
     const part = textOf(term, sent, entryPoint);
     if (part instanceof Failure) return part;
     text += part;
   }
-  const { merchant } = entryPoint;
-  const expected = hash("sha1", text + merchant.controlKey.reveal(), "buffer");
-  const login = sent.get("login") ?? "";
-  const sameLogin = login === "" || login === merchant.login;
-  const sameControl = timingSafeEqual(expected, controlOf(sent));
-  return sameLogin && sameControl ? undefined : new Failure("control_mismatch");
+  return text;
 }
 
 function textOf(term: ControlTerm, sent: Sent, entryPoint: EntryPoint): string | Failure {

@@ -131,6 +131,12 @@ export function orderId(documentation: string): Field<string> {
   });
 }
 
+export function cardRefId(documentation: string): Field<string> {
+  return field("20/String", documentation, (text) => {
+    return isNumericId(text) ? text : new Fault("not a card reference id");
+  });
+}
+
 export function serialNumber(documentation: string): Field<string> {
   return field("36/String", documentation, (text) => {
     return isSerialNumber(text) ? text.toLowerCase() : new Fault("not a serial number");

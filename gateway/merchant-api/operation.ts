@@ -11,10 +11,18 @@ import type { SerialNumber } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { Fields, Values } from "./fields.ts";
 
+/** Requests are signed by a checksum in v2, and by OAuth in v4. */
+export type Version = "v2" | "v4";
+
 export type Operation = {
   readonly name: string;
-  /** After `/{word}/api`; `{id}` is an endpoint id. The group form follows from it. */
+  /**
+   * After `/{word}/api`; `{id}` is an endpoint id. The group form follows from it, and so do the
+   * paths in the other versions.
+   */
   readonly path: string;
+  /** Where it exists; in both when it does not say. */
+  readonly versions?: readonly Version[];
   readonly purpose: string;
   readonly request: Fields;
   readonly control: readonly ControlTerm[];
@@ -29,7 +37,8 @@ export type Operation = {
 
 /**
  * What is put into the checksum, in order; the merchant control key is always the last and not
- * written. `{id}` is the number in the path; a field that was not sent counts as empty.
+ * written. `{id}` is the number in the path; a field that was not sent counts as empty. `{id?}`,
+ * as the first term, is the same number, which some deployed clients leave out.
  */
 export type ControlTerm =
   | string
@@ -63,9 +72,10 @@ export type Reply = {
 export function operation<Request extends Fields>(definition: {
   readonly name: string;
   readonly path: string;
+  readonly versions?: readonly Version[];
   readonly purpose: string;
   readonly request: Request;
-  readonly control: readonly (ControlTerm & (keyof Request | "{id}" | object))[];
+  readonly control: readonly (ControlTerm & (keyof Request | "{id}" | "{id?}" | object))[];
   readonly kept: boolean;
   readonly sync: boolean;
   readonly rules: (request: Values<Request>, context: Context) => readonly Failure[];
@@ -73,6 +83,15 @@ export function operation<Request extends Fields>(definition: {
 }): Operation {
   // The pipeline reads each value by its own field, so the handler gets just what it asked for.
   return definition as unknown as Operation;
+}
+
+export function versionsOf({ versions = ["v2", "v4"] }: Operation): readonly Version[] {
+  return versions;
+}
+
+/** The path of the operation in one of its versions. */
+export function pathIn(version: Version, { path }: Operation): string {
+  return path.replace(/^\/v\d\//, `/${version}/`);
 }
 
 /** The endpoint that takes this currency: the only one, or the group's one for it. */

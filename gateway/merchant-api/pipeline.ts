@@ -1,22 +1,22 @@
 /**
  * What every operation has in common, in the order of checks that the interface decisions give:
- * body readable, endpoint known, signed values readable, checksum, every other field, the business.
- * The first check that fails decides the answer.
+ * body readable, endpoint known, signed values readable, authentication, every other field, the
+ * business. The first check that fails decides the answer.
  */
-import { FormFault, parseForm } from "@tollgate/protocols/form";
+import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
 import type { EntryPoint } from "../orders/merchant.ts";
 import type { Services } from "../services.ts";
 import { Failure } from "../values/failure.ts";
 import type { SerialNumber } from "../values/ids.ts";
-import type { Clock } from "../values/time.ts";
-import { checkControl } from "./control.ts";
-import type { Operation, Reply } from "./operation.ts";
+import { type AuthenticationNeeds, makeAuthentication } from "./authentication.ts";
+import type { AccessDenied, SignedCall } from "./oauth.ts";
+import type { Operation, Reply, Version } from "./operation.ts";
 import type { TakeToken } from "./rate-limit.ts";
-import { collect, readFields, type Sent, splitFields } from "./read-request.ts";
+import { collect, readFields, type Sent } from "./read-request.ts";
 
 export type Pipeline = (call: Call) => Promise<Outcome>;
 
-export type Call = {
+export type Call = SignedCall & {
   readonly id: string;
   readonly form: "endpoint" | "group";
   readonly contentType: string | undefined;
@@ -26,36 +26,40 @@ export type Call = {
 
 /** The answer, and what the log and the kept requests must know besides. */
 export type Outcome = {
-  readonly answer: Reply | Failure;
+  readonly answer: Reply | Failure | AccessDenied;
   readonly entryPoint?: EntryPoint;
   readonly authenticated: boolean;
   readonly faults?: readonly Failure[];
   readonly retryAfterSeconds?: number;
 };
 
-export type PipelineNeeds = {
+export type PipelineNeeds = AuthenticationNeeds & {
   readonly services: Services;
   readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
-  readonly clock: Clock;
   readonly takeToken: TakeToken;
 };
 
-export function makePipeline(operation: Operation, needs: PipelineNeeds): Pipeline {
-  const { signed, others } = splitFields(operation);
-  const known = Object.keys(operation.request);
+export function makePipeline(
+  operation: Operation,
+  needs: PipelineNeeds,
+  version: Version,
+): Pipeline {
+  const authentication = makeAuthentication(version, operation, needs);
 
   return async (call) => {
-    const sent = readBody(call);
-    if (sent instanceof Failure) return refused(sent);
+    const body = readBody(call);
+    if (body instanceof Failure) return refused(body);
 
     const entryPoint = needs.findEntryPoint(call.form, call.id);
     if (entryPoint === undefined) return refused(new Failure("unknown_endpoint"));
 
+    const { sent } = body;
+    const asked = { ...body, call, entryPoint };
     const values: Record<string, unknown> = {};
-    const [unreadable] = readFields(signed, sent, entryPoint, values);
+    const [unreadable] = readFields(authentication.before, sent, entryPoint, values);
     if (unreadable !== undefined) return refused(unreadable, entryPoint);
 
-    const mismatch = checkControl(operation.control, sent, entryPoint);
+    const mismatch = await authentication.check(asked);
     if (mismatch !== undefined) return refused(mismatch, entryPoint);
 
     const waitSeconds = needs.takeToken(operation.kept, entryPoint.merchant.id);
@@ -69,10 +73,10 @@ export function makePipeline(operation: Operation, needs: PipelineNeeds): Pipeli
       serialNumber: call.serialNumber,
       receivedAt: needs.clock.now(),
       sent,
-      known,
+      known: authentication.known,
       services: needs.services,
     };
-    const faults = readFields(others, sent, entryPoint, values);
+    const faults = authentication.readRest(asked, values);
     const broken = faults.length > 0 ? faults : operation.rules(values, context);
     const [first] = broken;
     if (first !== undefined) {
@@ -83,13 +87,16 @@ export function makePipeline(operation: Operation, needs: PipelineNeeds): Pipeli
   };
 }
 
-function readBody({ contentType, body }: Call): Sent | Failure {
+type Body = { readonly pairs: readonly FormPair[]; readonly sent: Sent };
+
+function readBody({ contentType, body }: Call): Body | Failure {
   if (contentType !== undefined && !formType.test(contentType)) {
     return new Failure("malformed_request", "the content type must be that of a form");
   }
   const form = parseForm(body);
   if (form instanceof FormFault) return new Failure("malformed_request", formFaults[form.reason]);
-  return collect(form.pairs);
+  const sent = collect(form.pairs);
+  return sent instanceof Failure ? sent : { pairs: form.pairs, sent };
 }
 
 const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
@@ -99,6 +106,6 @@ const formFaults: Readonly<Record<FormFault["reason"], string>> = {
   not_utf8: "not UTF-8",
 };
 
-function refused(answer: Failure, entryPoint?: EntryPoint): Outcome {
+function refused(answer: Failure | AccessDenied, entryPoint?: EntryPoint): Outcome {
   return { answer, authenticated: false, ...(entryPoint === undefined ? {} : { entryPoint }) };
 }

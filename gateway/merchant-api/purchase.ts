@@ -5,12 +5,13 @@
 import type { CardInHand } from "../orders/doer.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { CardFacts, Purchase } from "../orders/order.ts";
+import { isPast } from "../values/card-expiry.ts";
 import { CardNumber, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { Money } from "../values/money.ts";
 import { statesOf } from "../values/places.ts";
 import { Secret } from "../values/secret.ts";
-import { calendar, type Instant } from "../values/time.ts";
+import type { Instant } from "../values/time.ts";
 import { missingBrowserFields, readBrowser } from "./browser-fields.ts";
 import type { Context } from "./operation.ts";
 
@@ -43,7 +44,14 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   ];
 }
 
-export function readPurchase(request: PurchaseRequest, amount: Money): Purchase {
+/** Whatever else of a purchase the request has is optional. */
+type PurchaseFacts = {
+  readonly order_desc?: string;
+  readonly ipaddress: string;
+  readonly [other: string]: unknown;
+};
+
+export function readPurchase(request: PurchaseFacts, amount: Money): Purchase {
   const text = (name: string) => {
     const value = request[name];
     return typeof value === "string" ? value : undefined;
@@ -134,17 +142,11 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
   for (const name of ["card_printed_name", "expire_month", "expire_year"] as const) {
     if (request[name] === undefined) faults.push(missing(name));
   }
-  if (isPast(request.expire_month, request.expire_year, now)) {
+  const { expire_month: month, expire_year: year } = request;
+  if (month !== undefined && year !== undefined && isPast(month, year, now)) {
     faults.push(invalid("expire_year: the card has expired"));
   }
   return faults;
-}
-
-/** A card is good to the end of its month, wherever on earth the cardholder is. */
-function isPast(month: string | undefined, year: string | undefined, now: Instant): boolean {
-  if (month === undefined || year === undefined) return false;
-  const today = calendar(now);
-  return `20${year.slice(-2)}${month.padStart(2, "0")}` < `${today.year}${today.month}`;
 }
 
 function stateFaults({ country, state }: PurchaseRequest): readonly Failure[] {

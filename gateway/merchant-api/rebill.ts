@@ -42,7 +42,7 @@ export async function rebill(
   if (needsRedirect(request, endpoint, credential)) {
     return new Failure("missing_parameter", "redirect_url");
   }
-  const held = await services.cards.reveal(reference);
+  const held = await services.cards.findHeld(reference);
   if (held === undefined) return new Failure("card_reference_removed");
 
   const { amount, otherAmounts } = amounts;

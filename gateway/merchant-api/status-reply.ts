@@ -1,18 +1,34 @@
 /** The order (status) response, as the status operation and the synchronous twins give it. */
 import type { FoundOrder } from "../orders/asked.ts";
+import { initialOf } from "../orders/family.ts";
 import type { Services } from "../services.ts";
+import { Failure } from "../values/failure.ts";
 import { printStatus } from "../views/status.ts";
 import type { Reply } from "./operation.ts";
 
-export function statusReply(
+export async function statusReply(
   found: FoundOrder,
   asked: { readonly bySerialNumber: string | undefined; readonly services: Services },
-): Reply {
+): Promise<Reply | Failure> {
   const { bySerialNumber, services } = asked;
+  const { printDate } = services;
+  const cardRefId = await findCardRefId(found, services);
+  if (cardRefId instanceof Failure) return cardRefId;
   return {
     type: "status-response",
     clientOrderId: found.order.clientOrderId,
     orderId: found.order.id,
-    fields: printStatus(found, { bySerialNumber, printDate: services.printDate }),
+    fields: printStatus(found, { bySerialNumber, cardRefId, printDate }),
   };
+}
+
+/** An approved verification registers its card; the reference is made when first asked for. */
+async function findCardRefId(
+  { order }: FoundOrder,
+  { cards }: Services,
+): Promise<string | undefined | Failure> {
+  const { kind, stage } = initialOf(order);
+  if (kind !== "account-verification" || stage !== "approved") return undefined;
+  const references = await cards.register(order);
+  return references instanceof Failure ? references : references.card;
 }

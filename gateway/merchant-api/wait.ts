@@ -10,14 +10,15 @@ export function twinOf(operation: Operation): Operation {
   return {
     ...operation,
     name: `sync/${operation.name}`,
-    path: operation.path.replace("/v2/", "/v2/sync/"),
+    path: operation.path.replace(/^\/(v\d)\//, "/$1/sync/"),
     async handle(request, context): Promise<Reply | Failure> {
       const reply = await operation.handle(request, context);
       if (reply instanceof Failure || reply.describes === undefined) return reply;
       const { services } = context;
       const found = await services.orders.waitForResult(reply.describes);
       if (found instanceof Failure) return found;
-      return { ...reply, ...statusReply(found, { bySerialNumber: undefined, services }) };
+      const status = await statusReply(found, { bySerialNumber: undefined, services });
+      return status instanceof Failure ? status : { ...reply, ...status };
     },
   };
 }

@@ -35,7 +35,7 @@ type Facts = {
 
   authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
   refused: { readonly answer: Answer; readonly reason: Reason };
-  /** Of several amounts this one was declined, or is proved not to be charged: the next is tried. */
+  /** Of several amounts this one was declined, or proved not to be charged: the next is tried. */
   amount_refused: { readonly answer: Answer; readonly reason: Reason; readonly next: Money };
   amount_reversed: { readonly next: Money };
   /** The gate could not take it, and nothing has left: the next gate gets it. */

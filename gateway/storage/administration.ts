@@ -50,6 +50,30 @@ function makeForMerchants(query: Query) {
         JSON.stringify(settings),
       ]);
     },
+
+    /** In PEM, as SPKI. */
+    async addMerchantKey(key: {
+      merchantId: MerchantId;
+      name: string;
+      publicKey: string;
+    }): Promise<string> {
+      return change(
+        query,
+        `insert into merchant_keys (merchant_id, name, public_key) values ($1, $2, $3)
+         returning id`,
+        [key.merchantId, key.name, key.publicKey],
+      );
+    },
+
+    /** It stays in the table, for whoever asks later what an old request was signed with. */
+    async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
+      await change(
+        query,
+        `update merchant_keys set removed_at = now()
+         where merchant_id = $1 and id = $2 and removed_at is null returning id`,
+        [merchantId, id],
+      );
+    },
   };
 }
 

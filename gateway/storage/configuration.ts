@@ -2,6 +2,7 @@
  * Merchants, endpoints, groups and gates: few and needed by every request, so they are read whole,
  * kept in memory, and read again when any node says that they have changed.
  */
+import { createPublicKey } from "node:crypto";
 import type { Gate, GateSettings } from "../acquirers/gate.ts";
 import type {
   Endpoint,
@@ -11,6 +12,7 @@ import type {
   EntryPoint,
   Merchant,
   MerchantSettings,
+  OAuthKey,
 } from "../orders/merchant.ts";
 import {
   asEndpointId,
@@ -62,13 +64,27 @@ async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly M
   const rows = await query<MerchantRow>(
     "select id, login, name, control_key, settings from merchants order by id",
   );
+  const keys = await loadOAuthKeys(query);
   return rows.map(({ id, login, name, control_key, settings }) => ({
     id: asMerchantId(id),
     login,
     name,
     controlKey: open(control_key, controlKeyContext(login)),
+    oauthKeys: keys.get(id) ?? [],
     settings,
   }));
+}
+
+/** By merchant, the oldest first; removed ones are not here. */
+async function loadOAuthKeys(query: Query): Promise<ReadonlyMap<string, readonly OAuthKey[]>> {
+  const rows = await query<OAuthKeyRow>(
+    `select merchant_id, id, name, public_key from merchant_keys
+     where removed_at is null order by id`,
+  );
+  return Map.groupBy(
+    rows.map(({ public_key, ...row }) => ({ ...row, publicKey: createPublicKey(public_key) })),
+    ({ merchant_id }) => merchant_id,
+  );
 }
 
 async function loadEndpoints(
@@ -162,6 +178,13 @@ type MerchantRow = {
   readonly name: string;
   readonly control_key: Buffer;
   readonly settings: MerchantSettings;
+};
+
+type OAuthKeyRow = {
+  readonly merchant_id: string;
+  readonly id: string;
+  readonly name: string;
+  readonly public_key: string;
 };
 
 type EndpointRow = {

@@ -34,13 +34,16 @@ const hotPlanner = [
   .join(" ");
 
 export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const shared = {
     connectionString: url,
     application_name: applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs,
+    options: role,
   };
   const cold = new pg.Pool({ ...shared, max: options.poolSize });
-  const hot = new pg.Pool({ ...shared, max: options.poolSize, options: hotPlanner, min: 2 });
+  const planned = { ...shared, options: `${hotPlanner} ${role}` };
+  const hot = new pg.Pool({ ...planned, max: options.poolSize, min: 2 });
   // A lost idle connection is replaced by the next query; without a listener it would end us.
   for (const pool of [cold, hot]) pool.on("error", options.onLost);
 
@@ -80,6 +83,8 @@ export type DatabaseOptions = {
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
   readonly onLost: (error: Error) => void;
+  /** What whoever logs in becomes; without it, nobody else. */
+  readonly role?: string | undefined;
 };
 
 /**

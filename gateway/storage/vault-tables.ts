@@ -3,7 +3,8 @@
  * are written by the statement that begins their order (`commit.ts`).
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
-import type { FindSealedCard, KeyStore } from "../vault/vault.ts";
+import type { KeyStore, SealedKey } from "../vault/keys.ts";
+import type { FindSealedCard } from "../vault/vault.ts";
 import { plainArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
 import { makeGather } from "./gather.ts";
@@ -46,12 +47,11 @@ join vault.cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted
 
 export function makeKeyStore(query: Query): KeyStore {
   return {
-    async list() {
-      const rows = await query<{ id: number; purpose: string; sealed: Buffer; retired: boolean }>(
-        "select id, purpose, sealed, retired_at is not null as retired from vault.keys order by id",
-      );
-      return rows;
-    },
+    list: () =>
+      query<SealedKey>(
+        `select id, purpose, sealed, retired_at is not null as retired from vault.keys
+         where destroyed_at is null order by id`,
+      ),
     async add(purpose, sealed) {
       await query(
         "insert into vault.keys (purpose, sealed) values ($1, $2) on conflict do nothing",

@@ -5,9 +5,10 @@ import { test } from "node:test";
 import { CardNumber } from "../values/card-number.ts";
 import { asCardId, asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import { openKeys, WrongMasterKey } from "./keys.ts";
+import { makeSealedKey, openKeys, rewrapKey, WrongMasterKey } from "./keys.ts";
 import { open, seal } from "./seal.ts";
-import { type KeyStore, makeVault, type SealedCard } from "./vault.ts";
+import { makeKeyTable } from "./testing.ts";
+import { makeVault, type SealedCard } from "./vault.ts";
 
 const [shop, other] = [asMerchantId("101"), asMerchantId("102")];
 const card = {
@@ -76,7 +77,55 @@ test("a second start opens the keys that the first one made", async () => {
   const second = await openKeys(masterKey, store);
 
   assert.deepEqual(second.current("cards"), first.current("cards"));
-  assert.throws(() => first.get(99), /no key/);
+  assert.equal(first.find(99), undefined);
+});
+
+test("a card under a key that was made elsewhere opens, and new cards are sealed with it", async () => {
+  const [table, masterKey, stored] = [makeKeyTable(), randomBytes(32), [] as SealedCard[]];
+  const find = async () => stored[0];
+  const here = makeVault(await openKeys(masterKey, table), find);
+  const old = table.replace("cards", makeSealedKey(masterKey, "cards")) - 1;
+  const there = makeVault(await openKeys(masterKey, table), find);
+  const fingerprint = here.fingerprint(shop, card.number);
+  stored[0] = there.seal(shop, asCardId("7"), { ...card, fingerprint });
+
+  const revealed = await here.reveal(shop, asCardId("7"));
+  const next = here.seal(shop, asCardId("8"), { ...card, fingerprint });
+
+  assert.equal(revealed?.number.reveal(), "4000001000000018");
+  assert.equal(next.keyId, stored[0].keyId);
+  assert.notEqual(next.keyId, old);
+});
+
+test("a key that was destroyed elsewhere is forgotten, and one that is open needs no opening", async () => {
+  const [table, masterKey] = [makeKeyTable(), randomBytes(32)];
+  const keys = await openKeys(masterKey, table);
+  const { id } = keys.current("secrets");
+  const sealed = makeVault(keys, async () => undefined).sealSecret(new Secret("word"), "here");
+  table.replace("secrets", makeSealedKey(masterKey, "secrets"));
+
+  await keys.reload();
+  const vault = makeVault(keys, async () => undefined);
+  assert.equal(vault.openSecret(sealed, "here").reveal(), "word");
+  table.remove(id);
+  await keys.reload();
+
+  assert.throws(() => vault.openSecret(sealed, "here"), /nothing opens/);
+  assert.equal(keys.find(id), undefined);
+});
+
+test("the keys are sealed anew by another key-encryption key, and stay the same", async () => {
+  const [table, from, to] = [makeKeyTable(), randomBytes(32), randomBytes(32)];
+  const keys = await openKeys(from, table);
+  const anew = makeKeyTable();
+  for (const key of await table.list()) {
+    await anew.add(key.purpose, rewrapKey(key, { from, to }));
+  }
+
+  const opened = await openKeys(to, anew);
+
+  assert.deepEqual(opened.current("cards"), keys.current("cards"));
+  await assert.rejects(openKeys(from, anew), WrongMasterKey);
 });
 
 async function makeTestVault() {
@@ -84,15 +133,4 @@ async function makeTestVault() {
   const keys = await openKeys(randomBytes(32), makeKeyTable());
   const vault = makeVault(keys, async (_, id) => stored.find(({ cardId }) => cardId === id));
   return { vault, stored };
-}
-
-/** A table of keys; the real one is tried by every scenario. */
-function makeKeyTable(): KeyStore {
-  const rows: { id: number; purpose: string; sealed: Buffer; retired: boolean }[] = [];
-  return {
-    list: async () => rows,
-    add: async (purpose, sealed) => {
-      rows.push({ id: rows.length + 1, purpose, sealed, retired: false });
-    },
-  };
 }

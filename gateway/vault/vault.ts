@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { CardNumber } from "../values/card-number.ts";
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import type { Keys } from "./keys.ts";
+import type { Keys, OpenKey } from "./keys.ts";
 import { open, seal } from "./seal.ts";
 
 export type Card = {
@@ -47,11 +47,6 @@ export type FindSealedCard = (
   merchant: MerchantId,
   card: CardId,
 ) => Promise<SealedCard | undefined>;
-export type KeyStore = {
-  list(): Promise<readonly { id: number; purpose: string; sealed: Buffer; retired: boolean }[]>;
-  add(purpose: string, sealed: Buffer): Promise<void>;
-};
-
 export function makeVault(keys: Keys, find: FindSealedCard): Vault {
   return {
     seal(merchantId, cardId, { number, expiryYear, expiryMonth, fingerprint }) {
@@ -62,9 +57,8 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
     },
 
     async reveal(merchantId, cardId) {
-      const kept = await find(merchantId, cardId);
-      if (kept === undefined) return undefined;
-      const plain = open(keys.get(kept.keyId), kept.sealed, cardContext(merchantId, cardId));
+      const plain = await openCard(merchantId, cardId);
+      if (plain === undefined) return undefined;
       const [digits = "", expiryYear = "", expiryMonth = ""] = plain.toString().split("/");
       return { number: new CardNumber(digits), expiryYear, expiryMonth };
     },
@@ -84,11 +78,47 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
     },
 
     openSecret(sealed, context) {
-      return new Secret(open(keys.current("secrets").key, sealed, context).toString());
+      return new Secret(openWithAny(keys.list("secrets"), sealed, context).plain.toString());
     },
   };
+
+  /**
+   * A key that is not known here was made by a rotation that this node has not heard of, or was
+   * destroyed by one that has sealed the card anew since it was read: both are cured by looking
+   * again.
+   */
+  async function openCard(
+    merchantId: MerchantId,
+    cardId: CardId,
+    isLast = false,
+  ): Promise<Buffer | undefined> {
+    const kept = await find(merchantId, cardId);
+    if (kept === undefined) return undefined;
+    const key = keys.find(kept.keyId);
+    if (key !== undefined) return open(key, kept.sealed, cardContext(merchantId, cardId));
+    if (isLast) throw new Error(`no key ${kept.keyId}`);
+    await keys.reload();
+    return openCard(merchantId, cardId, true);
+  }
 }
 
-function cardContext(merchant: MerchantId, card: CardId): string {
+/** What a card is sealed for: it opens at its own place only. */
+export function cardContext(merchant: MerchantId, card: CardId): string {
   return `card/${merchant}/${card}`;
+}
+
+/** Secrets do not say which key sealed them; there is hardly ever more than one to try. */
+export function openWithAny(
+  keys: readonly OpenKey[],
+  sealed: Uint8Array,
+  context: string,
+): { readonly keyId: number; readonly plain: Buffer } {
+  for (const { id, key } of keys) {
+    try {
+      return { keyId: id, plain: open(key, sealed, context) };
+    } catch {
+      // Another key of the purpose may be the one.
+    }
+  }
+  throw new Error(`nothing opens the secret ${context}`);
 }

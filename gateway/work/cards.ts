@@ -38,7 +38,7 @@ export type Cards = {
   /** A reference that can be paid with, or why it cannot. */
   find(entryPoint: EntryPoint, id: CardRefId): Promise<CardReference | Failure>;
   /** The card behind it; nothing when the vault no longer has it. */
-  reveal(reference: CardReference): Promise<CardInHand | undefined>;
+  findHeld(reference: CardReference): Promise<CardInHand | undefined>;
 };
 
 type Needs = {
@@ -86,7 +86,7 @@ export function makeCards({ store, revealCard, newReferenceId, clock, graceMs }:
         : reference;
     },
 
-    async reveal({ merchantId, card }) {
+    async findHeld({ merchantId, card }) {
       const held = await revealCard(merchantId, card.cardId);
       return held === undefined ? undefined : { ...held, cvv: undefined };
     },

@@ -4,7 +4,15 @@
  */
 import { hash } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
-import type { ControlTerm, Operation, Reply } from "../../gateway/merchant-api/operation.ts";
+import { AccessDenied } from "../../gateway/merchant-api/oauth.ts";
+import {
+  type ControlTerm,
+  type Operation,
+  pathIn,
+  type Reply,
+  type Version,
+  versionsOf,
+} from "../../gateway/merchant-api/operation.ts";
 import { operations } from "../../gateway/merchant-api/operations/index.ts";
 import { makePipeline } from "../../gateway/merchant-api/pipeline.ts";
 import { writeReply } from "../../gateway/merchant-api/write-reply.ts";
@@ -13,20 +21,27 @@ import { Failure } from "../../gateway/values/failure.ts";
 import { asSerialNumber } from "../../gateway/values/ids.ts";
 import { parseAmount } from "../../gateway/values/money.ts";
 import { makeSampleGateway } from "./sample-gateway.ts";
+import { authorizeSample } from "./sample-oauth.ts";
 import {
+  sampleBaseUrl,
   sampleClock,
   sampleControlKey,
   sampleEndpoint,
   sampleGroup,
   sampleOrderId,
+  sampleReferences,
 } from "./sample-world.ts";
 
 export type Example = {
   readonly operation: Operation;
+  /** That the request is sent in. */
+  readonly version: Version;
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The values of the checksum's formula, in order, without the key. */
   readonly signed: readonly string[];
   readonly control: string;
+  /** The header that the same request needs in v4, without its login and control. */
+  readonly authorization: string;
   readonly reply: Reply;
   /** As it stands on the wire. */
   readonly answer: string;
@@ -60,6 +75,13 @@ const room = { client_orderid: "invoice-1043", orderid: sampleOrderId(2) };
  * What each operation has of its own: the sale is returned, and the preauthorisation captured in
  * part. The status asks about the sale by its serial number, since the return came after it.
  */
+const month = {
+  cardrefid: sampleReferences.card,
+  order_desc: "A month of apples",
+  amount: "19.99",
+  currency: "USD",
+};
+
 // biome-ignore format: a table
 const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sale:    { ...tickets, order_desc: "Two tickets", amount: "10.42", currency: "USD" },
@@ -68,6 +90,12 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   return:  { ...tickets, comment: "Cancelled show" },
   status:  { ...tickets, "by-request-sn": sampleSerialNumber(0) },
   "account-verification": { client_orderid: "customer-77" },
+  "create-card-ref":       room,
+  "create-card-ref-v4":    room,
+  "get-card-info":         { cardrefid: sampleReferences.card },
+  "make-rebill":           { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
+  "make-rebill-sale":      { ...month, client_orderid: "subscription-12-02" },
+  "make-rebill-preauth":   { ...month, client_orderid: "subscription-12-03" },
 };
 
 const fieldWord = "gw";
@@ -79,29 +107,65 @@ export async function makeExamples(): Promise<readonly Example[]> {
     findEntryPoint: () => sampleEndpoint,
     clock: sampleClock,
     takeToken: () => 0,
+    oauth: { baseUrls: () => [sampleBaseUrl], windowMs: 0, takeNonce: async () => true },
   };
   const examples: Example[] = [];
   for (const [index, operation] of operations.entries()) {
+    const [version = "v2"] = versionsOf(operation);
     const fields = fieldsOf(operation);
+    const authorization = authorizationOf(operation, fields, index);
     const signed = signedValues(operation.control, new Map(fields), sampleEndpoint.id);
     const control = hash("sha1", signed.join("") + sampleControlKey);
-    const all = [...fields, ["control", control] as const];
+    const all = version === "v2" ? [...fields, ["control", control] as const] : fields;
     const serialNumber = sampleSerialNumber(index);
     const { answer } = await makePipeline(
       operation,
       needs,
+      version,
     )({
       id: sampleEndpoint.id,
       form: "endpoint",
       contentType: undefined,
       body: Buffer.from(writeForm(all)),
       serialNumber,
+      method: "POST",
+      target: targetOf(operation, version),
+      port: 0,
+      authorization,
     });
-    if (answer instanceof Failure) throw new Error(complaint(operation, answer));
+    if (answer instanceof Failure || answer instanceof AccessDenied) {
+      throw new Error(complaint(operation, answer));
+    }
     const printed = writeReply(answer, serialNumber, "form", { fieldWord, lineFeeds: false });
-    examples.push({ operation, fields: all, signed, control, reply: answer, answer: printed });
+    const shown = { operation, version, fields: all, signed, control, authorization };
+    examples.push({ ...shown, reply: answer, answer: printed });
   }
   return examples;
+}
+
+/** What v4 does without. */
+export const checksumFields: ReadonlySet<string> = new Set(["login", "control"]);
+
+function authorizationOf(operation: Operation, fields: Example["fields"], index: number): string {
+  const request = {
+    method: "POST",
+    url: signedUrlOf(operation),
+    parameters: fields.filter(([name]) => !checksumFields.has(name)),
+  } as const;
+  return authorizeSample(request, {
+    consumerKey: sampleEndpoint.merchant.login,
+    nonce: hash("md5", `nonce of example ${index}`),
+    timestamp: Math.floor(sampleClock.now() / 1000),
+  });
+}
+
+/** What a signature covers. */
+export function signedUrlOf(operation: Operation): string {
+  return sampleBaseUrl + targetOf(operation, "v4");
+}
+
+function targetOf(operation: Operation, version: Version): string {
+  return `/gw/api${pathIn(version, operation).replace("{id}", sampleEndpoint.id)}`;
 }
 
 /** What the checksum covers, one value for each term; `id` is the number in the path. */
@@ -111,7 +175,7 @@ export function signedValues(
   id: string,
 ): readonly string[] {
   return terms.map((term) => {
-    if (term === "{id}") return id;
+    if (term === "{id}" || term === "{id?}") return id;
     if (typeof term === "string") return values.get(term) ?? "";
     if ("minorUnitsOf" in term) return minorUnitsOf(term.minorUnitsOf, values);
     const minor = minorUnitsOf(term.moneyIfSent, values);
@@ -139,7 +203,8 @@ function sampleSerialNumber(index: number) {
   return asSerialNumber(`0195933a-7c48-7000-8000-${String(index + 1).padStart(12, "0")}`);
 }
 
-function complaint({ name }: Operation, { message }: Failure): string {
+function complaint({ name }: Operation, answer: Failure | AccessDenied): string {
   const place = "tools/documents/examples.ts has its values";
-  return `The example of ${name} is refused: ${message}. ${place}.`;
+  const why = answer instanceof Failure ? answer.message : answer.check;
+  return `The example of ${name} is refused: ${why}. ${place}.`;
 }

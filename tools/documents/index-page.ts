@@ -1,11 +1,13 @@
 /** The index of the merchant interface: operations, the wire, authentication, order of checks. */
 import { hash } from "node:crypto";
+import { versionsOf } from "../../gateway/merchant-api/operation.ts";
 import { settings } from "../../gateway/settings.ts";
 import { findCurrency } from "../../gateway/values/currency.ts";
 import { formatAmount, parseAmount } from "../../gateway/values/money.ts";
 import { type Example, sampleGroupId, signedValues } from "./examples.ts";
 import { capturesAndReturns, repeatedRequests, synchronousRequests } from "./index-sections.ts";
 import { fence, mono, numbered, page, table } from "./markdown.ts";
+import { oauthChapter } from "./oauth-section.ts";
 import { formula, pathOf, titleOf } from "./operation-page.ts";
 import { sampleControlKey } from "./sample-world.ts";
 
@@ -18,7 +20,9 @@ export function renderIndex(examples: readonly Example[]): string {
       "request's `currency`. A transaction is acknowledged at once, and its result is read by " +
       "polling the order status; or its synchronous twin waits for the result.",
     "## Operations",
-    table(["Operation", "Path", "Purpose"], examples.map(operationRow)),
+    table(["Operation", "Path", "Versions", "Purpose"], examples.map(operationRow)),
+    "The version in the path says how a request is authenticated: by checksum in v2, by OAuth in " +
+      "v4. An operation of both versions is the same in both.",
     "Further pages: the [status response](status-response.md) and the [errors](errors.md).",
     "## The wire",
     wire(),
@@ -27,8 +31,10 @@ export function renderIndex(examples: readonly Example[]): string {
       "digit by digit. More fraction digits than ISO 4217 gives the currency are refused. " +
       "Checksums cover the amount in minor units; replies show at least two fraction digits.",
     table(["Sent", "In minor units", "In replies"], amountRows()),
-    "## Authentication",
-    ...authentication(examples),
+    "## Authentication by checksum (v2)",
+    ...authentication(examples.filter(({ version }) => version === "v2")),
+    "## Authentication by OAuth (v4)",
+    ...oauthChapter(examples),
     "## Order of checks",
     checks(),
     "## Synchronous requests",
@@ -43,7 +49,8 @@ export function renderIndex(examples: readonly Example[]): string {
 function operationRow({ operation }: Example): readonly string[] {
   const { name, purpose } = operation;
   const link = `[${titleOf(name)}](${name}.md)`;
-  return [link, mono(pathOf(operation, "{endpoint_id}")), purpose];
+  const versions = versionsOf(operation).join(", ");
+  return [link, mono(pathOf(operation, "{endpoint_id}")), versions, purpose];
 }
 
 function wire(): string {
@@ -78,9 +85,10 @@ function wire(): string {
       ],
       [
         "HTTP status",
-        "200 for every result and for every refusal, except 404 for an unknown path, 405 for " +
-          "another method, 413 for a body that is too large, 429 over the rate limit and 503 " +
-          "while the gateway cannot store the request. The last two come with `Retry-After`.",
+        "200 for every result and for every refusal, except 403 with a short page when OAuth " +
+          "denies access, 404 for an unknown path, 405 for another method, 413 for a body that " +
+          "is too large, 429 over the rate limit and 503 while the gateway cannot store the " +
+          "request. The last two come with `Retry-After`.",
       ],
       [
         "Dates",
@@ -119,10 +127,11 @@ function amountRows(): readonly (readonly string[])[] {
 function authentication(examples: readonly Example[]): readonly string[] {
   const worked = examples.flatMap(workedOf);
   return [
-    "Every request carries `control`: the SHA-1 checksum, in hexadecimal, of some of its values " +
-      "and the merchant control key, joined without separators. A field that is not sent counts " +
-      "as empty. Upper and lower case of the checksum are the same. An unknown login, the login " +
-      "of another merchant and a wrong checksum get the same answer: `INVALID_CONTROL_CODE`.",
+    "Every request in v2 carries `control`: the SHA-1 checksum, in hexadecimal, of some of its " +
+      "values and the merchant control key, joined without separators. A field that is not sent " +
+      "counts as empty. Upper and lower case of the checksum are the same. An unknown login, the " +
+      "login of another merchant and a wrong checksum get the same answer: " +
+      "`INVALID_CONTROL_CODE`.",
     table(
       ["Operation", "Values"],
       examples.map(({ operation: { name, control } }) => [titleOf(name), formula(control)]),
@@ -157,8 +166,9 @@ function checks(): string {
     numbered(
       "The body can be read: content type, encoding, no field twice.",
       "The endpoint or group exists and is switched on.",
-      "The values that the checksum needs are present and can be read.",
-      "The checksum is right, and the login, when sent, is the merchant's.",
+      "In v2, the values that the checksum needs are present and can be read.",
+      "In v2 the checksum is right, and the login, when sent, is the merchant's; in v4 the " +
+        "merchant of the endpoint has signed the request.",
       "The merchant is within the rate limit.",
       "Every other parameter is present where necessary, and of its form.",
       "The business allows it: currency, amount, the order's state.",

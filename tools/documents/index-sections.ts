@@ -12,7 +12,8 @@ export function synchronousRequests(operations: readonly Operation[]): readonly 
   return [
     "Every operation that begins a transaction has a synchronous twin. It takes the same request " +
       "with the same checksum, waits for the result, and answers with the " +
-      "[status response](status-response.md) in place of the acknowledgement.",
+      "[status response](status-response.md) in place of the acknowledgement. In v4 the paths " +
+      "begin with `/gw/api/v4/sync/`.",
     table(
       ["Operation", "Synchronous path"],
       waiting.map((operation) => [

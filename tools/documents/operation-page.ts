@@ -1,5 +1,11 @@
 /** The page of one operation: what it is for, where, with which parameters, and an example. */
-import type { ControlTerm, Operation } from "../../gateway/merchant-api/operation.ts";
+import {
+  type ControlTerm,
+  type Operation,
+  pathIn,
+  type Version,
+  versionsOf,
+} from "../../gateway/merchant-api/operation.ts";
 import { twinOf } from "../../gateway/merchant-api/wait.ts";
 import type { Example } from "./examples.ts";
 import { fence, mono, page, sentence, table } from "./markdown.ts";
@@ -17,7 +23,7 @@ export function renderOperation(example: Example): string {
     titleOf(operation.name),
     operation.purpose,
     "## Paths",
-    table(["Entry point", "Path"], pathRows(operation)),
+    pathTable(operation),
     ...(operation.sync ? [synchronousNote] : []),
     "## Parameters",
     table(["Parameter", "Length/Type", "Necessity", "Description"], parameterRows(operation)),
@@ -25,8 +31,8 @@ export function renderOperation(example: Example): string {
       ? ["A conditional parameter is necessary in some requests; its description says in which."]
       : []),
     ...(hasWaivable(operation) ? [waivableNote] : []),
-    "## Control",
-    `\`control\` is the SHA-1 checksum, in hexadecimal, of ${formula(operation.control)}.`,
+    "## Authentication",
+    ...authentication(operation),
     "## Example",
     renderExample(example),
     reply.type === "status-response"
@@ -40,17 +46,42 @@ export function titleOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export function pathOf({ path }: Operation, place: string): string {
+export function pathOf({ path }: Pick<Operation, "path">, place: string): string {
   return `/gw/api${path.replace("{id}", place)}`;
 }
 
-function pathRows(operation: Operation): readonly (readonly string[])[] {
+function pathTable(operation: Operation): string {
+  const versions = versionsOf(operation);
+  const row = (one: Operation, entry: string, place: string) => [
+    entry,
+    ...versions.map((version) => mono(pathOf({ path: pathIn(version, one) }, place))),
+  ];
   const rowsOf = (one: Operation, manner: string) => [
-    [`endpoint${manner}`, mono(`POST ${pathOf(one, "{endpoint_id}")}`)],
-    [`endpoint group${manner}`, mono(`POST ${pathOf(one, "group/{endpoint_group_id}")}`)],
+    row(one, `endpoint${manner}`, "{endpoint_id}"),
+    row(one, `endpoint group${manner}`, "group/{endpoint_group_id}"),
   ];
   const twin = operation.sync ? rowsOf(twinOf(operation), ", synchronous") : [];
-  return [...rowsOf(operation, ""), ...twin];
+  const heads = versions.map((version) => versionHeads[version]);
+  return table(["`POST` to", ...heads], [...rowsOf(operation, ""), ...twin]);
+}
+
+const versionHeads: Readonly<Record<Version, string>> = {
+  v2: "Path, signed by checksum",
+  v4: "Path, signed by OAuth",
+};
+
+function authentication(operation: Operation): readonly string[] {
+  const versions = versionsOf(operation);
+  const covered = formula(operation.control);
+  const checksum = `\`control\` is the SHA-1 checksum, in hexadecimal, of ${covered}.`;
+  const others = "login" in operation.request ? "`login` and `control` are" : "`control` is";
+  const oauth = "an `Authorization` header ([OAuth](README.md))";
+  if (!versions.includes("v2")) return [`The request carries ${oauth}.`];
+  if (!versions.includes("v4")) return [checksum];
+  return [
+    `In v2 ${checksum}`,
+    `In v4 the request carries ${oauth}; ${others} not needed there, and ignored when sent.`,
+  ];
 }
 
 const synchronousNote =
@@ -62,6 +93,7 @@ const synchronousNote =
 export function formula(terms: readonly ControlTerm[]): string {
   const words = terms.map((term) => {
     if (term === "{id}") return "the endpoint id or endpoint group id";
+    if (term === "{id?}") return "the endpoint id or endpoint group id (which may be left out)";
     if (typeof term === "string") return mono(term);
     if ("minorUnitsOf" in term) return `${mono(term.minorUnitsOf)} in minor units`;
     return `${mono(term.moneyIfSent)} in minor units and \`currency\` when an amount is sent`;
@@ -95,13 +127,15 @@ function parameterRows({ request }: Operation): readonly (readonly string[])[] {
   });
 }
 
-function renderExample({ operation, fields, answer }: Example): string {
-  const url = sampleBaseUrl + pathOf(operation, sampleEndpoint.id);
+function renderExample({ operation, version, fields, authorization, answer }: Example): string {
+  const url = sampleBaseUrl + pathOf({ path: pathIn(version, operation) }, sampleEndpoint.id);
   const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
-  const key = `with the control key ${mono(sampleControlKey)}`;
+  const inV2 = version === "v2";
+  const key = inV2 ? `the control key ${mono(sampleControlKey)}` : "the key of the OAuth chapter";
+  const header = inV2 ? [] : [`  -H 'Authorization: ${authorization}'`];
   return [
-    `A request of the merchant ${mono(sampleEndpoint.merchant.login)} ${key}:`,
-    fence("sh", [`curl '${url}'`, ...lines].join(" \\\n")),
+    `A request of the merchant ${mono(sampleEndpoint.merchant.login)} with ${key}:`,
+    fence("sh", [`curl '${url}'`, ...header, ...lines].join(" \\\n")),
     "The reply is one line; here it has a line break before each `&`:",
     fence("text", answer.replaceAll("&", "\n&")),
   ].join("\n\n");

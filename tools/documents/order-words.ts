@@ -47,6 +47,8 @@ export const eventMeanings: Readonly<Record<EventKind, string>> = {
   authorized:            "the acquirer has approved",
   refused:               "the acquirer has declined",
   rerouted:              "no link to the acquirer, nothing was sent, and another gate takes the order",
+  amount_refused:        "the acquirer has declined this amount, and the next of the list is tried",
+  amount_reversed:       "this amount is proved not to be charged, and the next of the list is tried",
   gate_unavailable:      "no gate takes the order, or no link to the acquirer; nothing was sent",
   outcome_unknown:       "the acquirer may have done what it was asked or not",
   outcome_in_question:   "the charge may have been booked or not, at an acquirer that can be asked about it",

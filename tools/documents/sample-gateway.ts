@@ -8,11 +8,13 @@ import { makeIssuerTable } from "../../gateway/issuers/issuer-table.ts";
 import { sandboxRanges } from "../../gateway/issuers/sandbox-ranges.ts";
 import { makeAdvance } from "../../gateway/orders/advance.ts";
 import { makeFollow } from "../../gateway/orders/apply.ts";
+import type { CardReference } from "../../gateway/orders/card-reference.ts";
 import type { Deadlines } from "../../gateway/orders/deadlines.ts";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import type { Services } from "../../gateway/services.ts";
 import { makeLookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
+import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
 import { makePrintDate, minutes } from "../../gateway/values/time.ts";
@@ -20,7 +22,13 @@ import { makeAccept } from "../../gateway/work/accept.ts";
 import type { Carry } from "../../gateway/work/carry.ts";
 import { makeFindOrder } from "../../gateway/work/find-order.ts";
 import { makeFollowUp } from "../../gateway/work/follow-up.ts";
-import { onlyEndpoint, sampleClock, sampleOrderId } from "./sample-world.ts";
+import {
+  onlyEndpoint,
+  sampleCardNumber,
+  sampleClock,
+  sampleOrderId,
+  sampleReferences,
+} from "./sample-world.ts";
 
 /** Time stands still, so that no deadline is ever near. */
 const limitMs = minutes(5);
@@ -102,6 +110,7 @@ export function makeSampleGateway(): Services {
       // No example is of a synchronous request.
       waitForResult: async (found) => found,
     },
+    cards: makeSampleCards(),
     printDate: makePrintDate("UTC"),
   };
 
@@ -114,6 +123,27 @@ export function makeSampleGateway(): Services {
     if (order === undefined) throw new Error(`There is no sample order ${id}.`);
     return order;
   }
+}
+
+/** References that are always the same, of the card that was registered last. */
+function makeSampleCards(): Services["cards"] {
+  const known = new Map<string, CardReference>();
+  return {
+    async register({ id, merchantId, endpointId, card }) {
+      const facts = { merchantId, endpointId, orderId: id, card, networkId: undefined };
+      const times = { createdAt: sampleClock.now(), removedAt: undefined };
+      const reference = { id: sampleReferences.card, purpose: "card" as const };
+      known.set(sampleReferences.card, { ...reference, ...facts, ...times });
+      return sampleReferences;
+    },
+    find: async (_entryPoint, id) => known.get(id) ?? new Failure("card_reference_not_found"),
+    findHeld: async () => ({
+      number: new CardNumber(sampleCardNumber),
+      expiryYear: "30",
+      expiryMonth: "12",
+      cvv: undefined,
+    }),
+  };
 }
 
 function approve(order: Order): Order {

@@ -3,9 +3,16 @@
  * group, and the moment at which time stands still.
  */
 import type { Endpoint, EntryPoint, Merchant } from "../../gateway/orders/merchant.ts";
-import { asEndpointId, asGateId, asGroupId, asMerchantId } from "../../gateway/values/ids.ts";
+import {
+  asCardRefId,
+  asEndpointId,
+  asGateId,
+  asGroupId,
+  asMerchantId,
+} from "../../gateway/values/ids.ts";
 import { Secret } from "../../gateway/values/secret.ts";
 import { asInstant, type Clock } from "../../gateway/values/time.ts";
+import { samplePublicKey } from "./sample-oauth.ts";
 
 export const sampleBaseUrl = "https://gateway.example";
 export const sampleControlKey = "B6C1FA06-4E44-4B3F-9D44-2E0C5A7F9D31";
@@ -18,6 +25,7 @@ const merchant: Merchant = {
   login: "acme",
   name: "Acme",
   controlKey: new Secret(sampleControlKey),
+  oauthKeys: [{ id: "1", name: "", publicKey: samplePublicKey }],
   settings: {},
 };
 
@@ -55,3 +63,13 @@ export const sampleGroup: EntryPoint = { ...sampleEndpoint, id: asGroupId("1007"
 export function sampleOrderId(count: number): string {
   return String(1_001_734_520 + count);
 }
+
+/** What a registration of the sample card gives. */
+export const sampleReferences = {
+  card: asCardRefId("7302946158017725431"),
+  recurring: asCardRefId("5518203974410682937"),
+  destination: asCardRefId("8860143527993204116"),
+  destination_recurring: asCardRefId("4407719385260148592"),
+} as const;
+
+export const sampleCardNumber = "4000001000000018";

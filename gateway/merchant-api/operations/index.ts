@@ -2,9 +2,9 @@
 import type { Operation } from "../operation.ts";
 import { accountVerification } from "./account-verification.ts";
 import { capture } from "./capture.ts";
+import { cardInformation } from "./card-information.ts";
 import { createCardRefV2 } from "./create-card-ref-v2.ts";
 import { createCardRefV4 } from "./create-card-ref-v4.ts";
-import { getCardInfo } from "./get-card-info.ts";
 import { makeRebill, makeRebillSale } from "./make-rebill.ts";
 import { makeRebillPreauth } from "./make-rebill-preauth.ts";
 import { preauth } from "./preauth.ts";
@@ -20,7 +20,7 @@ export const operations: readonly Operation[] = [
   accountVerification,
   createCardRefV2,
   createCardRefV4,
-  getCardInfo,
+  cardInformation,
   makeRebill,
   makeRebillSale,
   makeRebillPreauth,

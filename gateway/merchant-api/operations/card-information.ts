@@ -5,7 +5,7 @@ import { asCardRefId } from "../../values/ids.ts";
 import { cardRefId, line } from "../fields.ts";
 import { operation } from "../operation.ts";
 
-export const getCardInfo = operation({
+export const cardInformation = operation({
   name: "get-card-info",
   path: "/v2/get-card-info/{id}",
   purpose: "Tells what may be known of a registered card.",

@@ -1,0 +1,43 @@
+/** `gw key rotate`: new keys for cards and secrets, beside a gateway that goes on. */
+import { setTimeout as pause } from "node:timers/promises";
+import { StartProblem } from "../storage/embedded.ts";
+import { makeKeyLife, takeRotationLock } from "../storage/key-life.ts";
+import { makeKeyStore } from "../storage/vault-tables.ts";
+import { openKeys } from "../vault/keys.ts";
+import { rotateKeys } from "../vault/rotate-keys.ts";
+import { complain, type House, inHouse } from "./house.ts";
+import { print } from "./print.ts";
+
+export function rotateVaultKeys({ json = false }: { readonly json?: boolean }): Promise<void> {
+  return inHouse(async (house) => {
+    const lock = await takeRotationLock(house.database);
+    if (lock === undefined) {
+      return complain(new StartProblem("A rotation is under way already: see `gw key list`."));
+    }
+    try {
+      await rotate(house, json);
+    } finally {
+      await lock.release();
+    }
+  });
+}
+
+async function rotate({ database, masterKey, config }: House, json: boolean): Promise<void> {
+  const { cards, destroyed, kept } = await rotateKeys({
+    masterKey,
+    keys: await openKeys(masterKey, makeKeyStore(database.query)),
+    store: makeKeyLife(database),
+    graceMs: config.keyGraceMs,
+    pause: (durationMs) => pause(durationMs),
+    report: (progress) => process.stderr.write(`${progress}\n`),
+  });
+  if (json) print({ cards, destroyed, kept }, true);
+  else print({ "cards sealed anew": cards, "keys destroyed": destroyed.join(", ") || "none" });
+  if (kept.length === 0) return;
+  complain(
+    new StartProblem(
+      `The keys ${kept.join(", ")} are kept: something that they seal does not open. ` +
+        "Look for damage in the database, then run `gw key rotate` again.",
+    ),
+  );
+}

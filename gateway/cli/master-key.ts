@@ -1,0 +1,89 @@
+/**
+ * Where this installation's key-encryption key comes from: one of the settings, the file that
+ * staging makes, or the process that started this one, which hands it over in memory.
+ */
+import type { Worker } from "node:cluster";
+import { join, resolve } from "node:path";
+import { type Config, type Environment, keyFromParent, keySourcesOf } from "../config.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { type MasterKeySource, makeKeyFile, readMasterKey } from "../vault/master-key.ts";
+
+export async function findMasterKey(
+  config: Config,
+  environment: Environment,
+): Promise<Uint8Array | StartProblem> {
+  if (environment[keyFromParent] !== undefined) {
+    if (process.send !== undefined) return askParent();
+    return new StartProblem(`${keyFromParent} is for workers of \`gw start\` only: unset it.`);
+  }
+  const source = masterKeySource(config);
+  try {
+    if (isMadeHere(config)) await makeKeyFile(source.file);
+  } catch {
+    return new StartProblem(
+      `The data folder ${resolve(config.dataDir)} is not writable: ` +
+        "make it writable for this user, or set GW_DATA_DIR to another folder.",
+    );
+  }
+  const key = await readMasterKey(source);
+  return typeof key === "string" ? new StartProblem(key) : key;
+}
+
+/** Programs that we start, and whoever prints our environment, need not see it. */
+export function forgetGivenKeys(environment: Environment): void {
+  if (environment !== process.env) return;
+  for (const name of ["GW_MASTER_KEY", "GW_NEW_MASTER_KEY"]) delete process.env[name];
+}
+
+export function masterKeySource(config: Config): MasterKeySource {
+  return {
+    setting: "GW_MASTER_KEY",
+    file: isMadeHere(config) ? madeKeyFile(config) : config.masterKeyFile,
+    given: config.masterKey,
+    command: config.masterKeyCommand,
+    partFiles: [config.masterKeyPartFile1, config.masterKeyPartFile2],
+  };
+}
+
+export function nextMasterKeySource(config: Config): MasterKeySource {
+  return {
+    setting: "GW_NEW_MASTER_KEY",
+    file: config.newMasterKeyFile,
+    given: config.newMasterKey,
+    command: config.newMasterKeyCommand,
+    partFiles: [config.newMasterKeyPartFile1, config.newMasterKeyPartFile2],
+  };
+}
+
+/** The file that staging makes for itself. */
+export function madeKeyFile({ dataDir }: Config): string {
+  return join(resolve(dataDir), "keys", "master.key");
+}
+
+function isMadeHere(config: Config): boolean {
+  return keySourcesOf(config).length === 0;
+}
+
+type KeyMessage = { readonly wantsKey?: true; readonly masterKey?: string };
+
+/** Answers a worker that asks for the key: over the pipe between us, never by the environment. */
+export function handKeyTo(worker: Worker, masterKey: Uint8Array): void {
+  worker.on("message", ({ wantsKey }: KeyMessage) => {
+    if (wantsKey !== true) return;
+    const message: KeyMessage = { masterKey: Buffer.from(masterKey).toString("base64") };
+    worker.send(message, () => undefined);
+  });
+}
+
+function askParent(): Promise<Uint8Array> {
+  return new Promise((got) => {
+    const listen = ({ masterKey }: KeyMessage) => {
+      if (masterKey === undefined) return;
+      process.off("message", listen);
+      got(Buffer.from(masterKey, "base64"));
+    };
+    process.on("message", listen);
+    const question: KeyMessage = { wantsKey: true };
+    process.send?.(question);
+  });
+}

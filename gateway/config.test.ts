@@ -1,0 +1,64 @@
+/** Where the key-encryption key comes from, and under which addresses requests may be signed. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  ConfigProblems,
+  describeConfig,
+  type Environment,
+  readConfig,
+  signedUrlsOf,
+} from "./config.ts";
+
+const key = "4".repeat(64);
+const production = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
+const parts = { GW_MASTER_KEY_PART_FILE_1: "one", GW_MASTER_KEY_PART_FILE_2: "two" };
+
+// biome-ignore format: a table
+const cases: readonly (readonly [environment: Environment, complaint: RegExp | undefined])[] = [
+  [{},                                                        undefined],
+  [production,                                                /In production GW_MASTER_KEY_FILE must name/],
+  [{ ...production, GW_MASTER_KEY_FILE: "a.key" },            undefined],
+  [{ ...production, GW_MASTER_KEY: key },                     undefined],
+  [{ ...production, GW_MASTER_KEY_COMMAND: "print-key" },     undefined],
+  [{ ...production, ...parts },                               undefined],
+  [{ ...production, TOLLGATE_KEY_FROM_PARENT: "1" },          undefined],
+  [{ GW_MASTER_KEY: key, GW_MASTER_KEY_FILE: "a.key" },       /one place: give one of GW_MASTER_KEY_FILE, GW_MASTER_KEY\.$/],
+  [{ ...parts, GW_MASTER_KEY_COMMAND: "print-key" },          /one place: give one of GW_MASTER_KEY_COMMAND, GW_MASTER_KEY_PART_FILE_1/],
+  [{ GW_MASTER_KEY_PART_FILE_2: "two" },                      /Give both GW_MASTER_KEY_PART_FILE_1 and GW_MASTER_KEY_PART_FILE_2/],
+  [{ GW_NEW_MASTER_KEY: key, GW_NEW_MASTER_KEY_FILE: "b" },   /one place: give one of GW_NEW_MASTER_KEY_FILE, GW_NEW_MASTER_KEY\.$/],
+];
+
+test("the key-encryption key comes from exactly one place", () => {
+  for (const [environment, complaint] of cases) {
+    const config = readConfig(environment);
+    const told = config instanceof ConfigProblems ? config.sentences.join("\n") : undefined;
+
+    if (complaint === undefined) assert.equal(told, undefined);
+    else assert.match(told ?? "", complaint);
+    assert.ok(!(told ?? "").includes(key));
+  }
+});
+
+test("a key in the environment is not printed with the settings", () => {
+  const described = describeConfig({ GW_MASTER_KEY: key });
+
+  const row = described.find(({ name }) => name === "GW_MASTER_KEY");
+  assert.equal(String(row?.value), "[secret]");
+  assert.ok(!JSON.stringify(described).includes(key));
+});
+
+test("requests are signed for the public address; in staging this machine's names will do", () => {
+  const urlsOf = (environment: Environment) => {
+    const config = readConfig(environment);
+    assert.ok(!(config instanceof ConfigProblems));
+    return signedUrlsOf(config, 8080);
+  };
+  const own = ["http://localhost:8080", "http://127.0.0.1:8080"];
+
+  assert.deepEqual(urlsOf({}), own);
+  assert.deepEqual(urlsOf({ GW_BASE_URL: "https://try.example/" }), [
+    "https://try.example",
+    ...own,
+  ]);
+  assert.deepEqual(urlsOf({ ...production, GW_MASTER_KEY: key }), ["https://pay.example"]);
+});

@@ -1,0 +1,143 @@
+/** OAuth at the gateway's door: who may come in, and which check stopped everybody else. */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { authorize } from "@tollgate/protocols/oauth1";
+import type { EntryPoint } from "../orders/merchant.ts";
+import { Failure } from "../values/failure.ts";
+import { asInstant } from "../values/time.ts";
+import { AccessDenied, accessDeniedPage, checkOAuth } from "./oauth.ts";
+import { entryPoint } from "./testing.ts";
+
+const one = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const two = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const now = 1_794_700_800_000;
+const target = "/gw/api/v4/sale/1001";
+const pairs = [
+  ["client_orderid", " invoice-1 "],
+  ["amount", "10.42"],
+] as const;
+
+type Change = {
+  readonly url?: string;
+  readonly method?: string;
+  readonly consumerKey?: string;
+  readonly nonce?: string;
+  readonly timestamp?: number;
+  readonly privateKey?: typeof one.privateKey;
+};
+
+function sign(change: Change = {}): string {
+  const { url = `https://pay.example${target}`, method = "POST", ...credentials } = change;
+  const header = authorize(
+    { method, url, parameters: pairs },
+    {
+      consumerKey: "acme",
+      nonce: "n-1",
+      timestamp: now / 1000,
+      privateKey: one.privateKey,
+      ...credentials,
+    },
+  );
+  return String(header);
+}
+
+function place(...keys: readonly (typeof one)[]): EntryPoint {
+  const oauthKeys = keys.map(({ publicKey }, index) => ({ id: `${index}`, name: "", publicKey }));
+  return { ...entryPoint, merchant: { ...entryPoint.merchant, oauthKeys } };
+}
+
+function check(
+  authorization: string | undefined,
+  {
+    at = place(one),
+    sent = pairs as readonly (readonly [string, string])[],
+    takeNonce = async (_taken: unknown): Promise<boolean | Failure> => true,
+    to = target,
+  } = {},
+) {
+  return checkOAuth(
+    { call: { method: "POST", target: to, port: 80, authorization }, pairs: sent, entryPoint: at },
+    {
+      baseUrls: () => ["https://pay.example", "http://localhost:8080"],
+      windowMs: 300_000,
+      takeNonce,
+      clock: { now: () => asInstant(now), after: () => () => undefined },
+    },
+  );
+}
+
+test("a request that its merchant signed comes in, by every key and every address", async () => {
+  const both = place(two, one);
+
+  assert.equal(await check(sign()), undefined);
+  assert.equal(await check(sign(), { at: both }), undefined);
+  assert.equal(await check(sign({ privateKey: two.privateKey }), { at: both }), undefined);
+  assert.equal(await check(sign({ url: `http://localhost:8080${target}` })), undefined);
+  assert.equal(
+    await check(sign({ url: `https://pay.example${target}?a=1` }), { to: `${target}?a=1` }),
+    undefined,
+  );
+});
+
+// biome-ignore format: a table
+const signedWrong: readonly (readonly [change: Change, check: string])[] = [
+  [{ privateKey: two.privateKey },                   "signature"],
+  [{ method: "GET" },                                "signature"],
+  [{ url: `http://pay.example${target}` },           "signature"],
+  [{ url: `https://pay.example:8443${target}` },     "signature"],
+  [{ url: "https://pay.example/gw/api/v4/sale/1002" }, "signature"],
+  [{ url: `https://pay.example${target}?a=1` },      "signature"],
+  [{ url: `http://127.0.0.1:8080${target}` },        "signature"],
+  [{ consumerKey: "stranger" },                      "consumer"],
+  [{ consumerKey: "ACME" },                          "consumer"],
+  [{ timestamp: now / 1000 - 301 },                  "timestamp"],
+  [{ timestamp: now / 1000 + 301 },                  "timestamp"],
+  [{ nonce: "a b" },                                 "malformed_nonce"],
+  [{ nonce: "\u0000" },                              "malformed_nonce"],
+  [{ nonce: "x".repeat(129) },                       "malformed_nonce"],
+];
+
+test("whatever is signed wrongly is denied, and the log learns why", async () => {
+  for (const [change, expected] of signedWrong) {
+    assert.deepEqual(await check(sign(change)), new AccessDenied(expected), JSON.stringify(change));
+  }
+  const sent = [["amount", "1.42"]] as const;
+  assert.deepEqual(await check(sign(), { sent }), new AccessDenied("signature"));
+  assert.deepEqual(await check(sign(), { at: place() }), new AccessDenied("no_key"));
+  assert.deepEqual(await check(undefined), new AccessDenied("no_header"));
+  assert.deepEqual(
+    await check(sign(), { to: `${target}?oauth_nonce=n-1` }),
+    new AccessDenied("parameter_in_two_places"),
+  );
+});
+
+test("time stamps are taken up to the edges of the window", async () => {
+  assert.equal(await check(sign({ timestamp: now / 1000 - 300 })), undefined);
+  assert.equal(await check(sign({ timestamp: now / 1000 + 300 })), undefined);
+});
+
+test("a nonce is taken only by a request that is signed rightly", async () => {
+  const taken: unknown[] = [];
+  const takeNonce = async (nonce: unknown) => taken.push(nonce) === 1;
+
+  await check(sign({ privateKey: two.privateKey }), { takeNonce });
+  await check(sign({ consumerKey: "stranger" }), { takeNonce });
+  const first = await check(sign(), { takeNonce });
+  const again = await check(sign(), { takeNonce });
+
+  assert.equal(first, undefined);
+  assert.deepEqual(again, new AccessDenied("nonce"));
+  assert.deepEqual(taken[0], { merchantId: "7", nonce: "n-1", signedAt: now });
+  assert.equal(taken.length, 2);
+});
+
+test("a database that is away denies nobody: the request may come again", async () => {
+  const away = new Failure("storage_unavailable");
+
+  assert.equal(await check(sign(), { takeNonce: async () => away }), away);
+});
+
+test("whoever is denied reads nothing but that", () => {
+  assert.doesNotMatch(accessDeniedPage, /signature|nonce|consumer|key|time/i);
+});

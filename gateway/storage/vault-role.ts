@@ -1,0 +1,110 @@
+/**
+ * Two roles of the database: the gateway's nodes work as one that may add sealed cards and read
+ * nothing of the vault, the vault as another. Whoever logs in becomes one of them; commands of the
+ * operator stay what they are. A login that may not make roles goes on without, and is told.
+ */
+import type { Database, Query } from "./database.ts";
+
+export const nodeRole = "tollgate_gateway";
+export const vaultRole = "tollgate_vault";
+
+/** For an administrator of the database, when the gateway's login may not do it itself. */
+export const vaultAdvice = (login: string) =>
+  "The gateway's own statements can read the vault's tables. Have an administrator of the " +
+  `database run: create role ${nodeRole}; create role ${vaultRole}; ` +
+  `grant ${nodeRole}, ${vaultRole} to "${login}"; then start anew.`;
+
+/** Makes it so where that is allowed; whether it is so. */
+export async function keepVaultApart(database: Database): Promise<boolean> {
+  if (await isVaultApart(database.query)) return true;
+  try {
+    await database.transaction(async (query) => {
+      await query("select pg_advisory_xact_lock(8584, 0)");
+      await query(makeRoles);
+      await query(grants);
+    });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
+    return false;
+  }
+  return isVaultApart(database.query);
+}
+
+export async function isVaultApart(query: Query): Promise<boolean> {
+  const roles = await query(rolesStatement, [[nodeRole, vaultRole]]);
+  if (roles.length < 2) return false;
+  const [row] = await query<{ apart: boolean }>(apartStatement, [nodeRole, vaultRole]);
+  return row?.apart === true;
+}
+
+/** Whether whoever asks can. */
+export async function canReadVault(query: Query): Promise<boolean> {
+  const [row] = await query<{ can: boolean }>(
+    `select has_schema_privilege('vault', 'usage')
+       and has_table_privilege('vault.cards', 'select') as can`,
+  );
+  return row?.can === true;
+}
+
+export async function findLogin(query: Query): Promise<string> {
+  const [row] = await query<{ login: string }>("select current_user as login");
+  return row?.login ?? "";
+}
+
+const notAllowed = "42501";
+
+// Roles belong to the whole server: another database's gateway may be making them just now.
+const makeRoles = `
+do $$
+declare
+  wanted text;
+  kind text := case when current_setting('server_version_num')::int >= 160000
+    then 'SET' else 'MEMBER' end;
+begin
+  foreach wanted in array array['${nodeRole}', '${vaultRole}'] loop
+    if not exists (select from pg_roles where rolname = wanted) then
+      begin
+        execute format('create role %I nologin', wanted);
+      exception when duplicate_object or unique_violation then null;
+      end;
+    end if;
+    if not (select rolsuper from pg_roles where rolname = current_user)
+       and not pg_has_role(current_user, wanted, kind) then
+      execute format('grant %I to current_user', wanted);
+    end if;
+  end loop;
+end $$`;
+
+const grants = `
+grant select, insert, update, delete on all tables in schema public to ${nodeRole};
+grant usage on all sequences in schema public to ${nodeRole};
+revoke all on all tables in schema vault from ${nodeRole};
+grant usage on schema vault to ${nodeRole}, ${vaultRole};
+grant insert on vault.cards to ${nodeRole};
+grant select, insert, update, delete, truncate on all tables in schema vault to ${vaultRole}`;
+
+/** Those that this login may become. */
+const rolesStatement = `
+select from pg_roles where rolname = any($1) and not rolsuper and pg_has_role(current_user, oid,
+  case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`;
+
+const apartStatement = `
+with tables as (
+  select oid, relnamespace::regnamespace::text as place, relkind = 'S' as is_sequence
+  from pg_class where relkind in ('r', 'p', 'S')
+    and relnamespace::regnamespace::text in ('public', 'vault')
+)
+select current_schema() = 'public' and has_schema_privilege($1, 'public', 'usage')
+  and has_table_privilege($1, 'vault.cards', 'insert')
+  and not exists (
+    select from tables where case
+      when place = 'public' and is_sequence then not has_sequence_privilege($1, oid, 'usage')
+      when place = 'public' then not (
+        has_table_privilege($1, oid, 'select') and has_table_privilege($1, oid, 'insert')
+        and has_table_privilege($1, oid, 'update') and has_table_privilege($1, oid, 'delete'))
+      when is_sequence then false
+      else has_table_privilege($1, oid, 'select') or not (
+        has_table_privilege($2, oid, 'select') and has_table_privilege($2, oid, 'insert')
+        and has_table_privilege($2, oid, 'update') and has_table_privilege($2, oid, 'delete'))
+    end
+  ) as apart`;

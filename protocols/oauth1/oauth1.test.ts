@@ -1,0 +1,201 @@
+/** What is signed, what a header may look like, and that nothing else is taken for a signature. */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  authorize,
+  makeSignedText,
+  normalizeParameters,
+  OAuthFault,
+  parseAuthorization,
+  readPrivateKey,
+  readPublicKey,
+  verify,
+} from "./index.ts";
+
+const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const url = "https://gateway.example/gw/api/v4/sale/1001";
+
+const texts = fc.string({ unit: "grapheme", maxLength: 20 });
+const pairs = fc.array(fc.tuple(texts, texts), { maxLength: 12 });
+
+test("what was signed verifies, whatever the names and values, and with no other key", () => {
+  fc.assert(
+    fc.property(pairs, texts.filter(Boolean), texts.filter(Boolean), (parameters, key, nonce) => {
+      const request = { method: "POST", url, parameters };
+      const header = authorize(request, { consumerKey: key, nonce, timestamp: 1, privateKey });
+      const read = parseAuthorization(String(header));
+      assert.ok(!(read instanceof OAuthFault));
+      const text = makeSignedText(request, read.parameters);
+
+      assert.equal(read.consumerKey, key);
+      assert.equal(read.nonce, nonce);
+      assert.ok(typeof text === "string" && verify(text, read.signature, publicKey));
+      assert.equal(verify(text, read.signature, other.publicKey), false);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("the order in which parameters are sent does not matter", () => {
+  fc.assert(
+    fc.property(pairs, (parameters) => {
+      const turned = [...parameters].reverse();
+      assert.equal(normalizeParameters(turned), normalizeParameters(parameters));
+    }),
+  );
+});
+
+test("two different sets of parameters are never signed as the same text", () => {
+  const sorted = (some: readonly (readonly string[])[]) =>
+    some.map((pair) => JSON.stringify(pair)).sort();
+  fc.assert(
+    fc.property(pairs, pairs, (some, others) => {
+      const same = JSON.stringify(sorted(some)) === JSON.stringify(sorted(others));
+      assert.equal(normalizeParameters(some) === normalizeParameters(others), same);
+    }),
+  );
+});
+
+test("whatever stands in a header, it is read or refused, and never breaks anything", () => {
+  const parts = fc.constantFrom("OAuth", " ", ",", '"', "=", "oauth_nonce", "a", "%41", "%", "\\");
+  const headers = fc.oneof(
+    fc.string(),
+    fc.array(parts).map((some) => `OAuth ${some.join("")}`),
+  );
+  fc.assert(
+    fc.property(headers, (header) => {
+      assert.ok(parseAuthorization(header) instanceof OAuthFault);
+    }),
+  );
+});
+
+const good = {
+  oauth_consumer_key: "acme",
+  oauth_nonce: "n-1",
+  oauth_signature: "AAAA",
+  oauth_signature_method: "RSA-SHA256",
+  oauth_timestamp: "1794700800",
+  oauth_version: "1.0",
+};
+
+test("a realm is taken and not signed; the scheme's case and white space do not matter", () => {
+  const header = headerOf(good).replace("OAuth ", 'oauth   realm="Any, \\"thing\\" at all" ,');
+
+  const read = parseAuthorization(header);
+
+  assert.ok(!(read instanceof OAuthFault));
+  assert.equal(read.timestamp, 1794700800);
+  const names = read.parameters.map(([name]) => name);
+  assert.equal(names.includes("realm") || names.includes("oauth_signature"), false);
+  assert.equal(names.length, 5);
+});
+
+// biome-ignore format: a table
+const bad: readonly (readonly [header: string | undefined, reason: OAuthFault["reason"]])[] = [
+  [undefined,                                                        "no_header"],
+  [" ",                                                              "no_header"],
+  ["Basic YTpi",                                                     "other_scheme"],
+  ["OAuth2 a=\"b\"",                                                 "other_scheme"],
+  ["OAuth",                                                          "malformed_header"],
+  [headerOf(good).replaceAll('"', ""),                               "malformed_header"],
+  [headerOf(good).replaceAll(",", ";"),                              "malformed_header"],
+  [`${headerOf(good)},`,                                             "malformed_header"],
+  [headerOf(good).replace("n-1", "n 1"),                             "malformed_header"],
+  [headerOf(good).replace("n-1", "n%1"),                             "malformed_header"],
+  [headerOf(good).replace("n-1", "%FF"),                             "malformed_header"],
+  [headerOf(good).replace("AAAA", "A+/="),                           "malformed_header"],
+  [`${headerOf(good)}, oauth_nonce="n-2"`,                           "repeated_parameter"],
+  [`${headerOf(good)}, oauth%5Fnonce="n-1"`,                         "repeated_parameter"],
+  [`${headerOf(good)}, realm="a", realm="b"`,                        "repeated_parameter"],
+  ...Object.keys(good).map((name) => [headerOf({ ...good, [name]: undefined }), "missing_parameter"] as const),
+  ...Object.keys(good).map((name) => [headerOf({ ...good, [name]: "" }), "missing_parameter"] as const),
+  [headerOf({ ...good, oauth_signature_method: "RSA-SHA1" }),        "other_signature_method"],
+  [headerOf({ ...good, oauth_signature_method: "PLAINTEXT" }),       "other_signature_method"],
+  [headerOf({ ...good, oauth_signature_method: "rsa-sha256" }),      "other_signature_method"],
+  [headerOf({ ...good, oauth_version: "1.1" }),                      "other_version"],
+  [headerOf({ ...good, oauth_timestamp: "-1" }),                     "malformed_timestamp"],
+  [headerOf({ ...good, oauth_timestamp: "017" }),                    "malformed_timestamp"],
+  [headerOf({ ...good, oauth_timestamp: "1e9" }),                    "malformed_timestamp"],
+];
+
+test("a header that is not exactly as it must be is refused", () => {
+  for (const [header, reason] of bad) {
+    assert.deepEqual(parseAuthorization(header), new OAuthFault(reason), header ?? "none");
+  }
+});
+
+test("the parameters of the header may not come a second time elsewhere", () => {
+  const own = [["oauth_nonce", "n-1"]] as const;
+  const request = { method: "POST", url, parameters: [] };
+  const inTwoPlaces = new OAuthFault("parameter_in_two_places");
+
+  const inBody = makeSignedText({ ...request, parameters: [["oauth_nonce", "n-1"]] }, own);
+  const inQuery = makeSignedText({ ...request, url: `${url}?oauth_nonce=n-1` }, own);
+  const signature = makeSignedText({ ...request, parameters: [["oauth_signature", "x"]] }, own);
+
+  for (const refused of [inBody, inQuery, signature]) assert.deepEqual(refused, inTwoPlaces);
+});
+
+test("an address that cannot be read has no base string", () => {
+  const of = (address: string) =>
+    makeSignedText({ method: "POST", url: address, parameters: [] }, []);
+
+  assert.deepEqual(of("not an address"), new OAuthFault("malformed_url"));
+  assert.deepEqual(of("ftp://gateway.example/"), new OAuthFault("malformed_url"));
+  assert.deepEqual(of(`${url}?a=%zz`), new OAuthFault("malformed_query"));
+  assert.deepEqual(of(`${url}?a=%FF`), new OAuthFault("malformed_query"));
+  assert.equal(of(`${url}?b=1+2&&a#part`), `POST&${encodeURIComponent(url)}&a%3D%26b%3D1%25202`);
+});
+
+test("a signature that is not canonical base64 is wrong", () => {
+  const signature = String(authorize({ method: "POST", url, parameters: [] }, credentials()));
+  const read = parseAuthorization(signature);
+  assert.ok(!(read instanceof OAuthFault));
+  const text = String(makeSignedText({ method: "POST", url, parameters: [] }, read.parameters));
+
+  const right = read.signature;
+  const changed = [
+    right.replace(/=+$/, ""),
+    `${right}\n`,
+    right.replaceAll("+", "-"),
+    "",
+    "A",
+    " ",
+  ];
+  assert.ok(verify(text, right, publicKey));
+  for (const wrong of changed.filter((each) => each !== right)) {
+    assert.equal(verify(text, wrong, publicKey), false, wrong);
+  }
+});
+
+test("RSA keys are read from both of their containers, and nothing else is", () => {
+  const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pem = { format: "pem" } as const;
+  const privatePems = (["pkcs1", "pkcs8"] as const).map((type) =>
+    privateKey.export({ ...pem, type }).toString(),
+  );
+  const publicPems = (["pkcs1", "spki"] as const).map((type) =>
+    publicKey.export({ ...pem, type }).toString(),
+  );
+
+  for (const text of privatePems) assert.ok(readPrivateKey(text)?.equals(privateKey));
+  for (const text of publicPems) assert.ok(readPublicKey(text)?.equals(publicKey));
+  for (const text of [...publicPems, "", "-----BEGIN PRIVATE KEY-----\nx"]) {
+    assert.equal(readPrivateKey(text), undefined);
+  }
+  for (const text of [...privatePems, elliptic.publicKey.export({ ...pem, type: "spki" })]) {
+    assert.equal(readPublicKey(String(text)), undefined);
+  }
+});
+
+function credentials() {
+  return { consumerKey: "acme", nonce: "n-1", timestamp: 1, privateKey };
+}
+
+function headerOf(values: Readonly<Record<string, string | undefined>>): string {
+  const sent = Object.entries(values).filter(([, value]) => value !== undefined);
+  return `OAuth ${sent.map(([name, value]) => `${name}="${value}"`).join(", ")}`;
+}
