@@ -63,86 +63,6 @@ test("a registered card is preauthorised, captured and returned like any other",
   assert.deepEqual(bookedFor(world, status), ["authorisation 1015", "capture 700", "reversal 700"]);
 });
 
-test("of several amounts the first that the bank takes is charged", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
-
-  // The minor units are the bank's answer: no funds, over the limit, approved.
-  const payment = await merchant.rebill({
-    cardrefid,
-    amount: "30.51",
-    enumerate_amounts: "30.51,20.61,10.00,5.00",
-  });
-  await world.settle();
-  const status = await merchant.status(payment);
-
-  assert.equal(status.status, "approved");
-  assert.equal(status.amount, "30.51");
-  assert.equal(status["initial-amount"], "30.51");
-  assert.equal(status["charged-amount"], "10.00");
-  assert.deepEqual(bookedFor(world, status), ["sale 1000"]);
-  // The first payment, and three tries.
-  assert.equal(received(world, "0200"), 4);
-});
-
-test("a hard decline ends the list, and a list that is used up is declined", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
-
-  const lost = await merchant.rebill({ cardrefid, amount: "30.41", enumerate_amounts: "10.00" });
-  const poor = await merchant.rebill({ cardrefid, amount: "30.51", enumerate_amounts: "20.51" });
-  await world.settle();
-
-  assert.equal((await merchant.status(lost))["error-code"], "208");
-  assert.equal((await merchant.status(poor))["error-code"], "116");
-  assert.equal((await merchant.status(poor))["charged-amount"], undefined);
-});
-
-test("doubt about one amount is settled before the next is tried", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
-
-  const payment = await merchant.rebill({
-    cardrefid,
-    amount: "30.68",
-    enumerate_amounts: "10.00",
-  });
-  while (received(world, "0200") < 2) await world.gateway.claimDue();
-  const doubtful = await merchant.status(payment);
-  await world.pass(30_000);
-  const settled = await merchant.status(payment);
-
-  assert.equal(doubtful.status, "processing");
-  assert.equal(settled.status, "approved");
-  assert.equal(settled["charged-amount"], "10.00");
-  const kinds = world.bank.messages().filter((each) => each.direction === "received");
-  const order = kinds.map(({ mti }) => mti).filter((mti) => mti.startsWith("02") || mti === "0420");
-  assert.deepEqual(order, ["0200", "0200", "0420", "0200"]);
-});
-
-test("an enumeration goes on after a restart in its middle, and charges once", async (t) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
-  const payment = await merchant.rebill({
-    cardrefid,
-    amount: "30.68",
-    enumerate_amounts: "10.00",
-  });
-  while (received(world, "0200") < 2) await world.gateway.claimDue();
-
-  await world.restart();
-  await world.settle();
-  const status = await merchant.status(payment);
-
-  assert.equal(status.status, "approved");
-  assert.equal(status["charged-amount"], "10.00");
-  assert.deepEqual(bookedFor(world, status), ["sale 1000"]);
-});
-
 test("bad recurrent payments are refused, and nothing is stored or sent", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
@@ -178,4 +98,85 @@ test("a card that is about to expire is declined when it is charged again", asyn
   await world.settle();
 
   assert.equal((await merchant.status(payment))["error-code"], "101");
+});
+
+test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped", async (t) => {
+  const world = await startWorld(t);
+  const cardrefid = await registerOne(world);
+  const merchant = world.merchant("secureAlways");
+  const redirect_url = "https://shop.example/return";
+
+  const byMerchant = await merchant.rebill({ cardrefid });
+  const byCardholder = await merchant.rebill({
+    ...{ cardrefid, redirect_url },
+    recurrent_initiator: "CARDHOLDER",
+  });
+  await assertRefused(merchant.rebill({ cardrefid, recurrent_initiator: "CARDHOLDER" }), 4);
+  await world.settle();
+
+  const [skipped, asked] = await Promise.all([
+    merchant.status(byMerchant),
+    merchant.status(byCardholder),
+  ]);
+  assert.equal(skipped?.status, "approved");
+  assert.equal(skipped?.["verified-3d-status"], undefined);
+  assert.equal(asked?.["error-code"], "2002");
+});
+
+test("a CVV is sent when it is given, and then it counts", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const cardrefid = await registerOne(world);
+
+  const right = await merchant.rebill({ cardrefid, cvv2: "123" });
+  const wrong = await merchant.rebill({ cardrefid, cvv2: "999" });
+  await world.settle();
+
+  assert.equal((await merchant.status(right)).status, "approved");
+  assert.equal((await merchant.status(wrong))["error-code"], "160");
+});
+
+test("who initiates and how regularly is the gate's setting, and the request's word counts more", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const cardrefid = await registerOne(world);
+  await world.changeGate("sandbox", {
+    recurrent: { initiator: "CARDHOLDER", scenario: "IRREGULAR" },
+  });
+
+  const usual = await merchant.rebill({ cardrefid });
+  const other = await merchant.rebill({
+    ...{ cardrefid, recurrent_initiator: "MERCHANT", recurrent_scenario: "REGULAR" },
+  });
+  await world.settle();
+
+  const kept = await world.house.database.query<{ credential: object }>(
+    "select facts #> '{purchase,credential}' as credential from orders order by accepted_at, id",
+  );
+  const told = kept.map(({ credential }) => credential).filter((each) => each !== null);
+  assert.equal((await merchant.status(usual)).status, "approved");
+  assert.equal((await merchant.status(other)).status, "approved");
+  assert.deepEqual(told.map((each) => ("initiator" in each ? each.initiator : "")).sort(), [
+    "CARDHOLDER",
+    "MERCHANT",
+  ]);
+});
+
+test("the identical recurrent payment is acknowledged again, and charged once", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const cardrefid = await registerOne(world, "4000004000000202");
+  const fields = rebillFields({ cardrefid, amount: "30.51", enumerate_amounts: "10.00" });
+  const endpoint = merchant.endpoint("plain");
+
+  const first = await endpoint.makeRebill(fields);
+  await world.settle();
+  const again = await endpoint.makeRebill(fields);
+  const byOtherName = await endpoint.makeRebillSale(fields);
+  await world.settle();
+  const status = await merchant.status(first);
+
+  assert.equal(again["gw-order-id"], first["gw-order-id"]);
+  assert.equal(byOtherName["gw-order-id"], first["gw-order-id"]);
+  assert.deepEqual(bookedFor(world, status), ["sale 1000"]);
 });
