@@ -3,7 +3,7 @@ import type { Acquirer } from "./acquirers/acquirer.ts";
 import { makeAuthorize } from "./acquirers/authorize.ts";
 import { makeCapture, makeGiveBack } from "./acquirers/follow-up.ts";
 import { makeInquire } from "./acquirers/inquire.ts";
-import { isHard, isUndecided, reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
+import { endsList, isUndecided, reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
 import { makeReverse } from "./acquirers/reverse.ts";
 import { makeIsTooLate } from "./acquirers/too-late.ts";
 import type { Config } from "./config.ts";
@@ -35,6 +35,8 @@ export function makeDoers(needs: DoerNeeds): Doers {
   const takesPart = ({ endpointId, transaction }: Order) =>
     transaction.kind === "account-verification" ||
     getEndpoint(endpointId).settings.acceptsPartialApprovals === true;
+  const mayGoOn = ({ acceptedAt }: Order) =>
+    clock.now() <= acceptedAt + config.processingDeadlineMs;
   const isTooLate = makeIsTooLate(clock, config.answerTimeoutMs);
   const followUp = { acquirerOf, findCard, reasonOf, isUndecided, isTooLate };
   return {
@@ -42,14 +44,14 @@ export function makeDoers(needs: DoerNeeds): Doers {
       acquirerOf,
       findCard: ({ merchantId, card }) => findCard(merchantId, card.cardId),
       reasonOf,
-      isHard,
+      endsList,
       newReceiptId,
       findOtherGate: makeFindOtherGate(needs),
       takesPart,
       isTooLate,
     }),
     inquire: makeInquire({ acquirerOf, findCard, newReceiptId, takesPart }),
-    reverse: makeReverse({ acquirerOf, findCard }),
+    reverse: makeReverse({ acquirerOf, findCard, mayGoOn }),
     capture: makeCapture(followUp),
     give_back: makeGiveBack(followUp),
     alert_operator: makeAlertOperator(needs.alert),
@@ -60,13 +62,14 @@ export function isReadyOf({ findAcquirer }: Pick<DoerNeeds, "findAcquirer">) {
   return (gate: GateId) => findAcquirer(gate)?.isReady() === true;
 }
 
-/** No more tries than there are gates: flickering links must not hold an order for ever. */
+/** No more tries than there are gates and amounts: flickering links must not hold an order. */
 function makeFindOtherGate(needs: DoerNeeds) {
   const isReady = isReadyOf(needs);
   return (order: Order): GateFacts | undefined => {
     const { charge } = order.transaction;
     const { gates } = needs.getEndpoint(order.endpointId);
-    if (charge === undefined || charge.attempt >= gates.length) return undefined;
+    const amounts = order.purchase.otherAmounts?.length ?? 0;
+    if (charge === undefined || charge.attempt >= gates.length + amounts) return undefined;
     const passedOver = new Set([charge.gate.id]);
     const chosen = chooseGate(order, gates, { isReady, passedOver });
     return chosen !== undefined && isReady(chosen.id) ? chosen : undefined;

@@ -63,6 +63,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     services: {
       orders: {
         accept: guarded(engine.accept),
+        findRepeat: guarded(engine.findRepeat),
         find: guarded(engine.find),
         followUp: guarded(engine.followUp),
         waitForResult: guarded(engine.waits.wait),
@@ -70,7 +71,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
       cards: {
         register: guarded(cards.register),
         find: guarded(cards.find),
-        findHeld: cards.findHeld,
+        findHeld: guarded(cards.findHeld),
       },
       printDate: makePrintDate(config.zone),
     },

@@ -4,6 +4,7 @@
  * that there is nothing else to it.
  */
 
+import { makeReverseTried } from "./acquirers/reverse.ts";
 import type { Config } from "./config.ts";
 import { type DoerNeeds, isReadyOf, makeDoers } from "./doers.ts";
 import { makeScreen } from "./filters/screen.ts";
@@ -11,7 +12,7 @@ import { makeAdvance } from "./orders/advance.ts";
 import { makeApply, makeClaim, makeFollow } from "./orders/apply.ts";
 import type { Deadlines } from "./orders/deadlines.ts";
 import type { OrderEvent } from "./orders/events.ts";
-import type { Issuer, Order } from "./orders/order.ts";
+import type { Issuer, Order, Tried } from "./orders/order.ts";
 import { makeBegin, makeCommit } from "./storage/commit.ts";
 import type { Database } from "./storage/database.ts";
 import {
@@ -24,7 +25,7 @@ import {
 import { makeNextOrderId } from "./storage/order-ids.ts";
 import { makeLookUp3ds } from "./threeds/look-up-3ds.ts";
 import type { Failure } from "./values/failure.ts";
-import { makeAccept } from "./work/accept.ts";
+import { makeAccept, makeFindRepeat } from "./work/accept.ts";
 import { makeCarry } from "./work/carry.ts";
 import { makeClaimWork } from "./work/claim.ts";
 import { makeFindOrder } from "./work/find-order.ts";
@@ -39,6 +40,7 @@ export type EngineNeeds = DoerNeeds & {
   readonly onBatch: (queue: string) => (size: number, durationMs: number) => void;
   readonly onStep: (order: Order) => void;
   readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
+  readonly onForgotten: (order: Order, tried: Tried) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
 };
 
@@ -102,9 +104,12 @@ export function makeEngine(needs: EngineNeeds) {
   const find = makeFindOrder({ findById: byId, findKnown, findBySerial });
   const { inFlightMax } = config;
   const followUp = makeFollowUp({ find, follow: makeFollow(steps), carry, inFlightMax });
-  const findBySequence = makeFindBySequence(database.hot);
-  const late = makeLateApprovals({ find: findBySequence, apply, carry, alert: needs.alert });
-  return { accept, find, followUp, waits, carry, work, late };
+  const late = makeLateApprovals({
+    ...{ find: makeFindBySequence(database.hot), apply, carry, onForgotten: needs.onForgotten },
+    reverseTried: makeReverseTried({ findAcquirer: needs.findAcquirer, findCard: vault.reveal }),
+  });
+  const findRepeat = makeFindRepeat({ findKnown, vault });
+  return { accept, findRepeat, find, followUp, waits, carry, work, late };
 
   async function load(merchantId: Order["merchantId"], orderId: Order["id"]): Promise<Order> {
     const order = await byId({ merchantId, orderId });

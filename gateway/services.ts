@@ -24,6 +24,10 @@ export type Services = {
 export type OrderServices = {
   /** Takes an order on, or tells which earlier one the request repeats. */
   accept(asked: AskedOrder): Promise<Accepted | Failure>;
+  /** The order that the identical request has begun; nothing when there is none. */
+  findRepeat(
+    asked: Pick<AskedOrder, "merchantId" | "clientOrderId" | "sameness">,
+  ): Promise<Accepted | undefined | Failure>;
   /** Among the orders of this endpoint or group. */
   find(entryPoint: EntryPoint, wanted: WantedOrder): Promise<FoundOrder | Failure>;
   /** Begins a capture or a return of one of them, or tells which earlier one it repeats. */
@@ -38,5 +42,5 @@ export type CardServices = {
   /** A reference of this merchant that can be paid with, or why it cannot. */
   find(entryPoint: EntryPoint, id: CardRefId): Promise<CardReference | Failure>;
   /** The card behind it, to be charged; nothing when the vault no longer has it. */
-  findHeld(reference: CardReference): Promise<CardInHand | undefined>;
+  findHeld(reference: CardReference): Promise<CardInHand | undefined | Failure>;
 };

@@ -15,7 +15,8 @@ type Needs = {
   readonly acquirerOf: AcquirerOf;
   readonly findCard: (order: Order) => Promise<ChargedCard | undefined>;
   readonly reasonOf: (responseCode: string) => Reason;
-  readonly isHard: (responseCode: string) => boolean;
+  /** A lost card is refused for any amount, and what may yet be done is not tried anew. */
+  readonly endsList: (responseCode: string) => boolean;
   readonly newReceiptId: () => ReceiptId;
   /** Another gate that is ready; nothing when there is none. */
   readonly findOtherGate: (order: Order) => GateFacts | undefined;
@@ -54,8 +55,7 @@ export function makeAuthorize(needs: Needs): Doer {
   function answered(order: Order, { kind, answer }: Answered): OrderEvent {
     if (kind === "refused") {
       const reason = needs.reasonOf(answer.responseCode);
-      // The bank would refuse any amount of a card that is lost, closed or stopped.
-      const next = needs.isHard(answer.responseCode) ? undefined : nextAmount(order);
+      const next = needs.endsList(answer.responseCode) ? undefined : nextAmount(order);
       return next === undefined
         ? { kind: "refused", answer, reason }
         : { kind: "amount_refused", answer, reason, next };

@@ -24,7 +24,9 @@ export function makeInquire(needs: Needs): Doer {
     const attempt = card && attemptOf(order, card);
     if (inquire === undefined || attempt === undefined) return notFound("cannot be asked");
 
-    const found = await inquire(attempt, { traceNumber: traceNumberOf(order.id, 1) });
+    const found = await inquire(attempt, {
+      traceNumber: traceNumberOf(order.id, 1, attempt.charge.attempt),
+    });
     switch (found.kind) {
       case "approved":
       case "approved_in_part":

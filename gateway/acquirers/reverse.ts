@@ -4,12 +4,21 @@
  */
 import { nextAmount } from "../orders/amounts.ts";
 import type { Doer } from "../orders/doer.ts";
+import { initialOf } from "../orders/family.ts";
+import type { Order, Tried } from "../orders/order.ts";
 import { traceNumberOf } from "../orders/trace.ts";
+import type { GateId } from "../values/ids.ts";
+import type { Acquirer } from "./acquirer.ts";
 import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
 
-type Needs = { readonly acquirerOf: AcquirerOf; readonly findCard: FindCard };
+type Needs = {
+  readonly acquirerOf: AcquirerOf;
+  readonly findCard: FindCard;
+  /** Whether a payment that came so long ago may still be tried with another amount. */
+  readonly mayGoOn: (order: Order) => boolean;
+};
 
-export function makeReverse({ acquirerOf, findCard }: Needs): Doer {
+export function makeReverse({ acquirerOf, findCard, mayGoOn }: Needs): Doer {
   return async (order, { inHand, startedBefore }) => {
     const { answer, reason, tries } = order.transaction;
     const acquirer = acquirerOf(order);
@@ -19,12 +28,12 @@ export function makeReverse({ acquirerOf, findCard }: Needs): Doer {
     if (attempt === undefined) return unanswered("card_not_held");
 
     const outcome = await acquirer.reverse(attempt, {
-      traceNumber: traceNumberOf(order.id, 1),
+      traceNumber: traceNumberOf(order.id, 1, attempt.charge.attempt),
       repeated: tries > 0 || startedBefore,
       approvalCode: answer?.approvalCode,
     });
     if (outcome.kind === "unknown") return unanswered(outcome.cause);
-    const next = nextAmount(order);
+    const next = mayGoOn(order) ? nextAmount(order) : undefined;
     if (next !== undefined && order.transaction.stage === "reversing") {
       return { kind: "amount_reversed", next };
     }
@@ -37,3 +46,24 @@ export function makeReverse({ acquirerOf, findCard }: Needs): Doer {
 function unanswered(cause: string) {
   return { kind: "reversal_unanswered", cause } as const;
 }
+
+/** Takes back a charge that an order tried before its present one; true when that is done. */
+export function makeReverseTried({ findAcquirer, findCard }: TriedNeeds): ReverseTried {
+  return async (order, { charge, amount }) => {
+    const acquirer = findAcquirer(charge.gate.id);
+    const card = await findCard(order.merchantId, order.card.cardId);
+    const transaction = { ...initialOf(order), charge, amount };
+    const attempt = card && attemptOf({ ...order, transaction }, card);
+    if (attempt === undefined || acquirer?.isReady() !== true) return false;
+    const traceNumber = traceNumberOf(order.id, 1, charge.attempt);
+    const advice = { traceNumber, repeated: true, approvalCode: undefined };
+    return (await acquirer.reverse(attempt, advice)).kind === "reversed";
+  };
+}
+
+export type ReverseTried = (order: Order, tried: Tried) => Promise<boolean>;
+
+type TriedNeeds = {
+  readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
+  readonly findCard: FindCard;
+};

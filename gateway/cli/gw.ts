@@ -172,6 +172,7 @@ key
 key
   .command("rotate")
   .description("seal all cards and secrets with new keys while payments go on, destroy the old")
+  .option("--anew", "new keys also when an earlier rotation has left some behind")
   .option("--json", "as JSON")
   .action(async (options) => (await import("./key-rotate.ts")).rotateVaultKeys(options));
 key

@@ -8,23 +8,29 @@ import { rotateKeys } from "../vault/rotate-keys.ts";
 import { complain, type House, inHouse } from "./house.ts";
 import { print } from "./print.ts";
 
-export function rotateVaultKeys({ json = false }: { readonly json?: boolean }): Promise<void> {
+type Options = { readonly json?: boolean; readonly anew?: boolean };
+
+export function rotateVaultKeys({ json = false, anew = false }: Options): Promise<void> {
   return inHouse(async (house) => {
     const lock = await takeRotationLock(house.database);
     if (lock === undefined) {
       return complain(new StartProblem("A rotation is under way already: see `gw key list`."));
     }
     try {
-      await rotate(house, json);
+      await rotate(house, { json, anew });
     } finally {
       await lock.release();
     }
   });
 }
 
-async function rotate({ database, masterKey, config }: House, json: boolean): Promise<void> {
+async function rotate(
+  { database, masterKey, config }: House,
+  { json, anew }: Required<Options>,
+): Promise<void> {
   const { cards, destroyed, kept } = await rotateKeys({
     masterKey,
+    anew,
     keys: await openKeys(masterKey, makeKeyStore(database.query)),
     store: makeKeyLife(database),
     graceMs: config.keyGraceMs,
@@ -37,7 +43,8 @@ async function rotate({ database, masterKey, config }: House, json: boolean): Pr
   complain(
     new StartProblem(
       `The keys ${kept.join(", ")} are kept: something that they seal does not open. ` +
-        "Look for damage in the database, then run `gw key rotate` again.",
+        "Look for damage in the database, then run `gw key rotate` again, or with --anew for " +
+        "new keys all the same.",
     ),
   );
 }

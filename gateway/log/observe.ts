@@ -1,6 +1,6 @@
 /** What is told of orders: to the log, by the names that support looks for, and to the metrics. */
 import type { OrderEvent } from "../orders/events.ts";
-import type { Order } from "../orders/order.ts";
+import type { Order, Tried } from "../orders/order.ts";
 import { isFinal, stagesInDoubt } from "../orders/transitions.ts";
 import type { Failure } from "../values/failure.ts";
 import type { Log } from "./log.ts";
@@ -23,6 +23,14 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     },
     onRefused(order: Order, { kind }: OrderEvent, { cause }: Failure): void {
       log.warn({ ...named(order), event: kind, cause }, "what was done came to nothing");
+    },
+    onForgotten(order: Order, { charge, amount }: Tried): void {
+      metrics.alarms.inc();
+      const facts = { ...named(order), reference: charge.reference, amount };
+      log.error(
+        facts,
+        "an earlier try was approved and could not be taken back: have the bank do it",
+      );
     },
     onTrouble(order: Order, error: unknown): void {
       log.error({ ...named(order), err: error }, "an effect broke");

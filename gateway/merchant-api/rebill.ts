@@ -1,7 +1,8 @@
 /** What recurrent payments do: find the card, list the amounts, and begin the order. */
 import type { CardReference } from "../orders/card-reference.ts";
+import type { CardInHand } from "../orders/doer.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Credential, Initiator, Scenario } from "../orders/order.ts";
+import type { Initiator, Scenario } from "../orders/order.ts";
 import type { Currency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardRefId } from "../values/ids.ts";
@@ -34,38 +35,58 @@ export async function rebill(
   const { entryPoint, serialNumber, services } = context;
   const endpoint = endpointFor(entryPoint, request.currency.code);
   if (endpoint === undefined) return new Failure("currency_not_supported");
-  const amounts = readAmounts(request);
+  const amounts = readAmounts(request, endpoint);
   if (amounts instanceof Failure) return amounts;
-  const reference = await services.cards.find(entryPoint, asCardRefId(request.cardrefid));
-  if (reference instanceof Failure) return reference;
-  const credential = credentialOf(request, endpoint, reference);
-  if (needsRedirect(request, endpoint, credential)) {
-    return new Failure("missing_parameter", "redirect_url");
+  const { merchant } = endpoint;
+  const asked = {
+    merchantId: merchant.id,
+    clientOrderId: request.client_orderid,
+    sameness: samenessOf(`rebill/${kind}/${endpoint.id}`, context),
+  };
+  const paying = await findCard(request, context);
+  if (paying instanceof Failure) {
+    // What began before the card was gone is acknowledged as ever.
+    const repeat = await services.orders.findRepeat(asked);
+    if (repeat instanceof Failure) return repeat;
+    return repeat === undefined ? paying : acknowledge(repeat);
   }
-  const held = await services.cards.findHeld(reference);
-  if (held === undefined) return new Failure("card_reference_removed");
 
   const { amount, otherAmounts } = amounts;
-  const cvv = request.cvv2 === undefined ? undefined : new Secret(request.cvv2);
+  const { reference, inHand } = paying;
+  const credential = { ...credentialOf(request, endpoint), networkId: reference.networkId };
   const purchase = { ...readPurchase(request, amount), credential };
   const accepted = await services.orders.accept({
+    ...asked,
     kind,
-    merchantId: endpoint.merchant.id,
     endpointId: endpoint.id,
-    clientOrderId: request.client_orderid,
     serialNumber,
     purchase: otherAmounts.length === 0 ? purchase : { ...purchase, otherAmounts },
     card: { kind: "registered", facts: reference.card },
-    inHand: { ...held, cvv },
-    sameness: samenessOf(`rebill/${kind}/${endpoint.id}`, context),
+    inHand,
   });
   if (accepted instanceof Failure) return accepted;
   return { ...acknowledge(accepted), stored: !accepted.repeated };
 }
 
+type Paying = { readonly reference: CardReference; readonly inHand: CardInHand };
+
+async function findCard(
+  { cardrefid, cvv2 }: RebillRequest,
+  { entryPoint, services: { cards } }: Context,
+): Promise<Paying | Failure> {
+  const reference = await cards.find(entryPoint, asCardRefId(cardrefid));
+  if (reference instanceof Failure) return reference;
+  const held = await cards.findHeld(reference);
+  if (held instanceof Failure) return held;
+  if (held === undefined) return new Failure("card_reference_removed");
+  const cvv = cvv2 === undefined ? undefined : new Secret(cvv2);
+  return { reference, inHand: { ...held, cvv } };
+}
+
 /** The checksum covers the amount alone, so none of the others may be larger. */
 function readAmounts(
   request: RebillRequest,
+  { settings: { amountMin = "0" } }: Endpoint,
 ): { readonly amount: Money; readonly otherAmounts: readonly Money[] } | Failure {
   const amount = parseAmount(request.amount, request.currency);
   if (amount === undefined || isZero(amount)) return new Failure("amount_out_of_range");
@@ -73,9 +94,12 @@ function readAmounts(
   for (const text of request.enumerate_amounts?.split(",") ?? []) {
     const other = parseAmount(text, request.currency);
     if (other === undefined) {
-      return new Failure("invalid_parameter", "enumerate_amounts: an amount of another currency");
+      const sentence = "more fraction digits than the currency has";
+      return new Failure("invalid_parameter", `enumerate_amounts: ${sentence}`);
     }
-    if (isZero(other) || other.minor > amount.minor) {
+    // The endpoint's limits are checked for the amount, and must hold for what comes instead.
+    const isTooSmall = isZero(other) || other.minor < BigInt(amountMin);
+    if (isTooSmall || other.minor > amount.minor) {
       return new Failure("amount_out_of_range", "enumerate_amounts");
     }
     const isKnown = [amount, ...otherAmounts].some((known) => isSameMoney(known, other));
@@ -86,24 +110,21 @@ function readAmounts(
 
 /** The request's word, else the gate's, else a merchant who charges regularly. */
 function credentialOf(
-  request: RebillRequest,
+  request: Pick<RebillRequest, "recurrent_initiator" | "recurrent_scenario">,
   { gates }: Endpoint,
-  { networkId }: CardReference,
-): Credential {
+) {
   const usual = gates[0]?.recurrent;
   return {
     initiator: request.recurrent_initiator ?? usual?.initiator ?? "MERCHANT",
     scenario: request.recurrent_scenario ?? usual?.scenario ?? "REGULAR",
-    networkId,
-  };
+  } as const;
 }
 
 /** A cardholder who is present may be asked to authenticate, and must come back from that. */
-function needsRedirect(
-  { redirect_url }: RebillRequest,
-  { settings }: Endpoint,
-  { initiator }: Credential,
-): boolean {
-  const isSecure = settings.threeDSecure !== "off" && initiator === "CARDHOLDER";
-  return isSecure && redirect_url === undefined;
+export function rebillRules(request: RebillRequest, { entryPoint }: Context): readonly Failure[] {
+  const endpoint = endpointFor(entryPoint, request.currency.code);
+  if (endpoint === undefined || request.redirect_url !== undefined) return [];
+  const { initiator } = credentialOf(request, endpoint);
+  const isSecure = endpoint.settings.threeDSecure !== "off" && initiator === "CARDHOLDER";
+  return isSecure ? [new Failure("missing_parameter", "redirect_url")] : [];
 }

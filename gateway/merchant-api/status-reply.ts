@@ -9,11 +9,10 @@ import type { Reply } from "./operation.ts";
 export async function statusReply(
   found: FoundOrder,
   asked: { readonly bySerialNumber: string | undefined; readonly services: Services },
-): Promise<Reply | Failure> {
+): Promise<Reply> {
   const { bySerialNumber, services } = asked;
   const { printDate } = services;
   const cardRefId = await findCardRefId(found, services);
-  if (cardRefId instanceof Failure) return cardRefId;
   return {
     type: "status-response",
     clientOrderId: found.order.clientOrderId,
@@ -22,13 +21,16 @@ export async function statusReply(
   };
 }
 
-/** An approved verification registers its card; the reference is made when first asked for. */
+/**
+ * An approved verification registers its card; the reference is made when first asked for. One that
+ * was removed, or whose card is gone, has none any more.
+ */
 async function findCardRefId(
   { order }: FoundOrder,
   { cards }: Services,
-): Promise<string | undefined | Failure> {
+): Promise<string | undefined> {
   const { kind, stage } = initialOf(order);
   if (kind !== "account-verification" || stage !== "approved") return undefined;
   const references = await cards.register(order);
-  return references instanceof Failure ? references : references.card;
+  return references instanceof Failure ? undefined : references.card;
 }

@@ -164,3 +164,20 @@ test("nobody settles what the bank is being asked about", () => {
     assert.ok(advance(claimed, event, start) instanceof Failure);
   }
 });
+
+test("a reversal that was sent before the approval came does not end the doubt", async () => {
+  const doubtful = meet(meet(draft, events.received), events.outcome_unknown);
+  const store = makeStore(meet(doubtful, events.approved_late));
+  const apply = makeApply({ ...store, advance, clock });
+
+  for (const event of [events.reversed, events.part_reversed, events.amount_reversed]) {
+    assert.ok((await apply(doubtful, event)) instanceof Failure, event.kind);
+  }
+
+  const { transaction, owed } = await store.load();
+  assert.deepEqual([transaction.stage, owed?.effect], ["reversing", "reverse"]);
+  const seen = await store.load();
+  const ended = await apply(seen, events.reversed);
+  assert.ok(!(ended instanceof Failure));
+  assert.equal(ended.transaction.stage, "error");
+});

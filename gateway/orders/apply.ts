@@ -7,7 +7,7 @@ import { Failure } from "../values/failure.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Advance, Step } from "./advance.ts";
-import type { EventOf, OrderEvent } from "./events.ts";
+import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import { findRepeated } from "./family.ts";
 import type { Order, Transaction } from "./order.ts";
 
@@ -46,7 +46,7 @@ export function makeApply({ advance, commit, load, clock }: Needs): Apply {
   return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
     let met = order;
     for (;;) {
-      const step = isAbout(met, order) ? advance(met, event, clock.now()) : movedOn;
+      const step = isAbout(met, order, event) ? advance(met, event, clock.now()) : movedOn;
       if (step instanceof Failure) {
         const late = lateApprovalOf(event);
         if (late !== undefined && step !== movedOn) return apply(met, late);
@@ -65,11 +65,23 @@ const movedOn = new Failure("not_allowed_now", "", "it was about an earlier tran
  * An event is about the transaction, and the charge, that its reporter had in hand. When the order
  * has gone on to another one meanwhile, what is learnt means nothing for that one.
  */
-function isAbout({ transaction: now }: Order, { transaction: then }: Order): boolean {
+function isAbout(
+  { transaction: now }: Order,
+  { transaction: then }: Order,
+  { kind }: OrderEvent,
+): boolean {
   if (now.serialNumber !== then.serialNumber) return false;
   const [reference, earlier] = [now.charge?.reference, then.charge?.reference];
-  return earlier === undefined || reference === earlier;
+  if (earlier !== undefined && reference !== earlier) return false;
+  // A reversal that was sent before the approval came may have met nothing: it is sent again.
+  return !endsDoubt.has(kind) || now.answer?.processedAt === then.answer?.processedAt;
 }
+
+const endsDoubt: ReadonlySet<EventKind> = new Set<EventKind>([
+  "reversed",
+  "part_reversed",
+  "amount_reversed",
+]);
 
 /** An approval for which the order has no use any more is money taken, and must be given back. */
 function lateApprovalOf(event: OrderEvent): OrderEvent | undefined {

@@ -86,7 +86,8 @@ export function followUp(
   const amount = request.amount ?? rule.whole;
   const fault = faultOf(amount, rule, order);
   if (fault !== undefined || charge === undefined) return fault ?? stillOnItsWay;
-  const traceNumber = traceNumberOf(order.id, 2 * (order.earlier.length + 1));
+  const message = 2 * (order.earlier.length + 1);
+  const traceNumber = traceNumberOf(order.id, message, charge.attempt);
   return {
     kind: rule.kind,
     serialNumber,

@@ -71,7 +71,8 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
   const { charge } = order.transaction;
   if (charge === undefined) return { amount };
   const next = { attempt: attemptAfter(order.transaction), at };
-  const fresh = { answer: undefined, reason: undefined, tries: 0 };
+  const tried = [...(order.transaction.tried ?? []), { charge, amount: order.transaction.amount }];
+  const fresh = { answer: undefined, reason: undefined, tries: 0, tried };
   return { ...fresh, amount, charge: chargeOf(order, charge.gate, next) };
 }
 
@@ -88,7 +89,7 @@ function chargeOf(
     gate,
     attempt,
     reference: referenceOf(order.id, attempt),
-    traceNumber: traceNumberOf(order.id, 0),
+    traceNumber: traceNumberOf(order.id, 0, attempt),
     transmittedAt: at,
   };
 }

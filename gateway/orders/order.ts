@@ -131,9 +131,13 @@ export type Transaction = {
   /** How often the message that settles doubt went unanswered. */
   readonly tries: number;
   readonly finishedAt: Instant | undefined;
+  /** Charges for other amounts that came to nothing before the present one. */
+  readonly tried?: readonly Tried[];
   /** What a follow-up's request said; the same once more is a repeat. */
   readonly request?: FollowUpRequest;
 };
+
+export type Tried = { readonly charge: Charge; readonly amount: Money };
 
 export type FollowUpRequest = {
   readonly operation: "capture" | "return";

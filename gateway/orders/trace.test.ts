@@ -69,3 +69,14 @@ test("orders in a row have trace numbers of their own", () => {
   }
   assert.equal(seen.size, 2_000);
 });
+
+test("no two messages of an order share a trace number, whatever it tries and whatever follows", () => {
+  const order = asOrderId("590323900000781909");
+  const numbers: string[] = [];
+  for (let attempt = 1; attempt <= 40; attempt += 1) {
+    numbers.push(traceNumberOf(order, 0, attempt), traceNumberOf(order, 1, attempt));
+  }
+  for (let message = 2; message <= 60; message += 2) numbers.push(traceNumberOf(order, message));
+
+  assert.equal(new Set(numbers).size, numbers.length);
+});

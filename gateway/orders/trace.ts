@@ -3,7 +3,7 @@
  * order after a crash must name the very request that may have left. The reference (ISO 8583 field
  * 37, twelve characters) is the order's sequence number and the attempt in base 36; the trace
  * number (field 11, six digits) is drawn from the same sequence and comes back after half a million
- * orders; together with the reference it is unique.
+ * orders.
  */
 import assert from "node:assert/strict";
 import { type OrderId, sequenceOf } from "../values/ids.ts";
@@ -11,7 +11,8 @@ import { type OrderId, sequenceOf } from "../values/ids.ts";
 const sequenceWidth = 10;
 const attemptWidth = 2;
 const traceNumbers = 999_999n;
-const farAway = 399_989n;
+const perTransaction = 399_989n;
+const perAttempt = 170_003n;
 
 export function referenceOf(order: OrderId, attempt: number): string {
   const sequence = sequenceOf(order).toString(36).toUpperCase().padStart(sequenceWidth, "0");
@@ -22,14 +23,15 @@ export function referenceOf(order: OrderId, attempt: number): string {
 
 /**
  * `message` counts the messages of one order: its charge is 0, what settles doubt about it 1, and
- * the transactions that follow have the even numbers from 2 on. Repeats keep their number. Those of
- * one transaction stand together, and the next transaction's far away: neighbours in the sequence
- * send at the same moment, and must not share a number.
+ * the transactions that follow have the even numbers from 2 on. Repeats keep their number; another
+ * attempt at the charge has numbers of its own, so that each can be named. Messages of different
+ * transactions and attempts stand far apart: neighbours in the sequence send at the same moment,
+ * and must not share a number.
  */
-export function traceNumberOf(order: OrderId, message: number): string {
-  const transaction = BigInt(message >> 1);
-  const number = sequenceOf(order) * 2n + BigInt(message & 1) + transaction * farAway;
-  return String((number % traceNumbers) + 1n).padStart(6, "0");
+export function traceNumberOf(order: OrderId, message: number, attempt = 1): string {
+  const own = sequenceOf(order) * 2n + BigInt(message & 1);
+  const apart = BigInt(message >> 1) * perTransaction + BigInt(attempt - 1) * perAttempt;
+  return String(((own + apart) % traceNumbers) + 1n).padStart(6, "0");
 }
 
 /** The sequence number inside a reference; nothing when the text is none of ours. */

@@ -16,7 +16,7 @@ import {
   type MerchantId,
 } from "../values/ids.ts";
 import { asInstant, type Instant } from "../values/time.ts";
-import type { NewReferences, ReferenceStore } from "../work/cards.ts";
+import type { NewReferences, ReferenceStore, Registration } from "../work/cards.ts";
 import { plainArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";
@@ -39,8 +39,6 @@ export function makeReferenceStore(query: Query, options: GatherOptions): Refere
     find: (merchantId, id) => find({ merchantId, id }),
 
     async add({ merchantId, cardId, endpointId, orderId, facts, at, ids }) {
-      const known = await findByCard(merchantId, cardId);
-      if (known !== undefined) return known;
       const values = [merchantId, cardId, endpointId, orderId, JSON.stringify(facts), at];
       const purposes = plainArray(referencePurposes);
       await query(addStatement, [
@@ -51,8 +49,10 @@ export function makeReferenceStore(query: Query, options: GatherOptions): Refere
       // Whoever was faster has given them: all get the same.
       const given = await findByCard(merchantId, cardId);
       if (given === undefined) throw new Error("card references were written and are not there");
-      return given;
+      return given.ids;
     },
+
+    findByCard,
 
     async remove(merchantId, cardId, at) {
       const rows = await query(
@@ -67,20 +67,22 @@ export function makeReferenceStore(query: Query, options: GatherOptions): Refere
   async function findByCard(
     merchantId: MerchantId,
     cardId: CardId,
-  ): Promise<CardReferences | undefined> {
-    const rows = await query<{ id: string; purpose: ReferencePurpose }>(
-      "select id, purpose from card_references where merchant_id = $1 and card_id = $2",
+  ): Promise<Registration | undefined> {
+    const rows = await query<{ id: string; purpose: ReferencePurpose; removed: boolean }>(
+      `select id, purpose, removed_at is not null as removed from card_references
+       where merchant_id = $1 and card_id = $2`,
       [merchantId, cardId],
       "card_references_by_card",
     );
     if (rows.length === 0) return undefined;
     const byPurpose = new Map(rows.map(({ id, purpose }) => [purpose, asCardRefId(id)]));
-    return {
+    const ids: CardReferences = {
       card: get(byPurpose, "card"),
       recurring: get(byPurpose, "recurring"),
       destination: get(byPurpose, "destination"),
       destination_recurring: get(byPurpose, "destination_recurring"),
     };
+    return { ids, removed: rows.some(({ removed }) => removed) };
   }
 }
 

@@ -2,7 +2,14 @@
  * An order as a row and back. Two JSON columns hold it: `facts` are written once, `progress` anew
  * by every step; what is searched for stands in columns beside them.
  */
-import type { Answer, FollowUpRequest, Order, Purchase, Transaction } from "../orders/order.ts";
+import type {
+  Answer,
+  FollowUpRequest,
+  Order,
+  Purchase,
+  Transaction,
+  Tried,
+} from "../orders/order.ts";
 import { asEndpointId, asMerchantId, asOrderId } from "../values/ids.ts";
 import { type PackedMoney, unpackMoney } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
@@ -57,7 +64,9 @@ export function dueAt({ owed, deadlineAt }: Order): Instant | undefined {
 
 type PackedAnswer = Omit<Answer, "approvedAmount"> & { approvedAmount?: PackedMoney };
 type PackedRequest = Omit<FollowUpRequest, "amount"> & { amount?: PackedMoney };
-type PackedTransaction = Omit<Transaction, "amount" | "answer" | "request"> & {
+type PackedTried = Omit<Tried, "amount"> & { readonly amount: PackedMoney };
+type PackedTransaction = Omit<Transaction, "amount" | "answer" | "request" | "tried"> & {
+  readonly tried?: readonly PackedTried[];
   readonly amount: PackedMoney;
   readonly answer?: PackedAnswer;
   readonly request?: PackedRequest;
@@ -78,7 +87,8 @@ function unpackPurchase({ amount, otherAmounts, ...rest }: PackedPurchase): Purc
   return { ...purchase, otherAmounts: otherAmounts.map(unpackMoney) };
 }
 
-function unpackTransaction({ amount, answer, request, ...rest }: PackedTransaction): Transaction {
+function unpackTransaction(packed: PackedTransaction): Transaction {
+  const { amount, answer, request, tried, ...rest } = packed;
   return {
     ...rest,
     amount: unpackMoney(amount),
@@ -86,7 +96,12 @@ function unpackTransaction({ amount, answer, request, ...rest }: PackedTransacti
     // Rows of before there were follow-ups count under another name, and none needs it any more.
     tries: rest.tries ?? 0,
     ...(request === undefined ? {} : { request: unpackRequest(request) }),
+    ...(tried === undefined ? {} : { tried: tried.map(unpackTried) }),
   };
+}
+
+function unpackTried({ charge, amount }: PackedTried): Tried {
+  return { charge, amount: unpackMoney(amount) };
 }
 
 function unpackAnswer({ approvedAmount, ...rest }: PackedAnswer): Answer {

@@ -4,7 +4,7 @@
  * the first start; in production the operator brings it. Complaints never repeat what was read.
  */
 import { execFile } from "node:child_process";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import type { Secret } from "../values/secret.ts";
 import { combineParts, keyForms, makeKeyText, parseKeyText } from "./key-text.ts";
 
@@ -53,8 +53,6 @@ export async function makeKeyFile(file: string): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     return false;
-  } finally {
-    await chmod(file, 0o600).catch(() => undefined);
   }
 }
 

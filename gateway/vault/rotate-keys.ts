@@ -42,6 +42,8 @@ export type Rotation = {
   readonly masterKey: Uint8Array;
   readonly keys: Keys;
   readonly store: RotationStore;
+  /** New keys also when an earlier rotation has left keys behind whose cards do not open. */
+  readonly anew?: boolean;
   /** For how long a node may not have heard of the new key. */
   readonly graceMs: number;
   readonly pause: (durationMs: number) => Promise<void>;
@@ -62,7 +64,8 @@ const reportEveryMs = 1000;
 export async function rotateKeys(rotation: Rotation): Promise<Rotated> {
   const { keys, store, report, graceMs } = rotation;
   await keys.reload();
-  if (retiredOf(keys).length > 0) report("Going on with the rotation that was begun");
+  const isGoingOn = retiredOf(keys).length > 0 && rotation.anew !== true;
+  if (isGoingOn) report("Going on with the rotation that was begun");
   else await makeNext(rotation);
 
   const retired = retiredOf(keys).map(({ id }) => id);

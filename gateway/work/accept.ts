@@ -72,6 +72,24 @@ type Needs = {
   readonly inFlightMax: number;
 };
 
+/** The order that an identical request has begun, for one that could begin none any more. */
+export type FindRepeat = (
+  asked: Pick<AskedOrder, "merchantId" | "clientOrderId" | "sameness">,
+) => Promise<Accepted | undefined>;
+
+export function makeFindRepeat(needs: Pick<Needs, "findKnown" | "vault">): FindRepeat {
+  return async ({ merchantId, clientOrderId, sameness }) => {
+    const known = await needs.findKnown(merchantId, clientOrderId);
+    return repeatAmong(known, needs.vault.digest(sameness));
+  };
+}
+
+function repeatAmong(known: readonly Known[], digest: Buffer): Accepted | undefined {
+  const same = known.find((earlier) => timingSafeEqual(earlier.digest, digest));
+  if (same === undefined) return undefined;
+  return { order: same.order, transaction: initialOf(same.order), repeated: true };
+}
+
 export function makeAccept(needs: Needs): Accept {
   return async (asked) => {
     if (needs.carry.count >= needs.inFlightMax) {
@@ -85,10 +103,8 @@ export function makeAccept(needs: Needs): Accept {
       if (order !== "taken") return { order, transaction: order.transaction, repeated: false };
 
       const known = await needs.findKnown(asked.merchantId, asked.clientOrderId);
-      const same = known.find((earlier) => timingSafeEqual(earlier.digest, digest));
-      if (same !== undefined) {
-        return { order: same.order, transaction: initialOf(same.order), repeated: true };
-      }
+      const repeat = repeatAmong(known, digest);
+      if (repeat !== undefined) return repeat;
       if (!known.every(({ order: earlier }) => endedUnpaid(earlier))) {
         return new Failure("duplicate_order");
       }

@@ -27,8 +27,12 @@ export type NewReferences = {
   readonly ids: CardReferences;
 };
 
+/** The ids of a card that was registered before; when they are removed, none is given anew. */
+export type Registration = { readonly ids: CardReferences; readonly removed: boolean };
+
 export type ReferenceStore = {
   find(merchant: MerchantId, id: CardRefId): Promise<CardReference | undefined>;
+  findByCard(merchant: MerchantId, card: CardId): Promise<Registration | undefined>;
   add(references: NewReferences): Promise<CardReferences>;
   remove(merchant: MerchantId, card: CardId, at: Instant): Promise<boolean>;
 };
@@ -59,6 +63,10 @@ export function makeCards({ store, revealCard, newReferenceId, clock, graceMs }:
       const refusal = refuseRegistration(order);
       if (refusal !== undefined) return refusal;
       const { merchantId, endpointId, card } = order;
+      const known = await store.findByCard(merchantId, card.cardId);
+      if (known !== undefined) {
+        return known.removed ? new Failure("card_reference_removed") : known.ids;
+      }
       if ((await revealCard(merchantId, card.cardId)) === undefined) {
         return new Failure("not_allowed_now", "the card is no longer held");
       }

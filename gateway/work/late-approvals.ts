@@ -1,7 +1,7 @@
 /** Approvals for which nobody waits any more: the charges that they confirm must not stand. */
 import type { Apply } from "../orders/apply.ts";
 import { initialOf } from "../orders/family.ts";
-import type { Answer, Order } from "../orders/order.ts";
+import type { Answer, Order, Tried } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
@@ -24,10 +24,13 @@ type Needs = {
   readonly find: (sequence: bigint) => Promise<Order | undefined>;
   readonly apply: Apply;
   readonly carry: Carry;
-  readonly alert: (order: Order) => void;
+  readonly reverseTried: (order: Order, tried: Tried) => Promise<boolean>;
+  /** It could not be taken back: somebody must have the bank do it. */
+  readonly onForgotten: (order: Order, tried: Tried) => void;
 };
 
-export function makeLateApprovals({ find, apply, carry, alert }: Needs): LateApprovals {
+export function makeLateApprovals(needs: Needs): LateApprovals {
+  const { find, apply, carry, reverseTried, onForgotten } = needs;
   const reports = new Set<Promise<void>>();
 
   return {
@@ -45,7 +48,7 @@ export function makeLateApprovals({ find, apply, carry, alert }: Needs): LateApp
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
     if (named === undefined || order === undefined) return;
-    if (order.transaction.charge?.reference !== reference) return tellOfEarlier(order, named);
+    if (order.transaction.charge?.reference !== reference) return takeBackEarlier(order, reference);
     const approvedAmount = approvedOf(order, minor);
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);
@@ -58,19 +61,19 @@ export function makeLateApprovals({ find, apply, carry, alert }: Needs): LateApp
   }
 
   /**
-   * A charge of this order that was reversed before the next was tried has been approved after
-   * all. The order goes on with another one, so a person must have it taken back.
+   * A charge for another amount, which was reversed before the present one was tried, has been
+   * approved after all. The order goes on with the present one; that one is taken back by itself.
    */
-  async function tellOfEarlier(order: Order, { attempt }: Named): Promise<void> {
-    const latest = initialOf(order).charge?.attempt ?? 0;
-    if (attempt >= latest) return;
-    const detail = `attempt ${attempt} of ${latest}`;
-    await apply(order, { kind: "noted", what: "approved_late", detail });
-    alert(order);
+  async function takeBackEarlier(order: Order, reference: string): Promise<void> {
+    const { tried = [] } = initialOf(order);
+    const earlier = tried.find(({ charge }) => charge.reference === reference);
+    if (earlier === undefined) return;
+    const isDone = await reverseTried(order, earlier);
+    const what = isDone ? "earlier_try_reversed" : "earlier_try_approved";
+    await apply(order, { kind: "noted", what, detail: reference });
+    if (!isDone) onForgotten(order, earlier);
   }
 }
-
-type Named = NonNullable<ReturnType<typeof parseReference>>;
 
 function approvedOf({ transaction: { amount } }: Order, minor: bigint | undefined): Money {
   const isPart = minor !== undefined && minor < amount.minor;

@@ -1,7 +1,7 @@
 /** Recurrent payments of several amounts: tried one after the other, charged once. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bookedFor, received } from "../support/expect.ts";
+import { assertRefused, bookedFor, received } from "../support/expect.ts";
 import { registerOne } from "../support/register-one.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -83,4 +83,66 @@ test("an enumeration goes on after a restart in its middle, and charges once", a
   assert.equal(status.status, "approved");
   assert.equal(status["charged-amount"], "10.00");
   assert.deepEqual(bookedFor(world, status), ["sale 1000"]);
+});
+
+test("every try has numbers of its own, so that each can be found and taken back", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  await world.changeEndpoint("plain", { acceptsPartialApprovals: true });
+  const cardrefid = await registerOne(world, "4000004000000186");
+  await world.changeEndpoint("plain", { acceptsPartialApprovals: false });
+
+  // Each is approved in part, taken back, and the next is tried.
+  const payment = await merchant.rebill({
+    ...{ cardrefid, amount: "30.00", enumerate_amounts: "20.00,10.00" },
+  });
+  await world.settle();
+
+  const tries = world.bank.messages().filter((each) => each.direction === "received");
+  const sales = tries.filter(({ mti }) => mti === "0200").slice(1);
+  const reversals = tries.filter(({ mti }) => mti === "0420");
+  assert.equal((await merchant.status(payment))["error-code"], "162");
+  for (const messages of [sales, reversals]) {
+    assert.equal(messages.length, 3);
+    for (const field of [11, 37]) {
+      assert.equal(new Set(messages.map(({ fields }) => fields[field])).size, 3, `field ${field}`);
+    }
+  }
+  assert.equal(new Set(reversals.map(({ fields }) => fields[90])).size, 3);
+});
+
+test("after a long outage the list is not taken up again", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const cardrefid = await registerOne(world, "4000004000000202");
+  const payment = await merchant.rebill({
+    ...{ cardrefid, amount: "30.68", enumerate_amounts: "10.00" },
+  });
+  while (received(world, "0200") < 2) await world.gateway.claimDue();
+  await world.bank.setSwitches({ hostDown: true });
+  await world.linksDown();
+  await world.settle();
+
+  world.clock.advance(24 * 3_600_000);
+  await world.bank.setSwitches({ hostDown: false });
+  await world.linksUp();
+  await world.settle();
+  const status = await merchant.status(payment);
+
+  assert.equal(status.status, "error");
+  assert.equal(received(world, "0200"), 2);
+});
+
+test("no listed amount is smaller than the endpoint's smallest", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const cardrefid = await registerOne(world, "4000004000000202");
+  await world.changeEndpoint("plain", { amountMin: "500" });
+
+  const list = { cardrefid, amount: "30.51" };
+  await assertRefused(merchant.rebill({ ...list, enumerate_amounts: "4.99" }), 11);
+  const payment = await merchant.rebill({ ...list, enumerate_amounts: "5.00" });
+  await world.settle();
+
+  assert.equal((await merchant.status(payment))["charged-amount"], "5.00");
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused } from "../support/expect.ts";
+import { rebillFields } from "../support/merchant.ts";
 import { registerOne } from "../support/register-one.ts";
 import { readGw, runGw } from "../support/run-gw.ts";
 import { startWorld } from "../support/world.ts";
@@ -97,6 +98,8 @@ test("a reference that the operator removes can no longer be paid with", async (
   const cardrefid = await registerOne(world);
 
   const shown = await readGw(world, "card", "show", world.set.login, cardrefid);
+  const fields = rebillFields({ cardrefid });
+  const paid = await merchant.rebill(fields);
   const removed = await runGw(world, "card", "remove", world.set.login, cardrefid);
   const again = await runGw(world, "card", "remove", world.set.login, cardrefid);
 
@@ -106,4 +109,21 @@ test("a reference that the operator removes can no longer be paid with", async (
   );
   await assertRefused(merchant.rebill({ cardrefid }), 15);
   await assertRefused(merchant.cardInfo(cardrefid), 15);
+  // What began before is acknowledged as ever.
+  assert.equal((await merchant.rebill(fields))["gw-order-id"], paid["gw-order-id"]);
+});
+
+test("a removed card is not registered anew with the payment that it came from", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const verified = await merchant.verify({ credit_card_number: "4000001000000018" });
+  await world.settle();
+  const { "card-ref-id": cardrefid = "" } = await merchant.status(verified);
+  await runGw(world, "card", "remove", world.set.login, cardrefid);
+
+  await assertRefused(merchant.register(verified), 15);
+  const status = await merchant.status(verified);
+
+  assert.equal(status.status, "approved");
+  assert.equal(status["card-ref-id"], undefined);
 });

@@ -105,6 +105,7 @@ export function makeSampleGateway(): Services {
   return {
     orders: {
       accept,
+      findRepeat: async () => undefined,
       find,
       followUp: makeFollowUp({ ...shared, find, follow }),
       // No example is of a synchronous request.

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failures } from "../../values/failure.ts";
-import { isHard, isUndecided, reasonOf, responseCodes, verdictOf } from "./response-codes.ts";
+import {
+  endsList,
+  isHard,
+  isUndecided,
+  reasonOf,
+  responseCodes,
+  verdictOf,
+} from "./response-codes.ts";
 
 test("no code stands in the table twice", () => {
   const codes = responseCodes.map(([code]) => code);
@@ -62,4 +69,10 @@ test("a refusal has its reason, and the host's code as detail", () => {
 test("a host that tells of itself has not said what became of a request", () => {
   for (const code of ["09", "30", "68", "91", "94", "96"]) assert.ok(isUndecided(code), code);
   for (const code of ["00", "05", "12", "13", "25", "57"]) assert.ok(!isUndecided(code), code);
+});
+
+test("a list of amounts ends with a card that is lost, and with what may yet be done", () => {
+  for (const code of ["41", "43", "14", "59", "46", "09", "68", "94"])
+    assert.ok(endsList(code), code);
+  for (const code of ["51", "61", "05", "65", "91", "96"]) assert.ok(!endsList(code), code);
 });

@@ -93,6 +93,14 @@ export function reasonOf(responseCode: string): Reason {
   return { code, detail: `[${responseCode}]` };
 }
 
+/** In progress, late, or seen before: the charge may yet be done, so no other may follow it. */
+const maybeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
+
+/** Whether another amount must not be tried after this answer. */
+export function endsList(responseCode: string): boolean {
+  return isHard(responseCode) || maybeDone.has(responseCode);
+}
+
 export function isHard(responseCode: string): boolean {
   return byCode.get(responseCode)?.[3] === "hard";
 }

@@ -1,7 +1,7 @@
 /** Recurrent payment, preauthorised: holds an amount on a registered card. */
 
 import { operation } from "../operation.ts";
-import { rebill } from "../rebill.ts";
+import { rebill, rebillRules } from "../rebill.ts";
 import { rebillControl, rebillFields } from "../rebill-fields.ts";
 
 export const makeRebillPreauth = operation({
@@ -12,6 +12,6 @@ export const makeRebillPreauth = operation({
   control: rebillControl,
   kept: true,
   sync: true,
-  rules: () => [],
+  rules: rebillRules,
   handle: (request, context) => rebill("preauth", request, context),
 });

@@ -1,7 +1,7 @@
 /** Recurrent payment: charges a card that was registered with an earlier payment. */
 
 import { type Operation, operation } from "../operation.ts";
-import { rebill } from "../rebill.ts";
+import { rebill, rebillRules } from "../rebill.ts";
 import { rebillControl, rebillFields } from "../rebill-fields.ts";
 
 export const makeRebill: Operation = operation({
@@ -13,7 +13,7 @@ export const makeRebill: Operation = operation({
   control: rebillControl,
   kept: true,
   sync: true,
-  rules: () => [],
+  rules: rebillRules,
   handle: (request, context) => rebill("sale", request, context),
 });
 
