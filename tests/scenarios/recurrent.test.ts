@@ -180,3 +180,16 @@ test("the identical recurrent payment is acknowledged again, and charged once", 
   assert.equal(byOtherName["gw-order-id"], first["gw-order-id"]);
   assert.deepEqual(bookedFor(world, status), ["sale 1000"]);
 });
+
+test("a group charges a registered card in any of its currencies, also while one waits", async (t) => {
+  const world = await startWorld(t);
+  const cardrefid = await registerOne(world);
+  const group = world.merchant().group();
+
+  const fields = rebillFields({ cardrefid, currency: "JPY", amount: "500" });
+  const status = await group.sync.makeRebill(fields);
+
+  assert.equal(status["order-stage"], "sale_approved");
+  assert.equal(status.currency, "JPY");
+  assert.deepEqual(bookedFor(world, status), ["sale 500"]);
+});
