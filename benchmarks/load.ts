@@ -63,11 +63,7 @@ offer<LoadJobs>({
   async sales({ target, connections, prefix, count, kind }) {
     const requests = makeSaleRequests(target, { prefix, count, kind });
     const taken = takeAcknowledgements(count);
-    await pause(calmMs);
-    const { port } = target;
-    const { onReply } = taken;
-    const span = await runClosedLoop({ port, connections, requests, until: { count }, onReply });
-    return { ...span, ...taken.refusals() };
+    return run({ target, connections, requests, until: { count } }, taken);
   },
 
   async arrivals({ target, connections, prefix, perSecond, seconds }) {
@@ -88,12 +84,7 @@ offer<LoadJobs>({
   async captures({ target, connections, orders }) {
     const requests = makeOrderRequests(target, "capture", orders);
     const taken = countRefusals((reply) => reply.body.startsWith("type=async-response&"));
-    await pause(calmMs);
-    const { port } = target;
-    const { onReply } = taken;
-    const until = { count: orders.length };
-    const span = await runClosedLoop({ port, connections, requests, until, onReply });
-    return { ...span, ...taken.refusals() };
+    return run({ target, connections, requests, until: { count: orders.length } }, taken);
   },
 
   async register({ target, connections, orders }) {
@@ -111,43 +102,39 @@ offer<LoadJobs>({
   async rebills({ target, connections, prefix, count, references }) {
     const requests = makeRebillRequests(target, { prefix, count, references });
     const taken = takeAcknowledgements(count);
-    await pause(calmMs);
-    const { port } = target;
-    const { onReply } = taken;
-    const span = await runClosedLoop({ port, connections, requests, until: { count }, onReply });
-    return { ...span, ...taken.refusals() };
+    return run({ target, connections, requests, until: { count } }, taken);
   },
 
   async cardInfo({ target, connections, references, seconds }) {
     const requests = makeCardQuestions(target, references);
     const taken = countRefusals(({ body }) => body.startsWith("type=get-card-info-response&"));
-    await pause(calmMs);
-    const { port } = target;
-    const { onReply } = taken;
-    const span = await runClosedLoop({ port, connections, requests, until: { seconds }, onReply });
-    return { ...span, ...taken.refusals() };
+    return run({ target, connections, requests, until: { seconds } }, taken);
   },
 
   async polls({ target, connections, orders, seconds }) {
     const requests = makeOrderRequests(target, "status", orders);
     const taken = countRefusals((reply) => reply.body.includes("&status=approved&"));
-    await pause(calmMs);
-    const { port } = target;
-    const { onReply } = taken;
-    const span = await runClosedLoop({ port, connections, requests, until: { seconds }, onReply });
-    return { ...span, ...taken.refusals() };
+    return run({ target, connections, requests, until: { seconds } }, taken);
   },
 
   async route({ target, connections, prefix, seconds }) {
     const requests = makeSaleRequests(target, { prefix, count: routeRequests });
     const taken = countRefusals((reply) => reply.status === 200);
-    await pause(calmMs);
-    const { port } = target;
-    const { onReply } = taken;
-    const span = await runClosedLoop({ port, connections, requests, until: { seconds }, onReply });
-    return { ...span, ...taken.refusals() };
+    return run({ target, connections, requests, until: { seconds } }, taken);
   },
 });
+
+/** A moment of calm, then one request after the other on every connection. */
+async function run(
+  { target, ...loop }: Omit<Loop, "port" | "onReply"> & { readonly target: Target },
+  { onReply, refusals }: ReturnType<typeof countRefusals>,
+): Promise<Load> {
+  await pause(calmMs);
+  const span = await runClosedLoop({ ...loop, port: target.port, onReply });
+  return { ...span, ...refusals() };
+}
+
+type Loop = Parameters<typeof runClosedLoop>[0];
 
 function takeAcknowledgements(count: number) {
   const orderIds: string[] = new Array(count).fill("");

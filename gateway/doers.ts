@@ -4,7 +4,7 @@ import { makeAuthorize } from "./acquirers/authorize.ts";
 import { makeCapture, makeGiveBack } from "./acquirers/follow-up.ts";
 import { makeInquire } from "./acquirers/inquire.ts";
 import { endsList, isUndecided, reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
-import { makeReverse } from "./acquirers/reverse.ts";
+import { makeReverse, makeReverseTried, type ReverseTried } from "./acquirers/reverse.ts";
 import { makeIsTooLate } from "./acquirers/too-late.ts";
 import type { Config } from "./config.ts";
 import type { Doers } from "./orders/doer.ts";
@@ -30,7 +30,7 @@ export function makeDoers(needs: DoerNeeds): Doers {
   const { config, clock, vault, newReceiptId, getEndpoint } = needs;
   const acquirerOf = ({ transaction }: Order) =>
     transaction.charge === undefined ? undefined : needs.findAcquirer(transaction.charge.gate.id);
-  const findCard = vault.reveal;
+  const findCard = findCardIn(vault);
   // Nothing was asked for by a verification, so nothing of it can be missing.
   const takesPart = ({ endpointId, transaction }: Order) =>
     transaction.kind === "account-verification" ||
@@ -42,7 +42,7 @@ export function makeDoers(needs: DoerNeeds): Doers {
   return {
     authorize: makeAuthorize({
       acquirerOf,
-      findCard: ({ merchantId, card }) => findCard(merchantId, card.cardId),
+      findCard,
       reasonOf,
       endsList,
       newReceiptId,
@@ -56,6 +56,15 @@ export function makeDoers(needs: DoerNeeds): Doers {
     give_back: makeGiveBack(followUp),
     alert_operator: makeAlertOperator(needs.alert),
   };
+}
+
+/** What takes back a charge that nobody waits for is no effect of the order, which goes on. */
+export function reverseTriedOf({ findAcquirer, vault }: DoerNeeds): ReverseTried {
+  return makeReverseTried({ findAcquirer, findCard: findCardIn(vault) });
+}
+
+function findCardIn({ reveal }: Vault) {
+  return ({ merchantId, card }: Order) => reveal(merchantId, card.cardId);
 }
 
 export function isReadyOf({ findAcquirer }: Pick<DoerNeeds, "findAcquirer">) {

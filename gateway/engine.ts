@@ -4,9 +4,8 @@
  * that there is nothing else to it.
  */
 
-import { makeReverseTried } from "./acquirers/reverse.ts";
 import type { Config } from "./config.ts";
-import { type DoerNeeds, isReadyOf, makeDoers } from "./doers.ts";
+import { type DoerNeeds, isReadyOf, makeDoers, reverseTriedOf } from "./doers.ts";
 import { makeScreen } from "./filters/screen.ts";
 import { makeAdvance } from "./orders/advance.ts";
 import { makeApply, makeClaim, makeFollow } from "./orders/apply.ts";
@@ -106,7 +105,7 @@ export function makeEngine(needs: EngineNeeds) {
   const followUp = makeFollowUp({ find, follow: makeFollow(steps), carry, inFlightMax });
   const late = makeLateApprovals({
     ...{ find: makeFindBySequence(database.hot), apply, carry, onForgotten: needs.onForgotten },
-    reverseTried: makeReverseTried({ findAcquirer: needs.findAcquirer, findCard: vault.reveal }),
+    reverseTried: reverseTriedOf(needs),
   });
   const findRepeat = makeFindRepeat({ findKnown, vault });
   return { accept, findRepeat, find, followUp, waits, carry, work, late };

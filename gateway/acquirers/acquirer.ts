@@ -3,7 +3,7 @@
  * the outcome "unknown", because the money may have moved and only another message makes it
  * certain. Which message that is, is decided by the order's transition table.
  */
-import type { Answer, Charge, ChargeKind, Credential } from "../orders/order.ts";
+import type { Answer, Charge, ChargeKind, Credential, LateApproval } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
@@ -106,11 +106,4 @@ export type Unknown = {
   readonly cause: "timeout" | "link_lost" | "unreadable_answer";
 };
 
-/** An approval for which nobody waits any more: its reference is all that is known of it. */
-export type LateApproval = {
-  readonly reference: string;
-  readonly answer: Answer;
-  /** How much was approved, where the host says it. */
-  readonly minor: bigint | undefined;
-};
 export type OnLateApproval = (approval: LateApproval) => void;

@@ -2,11 +2,11 @@
 import type { CardInHand } from "../orders/doer.ts";
 import { initialOf } from "../orders/family.ts";
 import type { ChargeKind, Order, Transaction, TransactionKind } from "../orders/order.ts";
-import type { CardId, MerchantId } from "../values/ids.ts";
 import type { Acquirer, Attempt, ChargedCard } from "./acquirer.ts";
 
 export type AcquirerOf = (order: Order) => Acquirer | undefined;
-export type FindCard = (merchant: MerchantId, card: CardId) => Promise<ChargedCard | undefined>;
+/** Out of the vault; nothing when it is no longer there. */
+export type FindCard = (order: Order) => Promise<ChargedCard | undefined>;
 
 /** Nothing when the transaction is no charge, or may not have been sent at all. */
 export function attemptOf(

@@ -6,25 +6,24 @@ import { nextAmount } from "../orders/amounts.ts";
 import type { Doer } from "../orders/doer.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { GateFacts, Order, Reason } from "../orders/order.ts";
-import type { ReceiptId } from "../values/ids.ts";
-import type { Authorization, ChargedCard } from "./acquirer.ts";
-import { type AcquirerOf, attemptOf } from "./attempt.ts";
+import type { Authorization } from "./acquirer.ts";
+import { type ApprovalNeeds, makeApprovalEvent, notSent } from "./answer-events.ts";
+import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
 import type { IsTooLate } from "./too-late.ts";
 
-type Needs = {
+type Needs = ApprovalNeeds & {
   readonly acquirerOf: AcquirerOf;
-  readonly findCard: (order: Order) => Promise<ChargedCard | undefined>;
+  readonly findCard: FindCard;
   readonly reasonOf: (responseCode: string) => Reason;
   /** A lost card is refused for any amount, and what may yet be done is not tried anew. */
   readonly endsList: (responseCode: string) => boolean;
-  readonly newReceiptId: () => ReceiptId;
   /** Another gate that is ready; nothing when there is none. */
   readonly findOtherGate: (order: Order) => GateFacts | undefined;
-  readonly takesPart: (order: Order) => boolean;
   readonly isTooLate: IsTooLate;
 };
 
 export function makeAuthorize(needs: Needs): Doer {
+  const approvalEvent = makeApprovalEvent(needs);
   return async (order, { startedBefore, inHand }) => {
     const acquirer = needs.acquirerOf(order);
     // Begun by a node that ended: it may have left, so it is never sent again.
@@ -60,9 +59,7 @@ export function makeAuthorize(needs: Needs): Doer {
         ? { kind: "refused", answer, reason }
         : { kind: "amount_refused", answer, reason, next };
     }
-    return kind === "approved" || needs.takesPart(order)
-      ? { kind: "authorized", answer, receiptId: needs.newReceiptId() }
-      : { kind: "approved_in_part", answer, reason: partRefused };
+    return approvalEvent(order, { kind, answer });
   }
 }
 
@@ -71,10 +68,3 @@ type Answered = Exclude<Authorization, { readonly kind: "not_sent" | "unknown" }
 function inDoubt(canInquire: boolean, cause: string): OrderEvent {
   return { kind: canInquire ? "outcome_in_question" : "outcome_unknown", cause };
 }
-
-export const partRefused: Reason = { code: "partial_approval_refused", detail: "[10]" };
-
-const notSent: OrderEvent = {
-  kind: "gate_unavailable",
-  reason: { code: "gate_unavailable", detail: "" },
-};

@@ -3,11 +3,12 @@
  * let go of money. What may have left already is sent as a repeat, which the host does once.
  */
 import type { Doer } from "../orders/doer.ts";
-import type { EventKind, OrderEvent } from "../orders/events.ts";
+import type { OrderEvent } from "../orders/events.ts";
 import { sumsOf } from "../orders/family.ts";
 import type { Answer, Order, Reason, Transaction } from "../orders/order.ts";
 import { type Money, subtract } from "../values/money.ts";
 import type { Acquirer, FollowUp, FollowUpAnswer } from "./acquirer.ts";
+import { notSent } from "./answer-events.ts";
 import { type AcquirerOf, type FindCard, originalOf } from "./attempt.ts";
 import type { IsTooLate } from "./too-late.ts";
 
@@ -40,7 +41,7 @@ type How = {
   readonly send: (acquirer: Acquirer, request: FollowUp) => Promise<FollowUpAnswer>;
   /** What the cardholder still pays afterwards. */
   readonly remainingOf: (order: Order) => Money;
-  readonly done: (answer: Answer) => OrderEvent & { readonly kind: EventKind };
+  readonly done: (answer: Answer) => OrderEvent;
 };
 
 function makeFollowUp(needs: Needs, how: How): Doer {
@@ -49,11 +50,11 @@ function makeFollowUp(needs: Needs, how: How): Doer {
     const { stage, amount, charge } = order.transaction;
     const acquirer = acquirerOf(order);
     const mayHaveLeft = startedBefore || stage === "repeating";
-    if (acquirer?.isReady() !== true) return notSent(order.transaction, mayHaveLeft);
-    const card = await findCard(order.merchantId, order.card.cardId);
+    if (acquirer?.isReady() !== true) return unsent(order.transaction, mayHaveLeft);
+    const card = await findCard(order);
     const original = originalOf(order);
     if (card === undefined || original === undefined || charge === undefined) {
-      return notSent(order.transaction, mayHaveLeft);
+      return unsent(order.transaction, mayHaveLeft);
     }
     // Another node may have it in hand by now: whoever still owns the order sends it as a repeat.
     if (isTooLate(order)) return inDoubt(order.transaction, "too_late");
@@ -75,7 +76,7 @@ function makeFollowUp(needs: Needs, how: How): Doer {
           : { kind: "refused", answer, reason: reasonOf(responseCode) };
       }
       case "not_sent":
-        return notSent(order.transaction, mayHaveLeft);
+        return unsent(order.transaction, mayHaveLeft);
       case "unknown":
         return inDoubt(order.transaction, outcome.cause);
     }
@@ -89,9 +90,8 @@ function remainingOf(order: Order): Money {
   return subtract(standing, order.transaction.amount);
 }
 
-function notSent(transaction: Transaction, mayHaveLeft: boolean): OrderEvent {
-  if (mayHaveLeft) return inDoubt(transaction, "gate_unavailable");
-  return { kind: "gate_unavailable", reason: { code: "gate_unavailable", detail: "" } };
+function unsent(transaction: Transaction, mayHaveLeft: boolean): OrderEvent {
+  return mayHaveLeft ? inDoubt(transaction, "gate_unavailable") : notSent;
 }
 
 function inDoubt({ stage }: Transaction, cause: string): OrderEvent {

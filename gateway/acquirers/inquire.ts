@@ -4,23 +4,17 @@
  * the order goes on to a reversal, which makes sure.
  */
 import type { Doer } from "../orders/doer.ts";
-import type { Order } from "../orders/order.ts";
 import { traceNumberOf } from "../orders/trace.ts";
-import type { ReceiptId } from "../values/ids.ts";
+import { type ApprovalNeeds, makeApprovalEvent } from "./answer-events.ts";
 import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
-import { partRefused } from "./authorize.ts";
 
-type Needs = {
-  readonly acquirerOf: AcquirerOf;
-  readonly findCard: FindCard;
-  readonly newReceiptId: () => ReceiptId;
-  readonly takesPart: (order: Order) => boolean;
-};
+type Needs = ApprovalNeeds & { readonly acquirerOf: AcquirerOf; readonly findCard: FindCard };
 
 export function makeInquire(needs: Needs): Doer {
+  const approvalEvent = makeApprovalEvent(needs);
   return async (order, { inHand }) => {
     const { inquire } = needs.acquirerOf(order) ?? {};
-    const card = inHand ?? (await needs.findCard(order.merchantId, order.card.cardId));
+    const card = inHand ?? (await needs.findCard(order));
     const attempt = card && attemptOf(order, card);
     if (inquire === undefined || attempt === undefined) return notFound("cannot be asked");
 
@@ -30,9 +24,7 @@ export function makeInquire(needs: Needs): Doer {
     switch (found.kind) {
       case "approved":
       case "approved_in_part":
-        return found.kind === "approved" || needs.takesPart(order)
-          ? { kind: "authorized", answer: found.answer, receiptId: needs.newReceiptId() }
-          : { kind: "approved_in_part", answer: found.answer, reason: partRefused };
+        return approvalEvent(order, found);
       case "unknown":
         return notFound(found.cause);
       default:

@@ -23,7 +23,7 @@ export function makeReverse({ acquirerOf, findCard, mayGoOn }: Needs): Doer {
     const { answer, reason, tries } = order.transaction;
     const acquirer = acquirerOf(order);
     if (acquirer?.isReady() !== true) return unanswered("gate_unavailable");
-    const card = inHand ?? (await findCard(order.merchantId, order.card.cardId));
+    const card = inHand ?? (await findCard(order));
     const attempt = card && attemptOf(order, card);
     if (attempt === undefined) return unanswered("card_not_held");
 
@@ -51,7 +51,7 @@ function unanswered(cause: string) {
 export function makeReverseTried({ findAcquirer, findCard }: TriedNeeds): ReverseTried {
   return async (order, { charge, amount }) => {
     const acquirer = findAcquirer(charge.gate.id);
-    const card = await findCard(order.merchantId, order.card.cardId);
+    const card = await findCard(order);
     const transaction = { ...initialOf(order), charge, amount };
     const attempt = card && attemptOf({ ...order, transaction }, card);
     if (attempt === undefined || acquirer?.isReady() !== true) return false;

@@ -88,19 +88,28 @@ export function followUp(
   if (fault !== undefined || charge === undefined) return fault ?? stillOnItsWay;
   const message = 2 * (order.earlier.length + 1);
   const traceNumber = traceNumberOf(order.id, message, charge.attempt);
+  const begun = newTransaction({ kind: rule.kind, serialNumber, amount });
+  return { ...begun, charge: { ...charge, traceNumber, transmittedAt: at }, request };
+}
+
+/** As it begins: nothing is sent, and nothing is known. */
+export function newTransaction({
+  kind,
+  serialNumber,
+  amount,
+}: Pick<Transaction, "kind" | "serialNumber" | "amount">): Transaction {
   return {
-    kind: rule.kind,
+    kind,
     serialNumber,
     amount,
-    stage: beginnings[rule.kind].stage,
-    charge: { ...charge, traceNumber, transmittedAt: at },
+    stage: beginnings[kind].stage,
+    charge: undefined,
     answer: undefined,
     authentication: undefined,
     reason: undefined,
     receiptId: undefined,
     tries: 0,
     finishedAt: undefined,
-    request,
   };
 }
 

@@ -184,6 +184,14 @@ export type Answer = {
   readonly explanation?: string;
 };
 
+/** An approval for which nobody waits any more: its reference is all that is known of it. */
+export type LateApproval = {
+  readonly reference: string;
+  readonly answer: Answer;
+  /** How much was approved, where the host says it. */
+  readonly minor: bigint | undefined;
+};
+
 export type Loyalty = {
   readonly balance?: string;
   readonly message?: string;

@@ -7,7 +7,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Advance, Step } from "../orders/advance.ts";
 import type { Accepted, AskedOrder } from "../orders/asked.ts";
 import type { CardInHand } from "../orders/doer.ts";
-import { initialOf } from "../orders/family.ts";
+import { initialOf, newTransaction } from "../orders/family.ts";
 import type { CardFacts, Issuer, Order } from "../orders/order.ts";
 import { isFinal } from "../orders/transitions.ts";
 import type { CardNumber } from "../values/card-number.ts";
@@ -143,7 +143,7 @@ export function makeAccept(needs: Needs): Accept {
   }
 
   function draft(asked: AskedOrder, id: OrderId): Omit<Order, "attempt" | "card"> {
-    const { merchantId, endpointId, clientOrderId, purchase } = asked;
+    const { kind, serialNumber, merchantId, endpointId, clientOrderId, purchase } = asked;
     return {
       id,
       merchantId,
@@ -152,19 +152,7 @@ export function makeAccept(needs: Needs): Accept {
       version: 0,
       acceptedAt: needs.clock.now(),
       purchase,
-      transaction: {
-        kind: asked.kind,
-        serialNumber: asked.serialNumber,
-        amount: purchase.amount,
-        stage: "filtering",
-        charge: undefined,
-        answer: undefined,
-        authentication: undefined,
-        reason: undefined,
-        receiptId: undefined,
-        tries: 0,
-        finishedAt: undefined,
-      },
+      transaction: newTransaction({ kind, serialNumber, amount: purchase.amount }),
       earlier: [],
       owed: undefined,
       deadlineAt: undefined,

@@ -1,18 +1,11 @@
 /** Approvals for which nobody waits any more: the charges that they confirm must not stand. */
 import type { Apply } from "../orders/apply.ts";
 import { initialOf } from "../orders/family.ts";
-import type { Answer, Order, Tried } from "../orders/order.ts";
+import type { LateApproval, Order, Tried } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
 import type { Carry } from "./carry.ts";
-
-export type LateApproval = {
-  readonly reference: string;
-  readonly answer: Answer;
-  /** How much was approved, where the host says it. */
-  readonly minor: bigint | undefined;
-};
 
 export type LateApprovals = {
   report(approval: LateApproval): Promise<void>;

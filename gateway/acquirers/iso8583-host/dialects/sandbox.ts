@@ -9,20 +9,9 @@ import {
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import type { Credential } from "../../../orders/order.ts";
-import {
-  aboutCharge,
-  all,
-  allButInquiry,
-  changes,
-  charges,
-  type Dialect,
-  type Facts,
-  followUps,
-  iso87Mtis,
-  payments,
-} from "../dialect.ts";
-import * as value from "../field-values.ts";
+import { charges, type Dialect, type Facts, followUps, iso87Mtis } from "../dialect.ts";
 import { makeRemarks, type RemarkPlaces, trimField } from "../remarks.ts";
+import { iso87GateRows, iso87Rows } from "../usual-rows.ts";
 
 // biome-ignore format: a table
 export const sandbox: Dialect = {
@@ -30,34 +19,11 @@ export const sandbox: Dialect = {
   framing:       "binary-2",
   mtis:          iso87Mtis,
   hasInquiry:    false,
-  gateRows: [
-    [ 3, allButInquiry,              () => "000000"],                     // purchase
-    [18, allButInquiry,              ({ categoryCode }) => categoryCode],
-    [19, allButInquiry,              ({ countryCode }) => countryCode],
-    [25, [...payments, ...changes],  () => "59"],                         // electronic commerce
-    [25, ["account-verification"],   () => "51"],                         // is the card good?
-    [32, all,                        ({ acquirerId }) => acquirerId],
-    [39, ["reversal"],               () => "68"],                         // no answer came in time
-    [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
-    [43, charges,                    ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
-  ],
+  gateRows:      iso87GateRows,
   rows: [
-    [ 2, allButInquiry,              value.cardNumber],
-    [ 4, allButInquiry,              value.amount],
-    [ 7, all,                        value.transmitted],
-    [11, all,                        value.traceNumber],
-    [12, charges,                    value.localTime],
-    [13, charges,                    value.localDate],
-    [14, allButInquiry,              value.expiry],
-    [22, [...charges, "reversal"],   value.entryMode],
-    [37, all,                        value.reference],
-    [38, changes,                    value.approvalCode],
-    [41, all,                        value.terminal],
-    [48, charges,                    privateElements],
-    [49, allButInquiry,              value.currency],
-    [62, followUps,                  ({ original }) => original?.networkId],
-    [90, aboutCharge,                value.nameOriginal],
-    [95, ["return"],                 value.replacementAmounts],
+    ...iso87Rows,
+    [48, charges,   privateElements],
+    [62, followUps, ({ original }) => original?.networkId],
   ],
   readNetworkId: (fields) => trimField(fields[62]),
   readRemarks,

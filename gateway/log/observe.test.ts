@@ -1,0 +1,43 @@
+/** What is told of orders, and when somebody is called. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { approved, events, inStage, meet } from "../orders/testing.ts";
+import { makeLog } from "./log.ts";
+import { makeMetrics } from "./metrics.ts";
+import { makeObserveOrders } from "./observe.ts";
+
+function observe(...orders: readonly Order[]): readonly string[] {
+  const lines: string[] = [];
+  const log = makeLog("debug", { write: (line) => void lines.push(line) });
+  const metrics = makeMetrics({ inFlight: () => 0, inDoubt: async () => 0 });
+  const { onStep } = makeObserveOrders(log, metrics);
+  for (const order of orders) onStep(order);
+  return lines.map((line) => `${JSON.parse(line).level} ${JSON.parse(line).msg}`);
+}
+
+const late = meet(meet(inStage("reversing"), events.reversed), events.approved_late);
+
+function triedTimes(tries: number): Order {
+  return { ...late, transaction: { ...late.transaction, tries } };
+}
+
+test("the end of an order is told, and doubt as long as it lasts", () => {
+  assert.deepEqual(observe(approved(), inStage("reversing"), inStage("authorizing")), [
+    "30 the order is final",
+    "40 the order is in doubt",
+  ]);
+});
+
+test("a late approval that is not taken back calls somebody with every tenth try", () => {
+  const calls = Array.from({ length: 31 }, (_, tries) => observe(triedTimes(tries)).length - 1);
+
+  assert.deepEqual(
+    calls.flatMap((count, tries) => (count > 0 ? [tries] : [])),
+    [10, 20, 30],
+  );
+  assert.deepEqual(observe(triedTimes(10)), [
+    "40 a late approval is being taken back",
+    "50 the order has been in doubt for long: look at it",
+  ]);
+});
