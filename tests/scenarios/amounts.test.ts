@@ -78,6 +78,8 @@ test("an enumeration goes on after a restart in its middle, and charges once", a
 
   await world.restart();
   await world.settle();
+  // What the ending node could no longer send is due again later.
+  await world.pass(30_000);
   const status = await merchant.status(payment);
 
   assert.equal(status.status, "approved");
