@@ -1,0 +1,74 @@
+/**
+ * From the certificates a message carries to one of our own roots. What the message carries is in
+ * any order and proves nothing by itself; its root is never used, even when it is ours.
+ */
+import { X509Certificate } from "node:crypto";
+import { ThreeDsFault } from "./threeds-fault.ts";
+
+/** Live ACSs signed with 1024 bits until the end. */
+const rsaBitsMin = 1024;
+const certificatesMax = 8;
+
+/** The signer's certificate, if a configured root stands behind it at `now`. */
+export function findTrustedSigner(
+  embedded: readonly Buffer[],
+  roots: readonly string[],
+  now: number,
+): X509Certificate | ThreeDsFault {
+  const anchors = roots.map((pem) => new X509Certificate(pem));
+  try {
+    return findSigner(embedded, anchors, now);
+  } catch {
+    return new ThreeDsFault("malformed_certificate");
+  }
+}
+
+function findSigner(
+  embedded: readonly Buffer[],
+  anchors: readonly X509Certificate[],
+  now: number,
+): X509Certificate | ThreeDsFault {
+  if (embedded.length > certificatesMax) return new ThreeDsFault("malformed_certificate");
+  const certificates = embedded.map((der) => new X509Certificate(der));
+  const [signer, second] = certificates.filter(({ ca }) => !ca);
+  if (signer === undefined || second !== undefined || !isRsa(signer)) {
+    return new ThreeDsFault("malformed_certificate");
+  }
+
+  const authorities = certificates.filter((one) => one.ca && !isIssuedBy(one, one));
+  const trusted = anchors.filter(({ ca }) => ca);
+  const lives = (one: X509Certificate) => isValidAt(one, now);
+  if (lives(signer) && endsInRoot(signer, authorities.filter(lives), trusted.filter(lives))) {
+    return signer;
+  }
+  const reason = endsInRoot(signer, authorities, trusted) ? "expired_certificate" : undefined;
+  return new ThreeDsFault(reason ?? "untrusted_chain");
+}
+
+function endsInRoot(
+  certificate: X509Certificate,
+  authorities: readonly X509Certificate[],
+  roots: readonly X509Certificate[],
+): boolean {
+  if (roots.some((root) => isIssuedBy(certificate, root))) return true;
+  return authorities
+    .filter((authority) => isIssuedBy(certificate, authority))
+    .some((authority) => {
+      const others = authorities.filter((one) => one !== authority);
+      return endsInRoot(authority, others, roots);
+    });
+}
+
+/** By name, by permission to sign certificates, and by signature. */
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+function isValidAt({ validFromDate, validToDate }: X509Certificate, now: number): boolean {
+  return validFromDate.getTime() <= now && now <= validToDate.getTime();
+}
+
+function isRsa({ publicKey }: X509Certificate): boolean {
+  const { asymmetricKeyType, asymmetricKeyDetails } = publicKey;
+  return asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin;
+}

@@ -1,0 +1,118 @@
+/** The samples and test keys in `vectors/`, typed for the tests, and one value of each message. */
+import { readFileSync } from "node:fs";
+import type { CrRes, PaReq, PaResMessage, PaResOrder, PaResSigner, VeReq, VeRes } from "./index.ts";
+
+export type Case = {
+  readonly id: string;
+  readonly expected: "accept" | "refuse";
+  readonly values?: Readonly<Record<string, string>>;
+  readonly order: {
+    readonly acqBIN: string;
+    readonly merID: string;
+    readonly pan: string;
+  } & Omit<PaResOrder, "acqBin" | "merId" | "lastFour">;
+  readonly paRes: string;
+  readonly xml: string;
+};
+
+export const vectors: { readonly nowMs: number; readonly cases: readonly Case[] } = JSON.parse(
+  readText("pares.json"),
+);
+export const trustedRoot = readText("trusted-root.pem");
+export const otherRoot = readText("other-root.pem");
+
+/** PEM by name; their notice says what they are. */
+export const keys: Readonly<Record<KeyName, string>> = JSON.parse(readText("keys.json"));
+type KeyName =
+  | "root"
+  | "intermediate"
+  | "signer"
+  | "signerKey"
+  | "oldSigner"
+  | "oldSignerKey"
+  | "signerOfRoot"
+  | "expiredSigner"
+  | "expiredIntermediate"
+  | "ellipticSigner"
+  | "signerBySigner"
+  | "plainIntermediate"
+  | "signerByPlain";
+
+export const signer: PaResSigner = {
+  privateKey: keys.signerKey,
+  certificates: [keys.signer, keys.intermediate],
+  digest: "sha1",
+};
+/** 14 November 2026. */
+export const trust = { roots: [keys.root], now: 1_794_648_662_000 };
+
+export const paRes: PaResMessage = {
+  messageId: "PAReq-1",
+  id: "PARes-1",
+  merchant: { acqBin: "400001", merId: "SHOP & SONS <1>" },
+  purchase: {
+    xid: "ChssPU5fYHGCk6S1xtfo+QEjRWc=",
+    date: "20261114 09:30:15",
+    purchAmount: "1042",
+    currency: "978",
+    exponent: "2",
+  },
+  pan: "0000000000000014",
+  tx: {
+    time: "20261114 09:31:02",
+    status: "Y",
+    cavv: "AAEESYNFZ4kBI0VniQEjRfoLHAA=",
+    eci: "05",
+    cavvAlgorithm: "2",
+  },
+};
+
+export const paReq: PaReq = {
+  messageId: "PAReq-1",
+  merchant: {
+    acqBin: "400001",
+    merId: "GW0000000000042",
+    name: "Müller & Söhne <Berlin>",
+    country: "276",
+    url: "https://shop.example/?a=1&b=2",
+  },
+  purchase: {
+    xid: "ChssPU5fYHGCk6S1xtfo+QEjRWc=",
+    date: "20261114 09:30:15",
+    amount: "10,42 €",
+    purchAmount: "1042",
+    currency: "978",
+    exponent: "2",
+    desc: 'Books "and" more',
+    recur: { frequency: "28", endRecur: "20271231" },
+    install: "12",
+  },
+  ch: { acctId: "account 1", expiry: "2912" },
+};
+
+export const veReq: VeReq = {
+  messageId: "VEReq-1",
+  pan: "4000010000000014",
+  merchant: { acqBin: "400001", merId: "GW0000000000042", password: "secret12" },
+  browser: { deviceCategory: "0", accept: "*/*", userAgent: "Browser/1.0" },
+};
+
+export const veRes: VeRes = {
+  messageId: "VEReq-1",
+  ch: { enrolled: "Y", acctId: "account 1" },
+  url: "https://acs.example/pareq?x=1&y=2",
+  protocols: ["ThreeDSecure"],
+};
+
+export const crRes: CrRes = {
+  messageId: "CRReq-1",
+  cardRanges: [
+    { begin: "4000010000000000", end: "4000019999999999", action: "A" },
+    { begin: "5000010000000000", end: "5000019999999999", action: "D" },
+  ],
+  serialNumber: "17",
+};
+
+function readText(name: string): string {
+  return readFileSync(new URL(`./vectors/${name}`, import.meta.url), "utf8");
+}

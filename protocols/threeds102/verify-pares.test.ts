@@ -1,0 +1,150 @@
+/** Signatures over PARes: who may sign, and what is covered. */
+import assert from "node:assert/strict";
+import { createPrivateKey } from "node:crypto";
+import { test } from "node:test";
+import { SignedXml } from "xml-crypto";
+import { canonicalization, digestMethods, signatureMethods } from "./algorithms.ts";
+import { signPaRes, ThreeDsFault, verifyPaRes, writeUnsignedPaRes } from "./index.ts";
+import { keys, paRes, signer, trust } from "./samples.ts";
+
+const signed = signPaRes(paRes, signer);
+const { messageId: _, ...covered } = paRes;
+
+test("what is signed is verified, with both digests and every outcome", () => {
+  for (const digest of ["sha1", "sha256"] as const) {
+    for (const status of ["Y", "N", "A", "U"] as const) {
+      const message = { ...paRes, tx: { time: paRes.tx.time, status } };
+      const xml = signPaRes(message, { ...signer, digest });
+      const { messageId: _, ...expected } = message;
+      assert.deepEqual(verifyPaRes(xml, trust), expected, `${digest} ${status}`);
+    }
+  }
+});
+
+test("a signed PARes has the shape of the live ones", () => {
+  assert.match(signed, /<\/PARes><Signature xmlns="[^"]+"><SignedInfo>.*<\/Signature><\/Message>/);
+  assert.match(signed, /<Reference URI="#PARes-1"><DigestMethod/);
+  assert.doesNotMatch(signed, /Transforms/);
+  assert.equal(signed.match(/<X509Certificate>/g)?.length, 2);
+});
+
+test("a key may be a key or its PEM", () => {
+  const xml = signPaRes(paRes, { ...signer, privateKey: createPrivateKey(keys.signerKey) });
+
+  assert.equal(xml, signed);
+});
+
+test("an information about the request is covered as well", () => {
+  const message = { ...paRes, iReq: { iReqCode: "55", iReqDetail: "Purchase.xid & more" } };
+  const { messageId: _, ...expected } = message;
+
+  assert.deepEqual(verifyPaRes(signPaRes(message, signer), trust), expected);
+});
+
+test("the certificates come in any order, with or without the root", () => {
+  for (const certificates of [
+    [keys.signer, keys.root, keys.intermediate],
+    [keys.root, keys.intermediate, keys.signer],
+    [keys.intermediate, keys.signer],
+  ]) {
+    assert.deepEqual(verifyPaRes(signPaRes(paRes, { ...signer, certificates }), trust), covered);
+  }
+});
+
+test("an ACS directly under the root, and one with an old key, are taken", () => {
+  const direct = signPaRes(paRes, { ...signer, certificates: [keys.signerOfRoot] });
+  const certificates = [keys.oldSigner, keys.intermediate];
+  const old = signPaRes(paRes, { ...signer, privateKey: keys.oldSignerKey, certificates });
+
+  assert.deepEqual(verifyPaRes(direct, trust), covered);
+  assert.deepEqual(verifyPaRes(old, trust), covered);
+});
+
+// biome-ignore format: a table
+const chains: readonly (readonly [certificates: readonly string[], reason: string])[] = [
+  [[],                                                      "malformed_certificate"],
+  [[keys.intermediate, keys.root],                          "malformed_certificate"],
+  [[keys.signer],                                           "untrusted_chain"],
+  [[keys.signerBySigner, keys.intermediate],                "untrusted_chain"],
+  [[keys.signerBySigner, keys.signer, keys.intermediate],   "malformed_certificate"],
+  [[keys.signerByPlain, keys.plainIntermediate],            "malformed_certificate"],
+  [[keys.signerByPlain, keys.intermediate],                 "untrusted_chain"],
+  [[keys.ellipticSigner, keys.intermediate],                "malformed_certificate"],
+  [[keys.expiredSigner, keys.intermediate],                 "expired_certificate"],
+  [[keys.signer, keys.expiredIntermediate],                 "expired_certificate"],
+  [[keys.oldSigner, keys.intermediate],                     "wrong_signature"],
+  [[keys.signer, ...Array(8).fill(keys.intermediate)],      "malformed_certificate"],
+];
+
+test("a chain that does not lead to the root is refused", () => {
+  for (const [index, [certificates, reason]] of chains.entries()) {
+    const xml = signPaRes(paRes, { ...signer, certificates });
+    assert.equal(reasonOf(verifyPaRes(xml, trust)), reason, `${index}`);
+  }
+});
+
+test("a living certificate is found beside an expired one of the same name", () => {
+  const certificates = [keys.signer, keys.expiredIntermediate, keys.intermediate];
+
+  assert.deepEqual(verifyPaRes(signPaRes(paRes, { ...signer, certificates }), trust), covered);
+});
+
+test("a certificate counts from its first second to its last", () => {
+  const first = Date.UTC(2020, 0, 1);
+  const last = Date.UTC(2049, 11, 31, 23, 59, 59);
+
+  assert.deepEqual(verifyPaRes(signed, { ...trust, now: first }), covered);
+  assert.deepEqual(verifyPaRes(signed, { ...trust, now: last }), covered);
+  const early = verifyPaRes(signed, { ...trust, now: first - 1 });
+  assert.equal(reasonOf(early), "expired_certificate");
+  const late = verifyPaRes(signed, { ...trust, now: last + 1 });
+  assert.equal(reasonOf(late), "expired_certificate");
+});
+
+test("only a configured root counts, not one that came along", () => {
+  const certificates = [keys.signer, keys.intermediate, keys.root];
+  const xml = signPaRes(paRes, { ...signer, certificates });
+
+  assert.equal(reasonOf(verifyPaRes(xml, { ...trust, roots: [] })), "untrusted_chain");
+  // A certificate without authority is no root, even when it is configured as one.
+  const misconfigured = { ...trust, roots: [keys.signer] };
+  assert.equal(reasonOf(verifyPaRes(xml, misconfigured)), "untrusted_chain");
+});
+
+test("what is signed and yet against the table is refused", () => {
+  const wrong = signElsewhere(writeUnsignedPaRes(paRes).replace("<status>Y", "<status>YN"));
+
+  const fault = verifyPaRes(wrong, trust);
+  assert.deepEqual(fault, new ThreeDsFault("malformed_element", "PARes/TX/status"));
+});
+
+test("signatures of other programs are read: a transform, a prefix, lines, namespaces", () => {
+  const xml = writeUnsignedPaRes(paRes).replace("<ThreeDSecure>", '<ThreeDSecure xmlns:a="b">');
+  const lines = signed.replace(/(<SignatureValue>|<X509Certificate>)(.{64})/g, "$1&#13;\n$2\r\n");
+
+  assert.deepEqual(verifyPaRes(signElsewhere(xml), trust), covered);
+  assert.deepEqual(verifyPaRes(signElsewhere(xml, "ds"), trust), covered);
+  assert.deepEqual(verifyPaRes(lines, trust), covered);
+});
+
+/** With the package that verifies, which writes a transform; digests differ on purpose. */
+function signElsewhere(xml: string, prefix = ""): string {
+  const other = new SignedXml({
+    privateKey: keys.signerKey,
+    publicCert: keys.signer + keys.intermediate,
+    signatureAlgorithm: signatureMethods.sha256,
+    canonicalizationAlgorithm: canonicalization,
+  });
+  const transforms = [canonicalization];
+  other.addReference({
+    xpath: "//*[@id='PARes-1']",
+    transforms,
+    digestAlgorithm: digestMethods.sha1,
+  });
+  other.computeSignature(xml, { prefix, location: { reference: "//Message", action: "append" } });
+  return other.getSignedXml();
+}
+
+function reasonOf(result: unknown): string | undefined {
+  return result instanceof ThreeDsFault ? result.reason : undefined;
+}
