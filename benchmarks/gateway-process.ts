@@ -35,6 +35,8 @@ export async function startGatewayProcess(
       ...withoutSettings(process.env),
       GW_DATA_DIR: folder,
       GW_PORT: "0",
+      GW_RESULTS_PORT: "0",
+      GW_BANK_DIRECTORY_PORT: "0",
       GW_BANK_PORT: "0",
       GW_BANK_HOST_PORT: "0",
       GW_BANK_BINARY_HOST_PORT: "0",

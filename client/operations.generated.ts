@@ -280,6 +280,62 @@ export type StatusRequest = {
   readonly "by-request-sn"?: string | undefined;
 };
 
+/** Tells that the issuer's method frame was loaded, and what the browser is like. */
+export type UploadMethodUrlResultRequest = {
+  /** 20/Numeric: service order id. */
+  readonly orderid: string;
+  /** 128/String: merchant order id. */
+  readonly "client-order-id": string;
+  /** 36/String: taken from `tds-method-url-frame-3ds-server-trans-id`. */
+  readonly threeDSServerTransID: string;
+  /** 1/String: whether the method has run: `Y`, `N`, or `U` when that is not known. */
+  readonly threeDSCompInd: string;
+  /** 256/String: where the issuer sends the browser after a challenge, with the CRes; without it to the gateway's own page. */
+  readonly notificationURL?: string | undefined;
+  /** 100/String: `navigator.language`. */
+  readonly browserLanguage?: string | undefined;
+  /** 1-2/Numeric: `screen.colorDepth`. */
+  readonly browserColorDepth?: string | undefined;
+  /** 5/String: `navigator.javaEnabled()`. */
+  readonly browserJavaEnabled?: string | undefined;
+  /** 5/String: whether JavaScript runs in the browser. */
+  readonly browserJavascriptEnabled?: string | undefined;
+  /** 45/String: the browser's address; without it the sale's `ipaddress`. */
+  readonly browserIP?: string | undefined;
+  /** 2048/String: the browser's User-Agent header. */
+  readonly browserUserAgent?: string | undefined;
+  /** 2048/String: the browser's Accept header. */
+  readonly browserAcceptHeader?: string | undefined;
+  /** 5/String: `new Date().getTimezoneOffset()`: minutes, positive behind UTC. */
+  readonly browserTZ?: string | undefined;
+  /** 1-6/Numeric: `screen.height`. */
+  readonly browserScreenHeight?: string | undefined;
+  /** 1-6/Numeric: `screen.width`. */
+  readonly browserScreenWidth?: string | undefined;
+};
+
+/** Tells that the cardholder is back from the challenge (3-D Secure 2.x). */
+export type UploadCresResultRequest = {
+  /** 20/Numeric: service order id. */
+  readonly orderid: string;
+  /** 128/String: merchant order id. */
+  readonly "client-order-id": string;
+  /** 64k/String: the `cres` that the issuer's page has sent the browser back with. */
+  readonly cres: string;
+};
+
+/** Hands in the answer of the cardholder's bank (3-D Secure 1.0.2). */
+export type UploadParesResultRequest = {
+  /** 20/Numeric: service order id. */
+  readonly orderid: string;
+  /** 128/String: merchant order id. */
+  readonly "client-order-id": string;
+  /** 64k/String: the `PaRes` that the issuer's page has sent the browser back with. */
+  readonly paRes: string;
+  /** 254/String: the `MD` that came with it: `tds-pareq-form-md`. */
+  readonly md: string;
+};
+
 export type Acknowledgement = {
   readonly type: "async-response";
   readonly "serial-number": string;
@@ -508,6 +564,9 @@ export const operationFacts = {
   makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
   makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
   status: {"path":"/v2/status/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
+  uploadMethodUrlResult: {"path":"/3ds/v1/upload-method-url-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
+  uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
+  uploadParesResult: {"path":"/3ds/v1/upload-pares-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
@@ -535,6 +594,12 @@ export type Calls = {
   readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Tells the state of an order. Poll it until a final status is returned. */
   readonly status: (request: StatusRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** Tells that the issuer's method frame was loaded, and what the browser is like. */
+  readonly uploadMethodUrlResult: (request: UploadMethodUrlResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Tells that the cardholder is back from the challenge (3-D Secure 2.x). */
+  readonly uploadCresResult: (request: UploadCresResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Hands in the answer of the cardholder's bank (3-D Secure 1.0.2). */
+  readonly uploadParesResult: (request: UploadParesResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
 };
 
 export function makeCalls(deliver: Deliver): Calls {
@@ -563,6 +628,12 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.makeRebillPreauth, isAcknowledgement, request, options),
     status: (request, options) =>
       deliver(operationFacts.status, isStatusReply, request, options),
+    uploadMethodUrlResult: (request, options) =>
+      deliver(operationFacts.uploadMethodUrlResult, isAcknowledgement, request, options),
+    uploadCresResult: (request, options) =>
+      deliver(operationFacts.uploadCresResult, isAcknowledgement, request, options),
+    uploadParesResult: (request, options) =>
+      deliver(operationFacts.uploadParesResult, isAcknowledgement, request, options),
   };
 }
 
@@ -737,6 +808,10 @@ export const errorCodes = {
   CHALLENGE_NOT_COMPLETED: 2011,
   /** 3-D Secure 1.0.2: the answer did not come in time. */
   PARES_NOT_RECEIVED: 2012,
+  /** 3-D Secure: the browser came back, the directory server's result did not come. */
+  CHALLENGE_RESULT_NOT_RECEIVED: 2013,
+  /** 3-D Secure 1.0.2: the answer is not signed by the issuer, or belongs to another order. */
+  PARES_REFUSED: 2014,
   /** The wallet's payment data was refused. */
   WALLET_DATA_REFUSED: 3000,
   /** A failure of the gateway itself; support finds it by the serial number. */
@@ -753,4 +828,6 @@ export const errorCodes = {
   NO_GATE: 5005,
   /** The acquirer did not answer; an operator has made sure that nothing is charged. */
   SETTLED_BY_OPERATOR: 5006,
+  /** The card's data did not outlast a failure of the gateway; nothing was sent, order anew. */
+  CARD_NO_LONGER_HELD: 5007,
 } as const;

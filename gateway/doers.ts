@@ -3,7 +3,12 @@ import type { Acquirer } from "./acquirers/acquirer.ts";
 import { makeAuthorize } from "./acquirers/authorize.ts";
 import { makeCapture, makeGiveBack } from "./acquirers/follow-up.ts";
 import { makeInquire } from "./acquirers/inquire.ts";
-import { endsList, isUndecided, reasonOf } from "./acquirers/iso8583-host/response-codes.ts";
+import {
+  endsList,
+  isUndecided,
+  reasonOf,
+  wantsAuthentication,
+} from "./acquirers/iso8583-host/response-codes.ts";
 import { makeReverse, makeReverseTried, type ReverseTried } from "./acquirers/reverse.ts";
 import { makeIsTooLate } from "./acquirers/too-late.ts";
 import type { Config } from "./config.ts";
@@ -11,6 +16,7 @@ import type { Doers } from "./orders/doer.ts";
 import type { Endpoint } from "./orders/merchant.ts";
 import type { GateFacts, Order } from "./orders/order.ts";
 import { chooseGate } from "./orders/route.ts";
+import type { ThreeDs } from "./threeds.ts";
 import type { EndpointId, GateId, ReceiptId } from "./values/ids.ts";
 import type { Clock } from "./values/time.ts";
 import type { Vault } from "./vault/vault.ts";
@@ -23,6 +29,7 @@ export type DoerNeeds = {
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
   readonly newReceiptId: () => ReceiptId;
+  readonly threeds: ThreeDs;
   readonly alert: (order: Order) => void;
 };
 
@@ -40,9 +47,13 @@ export function makeDoers(needs: DoerNeeds): Doers {
   const isTooLate = makeIsTooLate(clock, config.answerTimeoutMs);
   const followUp = { acquirerOf, findCard, reasonOf, isUndecided, isTooLate };
   return {
+    authenticate: needs.threeds.authenticate,
+    ask_enrolment: needs.threeds.ask_enrolment,
     authorize: makeAuthorize({
       acquirerOf,
       findCard,
+      takeHeld: needs.threeds.takeHeld,
+      mayChallenge: makeMayChallenge(getEndpoint),
       reasonOf,
       endsList,
       newReceiptId,
@@ -69,6 +80,16 @@ function findCardIn({ reveal }: Vault) {
 
 export function isReadyOf({ findAcquirer }: Pick<DoerNeeds, "findAcquirer">) {
   return (gate: GateId) => findAcquirer(gate)?.isReady() === true;
+}
+
+/** Once, and only where there is a cardholder whose bank can challenge him. */
+function makeMayChallenge(getEndpoint: DoerNeeds["getEndpoint"]) {
+  return ({ endpointId, purchase, card, transaction }: Order, responseCode: string): boolean =>
+    wantsAuthentication(responseCode) &&
+    transaction.demanded === undefined &&
+    card.enrolment !== undefined &&
+    purchase.credential?.initiator !== "MERCHANT" &&
+    getEndpoint(endpointId).settings.threeDSecure !== "off";
 }
 
 /** No more tries than there are gates and amounts: flickering links must not hold an order. */

@@ -7,13 +7,17 @@ import { addHealthRoutes, type FindMissing } from "./http/health.ts";
 import { type Answer, type Miss, makeServer } from "./http/server.ts";
 import type { Log } from "./log/log.ts";
 import type { Metrics } from "./log/metrics.ts";
+import { signFor } from "./merchant-api/control.ts";
 import { AccessDenied } from "./merchant-api/oauth.ts";
 import { operations } from "./merchant-api/operations/index.ts";
 import { makeTakeToken } from "./merchant-api/rate-limit.ts";
 import { type Answered, addMerchantRoutes, type KeptRequest } from "./merchant-api/routes.ts";
 import { contentTypeOf, formatFor, writeReply } from "./merchant-api/write-reply.ts";
+import type { Order } from "./orders/order.ts";
+import { addCardholderRoutes } from "./pages/cardholder/routes.ts";
 import type { WelcomeFacts } from "./pages/welcome-facts.ts";
 import { addWelcomeRoutes } from "./pages/welcome-routes.ts";
+import type { JourneyServices } from "./services.ts";
 import type { Configuration } from "./storage/configuration.ts";
 import { type Database, isConnectionLoss } from "./storage/database.ts";
 import type { LiveConfiguration } from "./storage/live-configuration.ts";
@@ -22,6 +26,7 @@ import { makeKeepRequest } from "./storage/requests.ts";
 import { Failure, type FailureCode, failures } from "./values/failure.ts";
 import { asSerialNumber } from "./values/ids.ts";
 import { type Clock, makePrintDate } from "./values/time.ts";
+import { type BrowserReturn, browserReturnOf } from "./views/browser-return.ts";
 import type { Cards } from "./work/cards.ts";
 
 export type EdgeNeeds = {
@@ -31,6 +36,7 @@ export type EdgeNeeds = {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly cards: Cards;
+  readonly journeys: JourneyServices;
   readonly metrics: Metrics;
   readonly configuration: LiveConfiguration;
   readonly findMissing: FindMissing;
@@ -45,6 +51,7 @@ export type Running = {
 
 export function makeEdges(needs: EdgeNeeds): FastifyInstance {
   const { config, log, clock, engine, cards, metrics, configuration, findMissing } = needs;
+  const journeys = guardedJourneys(needs.journeys);
   const wire = { fieldWord: config.fieldWord, lineFeeds: config.lineFeeds };
   const gathered = { batchMax: 256, inFlightMax: 1 };
   const keepRequest = makeKeepRequest(needs.database.hot, gathered);
@@ -73,6 +80,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
         find: guarded(cards.find),
         findHeld: guarded(cards.findHeld),
       },
+      journeys,
       printDate: makePrintDate(config.zone),
     },
     findEntryPoint(form, id) {
@@ -90,6 +98,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     onAnswered,
     onCrash: (error, serial) => log.error({ serial, err: error }, "the request broke"),
   });
+  addCardholderRoutes(server, { pathWord: config.pathWord, journeys, returnOf });
   addHealthRoutes(server, { findMissing, metrics: () => printMetrics(metrics) });
   const { welcome } = needs;
   if (welcome !== undefined) {
@@ -98,6 +107,12 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     addWelcomeRoutes(server, { findFacts, clock });
   }
   return server;
+
+  function returnOf(order: Order): BrowserReturn {
+    const { merchant } = configuration.getEndpoint(order.endpointId);
+    const sign = (text: string) => signFor(merchant, text);
+    return browserReturnOf(order, { sign, merchantName: merchant.name });
+  }
 
   async function keep({ operation, serialNumber, outcome, orderId, answer }: KeptRequest) {
     const { entryPoint } = outcome;
@@ -161,6 +176,16 @@ function typeOf(answer: Answered["outcome"]["answer"]): string {
 
 async function printMetrics({ registry }: Metrics) {
   return { contentType: registry.contentType, text: await registry.metrics() };
+}
+
+function guardedJourneys(journeys: JourneyServices): JourneyServices {
+  return {
+    stepOf: journeys.stepOf,
+    find: guarded(journeys.find),
+    uploadMethod: guarded(journeys.uploadMethod),
+    uploadChallenge: guarded(journeys.uploadChallenge),
+    uploadPares: guarded(journeys.uploadPares),
+  };
 }
 
 /** A database that is away is no fault of the request: it may be sent again, and 503 says so. */

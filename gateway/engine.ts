@@ -7,8 +7,8 @@
 import type { Config } from "./config.ts";
 import { type DoerNeeds, isReadyOf, makeDoers, reverseTriedOf } from "./doers.ts";
 import { makeScreen } from "./filters/screen.ts";
-import { makeAdvance } from "./orders/advance.ts";
-import { makeApply, makeClaim, makeFollow } from "./orders/apply.ts";
+import { type Advance, makeAdvance } from "./orders/advance.ts";
+import { type Commit, makeApply, makeClaim, makeFollow } from "./orders/apply.ts";
 import type { Deadlines } from "./orders/deadlines.ts";
 import type { OrderEvent } from "./orders/events.ts";
 import type { Issuer, Order, Tried } from "./orders/order.ts";
@@ -23,6 +23,7 @@ import {
 } from "./storage/find-orders.ts";
 import { makeNextOrderId } from "./storage/order-ids.ts";
 import { makeLookUp3ds } from "./threeds/look-up-3ds.ts";
+import type { ThreeDs } from "./threeds.ts";
 import type { Failure } from "./values/failure.ts";
 import { makeAccept, makeFindRepeat } from "./work/accept.ts";
 import { makeCarry } from "./work/carry.ts";
@@ -30,6 +31,7 @@ import { makeClaimWork } from "./work/claim.ts";
 import { makeFindOrder } from "./work/find-order.ts";
 import { makeFollowUp } from "./work/follow-up.ts";
 import { makeLateApprovals } from "./work/late-approvals.ts";
+import { makeReport } from "./work/report.ts";
 import { makeResultWaits } from "./work/wait-for-result.ts";
 
 export type EngineNeeds = DoerNeeds & {
@@ -48,20 +50,17 @@ const batchMax = 256;
 export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(needs: EngineNeeds) {
-  const { config, database, node, clock, vault } = needs;
+  const { config, database, node, clock, vault, threeds } = needs;
   const one = (queue: string) => ({ batchMax, inFlightMax: 1, onBatch: needs.onBatch(queue) });
-  const commits = { beginTriesMs: config.beginTriesMs };
+  const { beginTriesMs, inFlightMax } = config;
 
   const { byId, byClientOrderId } = makeFindOrders(database.hot, one("read"));
   const findKnown = (merchantId: Order["merchantId"], clientOrderId: string) =>
     byClientOrderId({ merchantId, clientOrderId });
 
-  const advance = makeAdvance(deadlinesOf(config), {
-    screen: makeScreen(needs.getEndpoint, isReadyOf(needs)),
-    look_up_3ds: makeLookUp3ds(needs.getEndpoint),
-  });
-  const commit = makeCommit(database.hot, node, { ...one("move"), ...commits });
-  const steps = { advance, commit, load, clock };
+  const advance = advanceWith(needs);
+  const commit = makeCommit(database.hot, node, { ...one("move"), beginTriesMs });
+  const steps = { advance, commit: thenForget(commit, threeds), load, clock };
   const apply = makeApply(steps);
   const waits = makeResultWaits({
     load: ({ merchantId, id }) => load(merchantId, id),
@@ -69,26 +68,24 @@ export function makeEngine(needs: EngineNeeds) {
     limitMs: config.syncWaitMs,
     lookEveryMs: config.claimEveryMs,
   });
+  const onStep = (order: Order) => {
+    needs.onStep(order);
+    waits.tell(order);
+  };
   const carry = makeCarry({
     doers: makeDoers(needs),
     apply,
-    onStep(order) {
-      needs.onStep(order);
-      waits.tell(order);
-    },
+    onStep,
     onRefused: needs.onRefused,
     onTrouble: needs.onTrouble,
   });
   const accept = makeAccept({
     advance,
-    begin: makeBegin(database.query, node, { ...one("begin"), ...commits }),
-    findKnown,
-    vault,
+    begin: makeBegin(database.query, node, { ...one("begin"), beginTriesMs }),
+    ...{ findKnown, vault, carry, clock, inFlightMax },
     nextOrderId: makeNextOrderId(database.query),
     findIssuer: needs.findIssuer,
-    carry,
-    clock,
-    inFlightMax: config.inFlightMax,
+    ...{ findEnrolment: threeds.findEnrolment, hold: threeds.hold },
   });
   const work = makeClaimWork({
     node,
@@ -101,20 +98,39 @@ export function makeEngine(needs: EngineNeeds) {
   });
   const findBySerial = makeFindBySerial(database.hot);
   const find = makeFindOrder({ findById: byId, findKnown, findBySerial });
-  const { inFlightMax } = config;
   const followUp = makeFollowUp({ find, follow: makeFollow(steps), carry, inFlightMax });
+  const findBySequence = makeFindBySequence(database.hot);
   const late = makeLateApprovals({
-    ...{ find: makeFindBySequence(database.hot), apply, carry, onForgotten: needs.onForgotten },
+    ...{ find: findBySequence, apply, carry, onForgotten: needs.onForgotten },
     reverseTried: reverseTriedOf(needs),
   });
   const findRepeat = makeFindRepeat({ findKnown, vault });
-  return { accept, findRepeat, find, followUp, waits, carry, work, late };
+  const report = makeReport({ apply, carry, onStep });
+  const again = ({ merchantId, id }: Order) => load(merchantId, id);
+  const outside = { findBySequence, report, load: again };
+  return { accept, findRepeat, find, followUp, waits, carry, work, late, outside };
 
   async function load(merchantId: Order["merchantId"], orderId: Order["id"]): Promise<Order> {
     const order = await byId({ merchantId, orderId });
     if (order === undefined) throw new Error(`order ${orderId} has vanished`);
     return order;
   }
+}
+
+function advanceWith(needs: EngineNeeds): Advance {
+  return makeAdvance(deadlinesOf(needs.config), {
+    screen: makeScreen(needs.getEndpoint, isReadyOf(needs)),
+    look_up_3ds: makeLookUp3ds(needs.threeds.judge),
+  });
+}
+
+/** Once an order has changed, what was held for it may no longer be needed. */
+function thenForget(commit: Commit, { forget }: ThreeDs): Commit {
+  return async (step) => {
+    const committed = await commit(step);
+    if (committed === "done") forget(step.order, step.events);
+    return committed;
+  };
 }
 
 export function deadlinesOf(config: Config): Deadlines {
@@ -124,6 +140,8 @@ export function deadlinesOf(config: Config): Deadlines {
       authenticating: config.processingDeadlineMs,
       awaiting_method: config.methodDeadlineMs,
       awaiting_challenge: config.challengeDeadlineMs,
+      awaiting_result: config.resultWaitMs,
+      awaiting_return: config.resultGraceMs,
       awaiting_pares: config.paresDeadlineMs,
       authorizing: config.processingDeadlineMs,
       inquiring: config.processingDeadlineMs,

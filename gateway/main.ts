@@ -3,27 +3,32 @@
  * import, and nothing is shared between two gateways in one process.
  */
 import type { AddressInfo } from "node:net";
-import { makeGates, type StartAcquirer } from "./acquirers/gates.ts";
-import { makeIso8583Acquirer } from "./acquirers/iso8583-host/connector.ts";
-import { dialects } from "./acquirers/iso8583-host/dialects/dialects.ts";
+import type { FastifyInstance } from "fastify";
+import { makeStartAcquirer } from "./acquirer-links.ts";
+import { makeGates } from "./acquirers/gates.ts";
 import { systemClock } from "./clock.ts";
 import { baseUrlOf, type Config } from "./config.ts";
+import { makeDirectoryLinks } from "./directory-links.ts";
 import { isReadyOf } from "./doers.ts";
 import { type EdgeNeeds, makeEdges } from "./edges.ts";
-import { makeEngine } from "./engine.ts";
+import { type Engine, makeEngine } from "./engine.ts";
 import { type Issuers, openIssuers } from "./issuers/live-issuers.ts";
 import type { Log } from "./log/log.ts";
 import { makeMetrics } from "./log/metrics.ts";
 import { makeObserveOrders } from "./log/observe.ts";
+import type { LateApproval } from "./orders/order.ts";
 import { findMissingGates } from "./orders/route.ts";
 import { makeReferenceStore } from "./storage/card-references.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
+import { makeHeldStore } from "./storage/held-secrets.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
 import { openConfiguration } from "./storage/live-configuration.ts";
 import { takePresence } from "./storage/presence.ts";
 import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
+import { makeMerchantAt, makeThreeDs } from "./threeds.ts";
 import type { Clock } from "./values/time.ts";
+import { type HeldCards, makeHeldCards } from "./vault/held.ts";
 import { openKeys } from "./vault/keys.ts";
 import { newReceiptId } from "./vault/receipt-ids.ts";
 import { newCardRefId } from "./vault/reference-ids.ts";
@@ -52,17 +57,19 @@ export type Gateway = {
   stop(): Promise<void>;
 };
 
+const gathered = { batchMax: 256, inFlightMax: 1 };
+/** How often held cards whose time is over are destroyed. */
+const destroyEveryMs = 10_000;
+
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, clock = systemClock } = options;
-  const { node: database, vault: vaultDatabase } = options.databases;
-  const keys = await openKeys(options.masterKey, makeKeyStore(vaultDatabase.query));
-  const vault = makeVault(keys, makeFindSealedCard(vaultDatabase.hot));
+  const { node: database } = options.databases;
+  const { keys, vault, held } = await openVault(options.masterKey, options.databases.vault);
   const metrics = makeMetrics({
-    inFlight: () => engine.carry.count,
+    inFlight: countInFlight,
     inDoubt: makeCountInDoubt(database.query),
   });
-
-  const gates = makeGates(makeStartAcquirer());
+  const gates = makeGates(makeStartAcquirer({ config, clock, log, metrics, reportLate }));
   const configuration = await openConfiguration({
     query: database.query,
     openSecret: vault.openSecret,
@@ -70,61 +77,68 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onError: (error) => log.error({ err: error }, "could not read the configuration again"),
   });
   const issuers = await openIssuerTable(database, options);
+  const links = await makeDirectoryLinks({ config, database, clock, log });
   const presence = await takePresence(database, {
     names: [config.nodeName, `${config.nodeName}-${process.pid}`],
-    onConfiguration() {
-      // Keys first: what they seal may have been sealed anew.
-      void reloadKeys().then(configuration.reload);
-      void issuers.reload();
-    },
+    onConfiguration: reload,
     onLost: (error) => log.warn({ error: error.message }, "lost the presence connection"),
     retryMs: 1000,
   });
+  const { getEndpoint } = configuration;
+  const threeds = makeThreeDs({
+    ...{ config, clock, vault, held, directories: links.directories, getEndpoint },
+    ...{ merchantAt: makeMerchantAt(configuration), resultsUrl: links.resultsUrl },
+    baseUrl: () => baseUrlOf(config, portOf(server)),
+    warn: (facts, cause) => log.warn({ ...facts, cause }, "trouble with 3-D Secure"),
+  });
   const engine = makeEngine({
-    ...{ config, database, node: presence.node, clock, vault },
-    getEndpoint: configuration.getEndpoint,
-    findAcquirer: gates.find,
-    findIssuer: issuers.find,
-    newReceiptId,
+    ...{ config, database, node: presence.node, clock, vault, threeds, getEndpoint, newReceiptId },
+    ...{ findAcquirer: gates.find, findIssuer: issuers.find },
     ...makeObserveOrders(log, metrics),
   });
   gates.update(configuration.current().gates.values());
 
   const cards = makeCardReferences(database, { config, vault, clock });
+  const journeys = threeds.makeJourneys(engine.outside);
   const server = makeEdges({
     ...options,
-    database,
-    ...{ clock, engine, cards, metrics, configuration, findMissing },
+    ...{ database, clock, engine, cards, journeys, metrics, configuration, findMissing },
   });
-  await server.listen({ host: config.host, port: config.port }).catch(async (error) => {
+  await listen().catch(async (error) => {
     await leave();
     throw error;
   });
   await engine.work.claimOwn();
-  const stopLooking = every(config.claimEveryMs, engine.work.claimDue, (error) =>
-    log.warn({ err: error }, "could not look for due work"),
-  );
+  const stopLooking = doRegularly(engine, held, { config, clock, log });
 
-  const { port } = server.server.address() as AddressInfo;
   return {
-    url: baseUrlOf(config, port),
-    port,
+    url: baseUrlOf(config, portOf(server)),
+    port: portOf(server),
     node: presence.node,
     claimDue: engine.work.claimDue,
-    async settle() {
-      do await idle();
-      while ((await engine.work.claimDue()) > 0);
-    },
-    /** First no new work, then what is in hand, then the links it needs. */
-    async stop() {
-      const looked = stopLooking();
-      engine.waits.end();
-      await server.close();
-      // A database that is away holds a look and a step up for as long as it takes; we leave then.
-      await Promise.race([looked.then(idle), delay(config.drainMs)]);
-      await leave();
-    },
+    settle,
+    stop,
   };
+
+  async function settle(): Promise<void> {
+    do await idle();
+    while ((await engine.work.claimDue()) > 0);
+  }
+
+  /** First no new work, then what is in hand, then the links it needs. */
+  async function stop(): Promise<void> {
+    const looked = stopLooking();
+    engine.waits.end();
+    await server.close();
+    // A database that is away holds a look and a step up for as long as it takes; we leave then.
+    await Promise.race([looked.then(idle), delay(config.drainMs)]);
+    await leave();
+  }
+
+  async function listen(): Promise<void> {
+    await links.open(threeds.makeTakeResult(engine.outside));
+    await server.listen({ host: config.host, port: config.port });
+  }
 
   /** Nothing is in hand, and nothing that a bank has told is still to be written. */
   async function idle(): Promise<void> {
@@ -135,6 +149,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
   }
 
+  function countInFlight(): number {
+    return engine.carry.count;
+  }
+
+  function reportLate(approval: LateApproval): Promise<unknown> {
+    return engine.late.report(approval);
+  }
+
+  function reload(): void {
+    // Keys first: what they seal may have been sealed anew.
+    void reloadKeys().then(configuration.reload);
+    void issuers.reload();
+    void links.reload();
+  }
+
   /** One that cannot be opened leaves the others as they are: the next notice tries again. */
   async function reloadKeys(): Promise<void> {
     await keys.reload().catch((error) => {
@@ -143,30 +172,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function leave(): Promise<void> {
+    await links.stop();
     await gates.stop();
     await presence.stop();
-  }
-
-  function makeStartAcquirer(): StartAcquirer {
-    return ({ name, kind, settings }) =>
-      makeIso8583Acquirer({
-        dialect: dialects[kind],
-        settings,
-        clock,
-        answerTimeoutMs: config.answerTimeoutMs,
-        limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
-        log: (event, facts) => log.info({ gate: name, ...facts }, event),
-        onLateApproval: (approval) => {
-          const { reference } = approval;
-          log.warn({ gate: name, reference }, "an approval came too late");
-          engine.late.report(approval).catch((error) => {
-            log.error({ err: error, reference }, "a late approval could not be recorded");
-          });
-        },
-        observe: {
-          answered: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
-        },
-      });
   }
 
   async function findMissing(): Promise<Record<string, string>> {
@@ -183,6 +191,31 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
+async function openVault(masterKey: Uint8Array, { query, hot }: Database) {
+  const keys = await openKeys(masterKey, makeKeyStore(query));
+  const vault = makeVault(keys, makeFindSealedCard(hot));
+  return { keys, vault, held: makeHeldCards(keys, makeHeldStore(query, gathered)) };
+}
+
+/** Looks for work that is due, and destroys cards that were held for too long. */
+function doRegularly(
+  { work }: Engine,
+  held: HeldCards,
+  { config, clock, log }: { config: Config; clock: Clock; log: Log },
+): () => Promise<unknown> {
+  const stops = [
+    every(config.claimEveryMs, work.claimDue, (error) =>
+      log.warn({ err: error }, "could not look for due work"),
+    ),
+    every(
+      destroyEveryMs,
+      () => held.destroyExpired(clock.now()),
+      (error) => log.warn({ err: error }, "could not destroy what was held for too long"),
+    ),
+  ];
+  return () => Promise.all(stops.map((stop) => stop()));
+}
+
 function openIssuerTable(database: Database, { config, log }: GatewayOptions): Promise<Issuers> {
   return openIssuers({
     store: makeIssuerStore(database),
@@ -196,12 +229,16 @@ function makeCardReferences(
   { config, vault, clock }: { config: Config; vault: Vault; clock: Clock },
 ): Cards {
   return makeCards({
-    store: makeReferenceStore(database.hot, { batchMax: 256, inFlightMax: 1 }),
+    store: makeReferenceStore(database.hot, gathered),
     revealCard: vault.reveal,
     newReferenceId: newCardRefId,
     clock,
     graceMs: config.cardReferenceGraceMs,
   });
+}
+
+function portOf({ server }: FastifyInstance): number {
+  return (server.address() as AddressInfo).port;
 }
 
 function delay(durationMs: number): Promise<void> {

@@ -6,6 +6,7 @@ import type {
   FoundOrder,
   WantedOrder,
 } from "./orders/asked.ts";
+import type { PendingStep, SeenBrowser } from "./orders/authentication.ts";
 import type { CardReference, CardReferences } from "./orders/card-reference.ts";
 import type { CardInHand } from "./orders/doer.ts";
 import type { EntryPoint } from "./orders/merchant.ts";
@@ -17,6 +18,7 @@ import type { Instant } from "./values/time.ts";
 export type Services = {
   readonly orders: OrderServices;
   readonly cards: CardServices;
+  readonly journeys: JourneyServices;
   /** The interface's date shape in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };
@@ -44,3 +46,18 @@ export type CardServices = {
   /** The card behind it, to be charged; nothing when the vault no longer has it. */
   findHeld(reference: CardReference): Promise<CardInHand | undefined | Failure>;
 };
+
+/** The cardholder's way through 3-D Secure, whoever drives his browser. */
+export type JourneyServices = {
+  /** The order of a link that we gave out; nothing when it is not ours, or its time is over. */
+  find(orderId: string, token: string): Promise<Order | undefined | Failure>;
+  /** What the browser has to do next; nothing when it has nothing to do. */
+  stepOf(order: Order): PendingStep | undefined;
+  /** The order as it is afterwards. A step that is over already stays as it was. */
+  uploadMethod(order: Order, upload: MethodUpload): Promise<Order | Failure>;
+  uploadChallenge(order: Order, cres: string): Promise<Order | Failure>;
+  uploadPares(order: Order, upload: PaResUpload): Promise<Order | Failure>;
+};
+
+export type MethodUpload = { readonly transactionId?: string; readonly browser: SeenBrowser };
+export type PaResUpload = { readonly paRes: string; readonly md: string };

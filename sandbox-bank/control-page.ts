@@ -5,7 +5,11 @@ import { type Switches, switchTable } from "./switches.ts";
 
 const entriesShown = 50;
 
-export function makeControlPage(switches: Switches, entries: readonly LedgerEntry[]): string {
+export function makeControlPage(
+  switches: Switches,
+  entries: readonly LedgerEntry[],
+  directoryPort: number,
+): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -17,7 +21,12 @@ export function makeControlPage(switches: Switches, entries: readonly LedgerEntr
 <body>
 <h1>Sandbox bank</h1>
 <p>As JSON: <a href="/switches">switches</a>, <a href="/scenarios">scenarios</a>,
-<a href="/ledger">ledger</a>, <a href="/messages">messages</a>.</p>
+<a href="/ledger">ledger</a>, <a href="/messages">messages</a>,
+<a href="/threeds-messages">3-D Secure messages</a>.</p>
+<p>The directory server listens on port ${directoryPort}, by HTTPS with certificates on both sides:
+<code>/emv3ds</code> for 2.1.0, 2.2.0 and 2.3.1, <code>/threeds102</code> for 1.0.2. The ACS is
+here, for browsers that a payment brings: <code>/acs/method</code>, <code>/acs/challenge</code> and
+<code>/acs/pareq</code>. Its test code is <code>1234</code>.</p>
 <h2>Switches</h2>
 ${makeSwitchForm(switches)}
 <h2>Ledger</h2>

@@ -1,16 +1,20 @@
 /**
- * The bank's HTTP side: catalogue, books, messages and switches as JSON, and a page to see and
- * steer them with. What it tells of messages is masked; what it tells of money is in minor units.
+ * The bank's HTTP side: catalogue, books, messages and switches as JSON, a page to see and steer
+ * them with, and the pages of the ACS. What it tells of messages is masked; what it tells of money
+ * is in minor units.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { makeControlPage } from "./control-page.ts";
+import { type Query, type Reply, readBody, sendHtml, sendJson } from "./http-exchange.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import { listenOn } from "./listen-on.ts";
 import type { LoggedMessage, MessageLog } from "./message-log.ts";
 import { scenarios } from "./scenarios.ts";
 import { readSwitchForm, type Switchboard, type Switches, SwitchFault } from "./switches.ts";
+import type { ThreeDsMessage, ThreeDsMessages } from "./threeds-messages.ts";
+import type { ThreeDsSide } from "./threeds-side.ts";
 
 const bodyBytesMax = 65_536;
 const entriesPerPiece = 500;
@@ -21,11 +25,9 @@ export type Controlled = {
   readonly messages: MessageLog;
   readonly switches: Switchboard;
   readonly change: (patch: unknown) => Promise<Switches | SwitchFault>;
+  readonly threeDs: Pick<ThreeDsSide, "directory" | "messages" | "routes">;
   readonly log: (line: string) => void;
 };
-
-type Reply = (request: IncomingMessage, response: ServerResponse, query: Query) => unknown;
-type Query = URLSearchParams;
 
 export class ControlServer {
   readonly #routes: ReadonlyMap<string, Reply>;
@@ -72,16 +74,20 @@ export class ControlServer {
 }
 
 function makeRoutes(controlled: Controlled): ReadonlyMap<string, Reply> {
-  const { ledger, messages, switches } = controlled;
+  const { ledger, messages, switches, threeDs } = controlled;
+  const showPage = () =>
+    makeControlPage(switches.current, ledger.entries(), threeDs.directory.port);
 
   // biome-ignore format: a table
   return new Map<string, Reply>([
-    ["GET /",          (_, response) => sendHtml(response, makeControlPage(switches.current, ledger.entries()))],
+    ["GET /",          (_, response) => sendHtml(response, showPage())],
     ["GET /scenarios", (_, response) => sendJson(response, 200, listScenarios())],
     ["GET /ledger",    (_, response, query) => sendLedger(response, ledger.entries(readReference(query)))],
     ["GET /messages",  (_, response, query) => sendJson(response, 200, { messages: listMessages(messages, query) })],
+    ["GET /threeds-messages", (_, response, query) => sendJson(response, 200, { messages: listThreeDsMessages(threeDs.messages, query) })],
     ["GET /switches",  (_, response) => sendJson(response, 200, switches.current)],
     ["POST /switches", (request, response) => changeSwitches(request, response, controlled)],
+    ...threeDs.routes,
   ]);
 }
 
@@ -93,6 +99,10 @@ function listScenarios(): unknown {
 function listMessages(messages: MessageLog, query: Query): readonly LoggedMessage[] {
   const reference = readReference(query);
   return reference === undefined ? messages.listLast(messagesMax) : messages.list(reference);
+}
+
+function listThreeDsMessages(messages: ThreeDsMessages, query: Query): readonly ThreeDsMessage[] {
+  return messages.list(query.get("transaction") ?? undefined).slice(-messagesMax);
 }
 
 function readReference(query: Query): string | undefined {
@@ -124,7 +134,7 @@ async function changeSwitches(
   response: ServerResponse,
   { change }: Controlled,
 ): Promise<void> {
-  const body = await readBody(request);
+  const body = await readBody(request, bodyBytesMax);
   if (body === undefined) return sendJson(response, 413, { error: "The body is too long." });
   const fromForm = request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded");
   const patch = fromForm ? readSwitchForm(new URLSearchParams(body)) : parseJson(body);
@@ -134,16 +144,6 @@ async function changeSwitches(
   else sendJson(response, 200, changed);
 }
 
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += chunk.length;
-    if (bytes <= bodyBytesMax) chunks.push(chunk);
-  }
-  return bytes <= bodyBytesMax ? Buffer.concat(chunks).toString() : undefined;
-}
-
 /** What is no JSON is no object of switches either, and refused as such. */
 function parseJson(text: string): unknown {
   try {
@@ -151,12 +151,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-}
-
-function sendHtml(response: ServerResponse, page: string): void {
-  response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
 }

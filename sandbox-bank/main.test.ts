@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -15,8 +16,8 @@ type Cleanup = { after(clean: () => Promise<void>): void };
 async function run(t: Cleanup, settings: Record<string, string>) {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-main-"));
   const program = join(import.meta.dirname, "main.ts");
-  const names = ["GW_BANK_PORT", "GW_BANK_HOST_PORT", "GW_BANK_BINARY_HOST_PORT"];
-  const ports = Object.fromEntries(names.map((name) => [name, "0"]));
+  const names = ["", "_HOST", "_BINARY_HOST", "_DIRECTORY"];
+  const ports = Object.fromEntries(names.map((name) => [`GW_BANK${name}_PORT`, "0"]));
   const env = { ...process.env, ...ports, GW_DATA_DIR: dataDir, ...settings };
   const child = spawn(process.execPath, [program], { env, stdio: ["pipe", "pipe", "pipe"] });
   const exited = once(child, "exit");
@@ -42,6 +43,9 @@ test("the program says when it is ready and ends on SIGTERM", async (t) => {
   assert.equal((await line.ask(charge())).fields[39], "00");
   const binary = await GatewayLine.signOn(Number(ready.binaryHost.split(":")[1]), binarySpeech);
   assert.equal((await binary.ask(binary.charge())).fields[39], "00");
+  assert.deepEqual(Object.keys(ready), ["bank", "url", "host", "binaryHost", "directory"]);
+  const directory = connect(Number(new URL(ready.directory).port), "127.0.0.1");
+  await once(directory, "connect");
 
   child.kill("SIGTERM");
 

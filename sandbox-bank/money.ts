@@ -20,6 +20,15 @@ export function numberCurrency(name: string): string {
   return numbers.get(name) ?? name;
 }
 
+/** For the cardholder's eyes: `10.15 USD`. */
+export function showAmount(minorUnits: string, exponent: string, currencyNumber: string): string {
+  const places = Number(exponent);
+  const digits = minorUnits.replace(/^0+/, "").padStart(places + 1, "0");
+  const whole = digits.slice(0, digits.length - places);
+  const part = places === 0 ? "" : `.${digits.slice(-places)}`;
+  return `${whole}${part} ${nameCurrency(currencyNumber)}`;
+}
+
 /** Whether a message about a charge speaks of other money than was booked for it. */
 export function isOtherCurrency(number: string | undefined, booked: string): boolean {
   return number !== undefined && nameCurrency(number) !== booked;

@@ -75,10 +75,23 @@ function declines(code: string): Journey {
 }
 
 async function wantsAuthentication(line: GatewayLine, card: string) {
-  const cavv = "000001".padEnd(40, "7");
+  const cavv = toHex(bank.makeAuthenticationValue(card));
+  const foreign = toHex(bank.makeAuthenticationValue("4000002000000024"));
+  const invented = "000001".padEnd(40, "7");
+
   assert.equal((await line.ask(line.charge({ card }))).fields[39], "1A");
-  assert.equal((await line.ask(line.charge({ card, eci: "06", cavv }))).fields[39], "1A");
+  for (const eci of ["06", "02", "07"]) {
+    assert.equal((await line.ask(line.charge({ card, eci, cavv }))).fields[39], "1A", eci);
+  }
+  for (const value of [invented, foreign, undefined]) {
+    const proof = value === undefined ? {} : { cavv: value };
+    assert.equal((await line.ask(line.charge({ card, eci: "05", ...proof }))).fields[39], "1A");
+  }
   assert.equal((await line.ask(line.charge({ card, eci: "05", cavv }))).fields[39], "00");
+}
+
+function toHex(base64: string): string {
+  return Buffer.from(base64, "base64").toString("hex").toUpperCase();
 }
 
 async function booksInSilence(line: GatewayLine, card: string) {

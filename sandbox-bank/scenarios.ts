@@ -1,6 +1,7 @@
 /**
  * What the bank does, by card number: the catalogue, row by row. A row changes only what it names;
- * every card without a rule of its own for the host is decided by its CVV.
+ * every card without a rule of its own for the host is decided by its CVV. Which versions of 3-D
+ * Secure a card takes part in is decided by its range, in `directory-server/card-ranges.ts`.
  */
 
 /** What the host does with one charge. */
@@ -31,6 +32,30 @@ export type LaterRule =
   | { readonly kind: "refuse-captures"; readonly code: string }
   | { readonly kind: "leave-reversals-unanswered"; readonly first: number };
 
+/** How the challenge of a card ends. */
+export type ChallengeEnd =
+  | "by-code"
+  | "failed"
+  | "cancelled"
+  | "silence"
+  | "by-code-result-late"
+  | "result-differs";
+
+/** What the issuer says when it is asked to authenticate the cardholder. */
+export type SecureRule =
+  | { readonly kind: "authenticate" }
+  | { readonly kind: "attempt" }
+  | { readonly kind: "refuse"; readonly status: "N" | "R" | "U"; readonly reason: string }
+  | { readonly kind: "challenge"; readonly end: ChallengeEnd }
+  | { readonly kind: "answer-error" }
+  | { readonly kind: "stay-silent" };
+
+/** The same in 3-D Secure 1.0.2. */
+export type Secure102Rule =
+  | { readonly kind: "not-enrolled" }
+  | { readonly kind: "enrolled"; readonly status: "Y" | "N" | "A" | "U" }
+  | { readonly kind: "enrolled-badly-signed"; readonly status: "Y" };
+
 export type Scenario = {
   readonly group: string;
   readonly name: string;
@@ -38,11 +63,16 @@ export type Scenario = {
   readonly what: string;
   readonly host: HostRule;
   readonly later?: LaterRule;
+  /** A card without a rule is authenticated without a challenge. */
+  readonly secure?: SecureRule;
+  readonly secure102?: Secure102Rule;
 };
 
 const approve: Outcome = { kind: "approve" };
 const silence: Outcome = { kind: "book-in-silence" };
 const byCvv: HostRule = { kind: "by-cvv" };
+
+const authenticate: SecureRule = { kind: "authenticate" };
 
 const method220 = "3-D Secure 2.2.0, method URL";
 const noMethod220 = "3-D Secure 2.2.0, no method URL";
@@ -58,35 +88,35 @@ const frictionless = "ARes Y, with the ECI of its network";
 
 // biome-ignore format: a table
 export const scenarios: readonly Scenario[] = [
-  { group: method220,   name: "frictionless",           card: "4000002000000016", host: byCvv, what: "ARes Y" },
-  { group: method220,   name: "challenge",              card: "4000002000000024", host: byCvv, what: "ARes C; the code 1234 gives Y, anything else N" },
-  { group: method220,   name: "challenge-failed",       card: "4000002000000032", host: byCvv, what: "ARes C, always N" },
-  { group: method220,   name: "challenge-cancelled",    card: "4000002000000040", host: byCvv, what: "ARes C, cardholder cancels (RReq N, challengeCancel 01)" },
-  { group: method220,   name: "challenge-abandoned",    card: "4000002000000057", host: byCvv, what: "ARes C, no RReq and no CRes ever come" },
-  { group: method220,   name: "attempt",                card: "4000002000000065", host: byCvv, what: "ARes A" },
-  { group: method220,   name: "not-authenticated",      card: "4000002000000073", host: byCvv, what: "ARes N" },
-  { group: method220,   name: "rejected",               card: "4000002000000081", host: byCvv, what: "ARes R: must not be authorised" },
-  { group: method220,   name: "unavailable",            card: "4000002000000099", host: byCvv, what: "ARes U" },
-  { group: method220,   name: "directory-error",        card: "4000002000000107", host: byCvv, what: "Erro instead of ARes" },
-  { group: method220,   name: "directory-timeout",      card: "4000002000000115", host: byCvv, what: "no answer to AReq" },
-  { group: method220,   name: "result-late",            card: "4000002000000123", host: byCvv, what: "ARes C; CRes first, RReq 3 s later" },
-  { group: method220,   name: "result-differs",         card: "4000002000000131", host: byCvv, what: "ARes C; CRes says Y, RReq says N" },
+  { group: method220,   name: "frictionless",           card: "4000002000000016", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
+  { group: method220,   name: "challenge",              card: "4000002000000024", host: byCvv, secure: challenge("by-code"),                           what: "ARes C; the code 1234 gives Y, anything else N" },
+  { group: method220,   name: "challenge-failed",       card: "4000002000000032", host: byCvv, secure: challenge("failed"),                            what: "ARes C, always N" },
+  { group: method220,   name: "challenge-cancelled",    card: "4000002000000040", host: byCvv, secure: challenge("cancelled"),                         what: "ARes C, cardholder cancels (RReq N, challengeCancel 01)" },
+  { group: method220,   name: "challenge-abandoned",    card: "4000002000000057", host: byCvv, secure: challenge("silence"),                           what: "ARes C, no RReq and no CRes ever come" },
+  { group: method220,   name: "attempt",                card: "4000002000000065", host: byCvv, secure: { kind: "attempt" },                            what: "ARes A" },
+  { group: method220,   name: "not-authenticated",      card: "4000002000000073", host: byCvv, secure: { kind: "refuse", status: "N", reason: "01" },  what: "ARes N" },
+  { group: method220,   name: "rejected",               card: "4000002000000081", host: byCvv, secure: { kind: "refuse", status: "R", reason: "11" },  what: "ARes R: must not be authorised" },
+  { group: method220,   name: "unavailable",            card: "4000002000000099", host: byCvv, secure: { kind: "refuse", status: "U", reason: "22" },  what: "ARes U" },
+  { group: method220,   name: "directory-error",        card: "4000002000000107", host: byCvv, secure: { kind: "answer-error" },                       what: "Erro instead of ARes" },
+  { group: method220,   name: "directory-timeout",      card: "4000002000000115", host: byCvv, secure: { kind: "stay-silent" },                        what: "no answer to AReq" },
+  { group: method220,   name: "result-late",            card: "4000002000000123", host: byCvv, secure: challenge("by-code-result-late"),               what: "ARes C; CRes first, RReq 3 s later" },
+  { group: method220,   name: "result-differs",         card: "4000002000000131", host: byCvv, secure: challenge("result-differs"),                    what: "ARes C; CRes says Y, RReq says N" },
 
-  { group: noMethod220, name: "frictionless-no-method", card: "4000002100000015", host: byCvv, what: "ARes Y" },
-  { group: noMethod220, name: "challenge-no-method",    card: "4000002100000023", host: byCvv, what: "ARes C; the code 1234 gives Y, anything else N" },
+  { group: noMethod220, name: "frictionless-no-method", card: "4000002100000015", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
+  { group: noMethod220, name: "challenge-no-method",    card: "4000002100000023", host: byCvv, secure: challenge("by-code"),                           what: "ARes C; the code 1234 gives Y, anything else N" },
 
-  { group: method210,   name: "frictionless-210",       card: "4000002200000014", host: byCvv, what: "ARes Y" },
-  { group: method210,   name: "challenge-210",          card: "4000002200000022", host: byCvv, what: "ARes C" },
+  { group: method210,   name: "frictionless-210",       card: "4000002200000014", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
+  { group: method210,   name: "challenge-210",          card: "4000002200000022", host: byCvv, secure: challenge("by-code"),                           what: "ARes C" },
 
-  { group: method231,   name: "frictionless-231",       card: "4000002300000013", host: byCvv, what: "ARes Y" },
-  { group: method231,   name: "challenge-231",          card: "4000002300000021", host: byCvv, what: "ARes C" },
+  { group: method231,   name: "frictionless-231",       card: "4000002300000013", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
+  { group: method231,   name: "challenge-231",          card: "4000002300000021", host: byCvv, secure: challenge("by-code"),                           what: "ARes C" },
 
-  { group: version1,    name: "v1-authenticated",       card: "4000003000000014", host: byCvv, what: "PARes Y" },
-  { group: version1,    name: "v1-failed",              card: "4000003000000022", host: byCvv, what: "PARes N" },
-  { group: version1,    name: "v1-attempt",             card: "4000003000000030", host: byCvv, what: "PARes A" },
-  { group: version1,    name: "v1-unavailable",         card: "4000003000000048", host: byCvv, what: "PARes U" },
-  { group: version1,    name: "v1-bad-signature",       card: "4000003000000055", host: byCvv, what: "PARes Y with a broken signature" },
-  { group: version1,    name: "v1-not-enrolled",        card: "4000003000000063", host: byCvv, what: "VERes N" },
+  { group: version1,    name: "v1-authenticated",       card: "4000003000000014", host: byCvv, secure102: { kind: "enrolled", status: "Y" },               what: "PARes Y" },
+  { group: version1,    name: "v1-failed",              card: "4000003000000022", host: byCvv, secure102: { kind: "enrolled", status: "N" },               what: "PARes N" },
+  { group: version1,    name: "v1-attempt",             card: "4000003000000030", host: byCvv, secure102: { kind: "enrolled", status: "A" },               what: "PARes A" },
+  { group: version1,    name: "v1-unavailable",         card: "4000003000000048", host: byCvv, secure102: { kind: "enrolled", status: "U" },               what: "PARes U" },
+  { group: version1,    name: "v1-bad-signature",       card: "4000003000000055", host: byCvv, secure102: { kind: "enrolled-badly-signed", status: "Y" },  what: "PARes Y with a broken signature" },
+  { group: version1,    name: "v1-not-enrolled",        card: "4000003000000063", host: byCvv, secure102: { kind: "not-enrolled" },                        what: "VERes N" },
 
   { group: notEnrolled, name: "not-enrolled",           card: "4000001000000018", host: byCvv, what: "no range holds it; the host approves" },
 
@@ -161,6 +191,10 @@ export function findScenario(card: string): Scenario | undefined {
 /** The books name the scenario of a charge, because they never hold its card number. */
 export function findScenarioNamed(name: string): Scenario | undefined {
   return byName.get(name);
+}
+
+function challenge(end: ChallengeEnd): SecureRule {
+  return { kind: "challenge", end };
 }
 
 function decline(code: string, explained?: string): Outcome {

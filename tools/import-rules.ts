@@ -46,6 +46,9 @@ export const importRules: readonly Rule[] = [
   ["gateway/engine",        ["gateway"]],
   ["gateway/doers",         ["gateway"]],
   ["gateway/edges",         ["gateway"]],
+  ["gateway/threeds.ts",    ["gateway"]],
+  ["gateway/acquirer-links", ["gateway"]],
+  ["gateway/directory-links", ["gateway"]],
   ["gateway/cli",           ["gateway"]],
 
   ["sandbox-bank",          ["protocols"]],

@@ -26,6 +26,9 @@ const recognisedRepeats: ReadonlySet<string> = new Set([
   "make-rebill",
   "make-rebill-sale",
   "make-rebill-preauth",
+  "upload-method-url-result",
+  "upload-cres-result",
+  "upload-pares-result",
 ]);
 
 export function renderClient(examples: readonly Example[]): string {

@@ -16,7 +16,7 @@ export function attemptOf(
 ): Attempt | undefined {
   const { kind, charge, amount, authentication } = transaction;
   if (charge === undefined || !isCharge(kind)) return undefined;
-  const proof = authentication && { eci: authentication.eci, value: undefined };
+  const proof = authentication && { eci: authentication.eci, value: authentication.value };
   const { credential } = purchase;
   return { kind, charge, amount, card, cvv, authentication: proof, credential };
 }

@@ -3,7 +3,7 @@
  * While nothing has left, another gate may take the order; afterwards none ever does.
  */
 import { nextAmount } from "../orders/amounts.ts";
-import type { Doer } from "../orders/doer.ts";
+import type { CardInHand, Doer } from "../orders/doer.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { GateFacts, Order, Reason } from "../orders/order.ts";
 import type { Authorization } from "./acquirer.ts";
@@ -14,6 +14,10 @@ import type { IsTooLate } from "./too-late.ts";
 type Needs = ApprovalNeeds & {
   readonly acquirerOf: AcquirerOf;
   readonly findCard: FindCard;
+  /** The card with its CVV, while the cardholder was being authenticated. */
+  readonly takeHeld: (order: Order) => Promise<CardInHand | undefined>;
+  /** The issuer may be given what it asks for: a cardholder who is challenged. */
+  readonly mayChallenge: (order: Order, responseCode: string) => boolean;
   readonly reasonOf: (responseCode: string) => Reason;
   /** A lost card is refused for any amount, and what may yet be done is not tried anew. */
   readonly endsList: (responseCode: string) => boolean;
@@ -29,10 +33,9 @@ export function makeAuthorize(needs: Needs): Doer {
     // Begun by a node that ended: it may have left, so it is never sent again.
     if (startedBefore) return inDoubt(acquirer?.inquire !== undefined, "node_lost");
 
-    // A registered card is in the vault; any other exists only while its order is in hand.
-    const isRegistered = order.purchase.credential !== undefined;
-    const card = inHand ?? (isRegistered ? await needs.findCard(order) : undefined);
-    const attempt = card && attemptOf(order, card, inHand?.cvv);
+    const paid = inHand ?? (await findPaid(order));
+    if (paid === undefined) return cardLost;
+    const attempt = attemptOf(order, paid, paid.cvv);
     if (attempt === undefined || needs.isTooLate(order)) return notSent;
     if (acquirer === undefined) return goElsewhere(order, "no such gate");
     const outcome = await acquirer.authorize(attempt);
@@ -46,6 +49,19 @@ export function makeAuthorize(needs: Needs): Doer {
     }
   };
 
+  /**
+   * A card of which the merchant keeps a reference may be charged without its CVV, and so may one
+   * whose CVV was answered once already. Any other exists only while its order is in hand, or held.
+   */
+  async function findPaid(order: Order): Promise<CardInHand | undefined> {
+    const { transaction, purchase } = order;
+    const held = transaction.threeds && (await needs.takeHeld(order));
+    if (held !== undefined) return held;
+    const isEnough = purchase.credential !== undefined || transaction.demanded !== undefined;
+    const kept = isEnough ? await needs.findCard(order) : undefined;
+    return kept && { ...kept, cvv: undefined };
+  }
+
   function goElsewhere(order: Order, cause: string): OrderEvent {
     const gate = needs.findOtherGate(order);
     return gate === undefined ? notSent : { kind: "rerouted", gate, cause };
@@ -54,6 +70,9 @@ export function makeAuthorize(needs: Needs): Doer {
   function answered(order: Order, { kind, answer }: Answered): OrderEvent {
     if (kind === "refused") {
       const reason = needs.reasonOf(answer.responseCode);
+      if (needs.mayChallenge(order, answer.responseCode)) {
+        return { kind: "authentication_demanded", answer, reason };
+      }
       const next = needs.endsList(answer.responseCode) ? undefined : nextAmount(order);
       return next === undefined
         ? { kind: "refused", answer, reason }
@@ -62,6 +81,12 @@ export function makeAuthorize(needs: Needs): Doer {
     return approvalEvent(order, { kind, answer });
   }
 }
+
+/** The database has lost it by a crash: nothing was sent, and nothing can be. */
+const cardLost: OrderEvent = {
+  kind: "gate_unavailable",
+  reason: { code: "card_not_held", detail: "" },
+};
 
 type Answered = Exclude<Authorization, { readonly kind: "not_sent" | "unknown" }>;
 

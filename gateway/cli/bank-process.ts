@@ -22,6 +22,7 @@ export async function startBankProcess(config: Config): Promise<BankProcess | St
       GW_BANK_PORT: String(config.bankPort),
       GW_BANK_HOST_PORT: String(config.bankHostPort),
       GW_BANK_BINARY_HOST_PORT: String(config.bankBinaryHostPort),
+      GW_BANK_DIRECTORY_PORT: String(config.bankDirectoryPort),
       GW_DATA_DIR: config.dataDir,
       GW_BANK_FOLLOW_STDIN: "1",
     },
@@ -34,8 +35,8 @@ export async function startBankProcess(config: Config): Promise<BankProcess | St
   if (address !== undefined) return { address, stop: () => stop(child) };
   return new StartProblem(
     `The sandbox bank did not start: ${complaint.trim()} ` +
-      "Set GW_BANK_PORT, GW_BANK_HOST_PORT and GW_BANK_BINARY_HOST_PORT to free ports " +
-      "(0 takes any).",
+      "Set GW_BANK_PORT, GW_BANK_HOST_PORT, GW_BANK_BINARY_HOST_PORT and " +
+      "GW_BANK_DIRECTORY_PORT to free ports (0 takes any).",
   );
 }
 
@@ -52,12 +53,16 @@ async function untilReady(child: ChildProcess): Promise<BankAddress | undefined>
 }
 
 function parse(line: string): BankAddress | undefined {
-  const [, url, host, binaryHost] = saysReady.exec(line) ?? [];
-  if (url === undefined || host === undefined || binaryHost === undefined) return undefined;
-  return { url, host, binaryHost };
+  const [, url, host, binaryHost, directory] = saysReady.exec(line) ?? [];
+  if (url === undefined || host === undefined) return undefined;
+  if (binaryHost === undefined || directory === undefined) return undefined;
+  return { url, host, binaryHost, directory };
 }
 
-const saysReady = /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)","binaryHost":"([^"]+)"\}$/;
+const text = '"([^"]+)"';
+const saysReady = new RegExp(
+  `^\\{"bank":"ready","url":${text},"host":${text},"binaryHost":${text},"directory":${text}\\}$`,
+);
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -6,6 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeAdministration } from "../storage/administration.ts";
 import { loadConfiguration, loadGates } from "../storage/configuration.ts";
+import { makeDirectoryAdministration } from "../storage/directories.ts";
 import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { openKeys } from "../vault/keys.ts";
@@ -31,6 +32,8 @@ export type BankAddress = {
   readonly host: string;
   /** Where the bank speaks its second dialect. */
   readonly binaryHost?: string;
+  /** Its directory server for 3-D Secure. */
+  readonly directory?: string;
 };
 
 export async function openVault({ database, masterKey }: House): Promise<Vault> {
@@ -70,6 +73,33 @@ export async function putSandboxGates(
     settings: { ...sandboxSettings, ...split(binaryHost) },
   });
   return { sandbox, binary };
+}
+
+/** The bank's certificates lie in the data folder that it shares with us. */
+export async function putSandboxDirectory(
+  { database, config }: House,
+  { directory }: BankAddress,
+): Promise<void> {
+  if (directory === undefined) return;
+  const folder = join(resolve(config.dataDir), "bank", "tls");
+  await makeDirectoryAdministration(database.query).put({
+    name: "sandbox",
+    networks: [],
+    settings: {
+      url: `${directory}/emv3ds`,
+      url102: `${directory}/threeds102`,
+      certificateFile: join(folder, "gateway.pem"),
+      keyFile: join(folder, "gateway.key"),
+      authorityFile: join(folder, "directory-ca.pem"),
+      paresRootsFile: join(folder, "pares-root.pem"),
+      referenceNumber: "3DS_LOA_SER_TOLLGATE_000001",
+      operatorId: "10000000001",
+      requestorId: "TOLLGATE-DEMONSTRATION",
+      requestorName: "Tollgate Demonstration",
+      requestorUrl: "https://shop.example",
+      sandbox: true,
+    },
+  });
 }
 
 /** As they were put last; nothing before the first start. */

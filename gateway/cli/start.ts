@@ -9,7 +9,12 @@ import { type Gateway, startGateway } from "../main.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { startBankProcess } from "./bank-process.ts";
 import { printBanner } from "./banner.ts";
-import { makeDemonstration, putSandboxGates, writeDemoFile } from "./demonstration.ts";
+import {
+  makeDemonstration,
+  putSandboxDirectory,
+  putSandboxGates,
+  writeDemoFile,
+} from "./demonstration.ts";
 import { makeDemonstrationKey } from "./demonstration-key.ts";
 import { complain, type House, openHouse } from "./house.ts";
 import { refuseInProduction } from "./production.ts";
@@ -43,6 +48,7 @@ async function startStaging(
   if (bank instanceof StartProblem) return complain(bank);
   try {
     const gates = await putSandboxGates(house, bank.address);
+    await putSandboxDirectory(house, bank.address);
     const set = await makeDemonstration(house, gates);
     const unreadable = await makeDemonstrationKey(house);
     if (unreadable !== undefined) return complain(unreadable);

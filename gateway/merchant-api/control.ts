@@ -4,7 +4,7 @@
  * form before it is believed. An unknown login and a wrong checksum take the same path and time.
  */
 import { hash, timingSafeEqual } from "node:crypto";
-import type { EntryPoint } from "../orders/merchant.ts";
+import type { EntryPoint, Merchant } from "../orders/merchant.ts";
 import { findCurrency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
 import { parseAmount } from "../values/money.ts";
@@ -30,6 +30,11 @@ export function checkControl(
     timingSafeEqual(hash("sha1", signed + merchant.controlKey.reveal(), "buffer"), control);
   const sameControl = first === "{id?}" ? isSigned(id + text) || isSigned(text) : isSigned(text);
   return sameLogin && sameControl ? undefined : new Failure("control_mismatch");
+}
+
+/** What we sign for the merchant: he finds out by it that we have said so. */
+export function signFor({ controlKey }: Merchant, text: string): string {
+  return hash("sha1", text + controlKey.reveal(), "hex");
 }
 
 /** An amount that is none in its currency, or has no currency: the formula could not be made. */

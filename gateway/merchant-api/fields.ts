@@ -116,9 +116,9 @@ export function phone(documentation: string): Field<string> {
   return pattern("15/String", /^[\d+\-() ]{1,15}$/, documentation);
 }
 
-export function url(documentation: string): Field<string> {
-  return field("1024/String", documentation, (text) => {
-    if (isLonger(text, 1024)) return new Fault("longer than 1024 characters");
+export function url(documentation: string, max = 1024): Field<string> {
+  return field(`${max}/String`, documentation, (text) => {
+    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
     const parsed = URL.parse(text);
     const absolute = parsed !== null && /^https?:\/\/[^/]/i.test(text);
     return absolute && !/[\s\\]/.test(text) ? text : new Fault("not an absolute http(s) URL");
@@ -140,6 +140,13 @@ export function cardRefId(documentation: string): Field<string> {
 export function serialNumber(documentation: string): Field<string> {
   return field("36/String", documentation, (text) => {
     return isSerialNumber(text) ? text.toLowerCase() : new Fault("not a serial number");
+  });
+}
+
+/** An id as 3-D Secure writes them. */
+export function uuid(documentation: string): Field<string> {
+  return field("36/String", documentation, (text) => {
+    return isSerialNumber(text) ? text.toLowerCase() : new Fault("not a UUID");
   });
 }
 

@@ -23,6 +23,8 @@ export type Operation = {
   readonly path: string;
   /** Where it exists; in both when it does not say. */
   readonly versions?: readonly Version[];
+  /** A group's id is taken in the endpoint's place as well. */
+  readonly takesGroupIds?: boolean;
   readonly purpose: string;
   readonly request: Fields;
   readonly control: readonly ControlTerm[];
@@ -73,6 +75,7 @@ export function operation<Request extends Fields>(definition: {
   readonly name: string;
   readonly path: string;
   readonly versions?: readonly Version[];
+  readonly takesGroupIds?: boolean;
   readonly purpose: string;
   readonly request: Request;
   readonly control: readonly (ControlTerm & (keyof Request | "{id}" | "{id?}" | object))[];
@@ -91,7 +94,8 @@ export function versionsOf({ versions = ["v2", "v4"] }: Operation): readonly Ver
 
 /** The path of the operation in one of its versions. */
 export function pathIn(version: Version, { path }: Operation): string {
-  return path.replace(/^\/v\d\//, `/${version}/`);
+  // The uploads of 3-D Secure have a version of their own in their path.
+  return version === "v4" ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path;
 }
 
 /** The endpoint that takes this currency: the only one, or the group's one for it. */

@@ -50,7 +50,9 @@ export function makePipeline(
     const body = readBody(call);
     if (body instanceof Failure) return refused(body);
 
-    const entryPoint = needs.findEntryPoint(call.form, call.id);
+    const entryPoint =
+      needs.findEntryPoint(call.form, call.id) ??
+      (operation.takesGroupIds === true ? needs.findEntryPoint("group", call.id) : undefined);
     if (entryPoint === undefined) return refused(new Failure("unknown_endpoint"));
 
     const { sent } = body;

@@ -3,6 +3,7 @@ import type { FoundOrder } from "../orders/asked.ts";
 import { initialOf } from "../orders/family.ts";
 import type { Services } from "../services.ts";
 import { Failure } from "../values/failure.ts";
+import { printBrowserStep } from "../views/browser-step.ts";
 import { printStatus } from "../views/status.ts";
 import type { Reply } from "./operation.ts";
 
@@ -17,8 +18,16 @@ export async function statusReply(
     type: "status-response",
     clientOrderId: found.order.clientOrderId,
     orderId: found.order.id,
-    fields: printStatus(found, { bySerialNumber, cardRefId, printDate }),
+    fields: [
+      ...printStatus(found, { bySerialNumber, cardRefId, printDate }),
+      ...printBrowserStep(stepOf(found, services)),
+    ],
   };
+}
+
+/** Of the order's present transaction; an earlier one waits for nobody any more. */
+function stepOf({ order, transaction }: FoundOrder, { journeys }: Services) {
+  return transaction === order.transaction ? journeys.stepOf(order) : undefined;
 }
 
 /**

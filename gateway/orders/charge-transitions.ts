@@ -19,6 +19,8 @@ export const sale: TransitionTable = {
 
   authenticating: {
     method_requested:      to("awaiting_method"),
+    authentication_due:    to("authenticating", "authenticate"),
+    enrolment_due:         to("authenticating", "ask_enrolment"),
     challenge_requested:   to("awaiting_challenge"),
     pareq_requested:       to("awaiting_pares"),
     authenticated:         to("authorizing", "authorize"),
@@ -30,12 +32,29 @@ export const sale: TransitionTable = {
     method_uploaded:       to("authenticating", "authenticate"),
     expired:               to("declined", "notify_merchant"),
   },
+  // The directory server's word decides, the browser's return only hastens: either may come first.
   awaiting_challenge: {
-    challenge_returned:    to("authenticating", "read_challenge"),
+    challenge_passed:      to("awaiting_return"),
+    challenge_returned:    to("awaiting_result"),
+    left_unauthenticated:  to("authorizing", "authorize"),
+    authentication_failed: to("declined", "notify_merchant"),
     expired:               to("declined", "notify_merchant"),
   },
+  awaiting_result: {
+    challenge_passed:      to("authorizing", "authorize"),
+    left_unauthenticated:  to("authorizing", "authorize"),
+    authentication_failed: to("declined", "notify_merchant"),
+    expired:               to("declined", "notify_merchant"),
+  },
+  awaiting_return: {
+    challenge_returned:    to("authorizing", "authorize"),
+    // Cardholders close windows.
+    expired:               to("authorizing", "authorize"),
+  },
   awaiting_pares: {
-    pares_uploaded:        to("authenticating", "read_pares"),
+    authenticated:         to("authorizing", "authorize"),
+    left_unauthenticated:  to("authorizing", "authorize"),
+    authentication_failed: to("declined", "notify_merchant"),
     expired:               to("declined", "notify_merchant"),
   },
 
@@ -43,6 +62,7 @@ export const sale: TransitionTable = {
     authorized:            to("approved", "notify_merchant"),
     refused:               to("declined", "notify_merchant"),
     amount_refused:        to("authorizing", "authorize"),
+    authentication_demanded: to("authenticating", "look_up_3ds"),
     // Only while nothing has left: an unknown outcome never goes to another gate.
     rerouted:              to("authorizing", "authorize"),
     gate_unavailable:      to("error", "notify_merchant"),

@@ -5,6 +5,8 @@
  */
 export const immediateEffects = ["screen", "look_up_3ds"] as const;
 export const carriedEffects = [
+  "authenticate",
+  "ask_enrolment",
   "authorize",
   "inquire",
   "reverse",
@@ -12,13 +14,7 @@ export const carriedEffects = [
   "give_back",
   "alert_operator",
 ] as const;
-export const plannedEffects = [
-  "open_wallet",
-  "authenticate",
-  "read_challenge",
-  "read_pares",
-  "notify_merchant",
-] as const;
+export const plannedEffects = ["open_wallet", "notify_merchant"] as const;
 
 export type ImmediateEffect = (typeof immediateEffects)[number];
 export type CarriedEffect = (typeof carriedEffects)[number];

@@ -5,13 +5,14 @@
 
 import type { ReceiptId, SerialNumber } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
+import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
 import type {
   Answer,
-  Authentication,
   CardFacts,
   FollowUpRequest,
   GateFacts,
   Reason,
+  ThreeDSecure,
 } from "./order.ts";
 
 type Facts = {
@@ -23,15 +24,22 @@ type Facts = {
   cleared_for_3ds: { readonly gate: GateFacts };
   filtered_out: { readonly reason: Reason };
 
-  method_requested: object;
-  method_uploaded: object;
-  challenge_requested: object;
+  /** What the card's range asks for first: the issuer's method, or the question itself. */
+  method_requested: { readonly threeds: ThreeDSecure };
+  authentication_due: { readonly threeds: ThreeDSecure };
+  enrolment_due: { readonly threeds: ThreeDSecure };
+  method_uploaded: { readonly browser: SeenBrowser };
+  challenge_requested: { readonly challenge: Challenge };
+  /** The directory server says so; the cardholder's browser is not back yet. */
+  challenge_passed: { readonly authentication: Authentication };
+  /** The browser is back; what it says of the challenge is not believed. */
   challenge_returned: object;
-  pareq_requested: object;
-  pares_uploaded: object;
+  pareq_requested: { readonly payerRequest: PayerRequest };
   authenticated: { readonly authentication: Authentication };
   left_unauthenticated: { readonly authentication: Authentication };
   authentication_failed: { readonly authentication?: Authentication; readonly reason: Reason };
+  /** The issuer refuses the charge until the cardholder has been challenged. */
+  authentication_demanded: { readonly answer: Answer; readonly reason: Reason };
 
   authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
   refused: { readonly answer: Answer; readonly reason: Reason };

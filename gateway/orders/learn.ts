@@ -4,7 +4,7 @@
  */
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { OrderEvent } from "./events.ts";
+import type { EventOf, OrderEvent } from "./events.ts";
 import type { Charge, GateFacts, Order, Reason, Transaction } from "./order.ts";
 import { referenceOf, traceNumberOf } from "./trace.ts";
 import type { Stage } from "./transitions.ts";
@@ -20,11 +20,25 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
     case "amount_refused":
     case "amount_reversed":
       return nextTry(order, event.next, at);
+    case "method_requested":
+    case "authentication_due":
+    case "enrolment_due":
+      return { threeds: event.threeds };
+    case "method_uploaded":
+    case "challenge_requested":
+    case "pareq_requested":
+      return progressOf(transaction, event);
+    case "challenge_passed":
+      return { authentication: event.authentication, ...chargeFrom(transaction, at) };
+    case "challenge_returned":
+      return chargeFrom(transaction, at);
     case "authenticated":
     case "left_unauthenticated":
-      return { authentication: event.authentication };
+      return { authentication: event.authentication, ...chargeFrom(transaction, at) };
     case "authentication_failed":
       return { authentication: event.authentication, reason: event.reason };
+    case "authentication_demanded":
+      return { ...nextTry(order, transaction.amount, at), demanded: event.reason };
     case "authorized":
       return { answer: event.answer, receiptId: event.receiptId };
     case "refused":
@@ -50,10 +64,39 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
     case "settled_as_not_done":
       return { reason: transaction.reason ?? { code: "settled_by_operator", detail: "" } };
     case "expired":
-      return { reason: lateness[transaction.stage] ?? transaction.reason };
+      return lateOf(transaction, at);
     default:
       return {};
   }
+}
+
+type ThreeDsProgress =
+  | EventOf<"method_uploaded">
+  | EventOf<"challenge_requested">
+  | EventOf<"pareq_requested">;
+
+/** What was needed for an earlier step only is left behind. */
+function progressOf({ threeds }: Transaction, event: ThreeDsProgress): Partial<Transaction> {
+  if (threeds === undefined) return {};
+  const { browser: _, ...going } = threeds;
+  switch (event.kind) {
+    case "method_uploaded":
+      return { threeds: { ...threeds, browser: event.browser } };
+    case "challenge_requested":
+      return { threeds: { ...going, challenge: event.challenge } };
+    case "pareq_requested":
+      return { threeds: { ...going, payerRequest: event.payerRequest } };
+  }
+}
+
+/** The cardholder took his time: the charge leaves now. */
+function chargeFrom({ charge }: Transaction, at: Instant): Partial<Transaction> {
+  return charge === undefined ? {} : { charge: { ...charge, transmittedAt: at } };
+}
+
+function lateOf(transaction: Transaction, at: Instant): Partial<Transaction> {
+  if (transaction.stage === "awaiting_return") return chargeFrom(transaction, at);
+  return { reason: lateness[transaction.stage] ?? transaction.reason };
 }
 
 const expiredInside: Reason = { code: "processing_expired", detail: "" };
@@ -63,6 +106,7 @@ const lateness: { readonly [Where in Stage]?: Reason } = {
   authenticating: expiredInside,
   awaiting_method: { code: "method_expired", detail: "" },
   awaiting_challenge: { code: "challenge_expired", detail: "" },
+  awaiting_result: { code: "challenge_result_missing", detail: "" },
   awaiting_pares: { code: "pares_expired", detail: "" },
 };
 

@@ -17,6 +17,7 @@ import type {
 } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
+import type { Authentication, ThreeDSecure } from "./authentication.ts";
 import type { Effect } from "./effects.ts";
 import type { Stage } from "./transitions.ts";
 
@@ -99,6 +100,15 @@ export type CardFacts = {
   readonly hashId: string;
   /** As the BIN table had it when the order came; nothing for an unknown one. */
   readonly issuer?: Issuer;
+  /** How the card takes part in 3-D Secure; nothing when it does not, or is not asked to. */
+  readonly enrolment?: Enrolment;
+};
+
+/** What the card's range offered when the order came. */
+export type Enrolment = {
+  readonly directory: string;
+  readonly version: string;
+  readonly methodUrl?: string;
 };
 
 export type Issuer = {
@@ -125,6 +135,10 @@ export type Transaction = {
   readonly charge: Charge | undefined;
   readonly answer: Answer | undefined;
   readonly authentication: Authentication | undefined;
+  /** While the cardholder is being authenticated, and how that went. */
+  readonly threeds?: ThreeDSecure;
+  /** Why the issuer has refused a charge without a challenge: it is tried once more, with one. */
+  readonly demanded?: Reason;
   /** Why it ended otherwise than approved. */
   readonly reason: Reason | undefined;
   readonly receiptId: ReceiptId | undefined;
@@ -199,11 +213,6 @@ export type Loyalty = {
   readonly program?: string;
 };
 
-export type Authentication = {
-  readonly status: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
-  readonly eci: string | undefined;
-};
-
 /** A payment with a stored card, as the networks want it told. */
 export type Credential = {
   readonly initiator: Initiator;
@@ -217,4 +226,5 @@ export type Scenario = "REGULAR" | "IRREGULAR";
 
 export type Reason = { readonly code: FailureCode; readonly detail: string };
 
+export type { Authentication, ThreeDSecure } from "./authentication.ts";
 export type { Stage } from "./transitions.ts";

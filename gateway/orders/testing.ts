@@ -24,6 +24,7 @@ import type {
   GateFacts,
   Order,
   Stage,
+  ThreeDSecure,
   TransactionKind,
 } from "./order.ts";
 
@@ -37,6 +38,8 @@ export const deadlines: Deadlines = {
     authenticating: 2_000,
     awaiting_method: 3_000,
     awaiting_challenge: 4_000,
+    awaiting_result: 4_200,
+    awaiting_return: 4_500,
     awaiting_pares: 5_000,
     authorizing: 6_000,
     inquiring: 6_500,
@@ -154,6 +157,24 @@ export function meet(order: Order, event: OrderEvent, at: Instant = start): Orde
 
 export const unsupported = { status: "UNSUPPORTED", eci: "07" } as const;
 const authenticated = { status: "AUTHENTICATED", eci: "05" } as const;
+export const threeds: ThreeDSecure = {
+  directory: "sandbox",
+  version: "2.2.0",
+  transactionId: "6afa6072-9412-446b-9673-2f98b3ee98a2",
+  methodUrl: "https://issuer.example/method",
+};
+const challenge = {
+  acsUrl: "https://issuer.example/challenge",
+  acsTransactionId: "375d90ad-3873-498b-9133-380cbbc8d99d",
+  directoryTransactionId: "0b470d4d-d79b-4a1b-8a4a-1a5a3b0f6a11",
+  creq: "e30",
+};
+const payerRequest = {
+  acsUrl: "https://issuer.example/pareq",
+  pareq: "eJw",
+  date: "20261115 09:00:00",
+};
+const wanted = { code: "authentication_required", detail: "[1A]" } as const;
 const funds = { code: "insufficient_funds", detail: "[51]" } as const;
 const noWallet = { code: "wallet_refused", detail: "" } as const;
 const tooMuch = { code: "amount_above_maximum", detail: "" } as const;
@@ -171,15 +192,18 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   cleared_for_3ds:       { kind: "cleared_for_3ds", gate },
   filtered_out:          { kind: "filtered_out", reason: tooMuch },
 
-  method_requested:      { kind: "method_requested" },
-  method_uploaded:       { kind: "method_uploaded" },
-  challenge_requested:   { kind: "challenge_requested" },
+  method_requested:      { kind: "method_requested", threeds },
+  authentication_due:    { kind: "authentication_due", threeds },
+  enrolment_due:         { kind: "enrolment_due", threeds: { ...threeds, version: "1.0.2" } },
+  method_uploaded:       { kind: "method_uploaded", browser: { completion: "Y", properties: {} } },
+  challenge_requested:   { kind: "challenge_requested", challenge },
+  challenge_passed:      { kind: "challenge_passed", authentication: authenticated },
   challenge_returned:    { kind: "challenge_returned" },
-  pareq_requested:       { kind: "pareq_requested" },
-  pares_uploaded:        { kind: "pares_uploaded" },
+  pareq_requested:       { kind: "pareq_requested", payerRequest },
   authenticated:         { kind: "authenticated", authentication: authenticated },
   left_unauthenticated:  { kind: "left_unauthenticated", authentication: unsupported },
   authentication_failed: { kind: "authentication_failed", reason: notThem },
+  authentication_demanded: { kind: "authentication_demanded", answer: { ...answer, responseCode: "1A" }, reason: wanted },
 
   authorized:            { kind: "authorized", answer, receiptId: asReceiptId("814660") },
   refused:               { kind: "refused", answer: { ...answer, responseCode: "51" }, reason: funds },

@@ -7,6 +7,8 @@ export type Stage =
   | "authenticating"
   | "awaiting_method"
   | "awaiting_challenge"
+  | "awaiting_result"
+  | "awaiting_return"
   | "awaiting_pares"
   | "authorizing"
   | "inquiring"

@@ -9,29 +9,50 @@ export type Page = {
   readonly title: string;
   readonly content: Html;
   /** Loads this address after so many seconds: a page that waits without scripts. */
-  readonly refresh?: { readonly seconds: number; readonly address: string } | undefined;
+  readonly refresh?: Refresh | undefined;
+  /** English when nothing is said. */
+  readonly language?: string;
+  /** Runs when the content is there; the page's headers must allow it. */
+  readonly script?: Script | undefined;
 };
 
-export function renderPage({ title, content, refresh }: Page): Html {
-  const waiting =
-    refresh &&
-    html`<meta http-equiv="refresh" content="${refresh.seconds};url=${refresh.address}">\n`;
+export type Refresh = {
+  readonly seconds: number;
+  readonly address: string;
+  /** Where scripts run, the page's own decides when to go. */
+  readonly onlyWithoutScripts?: boolean;
+};
+
+/** A script inside the page, and what a Content-Security-Policy allows it by. */
+export type Script = { readonly text: string; readonly source: string };
+
+export function makeScript(text: string): Script {
+  return { text, source: sourceOf(text) };
+}
+
+export function renderPage({ title, content, refresh, language = "en", script }: Page): Html {
+  const running = script && html`<script>${new Html(script.text)}</script>\n`;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-${waiting}<title>${title}</title>
+${refresh && renderRefresh(refresh)}<title>${title}</title>
 <link rel="icon" href="${icon}">
 <style>${new Html(style)}</style>
 </head>
 <body>
 ${content}
-</body>
+${running}</body>
 </html>
 `;
+}
+
+function renderRefresh({ seconds, address, onlyWithoutScripts = false }: Refresh): Html {
+  const tag = html`<meta http-equiv="refresh" content="${seconds};url=${address}">`;
+  return onlyWithoutScripts ? html`<noscript>${tag}</noscript>\n` : html`${tag}\n`;
 }
 
 /** A toll gate with its bar up. */
@@ -59,6 +80,7 @@ const style = `
   }
 }
 * { box-sizing: border-box }
+[hidden] { display: none !important }
 html { -webkit-text-size-adjust: 100%; scroll-padding-top: 1rem }
 body {
   margin: 0; background: var(--ground); color: var(--ink);
@@ -66,7 +88,14 @@ body {
 }
 main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
 main.narrow { max-width: 30rem; padding-top: 4rem }
+main.framing { max-width: 42rem }
+iframe {
+  display: block; max-width: 100%; margin: 1rem auto 0; background: #fff;
+  border: 1px solid var(--line); border-radius: .5rem;
+}
+iframe.unseen { position: absolute; left: -10px; width: 1px; height: 1px; border: 0; opacity: 0 }
 h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 }
+h1 + p { margin-top: .75rem }
 h2 { font-size: 1.2rem; line-height: 1.3; letter-spacing: -.01em; margin: 0 0 .25rem }
 h3 { font-size: .95rem; margin: 1.75rem 0 .5rem }
 p { margin: 0 0 1rem; max-width: 65ch }
@@ -148,4 +177,8 @@ footer { color: var(--muted); font-size: .9rem; padding: .5rem 0 }
 `;
 
 /** What the Content-Security-Policy allows this very style sheet by. */
-export const styleSource = `'sha256-${hash("sha256", style, "base64")}'`;
+export const styleSource = sourceOf(style);
+
+function sourceOf(text: string): string {
+  return `'sha256-${hash("sha256", text, "base64")}'`;
+}

@@ -128,7 +128,7 @@ async function open(t: TestContext, dataDir: string): Promise<Opened> {
   const vault = makeVault(keys, makeFindSealedCard(query));
   return {
     house,
-    held: makeHeldCards(keys, makeHeldStore(query)),
+    held: makeHeldCards(keys, makeHeldStore(query, { batchMax: 16, inFlightMax: 1 })),
     async keep() {
       const fingerprint = vault.fingerprint(merchant, number);
       const { keyId, sealed } = vault.seal(merchant, order, { ...card, fingerprint });

@@ -62,6 +62,8 @@ export const failures = {
   method_expired:           row("declined", 2010, "METHOD_RESULT_NOT_RECEIVED",  "3-D Secure: the method result did not come in time"),
   challenge_expired:        row("declined", 2011, "CHALLENGE_NOT_COMPLETED",     "3-D Secure: the challenge was not completed in time"),
   pares_expired:            row("declined", 2012, "PARES_NOT_RECEIVED",          "3-D Secure 1.0.2: the answer did not come in time"),
+  challenge_result_missing: row("declined", 2013, "CHALLENGE_RESULT_NOT_RECEIVED", "3-D Secure: the browser came back, the directory server's result did not come"),
+  pares_refused:            row("declined", 2014, "PARES_REFUSED",               "3-D Secure 1.0.2: the answer is not signed by the issuer, or belongs to another order"),
 
   wallet_refused:           row("declined", 3000, "WALLET_DATA_REFUSED", "the wallet's payment data was refused"),
 
@@ -72,6 +74,7 @@ export const failures = {
   processing_expired:       row("error", 5004, "PROCESSING_EXPIRED",      "the order was not carried on in time; nothing was sent"),
   no_gate:                  row("error", 5005, "NO_GATE",                 "no gate of the endpoint takes this currency and amount; nothing was sent"),
   settled_by_operator:      row("error", 5006, "SETTLED_BY_OPERATOR",     "the acquirer did not answer; an operator has made sure that nothing is charged"),
+  card_not_held:            row("error", 5007, "CARD_NO_LONGER_HELD",     "the card's data did not outlast a failure of the gateway; nothing was sent, order anew"),
 } as const satisfies Record<string, Row>;
 
 export type FailureCode = keyof typeof failures;

@@ -14,6 +14,15 @@ const statesByCountry: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(states).map(([country, codes]) => [country, new Set(codes.split(" "))]),
 );
 
+const numericCodes: ReadonlyMap<string, string> = new Map(
+  countries.flatMap(([alpha2, , numeric]) => (alpha2 && numeric ? [[alpha2, numeric]] : [])),
+);
+
+/** ISO 3166-1 numeric, three digits, for an alpha-2 code. */
+export function numericCountry(code: string): string | undefined {
+  return numericCodes.get(code);
+}
+
 export function isCountry(code: string): boolean {
   return countryCodes.has(code);
 }

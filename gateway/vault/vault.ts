@@ -2,7 +2,7 @@
  * The vault: the only place where card numbers are kept, sealed, and the only place that can open
  * them. It is asked through a few functions and says what storage it needs by the types below.
  */
-import { createHmac } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { CardNumber } from "../values/card-number.ts";
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
@@ -32,6 +32,9 @@ export type Vault = {
   fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
   /** Tells whether two requests are the same without keeping either. */
   digest(text: Secret<string>): Buffer;
+  /** For an address that we hand out: the same text gives the same, and nobody else can make it. */
+  tokenOf(text: string): string;
+  isToken(text: string, token: string): boolean;
   sealSecret(secret: Secret<string>, context: string): Buffer;
   openSecret(sealed: Uint8Array, context: string): Secret<string>;
 };
@@ -47,6 +50,10 @@ export type FindSealedCard = (
   merchant: MerchantId,
   card: CardId,
 ) => Promise<SealedCard | undefined>;
+
+/** 144 bits. */
+const tokenLength = 24;
+
 export function makeVault(keys: Keys, find: FindSealedCard): Vault {
   return {
     seal(merchantId, cardId, { number, expiryYear, expiryMonth, fingerprint }) {
@@ -71,6 +78,17 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
 
     digest(text) {
       return createHmac("sha256", keys.current("digests").key).update(text.reveal()).digest();
+    },
+
+    tokenOf: (text) => tokenUnder(keys.current("digests").key, text),
+
+    isToken(text, token) {
+      const given = Buffer.from(token);
+      // Those that were given out before a rotation are still good.
+      return keys.list("digests").some(({ key }) => {
+        const own = Buffer.from(tokenUnder(key, text));
+        return own.length === given.length && timingSafeEqual(own, given);
+      });
     },
 
     sealSecret(secret, context) {
@@ -100,6 +118,13 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
     await keys.reload();
     return openCard(merchantId, cardId, true);
   }
+}
+
+function tokenUnder(key: KeyObject, text: string): string {
+  return createHmac("sha256", key)
+    .update(`token/${text}`)
+    .digest("base64url")
+    .slice(0, tokenLength);
 }
 
 /** What a card is sealed for: it opens at its own place only. */

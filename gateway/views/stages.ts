@@ -14,6 +14,8 @@ const shown: Readonly<Record<Stage, Shown>> = {
   authenticating:     { status: "processing", suffix: "3d_validating" },
   awaiting_method:    { status: "processing", suffix: "3d_validating" },
   awaiting_challenge: { status: "processing", suffix: "3d_validating" },
+  awaiting_result:    { status: "processing", suffix: "3d_validating" },
+  awaiting_return:    { status: "processing", suffix: "3d_validating" },
   awaiting_pares:     { status: "processing", suffix: "3d_validating" },
   authorizing:        { status: "processing", suffix: "processing" },
   inquiring:          { status: "processing", suffix: "unknown" },

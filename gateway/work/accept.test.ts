@@ -94,6 +94,8 @@ function makeTried(...looks: readonly (readonly Known[])[]) {
     },
     nextOrderId: async () => asOrderId("590000000000000001"),
     findIssuer: () => undefined,
+    findEnrolment: () => undefined,
+    hold: async () => undefined,
     carry: {
       start: (order) => void started.push(order),
       has: () => false,

@@ -8,13 +8,14 @@ import type { Advance, Step } from "../orders/advance.ts";
 import type { Accepted, AskedOrder } from "../orders/asked.ts";
 import type { CardInHand } from "../orders/doer.ts";
 import { initialOf, newTransaction } from "../orders/family.ts";
-import type { CardFacts, Issuer, Order } from "../orders/order.ts";
+import type { CardFacts, Enrolment, Issuer, Order } from "../orders/order.ts";
 import { isFinal } from "../orders/transitions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import {
   asCardId,
   type CardId,
+  type EndpointId,
   type MerchantId,
   type OrderId,
   type SerialNumber,
@@ -67,6 +68,10 @@ type Needs = {
   readonly vault: Vault;
   readonly nextOrderId: () => Promise<OrderId>;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
+  /** How the card takes part in 3-D Secure, where the endpoint wants it to. */
+  readonly findEnrolment: (endpoint: EndpointId, number: CardNumber) => Enrolment | undefined;
+  /** Until the cardholder has been authenticated, and no longer. */
+  readonly hold: (order: Order, card: CardInHand) => Promise<void>;
   readonly carry: Carry;
   readonly clock: Clock;
   readonly inFlightMax: number;
@@ -125,6 +130,8 @@ export function makeAccept(needs: Needs): Accept {
     if (step instanceof Failure) return step;
 
     const { serialNumber, inHand } = asked;
+    // Whoever goes on with it may be another node. What is held in vain is destroyed by its time.
+    if (step.order.transaction.threeds !== undefined) await needs.hold(step.order, inHand);
     const begun = await needs.begin({ step, digest, serialNumber, card: sealed });
     if (begun === "taken") return "taken";
     needs.carry.start(step.order, { startedBefore: false, inHand });
@@ -132,13 +139,18 @@ export function makeAccept(needs: Needs): Accept {
   }
 
   /** A new card is sealed under the order's own id; a registered one is in the vault already. */
-  function cardOf({ merchantId, card, inHand }: AskedOrder, order: OrderId): HeldCard {
-    if (card.kind === "registered") return { facts: card.facts, sealed: undefined };
+  function cardOf(asked: AskedOrder, order: OrderId): HeldCard {
+    const { merchantId, endpointId, card, inHand } = asked;
+    const enrolment = needs.findEnrolment(endpointId, inHand.number);
+    const secure = enrolment === undefined ? {} : { enrolment };
+    if (card.kind === "registered") {
+      return { facts: { ...card.facts, ...secure }, sealed: undefined };
+    }
     const cardId = asCardId(order);
     const fingerprint = needs.vault.fingerprint(merchantId, inHand.number);
     const issuer = needs.findIssuer(inHand.number.issuerPrefix);
-    const known = { ...card.facts, cardId, hashId: fingerprint.hashId };
-    const facts = issuer === undefined ? known : { ...known, issuer };
+    const known = issuer === undefined ? {} : { issuer };
+    const facts = { ...card.facts, cardId, hashId: fingerprint.hashId, ...known, ...secure };
     return { facts, sealed: needs.vault.seal(merchantId, cardId, { ...inHand, fingerprint }) };
   }
 

@@ -72,17 +72,18 @@ export function makeCarry(needs: CarryNeeds): Carry {
   ): Promise<void> {
     let order = begun;
     let { startedBefore } = circumstances;
-    // The CVV is for the authorisation; after that it is forgotten.
+    // The CVV is for the authorisation; once that is answered it is forgotten.
     let held: CardInHand | undefined = circumstances.inHand;
     while (order.owed !== undefined && isCarried(order.owed.effect)) {
-      const event = await doers[order.owed.effect](order, { startedBefore, inHand: held });
+      const { effect } = order.owed;
+      const event = await doers[effect](order, { startedBefore, inHand: held });
       const next = await apply(order, event);
       if (next instanceof Failure) return needs.onRefused(order, event, next);
       onStep(next);
       order = next;
       journey.version = next.version;
       startedBefore = false;
-      if (!isBeforeNextTry(event)) held = withoutCvv(held);
+      if (effect === "authorize" && !isBeforeNextTry(event)) held = withoutCvv(held);
       if (isUnanswered(event)) return;
     }
   }

@@ -50,7 +50,8 @@ export function makeClaimWork(needs: ClaimNeeds): ClaimWork {
       expired ? { kind: "expired" } : { kind: "claimed", node },
     );
     if (taken === undefined) return false;
-    carry.start(taken, { startedBefore: true, inHand: undefined });
+    // An order that only waited was in nobody's hands: nothing of it can have left.
+    carry.start(taken, { startedBefore: order.owed !== undefined, inHand: undefined });
     return true;
   }
 

@@ -37,7 +37,7 @@ export function makeAttendCharge(desk: Desk): Attend {
     const scenario = findScenario(card);
     const { month } = desk.clock.now();
     const proof = line.dialect.readProof(request.fields);
-    const outcome = decide({ request, card, amount, month, proof }, scenario, desk.switches);
+    const outcome = decide({ request, card, amount, month, proof }, scenario, desk);
     const charge = { request, reference, amount, currency: nameCurrency(currency), scenario };
     carryOut(outcome, charge, line, desk);
   };

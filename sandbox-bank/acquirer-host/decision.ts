@@ -3,6 +3,8 @@
  * whole-bank shares, which touch only what would be plainly approved.
  */
 import type { Message } from "@tollgate/protocols/iso8583";
+import type { AuthenticationValues } from "../issuer/authentication-values.ts";
+import { eciFor } from "../issuer/networks.ts";
 import {
   amountOutcomes,
   cvvMismatch,
@@ -27,15 +29,21 @@ export type Asked = {
   readonly proof: Proof | undefined;
 };
 
+export type Deciding = {
+  readonly switches: Switchboard;
+  readonly authenticationValues: AuthenticationValues;
+};
+
 export function decide(
   asked: Asked,
   scenario: Scenario | undefined,
-  switches: Switchboard,
+  { switches, authenticationValues }: Deciding,
 ): Outcome {
   const fault = findFault(asked);
   if (fault !== undefined) return { kind: "decline", code: fault };
   if (asked.proof === undefined) return { kind: "decline", code: "30" };
-  const outcome = follow(scenario?.host ?? { kind: "by-cvv" }, asked, asked.proof);
+  const rule = scenario?.host ?? { kind: "by-cvv" };
+  const outcome = follow(rule, asked, asked.proof, authenticationValues);
   return outcome.kind === "approve" ? drawLot(switches) : outcome;
 }
 
@@ -60,14 +68,21 @@ function findFault({ request, card, amount, month }: Asked): string | undefined 
   return expiry !== undefined && expiry < month ? "54" : undefined;
 }
 
-function follow(rule: HostRule, { request, amount }: Asked, proof: Proof): Outcome {
+function follow(
+  rule: HostRule,
+  { request, card, amount }: Asked,
+  proof: Proof,
+  values: AuthenticationValues,
+): Outcome {
   switch (rule.kind) {
     case "by-cvv":
       return cvvOutcomes.get(proof.cvv) ?? cvvMismatch;
     case "by-amount":
       return amountOutcomes.get(String(amount % 100n).padStart(2, "0")) ?? approve;
     case "approve-if-authenticated":
-      return isAuthenticated(proof) ? approve : { kind: "decline", code: rule.otherwise };
+      return isAuthenticated(card, proof, values)
+        ? approve
+        : { kind: "decline", code: rule.otherwise };
     case "approve-unless-recurrent":
       return isRecurrent(request) ? { kind: "decline", code: rule.otherwise } : approve;
     default:
@@ -81,9 +96,13 @@ function drawLot(switches: Switchboard): Outcome {
   return isAnswerLost(switches) ? silence : approve;
 }
 
-/** Fully authenticated: an attempt (ECI 06 or 01) does not count as the cardholder's consent. */
-function isAuthenticated({ eci, hasAuthenticationValue }: Proof): boolean {
-  return (eci === "05" || eci === "02") && hasAuthenticationValue;
+/**
+ * Fully authenticated by the issuer of this very card: an attempt (ECI 06 or 01) does not count as
+ * the cardholder's consent, and a value that somebody made up counts for nothing.
+ */
+function isAuthenticated(card: string, proof: Proof, values: AuthenticationValues): boolean {
+  const { eci, authenticationValue = "" } = proof;
+  return eci === eciFor(card, "Y") && values.isGenuine(card, authenticationValue);
 }
 
 /** Entry mode 10: the card was on file. */

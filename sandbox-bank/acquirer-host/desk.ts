@@ -1,6 +1,7 @@
 /** What the host's answers are made with, and the connection as those who answer see it. */
 import type { Message } from "@tollgate/protocols/iso8583";
 import type { BankClock } from "../bank-clock.ts";
+import type { AuthenticationValues } from "../issuer/authentication-values.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Switchboard } from "../switches.ts";
 import type { HostDialect } from "./host-dialect.ts";
@@ -13,6 +14,7 @@ export type Desk = {
   readonly switches: Switchboard;
   readonly late: LateAnswers;
   readonly numbers: Numbers;
+  readonly authenticationValues: AuthenticationValues;
 };
 
 export type Line = {

@@ -20,7 +20,8 @@ export type HostDialect = {
 export type Proof = {
   readonly cvv: string;
   readonly eci: string | undefined;
-  readonly hasAuthenticationValue: boolean;
+  /** Base64, whatever the dialect writes. */
+  readonly authenticationValue: string | undefined;
 };
 
 /** Words for the cardholder. */

@@ -15,6 +15,8 @@ const freePorts = {
   GW_BANK_PORT: "0",
   GW_BANK_HOST_PORT: "0",
   GW_BANK_BINARY_HOST_PORT: "0",
+  GW_BANK_DIRECTORY_PORT: "0",
+  GW_RESULTS_PORT: "0",
 };
 
 type Settings = Readonly<Record<string, string>>;

@@ -7,29 +7,32 @@ import type { Test } from "./world.ts";
 export type BankProgram = {
   readonly url: string;
   readonly hostAddress: string;
+  readonly directoryUrl: string;
   kill(): Promise<void>;
   /** On the same ports and books as before. */
   startAgain(): Promise<void>;
 };
 
-const saysReady = /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)","binaryHost":"([^"]+)"\}$/m;
+const saysReady =
+  /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)","binaryHost":"([^"]+)","directory":"([^"]+)"\}$/m;
 
 export async function startBankProgram(t: Test, dataDir: string): Promise<BankProgram> {
   let program = start({
     GW_BANK_PORT: "0",
     GW_BANK_HOST_PORT: "0",
     GW_BANK_BINARY_HOST_PORT: "0",
+    GW_BANK_DIRECTORY_PORT: "0",
   });
   t.after(() => program.kill());
-  const { url, hostAddress, binaryHostAddress } = await untilReady(program);
+  const { url, hostAddress, binaryHostAddress, directoryUrl } = await untilReady(program);
   const ports = {
     GW_BANK_PORT: portOf(url),
     GW_BANK_HOST_PORT: portOf(`tcp://${hostAddress}`),
     GW_BANK_BINARY_HOST_PORT: portOf(`tcp://${binaryHostAddress}`),
+    GW_BANK_DIRECTORY_PORT: portOf(directoryUrl),
   };
   return {
-    url,
-    hostAddress,
+    ...{ url, hostAddress, directoryUrl },
     kill: () => program.kill(),
     async startAgain() {
       program = start(ports);
@@ -55,9 +58,10 @@ export async function setLatency(bankUrl: string, latencyMedianMs: number): Prom
 async function untilReady(program: Program) {
   return until("the bank is ready", () => {
     if (!program.isRunning) throw new Error(`The bank did not start:\n${program.output}`);
-    const [, url, hostAddress, binaryHostAddress] = saysReady.exec(program.output) ?? [];
-    return url && hostAddress && binaryHostAddress
-      ? { url, hostAddress, binaryHostAddress }
+    const [, url, hostAddress, binaryHostAddress, directoryUrl] =
+      saysReady.exec(program.output) ?? [];
+    return url && hostAddress && binaryHostAddress && directoryUrl
+      ? { url, hostAddress, binaryHostAddress, directoryUrl }
       : undefined;
   });
 }

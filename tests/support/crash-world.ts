@@ -84,6 +84,7 @@ export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
 async function startNode(settings: Readonly<Record<string, string>>): Promise<Node> {
   const program = startProgram(["gateway/cli/gw.ts", "serve"], {
     GW_PORT: "0",
+    GW_RESULTS_PORT: "0",
     GW_LOG_LEVEL: "debug",
     ...shortTimes,
     ...settings,

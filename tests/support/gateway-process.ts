@@ -108,6 +108,8 @@ async function makeFolder(): Promise<string> {
 
 const freePorts = {
   GW_PORT: "0",
+  GW_RESULTS_PORT: "0",
+  GW_BANK_DIRECTORY_PORT: "0",
   GW_BANK_PORT: "0",
   GW_BANK_HOST_PORT: "0",
   GW_BANK_BINARY_HOST_PORT: "0",

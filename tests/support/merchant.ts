@@ -88,6 +88,15 @@ export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: Ne
     register: (order: Acknowledged) => at(through).createCardRef(about(order, {})),
     cardInfo: (cardrefid = "") => at(through).getCardInfo({ cardrefid }),
     rebill: (fields: SaleFields) => at(through).makeRebill(rebillFields(fields)),
+    uploadMethod: (order: Acknowledged, fields: SaleFields = {}, endpoint = through) =>
+      at(endpoint).uploadMethodUrlResult({ ...methodFields, ...named(order), ...fields }),
+    uploadCres: (order: Acknowledged, cres: string, endpoint = through) =>
+      at(endpoint).uploadCresResult({ ...named(order), cres }),
+    uploadPares: (
+      order: Acknowledged,
+      answer: { readonly paRes: string; readonly md: string },
+      endpoint = through,
+    ) => at(endpoint).uploadParesResult({ ...named(order), ...answer }),
     /** What has become of one request. */
     describe: (asked: Acknowledged) =>
       at(through).status({
@@ -109,6 +118,28 @@ export function rebillFields(fields: SaleFields) {
     ipaddress: "203.0.113.7",
   };
   return { ...filled, ...fields };
+}
+
+/** A browser as most are; the id of the authentication comes from the status. */
+const methodFields = {
+  threeDSServerTransID: "",
+  threeDSCompInd: "Y",
+  notificationURL: "https://shop.example/3ds",
+  browserLanguage: "en-GB",
+  browserColorDepth: "24",
+  browserJavaEnabled: "false",
+  browserJavascriptEnabled: "true",
+  browserIP: "203.0.113.7",
+  browserUserAgent: "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0",
+  browserAcceptHeader: "text/html,application/xhtml+xml,*/*;q=0.8",
+  browserTZ: "-60",
+  browserScreenHeight: "1080",
+  browserScreenWidth: "1920",
+};
+
+/** Uploads name the order in words of their own. */
+function named(order: Acknowledged) {
+  return { "client-order-id": order["merchant-order-id"], orderid: order["gw-order-id"] };
 }
 
 export function about(order: Acknowledged, { amount, currency = "USD", comment }: HowMuch) {

@@ -15,6 +15,7 @@ import {
   createMerchantSet,
   makeDemonstration,
   openVault,
+  putSandboxDirectory,
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
 import { StartProblem } from "@tollgate/gateway/embedded";
@@ -32,7 +33,7 @@ export type Test = { after(clean: () => unknown): void };
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Work is looked for only when the test says so. */
-const quiet = { GW_CLAIM_EVERY_S: "86400", GW_PORT: "0", GW_DRAIN_S: "0" };
+const quiet = { GW_CLAIM_EVERY_S: "86400", GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" };
 
 export async function startWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
   const cleanUp = lastFirst(t);
@@ -56,6 +57,7 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     assertStandingsAgree(await house.database.query<KeptOrder>(keptOrders), bank.ledger());
   });
   const gates = await putSandboxGates(house, addressOf(bank));
+  await putSandboxDirectory(house, addressOf(bank));
   const set = await makeDemonstration(house, gates);
   let gateway = await start();
   cleanUp(() => end(gateway));
@@ -141,8 +143,8 @@ function lastFirst(t: Test): (clean: () => Promise<void>) => void {
   return (clean) => void cleanings.push(clean);
 }
 
-function addressOf({ url, hostAddress, binaryHostAddress }: Bank): BankAddress {
-  return { url, host: hostAddress, binaryHost: binaryHostAddress };
+function addressOf({ url, hostAddress, binaryHostAddress, directoryUrl }: Bank): BankAddress {
+  return { url, host: hostAddress, binaryHost: binaryHostAddress, directory: directoryUrl };
 }
 
 async function open(environment: Readonly<Record<string, string>>): Promise<House> {

@@ -82,6 +82,18 @@ const month = {
   currency: "USD",
 };
 
+const secure = { "client-order-id": tickets.client_orderid, orderid: tickets.orderid };
+const sampleTransactionId = "8a880dc0-d2d2-4067-bcb1-b08d1690b26e";
+const sampleCres = Buffer.from(
+  JSON.stringify({
+    messageType: "CRes",
+    messageVersion: "2.2.0",
+    threeDSServerTransID: sampleTransactionId,
+    acsTransID: "d7c1ee99-9478-44a6-b1f2-391e29c6b340",
+    transStatus: "Y",
+  }),
+).toString("base64url");
+
 // biome-ignore format: a table
 const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sale:    { ...tickets, order_desc: "Two tickets", amount: "10.42", currency: "USD" },
@@ -96,6 +108,9 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "make-rebill":           { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
   "make-rebill-sale":      { ...month, client_orderid: "subscription-12-02" },
   "make-rebill-preauth":   { ...month, client_orderid: "subscription-12-03" },
+  "upload-method-url-result": { ...secure, threeDSServerTransID: sampleTransactionId, threeDSCompInd: "Y" },
+  "upload-cres-result":       { ...secure, cres: sampleCres },
+  "upload-pares-result":      { ...secure, paRes: "eJzVWVmTo0iSfm+z/g9l1Y9MF6fQ0cYwe0Zq0BmzDsK9JICBKUu2", md: "q7dJ0s1mB2xYH5oTn4c8KpAe" },
 };
 
 const fieldWord = "gw";

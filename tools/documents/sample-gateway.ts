@@ -14,6 +14,7 @@ import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import type { Services } from "../../gateway/services.ts";
 import { makeLookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
+import { makeJudge } from "../../gateway/threeds/verdict.ts";
 import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
@@ -38,6 +39,8 @@ const sampleDeadlines: Deadlines = {
     authenticating: limitMs,
     awaiting_method: limitMs,
     awaiting_challenge: limitMs,
+    awaiting_result: limitMs,
+    awaiting_return: limitMs,
     awaiting_pares: limitMs,
     authorizing: limitMs,
     inquiring: limitMs,
@@ -55,7 +58,7 @@ const advance = makeAdvance(sampleDeadlines, {
     () => onlyEndpoint,
     () => true,
   ),
-  look_up_3ds: makeLookUp3ds(() => onlyEndpoint),
+  look_up_3ds: makeLookUp3ds(makeJudge(() => onlyEndpoint)),
 });
 
 const issuers = makeIssuerTable(sandboxRanges);
@@ -79,6 +82,8 @@ export function makeSampleGateway(): Services {
     },
     findKnown: async () => [],
     findIssuer: issuers.find,
+    findEnrolment: () => undefined,
+    hold: async () => undefined,
     vault: {
       seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
       fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "613942087530214466" }),
@@ -112,6 +117,7 @@ export function makeSampleGateway(): Services {
       waitForResult: async (found) => found,
     },
     cards: makeSampleCards(),
+    journeys: makeSampleJourneys(),
     printDate: makePrintDate("UTC"),
   };
 
@@ -124,6 +130,13 @@ export function makeSampleGateway(): Services {
     if (order === undefined) throw new Error(`There is no sample order ${id}.`);
     return order;
   }
+}
+
+/** Every upload is taken; what a step looks like is told by the guide. */
+function makeSampleJourneys(): Services["journeys"] {
+  const take = async (order: Order) => order;
+  const uploads = { uploadMethod: take, uploadChallenge: take, uploadPares: take };
+  return { find: async () => undefined, stepOf: () => undefined, ...uploads };
 }
 
 /** References that are always the same, of the card that was registered last. */

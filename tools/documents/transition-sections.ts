@@ -77,6 +77,8 @@ const deadlineSettings = {
   authenticating:     "processingDeadlineMs",
   awaiting_method:    "methodDeadlineMs",
   awaiting_challenge: "challengeDeadlineMs",
+  awaiting_result:    "resultWaitMs",
+  awaiting_return:    "resultGraceMs",
   awaiting_pares:     "paresDeadlineMs",
   authorizing:        "processingDeadlineMs",
   inquiring:          "processingDeadlineMs",

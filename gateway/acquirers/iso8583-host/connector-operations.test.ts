@@ -125,14 +125,16 @@ each("a card is verified without money", async (t, kind) => {
 });
 
 each("the bank learns of 3-D Secure and of stored cards", async (t, kind) => {
-  const { acquirer } = await startWorld(t, kind);
+  const { acquirer, bank } = await startWorld(t, kind);
+  const own = bank.makeAuthenticationValue(cards.scaRequired);
   const credential = { initiator: "MERCHANT", scenario: "REGULAR", networkId: undefined } as const;
   // biome-ignore format: a table
   const rows: readonly (readonly [AttemptChanges, code: string])[] = [
     [{ card: cards.scaRequired },                        "1A"],
     [{ card: cards.scaRequired, eci: "06", cavv },       "1A"],
     [{ card: cards.scaRequired, eci: "05" },             "1A"],
-    [{ card: cards.scaRequired, eci: "05", cavv },       "00"],
+    [{ card: cards.scaRequired, eci: "05", cavv },       "1A"],
+    [{ card: cards.scaRequired, eci: "05", cavv: own },  "00"],
     [{ card: cards.expiresSoon },                        "00"],
     [{ card: cards.expiresSoon, credential },            "54"],
   ];

@@ -101,6 +101,11 @@ export function endsList(responseCode: string): boolean {
   return isHard(responseCode) || maybeDone.has(responseCode);
 }
 
+/** Soft declines: the issuer would approve once the cardholder is authenticated (1A, or 65). */
+export function wantsAuthentication(responseCode: string): boolean {
+  return responseCode === "1A" || responseCode === "65";
+}
+
 export function isHard(responseCode: string): boolean {
   return byCode.get(responseCode)?.[3] === "hard";
 }

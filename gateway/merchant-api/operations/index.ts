@@ -11,6 +11,9 @@ import { preauth } from "./preauth.ts";
 import { returnMoney } from "./return.ts";
 import { sale } from "./sale.ts";
 import { status } from "./status.ts";
+import { uploadCresResult } from "./upload-cres-result.ts";
+import { uploadMethodUrlResult } from "./upload-method-url-result.ts";
+import { uploadParesResult } from "./upload-pares-result.ts";
 
 export const operations: readonly Operation[] = [
   sale,
@@ -25,4 +28,7 @@ export const operations: readonly Operation[] = [
   makeRebillSale,
   makeRebillPreauth,
   status,
+  uploadMethodUrlResult,
+  uploadCresResult,
+  uploadParesResult,
 ];

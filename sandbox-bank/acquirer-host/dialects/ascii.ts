@@ -17,7 +17,7 @@ export const ascii: HostDialect = {
   writeRemarks,
 };
 
-const noProof: Proof = { cvv: "", eci: undefined, hasAuthenticationValue: false };
+const noProof: Proof = { cvv: "", eci: undefined, authenticationValue: undefined };
 
 /** 42 the ECI, 43 the authentication value, 92 the CVV. */
 function readProof({ 48: field }: Fields): Proof | undefined {
@@ -28,7 +28,7 @@ function readProof({ 48: field }: Fields): Proof | undefined {
   return {
     cvv: elements.get("92") ?? "",
     eci: elements.get("42"),
-    hasAuthenticationValue: (elements.get("43") ?? "") !== "",
+    authenticationValue: elements.get("43"),
   };
 }
 

@@ -32,12 +32,16 @@ function readProof({ 60: indicators, 62: payment, 126: secrets }: Fields): Proof
   const security = secrets === undefined ? nothing : readComposite(security126, secrets);
   if (places instanceof DecodeFault || ids instanceof DecodeFault) return undefined;
   if (security instanceof DecodeFault) return undefined;
-  const given = security[10] ?? "";
+  const { 9: value, 10: given = "" } = security;
   return {
     cvv: given.startsWith("1") ? given.slice(2).trimStart() : "",
     eci: places[8],
-    hasAuthenticationValue: security[9] !== undefined,
+    authenticationValue: value === undefined ? undefined : hexToBase64(value),
   };
+}
+
+function hexToBase64(hex: string): string {
+  return Buffer.from(hex, "hex").toString("base64");
 }
 
 function writeRemarks(remarks: Remarks): string {

@@ -1,0 +1,45 @@
+/** The links behind the gates, wired together. Part of what `main.ts` wires. */
+import type { StartAcquirer } from "./acquirers/gates.ts";
+import { makeIso8583Acquirer } from "./acquirers/iso8583-host/connector.ts";
+import { dialects } from "./acquirers/iso8583-host/dialects/dialects.ts";
+import type { Config } from "./config.ts";
+import type { Log } from "./log/log.ts";
+import type { Metrics } from "./log/metrics.ts";
+import type { LateApproval } from "./orders/order.ts";
+import type { Clock } from "./values/time.ts";
+
+type Needs = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly reportLate: (approval: LateApproval) => Promise<unknown>;
+};
+
+export function makeStartAcquirer({
+  config,
+  clock,
+  log,
+  metrics,
+  reportLate,
+}: Needs): StartAcquirer {
+  return ({ name, kind, settings }) =>
+    makeIso8583Acquirer({
+      dialect: dialects[kind],
+      settings,
+      clock,
+      answerTimeoutMs: config.answerTimeoutMs,
+      limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
+      log: (event, facts) => log.info({ gate: name, ...facts }, event),
+      onLateApproval: (approval) => {
+        const { reference } = approval;
+        log.warn({ gate: name, reference }, "an approval came too late");
+        reportLate(approval).catch((error) => {
+          log.error({ err: error, reference }, "a late approval could not be recorded");
+        });
+      },
+      observe: {
+        answered: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
+      },
+    });
+}

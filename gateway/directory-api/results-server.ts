@@ -1,0 +1,140 @@
+/**
+ * Where directory servers post the results of challenges: HTTPS with certificates on both sides, on
+ * a port of its own. Whoever cannot show a certificate that one of our directory servers has issued
+ * gets no further than the handshake; and one's certificate is of no use at another's address.
+ */
+import { X509Certificate } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
+import { Failure } from "../values/failure.ts";
+
+export type ResultsOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly certificate: string;
+  readonly key: string;
+  /** By the directory server's name: the certificates that its own are issued by. */
+  readonly authorities: () => ReadonlyMap<string, string>;
+  /** The text of the answer; a failure when it could not be stored. */
+  readonly takeResult: (directory: string, text: string) => Promise<string | Failure>;
+  readonly onRefused: (cause: string) => void;
+  readonly onCrash: (error: unknown) => void;
+};
+
+export type ResultsServer = {
+  readonly port: number;
+  /** The directory servers are others now. */
+  update(): void;
+  stop(): Promise<void>;
+};
+
+const bodyBytesMax = 1_048_576;
+const requestTimeoutMs = 10_000;
+
+export async function startResultsServer(options: ResultsOptions): Promise<ResultsServer> {
+  const server = createServer(secureContext(options), (request, response) => {
+    answer(request, response, options).catch((error) => {
+      options.onCrash(error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    });
+  });
+  server.requestTimeout = requestTimeoutMs;
+  server.on("tlsClientError", (error) => options.onRefused(error.message));
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    update: () => server.setSecureContext(secureContext(options)),
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      const letGo = setTimeout(() => server.closeAllConnections(), 1_000).unref();
+      await closed;
+      clearTimeout(letGo);
+    },
+  };
+}
+
+function secureContext({ certificate, key, authorities }: ResultsOptions) {
+  return {
+    cert: certificate,
+    key,
+    ca: [...authorities().values()],
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2" as const,
+  };
+}
+
+async function listen(server: Server, { host, port }: ResultsOptions): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(port, host, resolve);
+  await promise;
+  server.off("error", reject);
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ResultsOptions,
+): Promise<void> {
+  const [, name] = /^\/results\/([^/?]+)$/.exec(request.url ?? "") ?? [];
+  const directory = name === undefined ? undefined : decodeName(name);
+  const authority = directory === undefined ? undefined : options.authorities().get(directory);
+  if (directory === undefined || authority === undefined) return end(response, 404);
+  if (!isIssuedBy((request.socket as TLSSocket).getPeerCertificate(true), authority)) {
+    options.onRefused(`another's certificate was shown at the address of ${directory}`);
+    return end(response, 403);
+  }
+  if (request.method !== "POST") return end(response.setHeader("allow", "POST"), 405);
+  if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
+    return end(response, 415);
+  }
+  const text = await readText(request);
+  if (text === undefined) return end(response, 413);
+  const told = await options.takeResult(directory, text);
+  if (told instanceof Failure) return end(response.setHeader("retry-after", "1"), 503);
+  response.writeHead(200, { "content-type": "application/json;charset=utf-8" }).end(told);
+}
+
+function decodeName(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The handshake has proved the chain; here it must lead to this directory server's authority. */
+function isIssuedBy(shown: DetailedPeerCertificate, authority: string): boolean {
+  const roots = (authority.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map(
+    (pem) => new X509Certificate(pem).fingerprint256,
+  );
+  const seen = new Set<string>();
+  let each: DetailedPeerCertificate | undefined = shown;
+  while (each?.fingerprint256 !== undefined && !seen.has(each.fingerprint256)) {
+    if (roots.includes(each.fingerprint256)) return true;
+    seen.add(each.fingerprint256);
+    each = each.issuerCertificate;
+  }
+  return false;
+}
+
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function end(response: ServerResponse, status: number): void {
+  response.writeHead(status).end();
+}

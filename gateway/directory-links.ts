@@ -1,0 +1,127 @@
+/**
+ * The ways to and from directory servers, wired together: what is configured, the card ranges, and
+ * the port on which results arrive. Part of what `main.ts` wires.
+ */
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Config } from "./config.ts";
+import { type ResultsServer, startResultsServer } from "./directory-api/results-server.ts";
+import type { Log } from "./log/log.ts";
+import type { Database } from "./storage/database.ts";
+import { loadDirectories, makeRangeStore } from "./storage/directories.ts";
+import { type Directories, makeDirectories } from "./threeds/directories/directories.ts";
+import type { TakeResult } from "./threeds/version2/take-result.ts";
+import type { Clock } from "./values/time.ts";
+import { every } from "./work/every.ts";
+
+export type DirectoryLinks = {
+  readonly directories: Directories;
+  /** Where the named directory server posts results. */
+  resultsUrl(directory: string): string;
+  /** What is configured may have changed. */
+  reload(): Promise<void>;
+  /** From now on results are taken, and the ranges kept up to date. */
+  open(takeResult: TakeResult): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Needs = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** How often a node looks whether any directory server's ranges are due. */
+const lookEveryMs = 60_000;
+
+export async function makeDirectoryLinks(needs: Needs): Promise<DirectoryLinks> {
+  const { config, database, clock, log } = needs;
+  const directories = makeDirectories({
+    ...{ store: makeRangeStore(database, clock), clock },
+    timeoutMs: config.directoryTimeoutMs,
+    everyMs: config.cardRangesEveryMs,
+    allowHttp: config.environment === "staging",
+    warn: (directory, cause) => log.warn({ directory, cause }, "trouble with a directory server"),
+  });
+  const update = async () => directories.update(await loadDirectories(database.query));
+  await update();
+  let results: ResultsServer | undefined;
+  let stopLooking = async () => {};
+
+  return {
+    directories,
+    resultsUrl(directory) {
+      const port = results?.port ?? config.resultsPort;
+      const place = config.resultsUrl || `https://${config.host}:${port}`;
+      return `${place.replace(/\/+$/, "")}/results/${encodeURIComponent(directory)}`;
+    },
+
+    async reload() {
+      try {
+        await update();
+        results?.update();
+        await directories.refresh();
+      } catch (error) {
+        log.error({ err: error }, "could not read the directory servers again");
+      }
+    },
+
+    async open(takeResult) {
+      results = await startResults(needs, directories, takeResult);
+      await directories.refresh();
+      stopLooking = every(lookEveryMs, directories.refresh, (error) =>
+        log.warn({ err: error }, "could not look for card ranges"),
+      );
+    },
+
+    async stop() {
+      await stopLooking();
+      await results?.stop();
+      await directories.stop();
+    },
+  };
+}
+
+/** Nothing without a certificate: challenges then cannot be finished, and the log says so. */
+async function startResults(
+  { config, log }: Needs,
+  directories: Directories,
+  takeResult: TakeResult,
+): Promise<ResultsServer | undefined> {
+  const own = await readOwnCertificate(config);
+  if (own === undefined) {
+    if (directories.list().length > 0) {
+      log.warn({}, "no GW_RESULTS_CERTIFICATE_FILE: challenges of 3-D Secure cannot be finished");
+    }
+    return undefined;
+  }
+  return startResultsServer({
+    ...own,
+    ...{ host: config.host, port: config.resultsPort, takeResult },
+    authorities: () =>
+      new Map(directories.list().map(({ server, certificates }) => [server.name, certificates.ca])),
+    onRefused: (cause) => log.warn({ cause }, "refused whoever wanted to post a result"),
+    onCrash: (error) => log.error({ err: error }, "a result broke"),
+  });
+}
+
+async function readOwnCertificate(config: Config) {
+  const staged = join(resolve(config.dataDir), "bank", "tls");
+  const isStaged = config.environment === "staging" && config.resultsCertificateFile === "";
+  const [certificateFile, keyFile] = isStaged
+    ? [join(staged, "gateway.pem"), join(staged, "gateway.key")]
+    : [config.resultsCertificateFile, config.resultsKeyFile];
+  if (certificateFile === "") return undefined;
+  try {
+    const [certificate, key] = [
+      await readFile(certificateFile, "utf8"),
+      await readFile(keyFile, "utf8"),
+    ];
+    return { certificate, key };
+  } catch (error) {
+    // A staging gateway without the sandbox bank has none, and needs none.
+    if (isStaged) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What an order knows of its 3-D Secure authentication: how far it has come, and what came of it.
+ * It holds ids and addresses, never a card number.
+ */
+
+/** What merchants and acquirers are told in the end. */
+export type Authentication = {
+  readonly status: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
+  readonly eci: string | undefined;
+  /** The proof for the issuer (CAVV, AAV), in base64. */
+  readonly value?: string;
+  /** The directory server's id of it, which networks want to see again. */
+  readonly directoryTransactionId?: string;
+};
+
+/** An authentication on its way. */
+export type ThreeDSecure = {
+  /** The name of the directory server that it goes through. */
+  readonly directory: string;
+  /** 2.1.0, 2.2.0, 2.3.1 or 1.0.2. */
+  readonly version: string;
+  /** Ours; in 1.0.2 the xid. It leads from a result message back to the order. */
+  readonly transactionId: string;
+  readonly methodUrl?: string;
+  /** What the step of the method told of the browser; nothing when there was no such step. */
+  readonly browser?: SeenBrowser;
+  readonly challenge?: Challenge;
+  readonly payerRequest?: PayerRequest;
+};
+
+/** The cardholder's browser, by the names that 3-D Secure gives its properties. */
+export type SeenBrowser = {
+  /** Whether the issuer's method has run: Y, N, or U when there was none to run. */
+  readonly completion: "Y" | "N" | "U";
+  /** Where the issuer sends the challenge's end: the merchant's address, or nothing for ours. */
+  readonly notificationUrl?: string;
+  readonly properties: Readonly<Record<string, string>>;
+};
+
+/** The cardholder has to prove it at the issuer (2.x). */
+export type Challenge = {
+  readonly acsUrl: string;
+  readonly acsTransactionId: string;
+  readonly directoryTransactionId: string;
+  /** The challenge request, as the form carries it. */
+  readonly creq: string;
+};
+
+/** The same in 1.0.2. */
+export type PayerRequest = {
+  readonly acsUrl: string;
+  /** The packed PAReq, as the form carries it. */
+  readonly pareq: string;
+  /** As the PAReq says it; the answer must say the same. */
+  readonly date: string;
+};
+
+/**
+ * What the cardholder's browser has to do next. `redirectTo` is a page of ours that does all of it;
+ * everything else is for those who drive the browser themselves.
+ */
+export type PendingStep = { readonly redirectTo: string } & (
+  | {
+      readonly kind: "method";
+      readonly transactionId: string;
+      readonly methodUrl: string;
+      /** The form's `threeDSMethodData`: the issuer's page then comes back to ours by itself. */
+      readonly methodData: string;
+      /** The same for a frame inside our own page, which only wants to know that it has run. */
+      readonly framedMethodData: string;
+    }
+  | {
+      readonly kind: "challenge";
+      readonly acsUrl: string;
+      readonly creq: string;
+      /** The same request for another window size: 01 to 05. */
+      creqFor(windowSize: string): string;
+    }
+  | {
+      readonly kind: "pares";
+      readonly acsUrl: string;
+      readonly pareq: string;
+      readonly md: string;
+      readonly termUrl: string;
+    }
+);

@@ -1,0 +1,64 @@
+/** What the tests of this folder share: each step, and a server with one order in memory. */
+import { makeServer } from "../../http/server.ts";
+import type { PendingStep } from "../../orders/authentication.ts";
+import type { Order } from "../../orders/order.ts";
+import type { JourneyServices, MethodUpload, PaResUpload } from "../../services.ts";
+import type { Failure } from "../../values/failure.ts";
+import { browserReturnOf } from "../../views/browser-return.ts";
+import { addCardholderRoutes } from "./routes.ts";
+
+const redirectTo = "https://pay.example/gw/form/redirect/42000001/t0ken";
+export const onward = "../../redirect/42000001/t0ken";
+
+export const method: PendingStep = {
+  ...{ kind: "method", redirectTo, transactionId: "id-1", methodUrl: "http://acs.example:8090/m" },
+  ...{ methodData: "b3du", framedMethodData: "ZnJhbWVk" },
+};
+export const challenge: PendingStep = {
+  ...{ kind: "challenge", redirectTo, acsUrl: "https://acs.example/c", creq: "Y3JlcQ" },
+  creqFor: (size: string) => `Y3JlcQ-${size}`,
+};
+export const pares: PendingStep = {
+  ...{ kind: "pares", redirectTo, acsUrl: "https://acs.example/p", pareq: "eJx+/=", md: "m-1" },
+  termUrl: "https://pay.example/gw/form/pares/42000001/t0ken",
+};
+
+export type Journey = {
+  readonly order: Order | Failure;
+  readonly step?: PendingStep;
+  readonly merchantName?: string;
+  /** Why uploads are refused. */
+  readonly refusal?: Failure;
+};
+
+export function linkOf(page: string): string {
+  return `/gw/form/${page}/42000001/t0ken`;
+}
+
+export function serve(t: { after(clean: () => unknown): void }, journey: Journey) {
+  const { order, step, refusal, merchantName = "Shop" } = journey;
+  const taken: (string | MethodUpload | PaResUpload)[] = [];
+  const take = async (found: Order, upload: (typeof taken)[number]) => {
+    taken.push(upload);
+    return refusal ?? found;
+  };
+  const journeys: JourneyServices = {
+    find: async (id, token) => {
+      return id === "42000001" && token === "t0ken" ? order : undefined;
+    },
+    stepOf: () => step,
+    uploadMethod: take,
+    uploadChallenge: take,
+    uploadPares: take,
+  };
+  const server = makeServer({
+    bodyBytesMax: 10_000,
+    isSecure: false,
+    onMiss: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
+  });
+  const sign = (text: string) => `signed:${text}`;
+  const returnOf = (final: Order) => browserReturnOf(final, { sign, merchantName });
+  addCardholderRoutes(server, { pathWord: "gw", journeys, returnOf });
+  t.after(() => server.close());
+  return { server, taken };
+}

@@ -1,0 +1,35 @@
+/**
+ * The addresses that we give to browsers and issuers. Each names an order and carries a token that
+ * only we can make, so that nobody can find another's payment by counting.
+ */
+import type { OrderId } from "../values/ids.ts";
+
+/** What a link is for; one for one purpose is of no use for another. */
+type Purpose = "redirect" | "method" | "method-frame" | "challenge" | "pares";
+
+export type Links = {
+  to(purpose: Purpose, order: OrderId): string;
+  /** What comes back unchanged with a PaRes. */
+  mdOf(order: OrderId): string;
+  isMd(order: OrderId, md: string): boolean;
+  isOurs(order: OrderId, token: string): boolean;
+};
+
+export type LinkNeeds = {
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: () => string;
+  readonly pathWord: string;
+  /** Keyed, so that nobody else can make it; the same text gives the same token. */
+  readonly tokenOf: (text: string) => string;
+  readonly isToken: (text: string, token: string) => boolean;
+};
+
+export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkNeeds): Links {
+  return {
+    to: (purpose, order) =>
+      `${baseUrl()}/${pathWord}/form/${purpose}/${order}/${tokenOf(`link/${order}`)}`,
+    mdOf: (order) => tokenOf(`md/${order}`),
+    isMd: (order, md) => isToken(`md/${order}`, md),
+    isOurs: (order, token) => isToken(`link/${order}`, token),
+  };
+}

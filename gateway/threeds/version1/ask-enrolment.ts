@@ -1,0 +1,114 @@
+/**
+ * Does the `ask_enrolment` effect: asks the directory server of 1.0.2 whether the issuer takes part
+ * for this card (VEReq), and if so makes the request that the browser carries to it (PAReq).
+ */
+import { randomUUID } from "node:crypto";
+import {
+  packPa,
+  readVeRes,
+  ThreeDsFault,
+  type VeRes,
+  writePaReq,
+  writeVeReq,
+} from "@tollgate/protocols/threeds102";
+import type { Doer } from "../../orders/doer.ts";
+import type { OrderEvent } from "../../orders/events.ts";
+import type { Order } from "../../orders/order.ts";
+import { formatAmount } from "../../values/money.ts";
+import { calendar, type Instant } from "../../values/time.ts";
+import type { Directory } from "../directories/directories.ts";
+import type { MerchantAtGate, PaidCard } from "../version2/areq.ts";
+import type { AuthenticateNeeds } from "../version2/authenticate.ts";
+import { latin } from "../version2/customer.ts";
+
+const answerBytesMax = 65_536;
+const contentType = "application/xml;charset=utf-8";
+
+type Needs = Pick<
+  AuthenticateNeeds,
+  "findDirectory" | "findCard" | "merchantAt" | "judge" | "clock" | "timeoutMs" | "warn"
+>;
+
+type Question = {
+  readonly directory: Directory;
+  readonly url: string;
+  readonly card: PaidCard;
+  readonly merchant: MerchantAtGate;
+};
+
+export function makeAskEnrolment(needs: Needs): Doer {
+  return async (order, { inHand }) => {
+    const question = await prepare(order, inHand);
+    const answer = question && (await ask(order, question));
+    if (question === undefined || answer?.ch.enrolled !== "Y") {
+      return needs.judge.unauthenticated(order);
+    }
+    return payerRequestOf(order, question, answer, needs.clock.now());
+  };
+
+  async function prepare(order: Order, inHand: PaidCard | undefined) {
+    const { threeds } = order.transaction;
+    const directory = threeds && needs.findDirectory(threeds.directory);
+    const url = directory?.server.settings.url102;
+    const card = inHand ?? (await needs.findCard(order));
+    const merchant = needs.merchantAt(order);
+    if (!directory || !url || !card || !merchant) return undefined;
+    return { directory, url, card, merchant };
+  }
+
+  async function ask(
+    order: Order,
+    { directory, url, card, merchant }: Question,
+  ): Promise<VeRes | undefined> {
+    const body = writeVeReq({
+      messageId: randomUUID(),
+      pan: card.number.reveal(),
+      merchant: merchantOf(merchant),
+    });
+    const { timeoutMs } = needs;
+    const text = await directory.ask(url, { contentType, body, answerBytesMax, timeoutMs });
+    if (text === undefined) return undefined;
+    const answer = readVeRes(text);
+    if (!(answer instanceof ThreeDsFault)) return answer;
+    needs.warn(order, `the VERes is not right: ${answer.reason}`);
+    return undefined;
+  }
+}
+
+function payerRequestOf(
+  order: Order,
+  { directory, card, merchant }: Question,
+  answer: VeRes,
+  now: Instant,
+): OrderEvent {
+  const { amount, threeds } = order.transaction;
+  const { year, month, day, iso } = calendar(now);
+  const date = `${year}${month}${day} ${iso.slice(11, 19)}`;
+  const xml = writePaReq({
+    messageId: randomUUID(),
+    merchant: {
+      ...merchantOf(merchant),
+      name: latin(merchant.name, 25) ?? merchant.merchantCode,
+      country: merchant.countryCode,
+      url: directory.server.settings.requestorUrl,
+    },
+    purchase: {
+      xid: threeds?.transactionId ?? "",
+      date,
+      amount: `${amount.currency.code} ${formatAmount(amount)}`,
+      purchAmount: String(amount.minor),
+      currency: amount.currency.numeric,
+      exponent: String(amount.currency.exponent),
+    },
+    ch: { acctId: answer.ch.acctId ?? "", expiry: card.expiryYear + card.expiryMonth },
+  });
+  return {
+    kind: "pareq_requested",
+    payerRequest: { acsUrl: answer.url ?? "", pareq: packPa(xml), date },
+  };
+}
+
+/** The same in VEReq, PAReq and PARes. */
+export function merchantOf({ acquirerBin, merchantCode }: MerchantAtGate) {
+  return { acqBin: acquirerBin, merId: merchantCode };
+}

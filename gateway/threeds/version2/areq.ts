@@ -1,0 +1,104 @@
+/** Makes the AReq: who sells, who pays, how much, and with what browser. */
+import type { Message } from "@tollgate/protocols/emv3ds";
+import type { ThreeDSecure } from "../../orders/authentication.ts";
+import type { Order } from "../../orders/order.ts";
+import type { CardNumber } from "../../values/card-number.ts";
+import { calendar, type Instant } from "../../values/time.ts";
+import type { DirectorySettings } from "../directories/directory.ts";
+import { browserElements } from "./browser.ts";
+import { customerElements, latin } from "./customer.ts";
+
+/** The seller as the acquirer knows him. */
+export type MerchantAtGate = {
+  readonly acquirerBin: string;
+  readonly merchantCode: string;
+  readonly categoryCode: string;
+  /** ISO 3166-1 numeric. */
+  readonly countryCode: string;
+  readonly name: string;
+};
+
+export type AReqParts = {
+  readonly order: Order;
+  readonly threeds: ThreeDSecure;
+  readonly card: PaidCard;
+  readonly merchant: MerchantAtGate;
+  readonly settings: DirectorySettings;
+  /** Where the directory server posts the challenge's result. */
+  readonly resultsUrl: string;
+  /** Where the issuer sends the browser after a challenge. */
+  readonly notificationUrl: string;
+  readonly now: Instant;
+};
+
+export type PaidCard = {
+  readonly number: CardNumber;
+  readonly expiryYear: string;
+  readonly expiryMonth: string;
+};
+
+const browserChannel = "02";
+
+export function makeAReq(parts: AReqParts): Message {
+  const { order, threeds, card, settings } = parts;
+  const { purchase } = order;
+  const isPayment = order.transaction.kind !== "account-verification";
+  return {
+    messageType: "AReq",
+    messageVersion: threeds.version,
+    deviceChannel: browserChannel,
+    messageCategory: isPayment ? "01" : "02",
+    threeDSCompInd: threeds.browser?.completion ?? "U",
+    threeDSServerTransID: threeds.transactionId,
+    threeDSServerRefNumber: settings.referenceNumber,
+    threeDSServerOperatorID: settings.operatorId,
+    threeDSServerURL: parts.resultsUrl,
+    threeDSRequestorID: settings.requestorId,
+    threeDSRequestorName: settings.requestorName,
+    threeDSRequestorURL: settings.requestorUrl,
+    // A payment, or a card that is added.
+    threeDSRequestorAuthenticationInd: isPayment ? "01" : "04",
+    ...challengeWish(order, threeds.version),
+    acctNumber: card.number.reveal(),
+    cardExpiryDate: card.expiryYear + card.expiryMonth,
+    notificationURL: parts.notificationUrl,
+    ...merchantElements(parts),
+    ...(isPayment ? purchaseElements(parts) : {}),
+    ...customerElements(purchase.customer, order.card),
+    ...browserElements(purchase, threeds.browser, threeds.version),
+  };
+}
+
+/** The issuer has refused the charge without one: it is told so where the version has a word. */
+function challengeWish({ transaction }: Order, version: string): object {
+  if (transaction.demanded === undefined) return {};
+  return { threeDSRequestorChallengeInd: version === "2.3.1" ? ["13"] : "04" };
+}
+
+function merchantElements({ merchant, threeds }: AReqParts): object {
+  const { acquirerBin, merchantCode, categoryCode, countryCode, name } = merchant;
+  const acquirer =
+    threeds.version === "2.3.1"
+      ? { acquirerCountryCode: countryCode, acquirerCountryCodeSource: "01" }
+      : {};
+  return {
+    acquirerBIN: acquirerBin,
+    acquirerMerchantID: merchantCode,
+    mcc: categoryCode,
+    merchantCountryCode: countryCode,
+    merchantName: latin(name, 40) ?? merchantCode,
+    ...acquirer,
+  };
+}
+
+function purchaseElements({ order, now }: AReqParts): object {
+  const { minor, currency } = order.transaction.amount;
+  const { year, month, day, hour, minute, second } = calendar(now);
+  return {
+    purchaseAmount: String(minor),
+    purchaseCurrency: currency.numeric,
+    purchaseExponent: String(currency.exponent),
+    purchaseDate: `${year}${month}${day}${hour}${minute}${second}`,
+    transType: "01",
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * Does the `authenticate` effect: asks the card's directory server by AReq. A repeat after a crash
+ * carries the same id, so the issuer sees one authentication. Whatever is no answer counts as an
+ * authentication that could not be done.
+ */
+import {
+  type Message,
+  MessageFault,
+  makeErro,
+  packForm,
+  readMessage,
+  textOf,
+  versions,
+  writeMessage,
+} from "@tollgate/protocols/emv3ds";
+import type { Doer } from "../../orders/doer.ts";
+import type { OrderEvent } from "../../orders/events.ts";
+import type { Order } from "../../orders/order.ts";
+import type { Clock } from "../../values/time.ts";
+import type { Directory } from "../directories/directories.ts";
+import type { Judge } from "../verdict.ts";
+import { type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
+
+export type AuthenticateNeeds = {
+  readonly findDirectory: (name: string) => Directory | undefined;
+  /** Out of the vault; nothing when it is no longer there. */
+  readonly findCard: (order: Order) => Promise<PaidCard | undefined>;
+  readonly merchantAt: (order: Order) => MerchantAtGate | undefined;
+  readonly resultsUrl: (directory: string) => string;
+  /** Our own page, for when no merchant's was named. */
+  readonly notificationUrl: (order: Order) => string;
+  readonly judge: Judge;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly allowHttp: boolean;
+  readonly warn: (order: Order, cause: string) => void;
+};
+
+const answerBytesMax = 1_048_576;
+const contentType = "application/json;charset=utf-8";
+
+export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
+  const { judge, allowHttp, timeoutMs } = needs;
+
+  return async (order, { inHand }) => {
+    const question = await prepare(order, inHand).catch(reported(order));
+    if (question === undefined) return judge.unauthenticated(order);
+    const { request, body } = question;
+    const text = await question.ask(body);
+    if (text === undefined) return judge.unauthenticated(order);
+    const answer = readMessage(text, { types: ["ARes", "Erro"], request, allowHttp });
+    const fault = answer instanceof MessageFault ? answer : findForeign(answer, request);
+    if (fault === undefined && !(answer instanceof MessageFault)) return judged(order, answer);
+    if (fault !== undefined) await complain(order, question, fault);
+    return judge.unauthenticated(order);
+  };
+
+  /** Nothing when there is no directory server, card or gate any more. */
+  async function prepare(order: Order, inHand: PaidCard | undefined) {
+    const { threeds } = order.transaction;
+    const directory = threeds && needs.findDirectory(threeds.directory);
+    const url = directory?.server.settings.url;
+    const card = inHand ?? (await needs.findCard(order));
+    const merchant = needs.merchantAt(order);
+    if (!threeds || !directory || !url || !card || !merchant) return undefined;
+    const { name, settings } = directory.server;
+    const request = makeAReq({
+      ...{ order, threeds, card, merchant, settings },
+      resultsUrl: needs.resultsUrl(name),
+      notificationUrl: threeds.browser?.notificationUrl ?? needs.notificationUrl(order),
+      now: needs.clock.now(),
+    });
+    const ask = (body: string) =>
+      directory.ask(url, { contentType, body, answerBytesMax, timeoutMs });
+    return { request, body: writeMessage(request, { allowHttp }), ask };
+  }
+
+  /** What the merchant sent may break the protocol in a way that nobody thought of. */
+  function reported(order: Order) {
+    return (error: unknown) => {
+      needs.warn(order, error instanceof Error ? error.message : String(error));
+      return undefined;
+    };
+  }
+
+  /** The directory server should know that its answer was of no use; nothing depends on it. */
+  async function complain(
+    order: Order,
+    { request, ask }: Question,
+    fault: MessageFault,
+  ): Promise<void> {
+    needs.warn(order, `the ARes is not right: ${fault.code} ${fault.detail}`);
+    // An error is never answered by another.
+    if (fault.received.messageType === "Erro") return;
+    const transactionId = textOf(request, "threeDSServerTransID");
+    const version = versions.find((known) => known === request.messageVersion) ?? "2.2.0";
+    const ids = transactionId === undefined ? {} : { threeDSServerTransID: transactionId };
+    await ask(writeMessage(makeErro(fault, { component: "S", version, ...ids }), { allowHttp }));
+  }
+
+  function judged(order: Order, answer: Message): OrderEvent {
+    if (answer.messageType === "Erro") {
+      needs.warn(order, `the AReq was answered with Erro ${textOf(answer, "errorCode")}`);
+      return judge.unauthenticated(order);
+    }
+    const status = textOf(answer, "transStatus") ?? "U";
+    if (status === "C") return challengeOf(answer);
+    return judge(order, {
+      status,
+      eci: textOf(answer, "eci"),
+      value: textOf(answer, "authenticationValue"),
+      directoryTransactionId: textOf(answer, "dsTransID"),
+    });
+  }
+}
+
+type Question = {
+  readonly request: Message;
+  readonly ask: (body: string) => Promise<string | undefined>;
+};
+
+/** An answer about another authentication, or of another version than the question. */
+function findForeign(answer: Message, request: Message): MessageFault | undefined {
+  if (answer.messageType === "Erro") return undefined;
+  const id = "threeDSServerTransID";
+  if (textOf(answer, id) !== textOf(request, id)) return new MessageFault("301", [id]);
+  return answer.messageVersion === request.messageVersion
+    ? undefined
+    : new MessageFault("203", ["messageVersion"]);
+}
+
+function challengeOf(answer: Message): OrderEvent {
+  const acsTransactionId = textOf(answer, "acsTransID") ?? "";
+  const creq = {
+    messageType: "CReq",
+    messageVersion: answer.messageVersion,
+    threeDSServerTransID: textOf(answer, "threeDSServerTransID"),
+    acsTransID: acsTransactionId,
+    challengeWindowSize: "05",
+  };
+  return {
+    kind: "challenge_requested",
+    challenge: {
+      acsUrl: textOf(answer, "acsURL") ?? "",
+      acsTransactionId,
+      directoryTransactionId: textOf(answer, "dsTransID") ?? "",
+      creq: packForm(creq),
+    },
+  };
+}

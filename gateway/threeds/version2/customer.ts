@@ -1,0 +1,55 @@
+/** Who pays, as an AReq wants it told: only what is known, in the protocol's letters and codes. */
+import type { CardFacts, Customer } from "../../orders/order.ts";
+import { numericCountry } from "../../values/places.ts";
+
+export type CustomerElements = Readonly<Record<string, string | object>>;
+
+const nameMax = 45;
+const lineMax = 50;
+const postCodeMax = 16;
+
+export function customerElements(customer: Customer, card: CardFacts): CustomerElements {
+  const country = customer.country === undefined ? undefined : numericCountry(customer.country);
+  const name = latin(card.holderName, nameMax);
+  const told = {
+    cardholderName: name !== undefined && name.length >= 2 ? name : undefined,
+    email: customer.email,
+    homePhone: phoneOf(customer.phone),
+    mobilePhone: phoneOf(customer.cellPhone),
+    billAddrLine1: latin(customer.address, lineMax),
+    billAddrCity: latin(customer.city, lineMax),
+    billAddrPostCode: latin(customer.zipCode, postCodeMax),
+    billAddrCountry: country,
+    // A state without its country says nothing.
+    billAddrState: country === undefined ? undefined : stateOf(customer.state),
+  };
+  return Object.fromEntries(
+    Object.entries(told).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** Before 2.3.1 other letters are refused, and losing accents is better than losing a payment. */
+export function latin(text: string | undefined, lengthMax: number): string | undefined {
+  const plain = text
+    ?.normalize("NFKD")
+    .replaceAll(/[^\x20-\x7e]/g, "")
+    .trim()
+    .slice(0, lengthMax);
+  return plain === "" ? undefined : plain;
+}
+
+/** The subdivision alone: `CA`, not `US-CA`. */
+function stateOf(state: string | undefined): string | undefined {
+  return state?.split("-").at(-1)?.slice(0, 3);
+}
+
+/** Country codes of one and of two digits; all others have three (ITU-T E.164). */
+const shortCodes = /^(?:[17]|2[07]|3[0-46-9]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
+
+/** Only an international number can be split into its parts. */
+function phoneOf(phone: string | undefined): object | undefined {
+  const [, digits] = /^\+(\d{5,18})$/.exec(phone?.replaceAll(/[\s()-]/g, "") ?? "") ?? [];
+  if (digits === undefined) return undefined;
+  const cc = shortCodes.exec(digits)?.[0] ?? digits.slice(0, 3);
+  return { cc, subscriber: digits.slice(cc.length).slice(0, 15) };
+}

@@ -1,0 +1,145 @@
+/**
+ * The directory server's result of a challenge (RReq): the only word on it that counts. It may come
+ * before or after the browser is back, twice, or too late; the answer always says what was done.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Message,
+  MessageFault,
+  makeErro,
+  readMessage,
+  textOf,
+  type Version,
+  versions,
+  writeMessage,
+} from "@tollgate/protocols/emv3ds";
+import type { OrderEvent } from "../../orders/events.ts";
+import type { Order } from "../../orders/order.ts";
+import { Failure } from "../../values/failure.ts";
+import { sequenceIn } from "../transaction-id.ts";
+import type { Judge, Verdict } from "../verdict.ts";
+
+export type TakeResult = (directory: string, text: string) => Promise<string | Failure>;
+
+type Needs = {
+  readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
+  readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
+  readonly judge: Judge;
+  readonly allowHttp: boolean;
+  readonly warn: (directory: string, cause: string) => void;
+};
+
+/** A failure means that it could not be stored: the directory server shall try again. */
+export function makeTakeResult(needs: Needs): TakeResult {
+  const { allowHttp } = needs;
+  return async (directory, text) => {
+    const message = readMessage(text, { types: ["RReq", "Erro"], allowHttp });
+    if (message instanceof MessageFault) return refuse(directory, message, { ...message.received });
+    // An error is never answered by another.
+    if (message.messageType === "Erro") {
+      needs.warn(directory, `Erro ${textOf(message, "errorCode")}`);
+      return "";
+    }
+    const order = await findOrder(directory, message);
+    if (order instanceof MessageFault) return refuse(directory, order, message);
+    const taken = await take(order, message);
+    if (taken instanceof Failure) return taken;
+    if (taken instanceof MessageFault) return refuse(directory, taken, message);
+    return writeMessage(resultResponse(message), { allowHttp });
+  };
+
+  async function findOrder(directory: string, message: Message): Promise<Order | MessageFault> {
+    const transactionId = textOf(message, "threeDSServerTransID") ?? "";
+    const sequence = sequenceIn(transactionId);
+    const order = sequence === undefined ? undefined : await needs.findBySequence(sequence);
+    const { threeds } = order?.transaction ?? {};
+    const isKnown =
+      threeds?.directory === directory &&
+      threeds.transactionId === transactionId &&
+      threeds.challenge?.acsTransactionId === textOf(message, "acsTransID") &&
+      threeds.challenge?.directoryTransactionId === textOf(message, "dsTransID");
+    if (order === undefined || !isKnown) {
+      return new MessageFault("301", ["threeDSServerTransID"], "no such challenge");
+    }
+    return threeds.version === message.messageVersion
+      ? order
+      : new MessageFault("203", ["messageVersion"]);
+  }
+
+  async function take(order: Order, message: Message): Promise<Failure | MessageFault | undefined> {
+    const verdict = verdictOf(order, message);
+    const event = eventOf(verdict);
+    const { stage, authentication } = order.transaction;
+    const awaited = stage === "awaiting_challenge" || stage === "awaiting_result";
+    if (!awaited) return isRepeat(authentication, verdict) ? undefined : tooLate(order, message);
+    const told = await needs.report(order, event);
+    return told instanceof Failure && told.code !== "not_allowed_now" ? told : undefined;
+  }
+
+  function verdictOf(order: Order, message: Message): Verdict {
+    return needs.judge(order, {
+      status: textOf(message, "transStatus") ?? "U",
+      eci: textOf(message, "eci"),
+      value: textOf(message, "authenticationValue"),
+      directoryTransactionId: textOf(message, "dsTransID"),
+    });
+  }
+
+  /** The order has ended without it, or another result came first: nothing is changed any more. */
+  async function tooLate(
+    order: Order,
+    message: Message,
+  ): Promise<Failure | MessageFault | undefined> {
+    const status = textOf(message, "transStatus");
+    const noted = await needs.report(order, {
+      kind: "noted",
+      what: "challenge_result",
+      detail: `transStatus ${status} in stage ${order.transaction.stage}`,
+    });
+    if (noted instanceof Failure) return noted;
+    if (order.transaction.authentication === undefined) return undefined;
+    const code = message.messageVersion === "2.3.1" ? "312" : "301";
+    return new MessageFault(code, ["threeDSServerTransID"], "it has a result already");
+  }
+
+  function refuse(directory: string, fault: MessageFault, message: Named): string {
+    needs.warn(directory, `refused a result: ${fault.code} ${fault.detail}`);
+    const ids = Object.fromEntries(
+      ["threeDSServerTransID", "dsTransID", "acsTransID"].flatMap((name) => {
+        const value = message[name];
+        return typeof value === "string" ? [[name, value]] : [];
+      }),
+    );
+    const version = versionOf(message["messageVersion"]);
+    return writeMessage(makeErro(fault, { component: "S", version, ...ids }), { allowHttp });
+  }
+}
+
+type Named = { readonly [name: string]: unknown };
+
+/** A pass waits for the browser; everything else goes on, or ends, at once. */
+function eventOf(verdict: Verdict): OrderEvent {
+  if (verdict.kind !== "authenticated") return verdict;
+  return { kind: "challenge_passed", authentication: verdict.authentication };
+}
+
+function isRepeat(known: Order["transaction"]["authentication"], { authentication }: Verdict) {
+  return known !== undefined && isDeepStrictEqual({ ...known }, { ...authentication });
+}
+
+function resultResponse(message: Message): Message {
+  return {
+    messageType: "RRes",
+    messageVersion: message.messageVersion,
+    threeDSServerTransID: textOf(message, "threeDSServerTransID"),
+    acsTransID: textOf(message, "acsTransID"),
+    dsTransID: textOf(message, "dsTransID"),
+    // 05: the issuer has never seen the challenge's request.
+    resultsStatus: textOf(message, "challengeCancel") === "05" ? "02" : "01",
+  };
+}
+
+function versionOf(version: unknown): Version {
+  return versions.find((known) => known === version) ?? "2.2.0";
+}

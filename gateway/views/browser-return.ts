@@ -1,0 +1,62 @@
+/**
+ * The end of the cardholder's way: which address of the shop the browser is sent to, what it brings
+ * along, and what a page of ours says where the shop has given no address.
+ */
+import { initialOf } from "../orders/family.ts";
+import type { Order, ReturnUrls } from "../orders/order.ts";
+import { printResult, type ResultFields, type Sign, statusFieldsOf } from "./result-fields.ts";
+import { type Status, statusOf } from "./stages.ts";
+
+export type BrowserReturn = {
+  readonly status: Status;
+  /** Nothing: the shop has given no address for this result. */
+  readonly url: string | undefined;
+  readonly fields: ResultFields;
+  readonly merchantName: string;
+  readonly clientOrderId: string;
+  /** With its currency: what was charged, or what was asked for when nothing was. */
+  readonly amount: string;
+  readonly cardMask: string;
+};
+
+export type BrowserReturnOptions = { readonly sign: Sign; readonly merchantName: string };
+
+/** A later return or capture changes nothing of how the payment itself ended. */
+export function browserReturnOf(
+  order: Order,
+  { sign, merchantName }: BrowserReturnOptions,
+): BrowserReturn {
+  const transaction = initialOf(order);
+  const status = statusOf(transaction.stage);
+  const fields = statusFieldsOf(order, transaction);
+  const amount = fields.get("charged-amount") ?? fields.get("amount");
+  return {
+    status,
+    url: urlFor(status, order.purchase.urls),
+    fields: printResult(order, { sign, transaction }),
+    merchantName,
+    clientOrderId: order.clientOrderId,
+    amount: `${amount} ${fields.get("currency")}`,
+    cardMask: `${order.card.bin}****${order.card.lastFour}`,
+  };
+}
+
+export function isOver(order: Order): boolean {
+  return statusOf(initialOf(order).stage) !== "processing";
+}
+
+function urlFor(
+  status: Status,
+  { redirect, redirectSuccess, redirectFail }: ReturnUrls,
+): string | undefined {
+  switch (status) {
+    case "approved":
+      return redirectSuccess ?? redirect;
+    case "declined":
+    case "filtered":
+      return redirectFail ?? redirect;
+    case "error":
+    case "processing":
+      return redirect;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The frame of every page of the ACS. The pages stand in other people's frames and carry other
+ * people's words, so everything is escaped, nothing is loaded, and only what this very answer
+ * contains may run.
+ */
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+
+export type Page = {
+  readonly status?: number;
+  readonly title: string;
+  /** HTML; whatever is not ours in it has been escaped. */
+  readonly body: string;
+  /** Runs when the page is shown. */
+  readonly script?: string;
+  /** Where its forms may go: to the ACS itself, or on to whoever asked. */
+  readonly postsTo: "acs" | "requestor";
+};
+
+export function sendPage(response: ServerResponse, page: Page): void {
+  const nonce = randomBytes(16).toString("base64");
+  response
+    .writeHead(page.status ?? 200, {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "content-security-policy": writePolicy(page, nonce),
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    })
+    .end(writePage(page, nonce));
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Anyone may frame it. */
+function writePolicy({ postsTo }: Page, nonce: string): string {
+  // Not the one origin: browsers hold the policy against redirections that follow a post, too.
+  const targets = postsTo === "acs" ? "'self'" : "http: https:";
+  return [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    `script-src 'nonce-${nonce}'`,
+    `form-action ${targets}`,
+    "base-uri 'none'",
+  ].join("; ");
+}
+
+function writePage({ title, body, script }: Page, nonce: string): string {
+  const run = script === undefined ? "" : `<script nonce="${nonce}">${script}</script>\n`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style nonce="${nonce}">${style}</style>
+</head>
+<body>
+<header>${logo}<span>Sandbox Bank</span></header>
+<main>
+${body}
+</main>
+${run}</body>
+</html>
+`;
+}
+
+const logo = `<svg viewBox="0 0 32 32" width="32" height="32" role="img" aria-label="Logo">
+<rect width="32" height="32" rx="7" fill="#1f5fbf"/>
+<path d="M5 13 16 6l11 7v2H5zM7 17h3v7H7zm7.500 0h3v7h-3zM22 17h3v7h-3zM5 25h22v2H5z" fill="#fff"/>
+</svg>`;
+
+const style = `
+:root { color-scheme: light dark; --ink: #1a2230; --paper: #fff; --soft: #5b6675; --line: #ccd3dc;
+  --main: #1f5fbf; --on-main: #fff; --note: #eef4fc }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --paper: #12161d; --soft: #a0abba;
+  --line: #3a4452; --main: #7db0ff; --on-main: #0b1526; --note: #1b2635 } }
+* { box-sizing: border-box }
+body { margin: 0; font: 16px/1.45 system-ui, sans-serif; color: var(--ink);
+  background: var(--paper) }
+header { display: flex; align-items: center; gap: .6rem; padding: .7rem 1rem; font-weight: 600;
+  border-bottom: 1px solid var(--line) }
+main { max-width: 30rem; margin: 0 auto; padding: 1rem }
+h1 { font-size: 1.2rem; margin: 0 0 .75rem }
+p { margin: .75rem 0 }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 0 }
+dt { color: var(--soft) }
+dd { margin: 0; text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-nums }
+.note { background: var(--note); border-radius: .5rem; padding: .6rem .8rem }
+label { display: block; font-weight: 600; margin-bottom: .3rem }
+input { width: 100%; font: inherit; font-size: 1.2rem; letter-spacing: .2em; padding: .55rem .7rem;
+  color: inherit; background: transparent; border: 1px solid var(--soft); border-radius: .5rem }
+.buttons { display: grid; gap: .5rem; margin-top: 1rem }
+button { font: inherit; font-weight: 600; min-height: 2.75rem; border-radius: .5rem;
+  cursor: pointer; color: var(--main); background: transparent; border: 1px solid var(--main) }
+button.main { color: var(--on-main); background: var(--main) }
+:focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
+`;

@@ -1,0 +1,183 @@
+/** 3-D Secure 1.0.2 from card range to signed PARes, row by row of the catalogue. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import {
+  matchPaRes,
+  type PaReq,
+  packPa,
+  readCrRes,
+  readError,
+  readUnverifiedPaRes,
+  readVeRes,
+  ThreeDsFault,
+  unpackPa,
+  type VeRes,
+  verifyPaRes,
+  writeCrReq,
+  writePaReq,
+  writeVeReq,
+} from "@tollgate/protocols/threeds102";
+import { AuthenticationValues } from "../issuer/authentication-values.ts";
+import { startTestBank } from "../testing/bank-for-tests.ts";
+import { type BrowserPage, post } from "../testing/browser.ts";
+import { answer, formOf, type Pressed } from "../testing/challenge-walk.ts";
+import { makePaReq } from "../testing/requests.ts";
+import { startThreeDsServer } from "../testing/threeds-server.ts";
+
+const bank = await startTestBank({ after });
+const server = await startThreeDsServer({ after }, bank);
+const issuer = await AuthenticationValues.open(join(bank.dataDir, "bank", "cavv.key"));
+const root = await readFile(join(bank.tlsFolder, "pares-root.pem"), "utf8");
+const merchant = { acqBin: "400000", merId: "MERCHANT" };
+const termUrl = "http://merchant.example/term?order=1";
+const authenticated = "4000003000000014";
+
+function whole<Read>(read: Read | ThreeDsFault): Read {
+  if (read instanceof ThreeDsFault) assert.fail(`${read.reason} ${read.element}`);
+  return read;
+}
+
+async function ask(xml: string): Promise<string> {
+  const { status, body } = await server.post("/threeds102", xml, { type: "application/xml" });
+  assert.equal(status, 200);
+  return body;
+}
+
+async function enrolmentOf(pan: string): Promise<VeRes> {
+  return whole(readVeRes(await ask(writeVeReq({ messageId: randomUUID(), pan, merchant }))));
+}
+
+async function openPage(card: string, merchantName?: string) {
+  const { ch, url = "" } = await enrolmentOf(card);
+  const name = merchantName === undefined ? {} : { name: merchantName };
+  const paReq = makePaReq(ch.acctId ?? "", name);
+  const fields = { PaReq: packPa(writePaReq(paReq)), TermUrl: termUrl, MD: "order 1 & more" };
+  return { paReq, fields, url, page: await post(url, fields) };
+}
+
+function paResOf(page: BrowserPage): string {
+  const form = formOf(page);
+  assert.equal(form.action, termUrl);
+  assert.equal(form.fields["MD"], "order 1 & more");
+  return whole(unpackPa(form.fields["PaRes"] ?? ""));
+}
+
+function orderOf({ purchase }: PaReq, card: string) {
+  return { ...merchant, ...purchase, lastFour: card.slice(-4) };
+}
+
+test("the card range is told, and not again to who has it", async () => {
+  const all = whole(readCrRes(await ask(writeCrReq({ messageId: "a", merchant }))));
+  const [range, ...others] = all.cardRanges;
+  assert.deepEqual(range, { begin: "4000003000000000", end: "4000003099999999", action: "A" });
+  assert.deepEqual([others.length, all.messageId], [0, "a"]);
+
+  const { serialNumber = "" } = all;
+  const none = whole(readCrRes(await ask(writeCrReq({ messageId: "b", merchant, serialNumber }))));
+  assert.deepEqual(none, { messageId: "b", cardRanges: [], serialNumber });
+});
+
+test("only cards of the range are enrolled, except the one that is not", async () => {
+  const { ch, url, protocols } = await enrolmentOf(authenticated);
+  assert.deepEqual([ch.enrolled, ch.acctId?.length], ["Y", 28]);
+  assert.deepEqual([url, protocols], [`${bank.url}/acs/pareq`, ["ThreeDSecure"]]);
+  for (const card of ["4000003000000063", "4000002000000016", "4111111111111111"]) {
+    assert.equal((await enrolmentOf(card)).ch.enrolled, "N", card);
+  }
+});
+
+const fail: Pressed = { action: "fail" };
+
+// biome-ignore format: a table
+const rows: readonly (readonly [name: string, card: string, pressed: Pressed, status: string, eci?: string])[] = [
+  ["v1-authenticated", "4000003000000014", {},                   "Y", "05"],
+  ["v1-authenticated", "4000003000000014", fail,                 "N"],
+  ["v1-authenticated", "4000003000000014", { action: "cancel" }, "N"],
+  ["v1-authenticated", "4000003000000014", { code: "1" },        "N"],
+  ["v1-failed",        "4000003000000022", {},                   "N"],
+  ["v1-attempt",       "4000003000000030", {},                   "A", "06"],
+  ["v1-attempt",       "4000003000000030", fail,                 "A", "06"],
+  ["v1-unavailable",   "4000003000000048", {},                   "U"],
+];
+
+for (const [name, card, pressed, status, eci] of rows) {
+  const pressing = pressed.action ?? `code ${pressed.code ?? "1234"}`;
+  test(`${name}, ${pressing}: a signed PARes says ${status}`, async () => {
+    const { paReq, page } = await openPage(card);
+    const xml = paResOf(await answer(page, pressed));
+
+    const paRes = whole(verifyPaRes(xml, { roots: [root], now: Date.now() }));
+
+    assert.deepEqual([paRes.tx.status, paRes.tx.eci], [status, eci]);
+    assert.equal(issuer.isGenuine(card, paRes.tx.cavv ?? ""), eci !== undefined);
+    assert.deepEqual(matchPaRes(paRes, orderOf(paReq, card)), []);
+    assert.equal(paRes.pan, `000000000000${card.slice(-4)}`);
+    const sent = await bank.heard({ type: "PARes", transactionId: paReq.purchase.xid });
+    assert.deepEqual(sent["tx"], paRes.tx);
+  });
+}
+
+test("v1-bad-signature: the PARes says Y, and its signature is wrong", async () => {
+  const { page } = await openPage("4000003000000055");
+  const xml = paResOf(await answer(page));
+
+  assert.equal(whole(readUnverifiedPaRes(xml)).tx.status, "Y");
+  const verified = verifyPaRes(xml, { roots: [root], now: Date.now() });
+  assert.ok(verified instanceof ThreeDsFault);
+  assert.equal(verified.reason, "wrong_signature");
+});
+
+test("a purchase is decided once, however often its page is answered", async () => {
+  const { fields, url, page } = await openPage(authenticated);
+  const first = formOf(await answer(page));
+
+  const again = await post(url, fields);
+  assert.deepEqual(formOf(again), formOf(page));
+  assert.deepEqual(formOf(await answer(again, fail)), first);
+});
+
+test("what is no PAReq, or of nobody known, is told in a sentence", async () => {
+  const { fields, url } = await openPage(authenticated);
+  const foreign = packPa(writePaReq(makePaReq("nobody")));
+  // biome-ignore format: a table
+  const faults = [
+    [404, { ...fields, PaReq: foreign }],
+    [400, { ...fields, PaReq: "AAAA" }],
+    [400, { ...fields, TermUrl: "javascript:alert(1)" }],
+    [400, { ...fields, TermUrl: "" }],
+  ] as const;
+  for (const [status, sent] of faults) {
+    for (const path of ["", "/answer"]) {
+      const page = await post(url + path, sent);
+      assert.equal(page.status, status);
+      assert.equal(page.forms.length, 0);
+    }
+  }
+});
+
+test("what the directory cannot take is answered with an Error", async () => {
+  const good = writeVeReq({ messageId: "a", pan: authenticated, merchant });
+  // biome-ignore format: a table
+  const faults = [
+    ["1", "no xml"],
+    ["2", writePaReq(makePaReq("nobody"))],
+    ["3", good.replace(/<acqBIN>.*<\/acqBIN>/, "")],
+    ["5", good.replace(authenticated, "4000")],
+    ["6", good.replace("1.0.2", "1.0.1")],
+  ] as const;
+  for (const [code, xml] of faults) {
+    assert.equal(whole(readError(await ask(xml))).errorCode, code, xml);
+  }
+});
+
+test("a card number is nowhere in the log of messages, nor a hostile name in a page", async () => {
+  const { page } = await openPage(authenticated, '<b onclick="x">"&\'');
+  assert.ok(!page.html.includes("<b onclick"));
+  assert.match(page.html, /&#60;b onclick=/);
+  assert.match(page.html, /400000\*\*\*\*0014/);
+  assert.ok(!page.html.includes(authenticated));
+  assert.ok(!JSON.stringify(bank.threeDsMessages()).includes(authenticated));
+});
