@@ -9,15 +9,15 @@ import { makeGates } from "./acquirers/gates.ts";
 import { systemClock } from "./clock.ts";
 import { baseUrlOf, type Config } from "./config.ts";
 import { makeDirectoryLinks } from "./directory-links.ts";
-import { isReadyOf } from "./doers.ts";
 import { type EdgeNeeds, makeEdges } from "./edges.ts";
-import { type Engine, makeEngine } from "./engine.ts";
+import { makeEngine } from "./engine.ts";
 import { type Issuers, openIssuers } from "./issuers/live-issuers.ts";
 import type { Log } from "./log/log.ts";
 import { makeMetrics } from "./log/metrics.ts";
 import { makeObserveOrders } from "./log/observe.ts";
+import { makeFindMissing } from "./missing.ts";
 import type { LateApproval } from "./orders/order.ts";
-import { findMissingGates } from "./orders/route.ts";
+import { doRegularly, idleOf } from "./regular-work.ts";
 import { makeReferenceStore } from "./storage/card-references.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
@@ -28,13 +28,12 @@ import { takePresence } from "./storage/presence.ts";
 import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
 import { makeMerchantAt, makeThreeDs } from "./threeds.ts";
 import type { Clock } from "./values/time.ts";
-import { type HeldCards, makeHeldCards } from "./vault/held.ts";
+import { makeHeldCards } from "./vault/held.ts";
 import { openKeys } from "./vault/keys.ts";
 import { newReceiptId } from "./vault/receipt-ids.ts";
 import { newCardRefId } from "./vault/reference-ids.ts";
 import { makeVault, type Vault } from "./vault/vault.ts";
 import { type Cards, makeCards } from "./work/cards.ts";
-import { every } from "./work/every.ts";
 
 export type GatewayOptions = {
   readonly config: Config;
@@ -58,17 +57,14 @@ export type Gateway = {
 };
 
 const gathered = { batchMax: 256, inFlightMax: 1 };
-/** How often held cards whose time is over are destroyed. */
-const destroyEveryMs = 10_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, clock = systemClock } = options;
   const { node: database } = options.databases;
   const { keys, vault, held } = await openVault(options.masterKey, options.databases.vault);
-  const metrics = makeMetrics({
-    inFlight: countInFlight,
-    inDoubt: makeCountInDoubt(database.query),
-  });
+  const inDoubt = makeCountInDoubt(database.query);
+  const metrics = makeMetrics({ inFlight: () => engine.carry.count, inDoubt });
+  const reportLate = (approval: LateApproval) => engine.late.report(approval);
   const gates = makeGates(makeStartAcquirer({ config, clock, log, metrics, reportLate }));
   const configuration = await openConfiguration({
     query: database.query,
@@ -98,16 +94,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   gates.update(configuration.current().gates.values());
 
+  const findMissing = makeFindMissing(database, configuration, gates);
   const cards = makeCardReferences(database, { config, vault, clock });
   const journeys = threeds.makeJourneys(engine.outside);
   const server = makeEdges({
     ...options,
     ...{ database, clock, engine, cards, journeys, metrics, configuration, findMissing },
   });
-  await listen().catch(async (error) => {
-    await leave();
-    throw error;
-  });
+  await listen();
   await engine.work.claimOwn();
   const stopLooking = doRegularly(engine, held, { config, clock, log });
 
@@ -121,7 +115,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 
   async function settle(): Promise<void> {
-    do await idle();
+    do await idleOf(engine);
     while ((await engine.work.claimDue()) > 0);
   }
 
@@ -131,30 +125,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     engine.waits.end();
     await server.close();
     // A database that is away holds a look and a step up for as long as it takes; we leave then.
-    await Promise.race([looked.then(idle), delay(config.drainMs)]);
+    await Promise.race([looked.then(() => idleOf(engine)), delay(config.drainMs)]);
     await leave();
   }
 
   async function listen(): Promise<void> {
-    await links.open(threeds.makeTakeResult(engine.outside));
-    await server.listen({ host: config.host, port: config.port });
-  }
-
-  /** Nothing is in hand, and nothing that a bank has told is still to be written. */
-  async function idle(): Promise<void> {
-    await engine.late.idle();
-    while (engine.carry.count > 0) {
-      await engine.carry.idle();
-      await engine.late.idle();
+    try {
+      await links.open(threeds.makeTakeResult(engine.outside));
+      await server.listen({ host: config.host, port: config.port });
+    } catch (error) {
+      await leave();
+      throw error;
     }
-  }
-
-  function countInFlight(): number {
-    return engine.carry.count;
-  }
-
-  function reportLate(approval: LateApproval): Promise<unknown> {
-    return engine.late.report(approval);
   }
 
   function reload(): void {
@@ -176,44 +158,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await gates.stop();
     await presence.stop();
   }
-
-  async function findMissing(): Promise<Record<string, string>> {
-    const missing: Record<string, string> = {};
-    await database.query("select 1").catch((error) => {
-      missing["database"] = error.message;
-    });
-    const endpoints = configuration.current().endpoints.values();
-    const isReady = isReadyOf({ findAcquirer: gates.find });
-    for (const gate of findMissingGates(endpoints, isReady)) {
-      missing[`gate ${gate}`] = "not signed on";
-    }
-    return missing;
-  }
 }
 
 async function openVault(masterKey: Uint8Array, { query, hot }: Database) {
   const keys = await openKeys(masterKey, makeKeyStore(query));
   const vault = makeVault(keys, makeFindSealedCard(hot));
   return { keys, vault, held: makeHeldCards(keys, makeHeldStore(query, gathered)) };
-}
-
-/** Looks for work that is due, and destroys cards that were held for too long. */
-function doRegularly(
-  { work }: Engine,
-  held: HeldCards,
-  { config, clock, log }: { config: Config; clock: Clock; log: Log },
-): () => Promise<unknown> {
-  const stops = [
-    every(config.claimEveryMs, work.claimDue, (error) =>
-      log.warn({ err: error }, "could not look for due work"),
-    ),
-    every(
-      destroyEveryMs,
-      () => held.destroyExpired(clock.now()),
-      (error) => log.warn({ err: error }, "could not destroy what was held for too long"),
-    ),
-  ];
-  return () => Promise.all(stops.map((stop) => stop()));
 }
 
 function openIssuerTable(database: Database, { config, log }: GatewayOptions): Promise<Issuers> {

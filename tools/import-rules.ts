@@ -48,6 +48,8 @@ export const importRules: readonly Rule[] = [
   ["gateway/edges",         ["gateway"]],
   ["gateway/threeds.ts",    ["gateway"]],
   ["gateway/acquirer-links", ["gateway"]],
+  ["gateway/regular-work",  ["gateway"]],
+  ["gateway/missing",       ["gateway"]],
   ["gateway/directory-links", ["gateway"]],
   ["gateway/cli",           ["gateway"]],
 

@@ -1,0 +1,38 @@
+/** What a node does again and again. Part of what `main.ts` wires. */
+import type { Config } from "./config.ts";
+import type { Engine } from "./engine.ts";
+import type { Log } from "./log/log.ts";
+import type { Clock } from "./values/time.ts";
+import type { HeldCards } from "./vault/held.ts";
+import { every } from "./work/every.ts";
+
+/** How often held cards whose time is over are destroyed. */
+const destroyEveryMs = 10_000;
+
+/** Looks for work that is due, and destroys cards that were held for too long. */
+export function doRegularly(
+  { work }: Engine,
+  held: HeldCards,
+  { config, clock, log }: { config: Config; clock: Clock; log: Log },
+): () => Promise<unknown> {
+  const stops = [
+    every(config.claimEveryMs, work.claimDue, (error) =>
+      log.warn({ err: error }, "could not look for due work"),
+    ),
+    every(
+      destroyEveryMs,
+      () => held.destroyExpired(clock.now()),
+      (error) => log.warn({ err: error }, "could not destroy what was held for too long"),
+    ),
+  ];
+  return () => Promise.all(stops.map((stop) => stop()));
+}
+
+/** Nothing is in hand, and nothing that a bank has told is still to be written. */
+export async function idleOf({ late, carry }: Engine): Promise<void> {
+  await late.idle();
+  while (carry.count > 0) {
+    await carry.idle();
+    await late.idle();
+  }
+}
