@@ -23,7 +23,7 @@ import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
 import { makeHeldStore } from "./storage/held-secrets.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
-import { openConfiguration } from "./storage/live-configuration.ts";
+import { type LiveConfiguration, openConfiguration } from "./storage/live-configuration.ts";
 import { takePresence } from "./storage/presence.ts";
 import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
 import { makeMerchantAt, makeThreeDs } from "./threeds.ts";
@@ -66,12 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = makeMetrics({ inFlight: () => engine.carry.count, inDoubt });
   const reportLate = (approval: LateApproval) => engine.late.report(approval);
   const gates = makeGates(makeStartAcquirer({ config, clock, log, metrics, reportLate }));
-  const configuration = await openConfiguration({
-    query: database.query,
-    openSecret: vault.openSecret,
-    onChange: ({ gates: changed }) => gates.update(changed.values()),
-    onError: (error) => log.error({ err: error }, "could not read the configuration again"),
-  });
+  const configuration = await readConfiguration();
   const issuers = await openIssuerTable(database, options);
   const links = await makeDirectoryLinks({ config, database, clock, log });
   const presence = await takePresence(database, {
@@ -127,6 +122,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     // A database that is away holds a look and a step up for as long as it takes; we leave then.
     await Promise.race([looked.then(() => idleOf(engine)), delay(config.drainMs)]);
     await leave();
+  }
+
+  function readConfiguration(): Promise<LiveConfiguration> {
+    return openConfiguration({
+      query: database.query,
+      openSecret: vault.openSecret,
+      onChange: ({ gates: changed }) => gates.update(changed.values()),
+      onError: (error) => log.error({ err: error }, "could not read the configuration again"),
+    });
   }
 
   async function listen(): Promise<void> {
