@@ -68,7 +68,8 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
 
   say("Comparing every order with the bank's ledger …");
   const orders = await readOrders(stage.database);
-  const books = auditBooks(stage.acknowledged, orders, await readLedger(gateway.bankUrl));
+  const acknowledged = [...stage.acknowledged, ...stage.authenticated];
+  const books = auditBooks(acknowledged, orders, await readLedger(gateway.bankUrl));
   publish({ plan, busyShare, rounds, memory, books });
   return areClean(books);
 }
@@ -90,7 +91,7 @@ async function setStage(
   const inserts = startPart<InsertJobs>("baseline-inserts.ts", stack);
   const route = startPart<RouteJobs>("baseline-route.ts", stack);
   const { port: routePort } = await route.ask("listen", undefined);
-  return { plan, gateway, database, load, inserts, routePort, acknowledged: [] };
+  return { plan, gateway, database, load, inserts, routePort, acknowledged: [], authenticated: [] };
 }
 
 async function measureAll(stage: measure.Stage): Promise<readonly report.Round[]> {
@@ -141,13 +142,27 @@ async function measureRound(
     `recurrent payments ${perSecond(cards.rebillsPerSecond)}, ` +
       `card information ${perSecond(cards.cardInfoPerSecond)}`,
   );
+  const frictionlessPerSecond = await measure.measureFrictionless(
+    stage,
+    `secure${round}`,
+    Math.round(count / 4),
+  );
+  tell(`frictionless 3-D Secure sales ${perSecond(frictionlessPerSecond)}`);
   const pollsPerSecond = await measure.measurePolls(stage);
   tell(`status polls ${perSecond(pollsPerSecond)}`);
   const arrivals = await measure.measureArrivals(stage, `open${round}`);
   const { p50, p99 } = arrivals.finalMs;
   tell(`overhead at ${plan.arrivalsPerSecond}/s: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
   const baselines = { insertsPerSecond, routePerSecond, routeArrivalsMs };
-  return { ...baselines, sales, capturesPerSecond, cards, pollsPerSecond, arrivals };
+  return {
+    ...baselines,
+    sales,
+    capturesPerSecond,
+    frictionlessPerSecond,
+    cards,
+    pollsPerSecond,
+    arrivals,
+  };
 }
 
 type Outcome = {

@@ -11,6 +11,8 @@ import type { Target } from "./requests.ts";
 
 export type GatewayProcess = {
   readonly target: Target;
+  /** The same merchant's endpoint that does 3-D Secure. */
+  readonly secure: Target;
   readonly bankUrl: string;
   readonly databaseUrl: string;
   readonly logFile: string;
@@ -74,15 +76,17 @@ function untilUp(child: ChildProcess): Promise<void> {
   return promise;
 }
 
-function readDemonstration(file: string): Pick<GatewayProcess, "target" | "bankUrl"> {
+function readDemonstration(file: string): Pick<GatewayProcess, "target" | "secure" | "bankUrl"> {
   const { baseUrl, merchant, endpoints, bank } = JSON.parse(readFileSync(file, "utf8"));
+  const target = {
+    port: Number(new URL(String(baseUrl)).port),
+    endpoint: String(endpoints.plain),
+    login: String(merchant.login),
+    controlKey: String(merchant.controlKey),
+  };
   return {
-    target: {
-      port: Number(new URL(String(baseUrl)).port),
-      endpoint: String(endpoints.plain),
-      login: String(merchant.login),
-      controlKey: String(merchant.controlKey),
-    },
+    target,
+    secure: { ...target, endpoint: String(endpoints.secure) },
     bankUrl: String(bank.url),
   };
 }

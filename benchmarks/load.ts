@@ -9,7 +9,9 @@ import { type ArrivalTimes, runArrivals, runClosedLoop, type Span } from "./http
 import { offer } from "./part-process.ts";
 import {
   type Beginning,
+  type MethodName,
   makeCardQuestions,
+  makeMethodUploads,
   makeOrderRequests,
   makeRebillRequests,
   makeSaleRequests,
@@ -19,6 +21,15 @@ import {
 
 export type LoadJobs = {
   readonly sales: readonly [SalesJob & { readonly count: number; readonly kind: Beginning }, Load];
+  /** What orders wait for, by their index: the id of their authentication. */
+  readonly methods: readonly [
+    Omit<PollsJob, "seconds">,
+    Load & { readonly ids: readonly string[] },
+  ];
+  readonly uploads: readonly [
+    Omit<PollsJob, "seconds" | "orders"> & { readonly orders: readonly MethodName[] },
+    Load,
+  ];
   readonly captures: readonly [Omit<PollsJob, "seconds">, Load];
   /** The card references of orders, by their index. */
   readonly register: readonly [Omit<PollsJob, "seconds">, readonly string[]];
@@ -79,6 +90,26 @@ offer<LoadJobs>({
 
   async acknowledged() {
     return acknowledged;
+  },
+
+  async methods({ target, connections, orders }) {
+    const requests = makeOrderRequests(target, "status", orders);
+    const ids: string[] = new Array(orders.length).fill("");
+    const taken = countRefusals(({ body }, index) => {
+      ids[index] = /3ds-server-trans-id=([0-9a-f-]{36})/.exec(body)?.[1] ?? "";
+      return ids[index] !== "";
+    });
+    const asked = await run(
+      { target, connections, requests, until: { count: orders.length } },
+      taken,
+    );
+    return { ...asked, ids };
+  },
+
+  async uploads({ target, connections, orders }) {
+    const requests = makeMethodUploads(target, orders);
+    const taken = countRefusals((reply) => reply.body.startsWith("type=async-response&"));
+    return run({ target, connections, requests, until: { count: orders.length } }, taken);
   },
 
   async captures({ target, connections, orders }) {

@@ -23,6 +23,8 @@ export type Stage = {
   readonly inserts: Part<InsertJobs>;
   readonly routePort: number;
   readonly acknowledged: OrderName[];
+  /** The same of the endpoint that does 3-D Secure. */
+  readonly authenticated: OrderName[];
 };
 
 export type Sales = {
@@ -106,6 +108,34 @@ export async function measureCaptures(
   return ((await countApproved(stage, prefix)) * 1000) / (heldMs + capturedMs);
 }
 
+/**
+ * Orders a second that were authenticated without a challenge and charged: the sale, the status
+ * that tells of the method, the upload of its result, until the last commit.
+ */
+export async function measureFrictionless(
+  stage: Stage,
+  prefix: string,
+  count: number,
+): Promise<number> {
+  const { plan, gateway, load } = stage;
+  const { secure: target } = gateway;
+  const { connections } = plan;
+  const sold = await load.ask("sales", { target, connections, prefix, count, kind: "sale" });
+  rateOf(sold);
+  const from = stage.authenticated.length;
+  await takeAcknowledged(stage, prefix, stage.authenticated);
+  const orders = stage.authenticated.slice(from);
+
+  const { ids, ...asked } = await load.ask("methods", { target, connections, orders });
+  rateOf(asked);
+  const named = orders.map((order, index) => ({ ...order, transactionId: ids[index] ?? "" }));
+  const uploaded = await load.ask("uploads", { target, connections, orders: named });
+  const uploadedMs = (await untilNoneOpen(stage)) - uploaded.startedAtMs;
+  rateOf(uploaded);
+  const spentMs = spanOf(sold) + spanOf(asked) + uploadedMs;
+  return ((await countApproved(stage, prefix)) * 1000) / spentMs;
+}
+
 export type Cards = {
   /** Completed, as sales are. */
   readonly rebillsPerSecond: number;
@@ -177,11 +207,15 @@ async function countApproved({ database }: Stage, prefix: string): Promise<numbe
   return Number(rows[0]?.count);
 }
 
-async function takeAcknowledged(stage: Stage, prefix: string): Promise<readonly string[]> {
+async function takeAcknowledged(
+  stage: Stage,
+  prefix: string,
+  taken: OrderName[] = stage.acknowledged,
+): Promise<readonly string[]> {
   const orderIds = await stage.load.ask("acknowledged", undefined);
   for (const [index, orderId] of orderIds.entries()) {
     if (orderId === "") continue;
-    stage.acknowledged.push({ clientOrderId: clientOrderIdOf(prefix, index), orderId });
+    taken.push({ clientOrderId: clientOrderIdOf(prefix, index), orderId });
   }
   return orderIds;
 }
@@ -192,6 +226,10 @@ function rateOf(load: Load): number {
   // A rate of refusals is no figure: nothing that is counted so may be refused.
   if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
   return (sent * 1000) / (endedAtMs - startedAtMs);
+}
+
+function spanOf({ startedAtMs, endedAtMs }: Load): number {
+  return endedAtMs - startedAtMs;
 }
 
 function pick(orders: readonly OrderName[]): OrderName {

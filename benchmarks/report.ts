@@ -14,6 +14,7 @@ export type Round = {
   readonly sales: Sales;
   readonly capturesPerSecond: number;
   readonly cards: Cards;
+  readonly frictionlessPerSecond: number;
   readonly pollsPerSecond: number;
   readonly arrivals: Overhead & { readonly bankAnswerMs: number };
 };
@@ -37,6 +38,8 @@ const rows: readonly Row[] = [
   ["orders held and captured",               "/s", ({ capturesPerSecond }) => capturesPerSecond],
   ["completed recurrent payments",           "/s", ({ cards }) => cards.rebillsPerSecond],
   ["card information",                       "/s", ({ cards }) => cards.cardInfoPerSecond],
+  ["frictionless 3-D Secure sales",          "/s", ({ frictionlessPerSecond }) => frictionlessPerSecond],
+  ["frictionless 3-D Secure ÷ plain sales",  "",   ({ frictionlessPerSecond, sales }) => frictionlessPerSecond / sales.completedPerSecond],
   ["status polls",                           "/s", ({ pollsPerSecond }) => pollsPerSecond],
   ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
   ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
@@ -116,6 +119,7 @@ export const definitions = `
   completed     the same orders, from the first request until a second connection to the database
                 sees every one of them committed and final; only approved ones are counted
   captured      preauthorised until all are final, then captured until all are final again
+  frictionless  the sale, one status, the upload of the method's result, until all are final
   overhead      open arrivals, from the moment a request was due until the gateway knew its final
                 commit (its log's line, rounded up to the next ms); the bank's own time and the load
                 generator's delay are not subtracted

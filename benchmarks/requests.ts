@@ -19,6 +19,9 @@ export type Requests = { readonly count: number; bytesOf(index: number): Uint8Ar
 
 export type Beginning = "sale" | "preauth";
 
+/** An order whose issuer's method has run, by the id of its authentication. */
+export type MethodName = OrderName & { readonly transactionId: string };
+
 export function makeSaleRequests(
   target: Target,
   { prefix, count, kind = "sale" }: { prefix: string; count: number; kind?: Beginning },
@@ -45,6 +48,33 @@ export function makeOrderRequests(
       ["control", hash("sha1", signed)],
     ];
     return post(target.port, `/gw/api/v2/${operation}/${target.endpoint}`, writeForm(pairs));
+  });
+}
+
+/** The browser is told of when the method has run, so that the issuer can be asked. */
+export function makeMethodUploads(target: Target, orders: readonly MethodName[]): Requests {
+  return pack(orders.length, (index) => {
+    const { clientOrderId = "", orderId = "", transactionId = "" } = orders[index] ?? {};
+    const signed = target.login + clientOrderId + orderId + target.controlKey;
+    const pairs: readonly FormPair[] = [
+      ["login", target.login],
+      ["client-order-id", clientOrderId],
+      ["orderid", orderId],
+      ["threeDSServerTransID", transactionId],
+      ["threeDSCompInd", "Y"],
+      ["browserJavascriptEnabled", "true"],
+      ["browserJavaEnabled", "false"],
+      ["browserLanguage", "en-GB"],
+      ["browserColorDepth", "24"],
+      ["browserTZ", "-60"],
+      ["browserScreenHeight", "1080"],
+      ["browserScreenWidth", "1920"],
+      ["browserUserAgent", "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0"],
+      ["browserAcceptHeader", "text/html,application/xhtml+xml,*/*;q=0.8"],
+      ["control", hash("sha1", signed)],
+    ];
+    const path = `/gw/api/3ds/v1/upload-method-url-result/${target.endpoint}`;
+    return post(target.port, path, writeForm(pairs));
   });
 }
 
@@ -115,6 +145,8 @@ function salePairs(target: Target, clientOrderId: string, index: number): readon
     ["expire_month", "12"],
     ["expire_year", "2039"],
     ["cvv2", "123"],
+    // Mandatory where 3-D Secure is possible.
+    ["redirect_url", "https://shop.example/return"],
     ["control", hash("sha1", signed)],
   ];
 }

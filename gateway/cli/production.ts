@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Gate } from "../acquirers/gate.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
+import { loadDirectories } from "../storage/directories.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { demonstrationLogin, openVault } from "./demonstration.ts";
 import type { House } from "./house.ts";
@@ -18,6 +19,12 @@ export async function refuseInProduction(house: House): Promise<StartProblem | u
   }
   for (const { name } of [...gates.values()].filter(leadsToSandbox)) {
     sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
+  }
+  const directories = await loadDirectories(database.query);
+  for (const { name } of directories.filter(({ settings }) => settings.sandbox === true)) {
+    sentences.push(
+      `The directory server ${name} is a sandbox bank's: remove it before production.`,
+    );
   }
   if (resolve(config.masterKeyFile) === madeKeyFile(config)) {
     sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");

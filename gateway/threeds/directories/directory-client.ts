@@ -3,7 +3,8 @@
  * Whatever goes wrong on it is an answer that did not come.
  */
 import { readFile } from "node:fs/promises";
-import { Pool } from "undici";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
 import type { Clock } from "../../values/time.ts";
 import type { DirectorySettings } from "./directory.ts";
 
@@ -50,22 +51,17 @@ export function makeDirectoryClient(
   { cert, key, ca }: Certificates,
   { clock, onLost }: Needs,
 ): DirectoryClient {
-  const pools = new Map<string, Pool>();
+  const agent = new Agent({ cert, key, ca, keepAlive: true, maxSockets: connectionsMax });
 
   return {
     async ask(url, asked) {
-      const { origin, pathname, search } = new URL(url);
       const stop = new AbortController();
-      const callOff = clock.after(asked.timeoutMs, () => stop.abort("no answer in time"));
+      const callOff = clock.after(asked.timeoutMs, () =>
+        stop.abort(new Error("no answer in time")),
+      );
       try {
-        const answer = await poolFor(origin).request({
-          path: pathname + search,
-          method: "POST",
-          headers: { "content-type": asked.contentType },
-          body: asked.body,
-          signal: stop.signal,
-        });
-        const text = await readText(answer.body, asked.answerBytesMax);
+        const answer = await post(url, asked, { agent, signal: stop.signal });
+        const text = await readText(answer, asked.answerBytesMax);
         if (answer.statusCode === 200 && text !== undefined) return text;
         onLost(text === undefined ? "the answer is too long" : `HTTP ${answer.statusCode}`);
       } catch (error) {
@@ -76,33 +72,39 @@ export function makeDirectoryClient(
       return undefined;
     },
     async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      agent.destroy();
     },
   };
+}
 
-  function poolFor(origin: string): Pool {
-    const known = pools.get(origin);
-    if (known !== undefined) return known;
-    const pool = new Pool(origin, {
-      connections: connectionsMax,
-      connect: { cert, key, ca },
-      // Time is told by the gateway's own clock.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+function post(
+  url: string,
+  { contentType, body }: Asked,
+  options: { readonly agent: Agent; readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const length = Buffer.byteLength(body);
+  const headers = { "content-type": contentType, "content-length": length };
+  send();
+  return promise;
+
+  function send(): void {
+    const sent = request(url, { ...options, method: "POST", headers }, resolve);
+    sent.on("error", (error) => {
+      // The other side has closed a connection that was kept open: nothing of this was read.
+      if (sent.reusedSocket && "code" in error && error.code === "ECONNRESET") send();
+      else reject(error);
     });
-    pools.set(origin, pool);
-    return pool;
+    sent.end(body);
   }
 }
 
-async function readText(
-  body: AsyncIterable<Buffer>,
-  bytesMax: number,
-): Promise<string | undefined> {
+async function readText(answer: IncomingMessage, bytesMax: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
+  for await (const chunk of answer) {
     bytes += chunk.length;
+    // Leaving the loop ends the connection as well.
     if (bytes > bytesMax) return undefined;
     chunks.push(chunk);
   }

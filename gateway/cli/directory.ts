@@ -1,0 +1,79 @@
+/** `gw directory`: the directory servers of 3-D Secure, and their card ranges. */
+
+import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { type DirectoryOptions, readDirectory } from "./directory-settings.ts";
+import { complain, type House, inHouse } from "./house.ts";
+import { print } from "./print.ts";
+
+type Output = { readonly json?: boolean };
+
+/** It becomes a part of an address. */
+const nameForm = /^[A-Za-z0-9._-]{1,40}$/;
+
+export function listDirectories({ json = false }: Output): Promise<void> {
+  return inHouse(async ({ database }) => {
+    const ranges = await makeDirectoryAdministration(database.query).countRanges();
+    const servers = (await loadDirectories(database.query)).map(({ name, networks, settings }) => ({
+      name,
+      networks: networks.join(",") || "all",
+      url: settings.url ?? "none",
+      url102: settings.url102 ?? "none",
+      ranges: ranges.get(name)?.count ?? 0,
+      "ranges due": ranges.get(name)?.dueAt ?? "",
+    }));
+    print(servers, json);
+  });
+}
+
+export function showDirectory(name: string, { json = false }: Output): Promise<void> {
+  return inHouse(async (house) => {
+    const server = await find(house, name);
+    if (server === undefined) return complainOfUnknown(name);
+    const { networks, settings } = server;
+    print({ name, networks: networks.join(",") || "all", ...settings }, json);
+  });
+}
+
+/** Makes one, or changes what is given of one that is known. */
+export function putDirectory(
+  name: string,
+  { json = false, ...options }: DirectoryOptions & Output,
+): Promise<void> {
+  return inHouse(async (house) => {
+    if (!nameForm.test(name)) {
+      return complain(
+        new StartProblem("A name is 1 to 40 letters, digits, dots, dashes or underscores."),
+      );
+    }
+    const read = readDirectory(options, await find(house, name));
+    if (read instanceof StartProblem) return complain(read);
+    await makeDirectoryAdministration(house.database.query).put({ name, ...read });
+    const { networks, settings } = read;
+    print({ name, networks: networks.join(",") || "all", ...settings }, json);
+  });
+}
+
+export function refreshDirectory(name: string): Promise<void> {
+  return inHouse(async ({ database }) => {
+    const known = await makeDirectoryAdministration(database.query).askAgain(name);
+    if (!known) return complainOfUnknown(name);
+    print({ refreshed: name, note: "a running node asks for its card ranges now" });
+  });
+}
+
+export function removeDirectory(name: string): Promise<void> {
+  return inHouse(async ({ database }) => {
+    const known = await makeDirectoryAdministration(database.query).remove(name);
+    if (!known) return complainOfUnknown(name);
+    print({ removed: name });
+  });
+}
+
+async function find({ database }: House, name: string) {
+  return (await loadDirectories(database.query)).find((server) => server.name === name);
+}
+
+function complainOfUnknown(name: string): void {
+  complain(new StartProblem(`There is no directory server ${name}: see \`gw directory list\`.`));
+}
