@@ -41,5 +41,16 @@ export function isFinal(stage: Stage): boolean {
   return finalStages.has(stage);
 }
 
+/** Nothing happens until the cardholder's browser has done something. */
+const stagesForCardholder: ReadonlySet<Stage> = new Set<Stage>([
+  "awaiting_method",
+  "awaiting_challenge",
+  "awaiting_pares",
+]);
+
+export function waitsForCardholder(stage: Stage): boolean {
+  return stagesForCardholder.has(stage);
+}
+
 /** The bank may have done it or not, and is being asked. */
 export const stagesInDoubt: readonly Stage[] = ["inquiring", "reversing", "repeating"];

@@ -9,7 +9,7 @@ import type { TransactionKind } from "./order.ts";
 import { type Stage, type TransitionTable, to } from "./transition.ts";
 
 export type { Cell, Row, Stage, TransitionTable } from "./transition.ts";
-export { isFinal, stagesInDoubt } from "./transition.ts";
+export { isFinal, stagesInDoubt, waitsForCardholder } from "./transition.ts";
 
 // biome-ignore format: a table
 export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {

@@ -12,10 +12,14 @@ export function newTransactionId(order: OrderId): string {
   return `${randomUUID().slice(0, 24)}${sequence}`;
 }
 
+/** An order with a higher one could not be stored, so there is none. */
+const sequenceMax = 9_223_372_036_853n;
+
 /** The sequence number of the order that it may belong to; nothing for what is no id at all. */
 export function sequenceIn(transactionId: string): bigint | undefined {
   const [, digits] = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-([0-9a-f]{12})$/i.exec(transactionId) ?? [];
-  return digits === undefined ? undefined : BigInt(`0x${digits}`);
+  const sequence = BigInt(`0x${digits ?? "0"}`);
+  return digits === undefined || sequence > sequenceMax ? undefined : sequence;
 }
 
 /** 1.0.2: twenty bytes in base64. */

@@ -1,16 +1,16 @@
 /**
- * Waits for the end of a transaction, within a limit. This node hears at once of every step that
- * it takes itself; another node's are looked for now and then.
+ * Waits for the end of a transaction, or for the cardholder's turn, within a limit. This node hears
+ * at once of every step that it takes itself; another node's are looked for now and then.
  */
 import type { FoundOrder } from "../orders/asked.ts";
 import { transactionsOf } from "../orders/family.ts";
-import type { Order } from "../orders/order.ts";
-import { isFinal } from "../orders/transitions.ts";
+import type { Order, Stage } from "../orders/order.ts";
+import { isFinal, waitsForCardholder } from "../orders/transitions.ts";
 import type { OrderId } from "../values/ids.ts";
 import { type Clock, later } from "../values/time.ts";
 
 export type ResultWaits = {
-  /** The same transaction when it is final, or as it is when the time is over. */
+  /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
   wait(found: FoundOrder): Promise<FoundOrder>;
   /** An order has taken a step here. */
   tell(order: Order): void;
@@ -35,7 +35,7 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Needs): R
     async wait(found) {
       const deadlineAt = later(clock.now(), limitMs);
       let met = found;
-      while (!ended && !isFinal(met.transaction.stage)) {
+      while (!ended && !isToldOf(met.transaction.stage)) {
         const leftMs = deadlineAt - clock.now();
         if (leftMs <= 0) break;
         const told = await sleep(met.order.id, Math.min(leftMs, lookEveryMs));
@@ -65,6 +65,11 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Needs): R
     if (wakes.size === 0) sleeping.delete(id);
     return told;
   }
+}
+
+/** A merchant who waits cannot show his cardholder the step that the order waits for. */
+function isToldOf(stage: Stage): boolean {
+  return isFinal(stage) || waitsForCardholder(stage);
 }
 
 /** Other transactions of the order may have come and gone meanwhile. */
