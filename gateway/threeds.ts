@@ -99,7 +99,7 @@ export function makeThreeDs(needs: ThreeDsNeeds): ThreeDs {
       return {
         find: makeFindByLink(engine, { links, clock, lifeMs: config.linkLifeMs }),
         stepOf: makeStepOf(links),
-        ...makeUploads({ ...engine, links, readPaRes, allowHttp }),
+        ...makeUploads({ ...engine, links, readPaRes, clock, allowHttp }),
       };
     },
 

@@ -109,15 +109,22 @@ function decodeName(name: string): string | undefined {
   }
 }
 
-/** The handshake has proved the chain; here it must lead to this directory server's authority. */
+/**
+ * The handshake has proved the chain; here it must lead to this directory server's authority. Of a
+ * resumed connection only the certificate itself is known.
+ */
 function isIssuedBy(shown: DetailedPeerCertificate, authority: string): boolean {
   const roots = (authority.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map(
-    (pem) => new X509Certificate(pem).fingerprint256,
+    (pem) => new X509Certificate(pem),
   );
   const seen = new Set<string>();
   let each: DetailedPeerCertificate | undefined = shown;
-  while (each?.fingerprint256 !== undefined && !seen.has(each.fingerprint256)) {
-    if (roots.includes(each.fingerprint256)) return true;
+  while (each?.raw !== undefined && !seen.has(each.fingerprint256)) {
+    const certificate = new X509Certificate(each.raw);
+    const isOurs = (root: X509Certificate) =>
+      root.fingerprint256 === certificate.fingerprint256 ||
+      (certificate.checkIssued(root) && certificate.verify(root.publicKey));
+    if (roots.some(isOurs)) return true;
     seen.add(each.fingerprint256);
     each = each.issuerCertificate;
   }

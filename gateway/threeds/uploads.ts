@@ -5,8 +5,10 @@
  */
 import type { SeenBrowser } from "../orders/authentication.ts";
 import type { OrderEvent } from "../orders/events.ts";
+import { initialOf } from "../orders/family.ts";
 import type { Order, Stage } from "../orders/order.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
+import type { Clock } from "../values/time.ts";
 import type { Links } from "./links.ts";
 import type { ReadPaRes } from "./version1/read-pares.ts";
 import { findCresFault } from "./version2/read-cres.ts";
@@ -16,6 +18,7 @@ type Needs = {
   readonly load: (order: Order) => Promise<Order>;
   readonly links: Links;
   readonly readPaRes: ReadPaRes;
+  readonly clock: Clock;
   readonly allowHttp: boolean;
 };
 
@@ -31,10 +34,11 @@ export type Uploads = {
   ): Promise<Order | Failure>;
 };
 
-export function makeUploads({ report, load, links, readPaRes, allowHttp }: Needs): Uploads {
+export function makeUploads(needs: Needs): Uploads {
+  const { report, load, links, readPaRes, clock, allowHttp } = needs;
   return {
     async uploadMethod(order, { transactionId, browser }) {
-      const { threeds } = order.transaction;
+      const { threeds } = initialOf(order);
       if (threeds?.methodUrl === undefined) return notNow("there is no method to run");
       if (transactionId !== undefined && transactionId !== threeds.transactionId) {
         return new Failure("invalid_parameter", "threeDSServerTransID: of another authentication");
@@ -46,7 +50,7 @@ export function makeUploads({ report, load, links, readPaRes, allowHttp }: Needs
     },
 
     async uploadChallenge(order, cres) {
-      const { threeds } = order.transaction;
+      const { threeds } = initialOf(order);
       if (threeds?.challenge === undefined) return notNow("there is no challenge");
       const fault = findCresFault(cres, threeds, { allowHttp });
       if (fault !== undefined) return new Failure("invalid_parameter", `cres: ${fault}`);
@@ -54,9 +58,8 @@ export function makeUploads({ report, load, links, readPaRes, allowHttp }: Needs
     },
 
     async uploadPares(order, { paRes, md }) {
-      if (order.transaction.threeds?.payerRequest === undefined) {
-        return notNow("there is no PaReq");
-      }
+      const { threeds } = initialOf(order);
+      if (threeds?.payerRequest === undefined) return notNow("there is no PaReq");
       if (!links.isMd(order.id, md)) return new Failure("invalid_parameter", "md");
       const verdict = readPaRes(order, paRes);
       if (verdict === undefined) return new Failure("invalid_parameter", "paRes");
@@ -66,6 +69,7 @@ export function makeUploads({ report, load, links, readPaRes, allowHttp }: Needs
 
   async function bring(order: Order, steps: Steps, event: OrderEvent): Promise<Order | Failure> {
     if (!steps.awaited.includes(order.transaction.stage)) return whenOver(order, steps);
+    if (isPast(order, clock)) return notNow("its deadline has passed");
     const told = await report(order, event);
     if (!(told instanceof Failure) || told.code !== "not_allowed_now") return told;
     // Somebody else was faster: the step is over now.
@@ -93,8 +97,14 @@ const challengeSteps: Steps = {
 };
 const paresSteps: Steps = { awaited: ["awaiting_pares"], expiredBy: "pares_expired", before: [] };
 
+/** Also while nobody has noticed yet. A passed challenge goes on by itself at its deadline. */
+function isPast({ deadlineAt, transaction }: Order, clock: Clock): boolean {
+  if (transaction.stage === "awaiting_return") return false;
+  return deadlineAt !== undefined && clock.now() >= deadlineAt;
+}
+
 function whenOver(order: Order, { expiredBy, before }: Steps): Order | Failure {
-  const { stage, reason } = order.transaction;
+  const { stage, reason } = initialOf(order);
   if (reason?.code === expiredBy) return notNow("its deadline has passed");
   return before.includes(stage) ? notNow(`the order is in stage ${stage}`) : order;
 }

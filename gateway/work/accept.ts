@@ -144,7 +144,9 @@ export function makeAccept(needs: Needs): Accept {
     const enrolment = needs.findEnrolment(endpointId, inHand.number);
     const secure = enrolment === undefined ? {} : { enrolment };
     if (card.kind === "registered") {
-      return { facts: { ...card.facts, ...secure }, sealed: undefined };
+      // How it took part when it was registered is of no interest now.
+      const { enrolment: _, ...facts } = card.facts;
+      return { facts: { ...facts, ...secure }, sealed: undefined };
     }
     const cardId = asCardId(order);
     const fingerprint = needs.vault.fingerprint(merchantId, inHand.number);

@@ -11,7 +11,8 @@ export function synchronousRequests(operations: readonly Operation[]): readonly 
   const waiting = operations.filter(({ sync }) => sync);
   return [
     "Every operation that begins a transaction has a synchronous twin. It takes the same request " +
-      "with the same checksum, waits for the result or a step of 3-D Secure, and answers with the " +
+      "with the same checksum, waits for the result or a step of 3-D Secure, and answers with " +
+      "the " +
       "[status response](status-response.md) in place of the acknowledgement. In v4 the paths " +
       "begin with `/gw/api/v4/sync/`.",
     table(

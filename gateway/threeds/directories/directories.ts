@@ -67,28 +67,32 @@ export function makeDirectories(needs: Needs): Directories {
   };
 
   async function update(servers: readonly DirectoryServer[]): Promise<void> {
-    const wanted = new Map(servers.map((server) => [server.name, server]));
-    for (const [name, { server, client }] of running) {
-      if (isDeepStrictEqual(server, wanted.get(name))) continue;
-      running.delete(name);
-      void client.close();
-    }
-    for (const [name, server] of wanted) {
-      if (!running.has(name)) await start(server);
-    }
+    const named = new Set(servers.map(({ name }) => name));
+    for (const name of running.keys()) if (!named.has(name)) end(name);
+    for (const server of servers) await takeOver(server);
     await readRanges();
   }
 
-  async function start(server: DirectoryServer): Promise<void> {
+  /** Its files are read again each time: certificates are renewed under the same names. */
+  async function takeOver(server: DirectoryServer): Promise<void> {
     const { name } = server;
     try {
       const certificates = await readCertificates(server.settings);
+      const known = running.get(name);
+      const same = { server: known?.server, certificates: known?.certificates };
+      if (isDeepStrictEqual(same, { server, certificates })) return;
+      end(name);
       const onLost = (cause: string) => warn(name, cause);
       const client = makeDirectoryClient(certificates, { clock, onLost });
       running.set(name, { server, certificates, client, ask: client.ask });
     } catch (error) {
       warn(name, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  function end(name: string): void {
+    void running.get(name)?.client.close();
+    running.delete(name);
   }
 
   async function readRanges(): Promise<void> {

@@ -33,7 +33,7 @@ type Needs = {
   readonly onLost: (cause: string) => void;
 };
 
-const connectionsMax = 32;
+const connectionsMax = 128;
 
 export async function readCertificates(settings: DirectorySettings): Promise<Certificates> {
   const { certificateFile, keyFile, authorityFile, paresRootsFile } = settings;

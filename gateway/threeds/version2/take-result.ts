@@ -13,6 +13,7 @@ import {
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { OrderEvent } from "../../orders/events.ts";
+import { initialOf } from "../../orders/family.ts";
 import type { Authentication, Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
 import { sequenceIn } from "../transaction-id.ts";
@@ -51,7 +52,7 @@ export function makeTakeResult(needs: Needs): TakeResult {
     const transactionId = textOf(message, "threeDSServerTransID") ?? "";
     const sequence = sequenceIn(transactionId);
     const order = sequence === undefined ? undefined : await needs.findBySequence(sequence);
-    const { threeds } = order?.transaction ?? {};
+    const threeds = order && initialOf(order).threeds;
     const isKnown =
       threeds?.directory === directory &&
       threeds.transactionId === transactionId &&
@@ -68,7 +69,7 @@ export function makeTakeResult(needs: Needs): TakeResult {
   async function take(order: Order, message: Message): Promise<Failure | MessageFault | undefined> {
     const verdict = verdictOf(order, message);
     const event = eventOf(verdict);
-    const { stage, authentication } = order.transaction;
+    const { stage, authentication } = initialOf(order);
     const awaited = stage === "awaiting_challenge" || stage === "awaiting_result";
     if (!awaited) return isRepeat(authentication, verdict) ? undefined : tooLate(order, message);
     const told = await needs.report(order, event);
@@ -93,10 +94,10 @@ export function makeTakeResult(needs: Needs): TakeResult {
     const noted = await needs.report(order, {
       kind: "noted",
       what: "challenge_result",
-      detail: `transStatus ${status} in stage ${order.transaction.stage}`,
+      detail: `transStatus ${status} in stage ${initialOf(order).stage}`,
     });
     if (noted instanceof Failure) return noted;
-    if (order.transaction.authentication === undefined) return undefined;
+    if (initialOf(order).authentication === undefined) return undefined;
     const code = message.messageVersion === "2.3.1" ? "312" : "301";
     return new MessageFault(code, ["threeDSServerTransID"], "it has a result already");
   }
