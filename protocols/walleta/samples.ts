@@ -1,0 +1,170 @@
+/** The published token, and a wallet of our own: roots, signers and merchants for the tests. */
+import { Buffer } from "node:buffer";
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from "node:crypto";
+import { readFileSync } from "node:fs";
+import { tags } from "./ber.ts";
+import * as der from "./der.ts";
+import {
+  identifiers,
+  intermediateMarker,
+  leafMarker,
+  merchantIdentifierExtension,
+} from "./identifiers.ts";
+import type { MerchantKey, Minting, Payload, Signer, Trust, Version } from "./index.ts";
+
+export const now = Date.parse("2026-11-15T08:00:00Z");
+export const minuteMs = 60_000;
+export const dayMs = 24 * 60 * minuteMs;
+export const merchantIdentifier = "merchant.example.tollgate";
+
+export const vector: {
+  readonly nowMs: number;
+  readonly merchantIdentifier: string;
+  readonly merchantIdentifierSha256Hex: string;
+  readonly token: { readonly header: { readonly transactionId: string } };
+  readonly intermediate: {
+    readonly sharedSecretBase64: string;
+    readonly symmetricKeyBase64: string;
+  };
+  readonly expected: { readonly plaintextText: string };
+} = JSON.parse(readText("ec-v1.json"));
+
+export function readText(file: string): string {
+  return readFileSync(`${import.meta.dirname}/vectors/${file}`, "utf8");
+}
+
+export const payload: Payload = {
+  applicationPrimaryAccountNumber: "4111111111111111",
+  applicationExpirationDate: "301231",
+  currencyCode: "978",
+  transactionAmount: 1050,
+  cardholderName: "ANNA EXAMPLE",
+  deviceManufacturerIdentifier: "050110030273",
+  paymentDataType: "3DSecure",
+  onlinePaymentCryptogram: "AMwBRjPWDnAgAA7Rls7mAoABFA==",
+  eciIndicator: "05",
+};
+
+export type Keys = { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+
+export function makeKeys(kind: "ec" | "rsa" = "ec"): Keys {
+  return kind === "ec"
+    ? generateKeyPairSync("ec", { namedCurve: "prime256v1" })
+    : generateKeyPairSync("rsa", { modulusLength: 2048 });
+}
+
+export type Authority = { readonly keys: Keys; readonly name: string; readonly pem: string };
+
+export type Wish = {
+  readonly name: string;
+  readonly keys: Keys;
+  readonly isAuthority?: boolean;
+  /** Identifier and encoded value. */
+  readonly extensions?: readonly (readonly [string, Buffer])[];
+  readonly from?: number;
+  readonly until?: number;
+};
+
+const nothing = der.write(tags.nothing);
+
+/** Issued by itself when nobody else is given. */
+export function issue(wish: Wish, issuer?: Authority): Authority {
+  const { name, keys, isAuthority = false, extensions = [] } = wish;
+  const issuerKey = (issuer?.keys ?? keys).privateKey;
+  const isRsa = issuerKey.asymmetricKeyType === "rsa";
+  const algorithm = isRsa
+    ? der.algorithm(identifiers.rsaSha256, "empty")
+    : der.algorithm(identifiers.ecdsaSha256);
+  const constraints = isAuthority ? der.sequence(der.write(0x01, Buffer.of(0xff))) : der.sequence();
+  const usage = der.write(tags.bitString, isAuthority ? Buffer.of(1, 0x06) : Buffer.of(7, 0x80));
+  const all = [["2.5.29.19", constraints], ["2.5.29.15", usage], ...extensions] as const;
+  const body = der.sequence(
+    der.write(tags.context0, der.write(tags.integer, Buffer.of(2))),
+    der.write(tags.integer, Buffer.from([0x40, ...randomBytes(8)])),
+    algorithm,
+    nameOf(issuer?.name ?? name),
+    der.sequence(der.moment(wish.from ?? now - 365 * dayMs), der.moment(wish.until ?? now + dayMs)),
+    nameOf(name),
+    keys.publicKey.export({ format: "der", type: "spki" }),
+    der.write(
+      tags.context3,
+      der.sequence(
+        ...all.map(([id, value]) =>
+          der.sequence(der.identifier(id), der.write(tags.octetString, value)),
+        ),
+      ),
+    ),
+  );
+  const signature = Buffer.concat([Buffer.of(0), sign("sha256", body, issuerKey)]);
+  const whole = der.sequence(body, algorithm, der.write(tags.bitString, signature));
+  const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
+  const pem = `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+  return { keys, name, pem };
+}
+
+function nameOf(name: string): Buffer {
+  const value = der.write(tags.utf8String, Buffer.from(name, "utf8"));
+  return der.sequence(der.setOf(der.sequence(der.identifier(identifiers.commonName), value)));
+}
+
+export const leafExtension = [leafMarker, nothing] as const;
+export const intermediateExtension = [intermediateMarker, nothing] as const;
+
+// biome-ignore format: a table
+export const wishes = {
+  root:         { name: "Test Root",         keys: makeKeys(), isAuthority: true },
+  intermediate: { name: "Test Intermediate", keys: makeKeys(), isAuthority: true, extensions: [intermediateExtension] },
+  leaf:         { name: "test-sign_PROD",    keys: makeKeys(), extensions: [leafExtension] },
+} as const satisfies Readonly<Record<string, Wish>>;
+
+export const root = issue(wishes.root);
+export const intermediate = issue(wishes.intermediate, root);
+export const leaf = issue(wishes.leaf, intermediate);
+export const rsaLeaf = issue({ ...wishes.leaf, keys: makeKeys("rsa") }, intermediate);
+
+export function signerOf(own: Authority, others: readonly Authority[]): Signer {
+  return {
+    privateKey: own.keys.privateKey,
+    certificate: own.pem,
+    others: others.map(({ pem }) => pem),
+  };
+}
+
+/** A merchant's key with the certificate that the wallet would issue for it. */
+export function makeMerchantKey(kind: "ec" | "rsa", identifier = merchantIdentifier): MerchantKey {
+  const keys = makeKeys(kind);
+  const hex = createHash("sha256").update(identifier).digest("hex").toUpperCase();
+  const text = der.write(tags.utf8String, Buffer.from(hex, "ascii"));
+  const extensions = [[merchantIdentifierExtension, text]] as const;
+  const { pem } = issue({ name: "Processing", keys, extensions }, intermediate);
+  return { certificate: pem, privateKey: keys.privateKey };
+}
+
+export const merchantKeys = { EC_v1: makeMerchantKey("ec"), RSA_v1: makeMerchantKey("rsa") };
+
+export const trust: Trust = {
+  now,
+  roots: [root.pem],
+  merchantKeys: [merchantKeys.EC_v1, merchantKeys.RSA_v1],
+  signingWindowMs: 5 * minuteMs,
+  allowSandboxSigner: false,
+};
+
+export function mintingOf(version: Version, changes: Partial<Minting> = {}): Minting {
+  return {
+    version,
+    signer: signerOf(version === "EC_v1" ? leaf : rsaLeaf, [intermediate]),
+    recipientPublicKey: createPublicKey(merchantKeys[version].privateKey),
+    merchantIdentifier,
+    now,
+    random: randomBytes,
+    ...changes,
+  };
+}

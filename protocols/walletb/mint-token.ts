@@ -1,0 +1,114 @@
+/**
+ * Makes tokens as the wallet does, and as it never would: every part of `Minting` may be the wrong
+ * one, the plaintext may be anything, and a token can be changed before or after it is signed.
+ */
+import { Buffer } from "node:buffer";
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { deriveKeys, encrypt, makeTag } from "./message-keys.ts";
+import { writePoint, writePublicKey } from "./public-key.ts";
+import { intermediateBytes, messageBytes } from "./signed-bytes.ts";
+import { curve, type Version } from "./token.ts";
+
+export type Minting = {
+  readonly version: Version;
+  /** Private P-256 key. ECv1 messages are signed by it directly. */
+  readonly rootKey: KeyObject;
+  /** For ECv2; an expiry in the past makes a token to be refused. */
+  readonly intermediate: Intermediate;
+  readonly recipientId: string;
+  readonly recipientPublicKey: KeyObject;
+  /** Private P-256 key; a fresh one when it is not given. */
+  readonly ephemeralKey?: KeyObject;
+  /** Changes the message before it is signed, so that the signature still holds. */
+  readonly distort?: (message: SignedMessage) => SignedMessage;
+};
+
+export type Intermediate = {
+  /** Private P-256 key. */
+  readonly privateKey: KeyObject;
+  /** Milliseconds since 1970. */
+  readonly keyExpiration: number;
+};
+
+/** In base64, as on the wire. */
+export type SignedMessage = {
+  readonly encryptedMessage: string;
+  readonly ephemeralPublicKey: string;
+  readonly tag: string;
+};
+
+/** `plaintext` is what `writePayload` makes, or anything else that is to be refused. */
+export function mintToken(plaintext: string, minting: Minting): string {
+  const { version, rootKey, recipientId, intermediate, distort } = minting;
+  const message = encryptMessage(plaintext, minting);
+  const signedMessage = writeInner(distort === undefined ? message : distort(message));
+  const bytes = messageBytes(recipientId, version, signedMessage);
+  if (version === "ECv1") {
+    const signature = signText(bytes, rootKey);
+    return JSON.stringify({ protocolVersion: version, signature, signedMessage });
+  }
+  const signedKey = writeInner({
+    keyValue: writePublicKey(createPublicKey(intermediate.privateKey)).toString("base64"),
+    keyExpiration: String(intermediate.keyExpiration),
+  });
+  return JSON.stringify({
+    protocolVersion: version,
+    signature: signText(bytes, intermediate.privateKey),
+    intermediateSigningKey: {
+      signedKey,
+      signatures: [signText(intermediateBytes(signedKey), rootKey)],
+    },
+    signedMessage,
+  });
+}
+
+/** A token changed after it was signed: one bit of the named part, which stays well formed. */
+export function distortToken(
+  token: string,
+  part: "signature" | "signedMessage" | "intermediateSigningKey",
+): string {
+  const fields = JSON.parse(token);
+  if (part === "signature") {
+    fields.signature = flipLastBit(fields.signature);
+  } else if (part === "signedMessage") {
+    const message = JSON.parse(fields.signedMessage);
+    const encryptedMessage = flipLastBit(message.encryptedMessage);
+    fields.signedMessage = writeInner({ ...message, encryptedMessage });
+  } else {
+    const { intermediateSigningKey: intermediate } = fields;
+    const key = JSON.parse(intermediate.signedKey);
+    const keyExpiration = String(Number(key.keyExpiration) + 1);
+    intermediate.signedKey = writeInner({ ...key, keyExpiration });
+  }
+  return JSON.stringify(fields);
+}
+
+function encryptMessage(plaintext: string, minting: Minting): SignedMessage {
+  const { version, recipientPublicKey: publicKey } = minting;
+  const privateKey =
+    minting.ephemeralKey ?? generateKeyPairSync("ec", { namedCurve: curve }).privateKey;
+  const point = writePoint(createPublicKey(privateKey));
+  const keys = deriveKeys(point, { privateKey, publicKey }, version);
+  const encrypted = encrypt(keys, Buffer.from(plaintext, "utf8"), version);
+  return {
+    encryptedMessage: encrypted.toString("base64"),
+    ephemeralPublicKey: point.toString("base64"),
+    tag: makeTag(keys, encrypted).toString("base64"),
+  };
+}
+
+/** The wallet's own serialiser escapes `=`: whoever re-serialises what was signed is found out. */
+function writeInner(fields: Readonly<Record<string, string>>): string {
+  return JSON.stringify(fields).replaceAll("=", "\\u003d");
+}
+
+function signText(bytes: Buffer, key: KeyObject): string {
+  return sign("sha256", bytes, key).toString("base64");
+}
+
+function flipLastBit(base64: string): string {
+  const bytes = Buffer.from(base64, "base64");
+  const last = bytes.length - 1;
+  bytes[last] = (bytes[last] ?? 0) ^ 1;
+  return bytes.toString("base64");
+}
