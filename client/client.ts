@@ -115,7 +115,8 @@ export function makeClient(options: ClientOptions) {
   }
 
   function pathOf({ path }: OperationFacts): string {
-    return path.replace(/^\/v\d\//, `/${version}/`);
+    // The uploads of 3-D Secure have a version of their own in their path.
+    return version === "v4" ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path;
   }
 
   /** Trimmed as the gateway trims; what is absent or empty is not sent. */

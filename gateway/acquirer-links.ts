@@ -13,16 +13,11 @@ type Needs = {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly reportLate: (approval: LateApproval) => Promise<unknown>;
+  /** Where approvals for which nobody waits any more are reported. */
+  readonly late: () => { report(approval: LateApproval): Promise<unknown> };
 };
 
-export function makeStartAcquirer({
-  config,
-  clock,
-  log,
-  metrics,
-  reportLate,
-}: Needs): StartAcquirer {
+export function makeStartAcquirer({ config, clock, log, metrics, late }: Needs): StartAcquirer {
   return ({ name, kind, settings }) =>
     makeIso8583Acquirer({
       dialect: dialects[kind],
@@ -34,9 +29,11 @@ export function makeStartAcquirer({
       onLateApproval: (approval) => {
         const { reference } = approval;
         log.warn({ gate: name, reference }, "an approval came too late");
-        reportLate(approval).catch((error) => {
-          log.error({ err: error, reference }, "a late approval could not be recorded");
-        });
+        late()
+          .report(approval)
+          .catch((error) => {
+            log.error({ err: error, reference }, "a late approval could not be recorded");
+          });
       },
       observe: {
         answered: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),

@@ -100,7 +100,11 @@ async function startResults(
     ...own,
     ...{ host: config.host, port: config.resultsPort, takeResult },
     authorities: () =>
-      new Map(directories.list().map(({ server, certificates }) => [server.name, certificates.ca])),
+      new Map(
+        directories.list().map(({ server: { name, settings }, certificates: { ca } }) => {
+          return [name, { certificates: ca, name: settings.resultsName }];
+        }),
+      ),
     onRefused: (cause) => log.warn({ cause }, "refused whoever wanted to post a result"),
     onCrash: (error) => log.error({ err: error }, "a result broke"),
   });

@@ -87,6 +87,8 @@ function makeMayChallenge(getEndpoint: DoerNeeds["getEndpoint"]) {
   return ({ endpointId, purchase, card, transaction }: Order, responseCode: string): boolean =>
     wantsAuthentication(responseCode) &&
     transaction.demanded === undefined &&
+    // One who has passed a challenge would only pass another.
+    transaction.threeds?.challenge === undefined &&
     card.enrolment !== undefined &&
     purchase.credential?.initiator !== "MERCHANT" &&
     getEndpoint(endpointId).settings.threeDSecure !== "off";

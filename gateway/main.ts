@@ -13,10 +13,9 @@ import { type EdgeNeeds, makeEdges } from "./edges.ts";
 import { makeEngine } from "./engine.ts";
 import { type Issuers, openIssuers } from "./issuers/live-issuers.ts";
 import type { Log } from "./log/log.ts";
-import { makeMetrics } from "./log/metrics.ts";
+import { type Metrics, makeMetrics } from "./log/metrics.ts";
 import { makeObserveOrders } from "./log/observe.ts";
 import { makeFindMissing } from "./missing.ts";
-import type { LateApproval } from "./orders/order.ts";
 import { doRegularly, idleOf } from "./regular-work.ts";
 import { makeReferenceStore } from "./storage/card-references.ts";
 import type { Database } from "./storage/database.ts";
@@ -62,10 +61,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, clock = systemClock } = options;
   const { node: database } = options.databases;
   const { keys, vault, held } = await openVault(options.masterKey, options.databases.vault);
-  const inDoubt = makeCountInDoubt(database.query);
-  const metrics = makeMetrics({ inFlight: () => engine.carry.count, inDoubt });
-  const reportLate = (approval: LateApproval) => engine.late.report(approval);
-  const gates = makeGates(makeStartAcquirer({ config, clock, log, metrics, reportLate }));
+  const metrics = metricsOf(database, () => engine.carry.count);
+  let { port } = config;
+  const late = () => engine.late;
+  const gates = makeGates(makeStartAcquirer({ config, clock, log, metrics, late }));
   const configuration = await readConfiguration();
   const issuers = await openIssuerTable(database, options);
   const links = await makeDirectoryLinks({ config, database, clock, log });
@@ -79,7 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const threeds = makeThreeDs({
     ...{ config, clock, vault, held, directories: links.directories, getEndpoint },
     ...{ merchantAt: makeMerchantAt(configuration), resultsUrl: links.resultsUrl },
-    baseUrl: () => baseUrlOf(config, portOf(server)),
+    baseUrl: () => baseUrlOf(config, port),
     warn: (facts, cause) => log.warn({ ...facts, cause }, "trouble with 3-D Secure"),
   });
   const engine = makeEngine({
@@ -91,18 +90,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const findMissing = makeFindMissing(database, configuration, gates);
   const cards = makeCardReferences(database, { config, vault, clock });
-  const journeys = threeds.makeJourneys(engine.outside);
   const server = makeEdges({
     ...options,
-    ...{ database, clock, engine, cards, journeys, metrics, configuration, findMissing },
+    journeys: threeds.makeJourneys(engine.outside),
+    ...{ database, clock, engine, cards, metrics, configuration, findMissing },
   });
   await listen();
   await engine.work.claimOwn();
   const stopLooking = doRegularly(engine, held, { config, clock, log });
 
   return {
-    url: baseUrlOf(config, portOf(server)),
-    port: portOf(server),
+    url: baseUrlOf(config, port),
+    port,
     node: presence.node,
     claimDue: engine.work.claimDue,
     settle,
@@ -137,6 +136,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     try {
       await links.open(threeds.makeTakeResult(engine.outside));
       await server.listen({ host: config.host, port: config.port });
+      // Kept: whoever asks while the server closes would get none any more.
+      port = portOf(server);
     } catch (error) {
       await leave();
       throw error;
@@ -162,6 +163,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await gates.stop();
     await presence.stop();
   }
+}
+
+function metricsOf({ query }: Database, inFlight: () => number): Metrics {
+  return makeMetrics({ inFlight, inDoubt: makeCountInDoubt(query) });
 }
 
 async function openVault(masterKey: Uint8Array, { query, hot }: Database) {

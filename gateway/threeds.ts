@@ -47,7 +47,8 @@ export type ThreeDs = {
   readonly authenticate: Doer;
   readonly ask_enrolment: Doer;
   findEnrolment(endpoint: EndpointId, number: CardNumber): Enrolment | undefined;
-  hold(order: Order, card: CardInHand): Promise<void>;
+  /** Answers how to let go of it, should the order not come to be. */
+  hold(order: Order, card: CardInHand): Promise<() => void>;
   takeHeld(order: Order): Promise<CardInHand | undefined>;
   /** Called with every order that was changed: what is no longer needed is destroyed. */
   forget(order: Order, events: readonly OrderEvent[]): void;
@@ -70,6 +71,8 @@ export function makeThreeDs(needs: ThreeDsNeeds): ThreeDs {
   const warn = ({ id, merchantId }: Order, cause: string) =>
     needs.warn({ order: id, merchant: merchantId }, cause);
   const findCard = makeFindCard(vault);
+  const destroy = (order: Order) =>
+    void held.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
   const asking = {
     ...{ judge, clock, allowHttp, warn, findCard, merchantAt: needs.merchantAt },
     findDirectory: directories.find,
@@ -87,11 +90,13 @@ export function makeThreeDs(needs: ThreeDsNeeds): ThreeDs {
       return directories.findEnrolment(number);
     },
 
-    hold: (order, card) => held.hold(contextOf(order), card, heldUntil(config, clock.now())),
+    async hold(order, card) {
+      await held.hold(contextOf(order), card, heldUntil(config, clock.now()));
+      return () => destroy(order);
+    },
     takeHeld: (order) => held.take(contextOf(order), clock.now()),
     forget(order, events) {
-      if (order.transaction.threeds === undefined || !isAnswered(order, events)) return;
-      held.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
+      if (order.transaction.threeds !== undefined && isAnswered(order, events)) destroy(order);
     },
 
     makeJourneys(engine) {

@@ -91,6 +91,7 @@ export async function putSandboxDirectory(
       certificateFile: join(folder, "gateway.pem"),
       keyFile: join(folder, "gateway.key"),
       authorityFile: join(folder, "directory-ca.pem"),
+      resultsName: "Sandbox Directory Server",
       paresRootsFile: join(folder, "pares-root.pem"),
       referenceNumber: "3DS_LOA_SER_TOLLGATE_000001",
       operatorId: "10000000001",

@@ -21,6 +21,7 @@ export type DirectoryOptions = {
   readonly certificate?: string;
   readonly key?: string;
   readonly authority?: string;
+  readonly resultsName?: string;
   readonly paresRoots?: string;
   readonly referenceNumber?: string;
   readonly operatorId?: string;
@@ -81,6 +82,7 @@ function readChange(options: DirectoryOptions) {
     changeOf("certificateFile", options.certificate,     readPath),
     changeOf("keyFile",         options.key,             readPath),
     changeOf("authorityFile",   options.authority,       readPath),
+    changeOf("resultsName",     options.resultsName,     orNone(words("--results-name", 64))),
     changeOf("paresRootsFile",  options.paresRoots,      orNone(readPath)),
     changeOf("referenceNumber", options.referenceNumber, words("--reference-number", 32)),
     changeOf("operatorId",      options.operatorId,      words("--operator-id", 32)),

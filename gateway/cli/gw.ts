@@ -102,6 +102,7 @@ directory
   .option("--certificate <file>", "what we show it, in PEM")
   .option("--key <file>", "the private key of that certificate")
   .option("--authority <file>", "what its own certificates are issued by, in PEM")
+  .option("--results-name <name>", "common name of the certificate that it posts results with")
   .option("--pares-roots <file>", "roots under which issuers sign answers of 1.0.2, or `none`")
   .option("--reference-number <text>", "our 3DS Server reference number")
   .option("--operator-id <text>", "our 3DS Server operator id")

@@ -15,12 +15,19 @@ export type ResultsOptions = {
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
-  /** By the directory server's name: the certificates that its own are issued by. */
-  readonly authorities: () => ReadonlyMap<string, string>;
+  /** By the directory server's name. */
+  readonly authorities: () => ReadonlyMap<string, Authority>;
   /** The text of the answer; a failure when it could not be stored. */
   readonly takeResult: (directory: string, text: string) => Promise<string | Failure>;
   readonly onRefused: (cause: string) => void;
   readonly onCrash: (error: unknown) => void;
+};
+
+export type Authority = {
+  /** What its certificates are issued by, in PEM. */
+  readonly certificates: string;
+  /** The common name of the one that posts results; any when absent. */
+  readonly name?: string | undefined;
 };
 
 export type ResultsServer = {
@@ -62,7 +69,7 @@ function secureContext({ certificate, key, authorities }: ResultsOptions) {
   return {
     cert: certificate,
     key,
-    ca: [...authorities().values()],
+    ca: [...authorities().values()].map(({ certificates }) => certificates),
     requestCert: true,
     rejectUnauthorized: true,
     minVersion: "TLSv1.2" as const,
@@ -113,8 +120,9 @@ function decodeName(name: string): string | undefined {
  * The handshake has proved the chain; here it must lead to this directory server's authority. Of a
  * resumed connection only the certificate itself is known.
  */
-function isIssuedBy(shown: DetailedPeerCertificate, authority: string): boolean {
-  const roots = (authority.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map(
+function isIssuedBy(shown: DetailedPeerCertificate, { certificates, name }: Authority): boolean {
+  if (name !== undefined && shown.subject?.CN !== name) return false;
+  const roots = (certificates.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map(
     (pem) => new X509Certificate(pem),
   );
   const seen = new Set<string>();

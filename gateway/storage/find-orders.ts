@@ -7,6 +7,7 @@ import { stagesInDoubt } from "../orders/transitions.ts";
 import {
   asOrderId,
   asSerialNumber,
+  isNumericId,
   type MerchantId,
   type OrderId,
   orderIdsOf,
@@ -75,6 +76,8 @@ export function makeFindBySerial(query: Query) {
 export function makeFindBySequence(query: Query) {
   return async (sequence: bigint): Promise<Order | undefined> => {
     const { first, last } = orderIdsOf(sequence);
+    // What others name may be no number of ours at all.
+    if (!isNumericId(last)) return undefined;
     const [row] = await query<OrderRow>(
       `select ${orderColumns} from orders where id between $1 and $2 limit 1`,
       [first, last],

@@ -9,13 +9,15 @@ export type StepOf = (order: Order) => PendingStep | undefined;
 export function makeStepOf(links: Links): StepOf {
   return (order) => {
     const { stage, threeds } = order.transaction;
-    const redirectTo = links.to("redirect", order.id);
+    // Asked for with every status, so nothing is made before it is known to be needed.
+    const redirect = () => ({ redirectTo: links.to("redirect", order.id) });
     switch (stage) {
       case "awaiting_method": {
         const { transactionId = "", methodUrl = "" } = threeds ?? {};
         return {
           kind: "method",
-          ...{ redirectTo, transactionId, methodUrl },
+          ...redirect(),
+          ...{ transactionId, methodUrl },
           methodData: methodDataFor(transactionId, links.to("method", order.id)),
           framedMethodData: methodDataFor(transactionId, links.to("method-frame", order.id)),
         };
@@ -23,11 +25,11 @@ export function makeStepOf(links: Links): StepOf {
       case "awaiting_challenge":
       case "awaiting_return":
         if (threeds?.challenge === undefined) return undefined;
-        return { kind: "challenge", redirectTo, ...challengeForms(threeds.challenge) };
+        return { kind: "challenge", ...redirect(), ...challengeForms(threeds.challenge) };
       case "awaiting_pares": {
         const { acsUrl = "", pareq = "" } = threeds?.payerRequest ?? {};
         const termUrl = links.to("pares", order.id);
-        return { kind: "pares", redirectTo, acsUrl, pareq, md: links.mdOf(order.id), termUrl };
+        return { kind: "pares", ...redirect(), acsUrl, pareq, md: links.mdOf(order.id), termUrl };
       }
       default:
         return undefined;

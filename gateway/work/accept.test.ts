@@ -95,7 +95,7 @@ function makeTried(...looks: readonly (readonly Known[])[]) {
     nextOrderId: async () => asOrderId("590000000000000001"),
     findIssuer: () => undefined,
     findEnrolment: () => undefined,
-    hold: async () => undefined,
+    hold: async () => () => undefined,
     carry: {
       start: (order) => void started.push(order),
       has: () => false,

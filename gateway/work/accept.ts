@@ -70,8 +70,8 @@ type Needs = {
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   /** How the card takes part in 3-D Secure, where the endpoint wants it to. */
   readonly findEnrolment: (endpoint: EndpointId, number: CardNumber) => Enrolment | undefined;
-  /** Until the cardholder has been authenticated, and no longer. */
-  readonly hold: (order: Order, card: CardInHand) => Promise<void>;
+  /** Until the cardholder has been authenticated, and no longer; answers how to let go of it. */
+  readonly hold: (order: Order, card: CardInHand) => Promise<() => void>;
   readonly carry: Carry;
   readonly clock: Clock;
   readonly inFlightMax: number;
@@ -130,10 +130,14 @@ export function makeAccept(needs: Needs): Accept {
     if (step instanceof Failure) return step;
 
     const { serialNumber, inHand } = asked;
-    // Whoever goes on with it may be another node. What is held in vain is destroyed by its time.
-    if (step.order.transaction.threeds !== undefined) await needs.hold(step.order, inHand);
+    // Whoever goes on with it may be another node. What a crash leaves is destroyed by its time.
+    const isSecure = step.order.transaction.threeds !== undefined;
+    const letGo = isSecure ? await needs.hold(step.order, inHand) : () => undefined;
     const begun = await needs.begin({ step, digest, serialNumber, card: sealed });
-    if (begun === "taken") return "taken";
+    if (begun === "taken") {
+      letGo();
+      return "taken";
+    }
     needs.carry.start(step.order, { startedBefore: false, inHand });
     return step.order;
   }

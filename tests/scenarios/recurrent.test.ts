@@ -120,7 +120,8 @@ test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped
   ]);
   assert.equal(skipped?.status, "approved");
   assert.equal(skipped?.["verified-3d-status"], undefined);
-  assert.equal(asked?.["error-code"], "2002");
+  assert.equal(asked?.["order-stage"], "sale_3d_validating");
+  assert.equal(asked?.["tds-status"], "MethodUrlFrame");
 });
 
 test("a CVV is sent when it is given, and then it counts", async (t) => {

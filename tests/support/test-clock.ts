@@ -17,6 +17,11 @@ export class TestClock implements Clock {
     };
   }
 
+  /** Whether somebody waits for just this long from now: what he waits for is under way then. */
+  isAwaited(delayMs: number): boolean {
+    return this.#timers.some(({ at }) => at === this.#now + delayMs);
+  }
+
   /** Runs what falls due on the way, in its order, each at its own moment. */
   advance(durationMs: number): void {
     const end = this.#now + durationMs;

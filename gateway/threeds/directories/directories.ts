@@ -49,6 +49,7 @@ export function makeDirectories(needs: Needs): Directories {
   const refreshRanges = makeRefreshRanges({ ...needs, onRefused: warn });
   let findEnrolment: FindEnrolment = () => undefined;
   let updating = Promise.resolve();
+  let ended = false;
 
   return {
     find: (name) => running.get(name),
@@ -61,6 +62,7 @@ export function makeDirectories(needs: Needs): Directories {
       if (learnt.includes(true)) await readRanges();
     },
     async stop() {
+      ended = true;
       await Promise.all([...running.values()].map(({ client }) => client.close()));
       running.clear();
     },
@@ -84,10 +86,19 @@ export function makeDirectories(needs: Needs): Directories {
       end(name);
       const onLost = (cause: string) => warn(name, cause);
       const client = makeDirectoryClient(certificates, { clock, onLost });
-      running.set(name, { server, certificates, client, ask: client.ask });
+      running.set(name, { server, certificates, client, ask: unlessEnded(client) });
     } catch (error) {
       warn(name, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** An answer that is lost because this node ends means nothing: another node asks again. */
+  function unlessEnded({ ask }: DirectoryClient): DirectoryClient["ask"] {
+    return async (url, asked) => {
+      const answer = await ask(url, asked);
+      if (answer === undefined && ended) throw new Error("the node ends while it asks");
+      return answer;
+    };
   }
 
   function end(name: string): void {

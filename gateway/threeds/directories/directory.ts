@@ -16,6 +16,8 @@ export type DirectorySettings = {
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly authorityFile: string;
+  /** The common name of the certificate that it posts results with; any other when absent. */
+  readonly resultsName?: string;
   /** The roots that issuers' answers of 1.0.2 are signed under. */
   readonly paresRootsFile?: string;
   /** As the networks have named us. */

@@ -9,7 +9,7 @@ const lineMax = 50;
 const postCodeMax = 16;
 
 export function customerElements(customer: Customer, card: CardFacts): CustomerElements {
-  const country = customer.country === undefined ? undefined : numericCountry(customer.country);
+  const country = countryOf(customer.country);
   const name = latin(card.holderName, nameMax);
   const told = {
     cardholderName: name !== undefined && name.length >= 2 ? name : undefined,
@@ -26,6 +26,12 @@ export function customerElements(customer: Customer, card: CardFacts): CustomerE
   return Object.fromEntries(
     Object.entries(told).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
+}
+
+/** The codes from 901 on are no countries of the standard (Kosovo's is one), and are refused. */
+function countryOf(code: string | undefined): string | undefined {
+  const numeric = code === undefined ? undefined : numericCountry(code);
+  return numeric === undefined || numeric > "900" ? undefined : numeric;
 }
 
 /** Before 2.3.1 other letters are refused, and losing accents is better than losing a payment. */

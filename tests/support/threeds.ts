@@ -1,0 +1,205 @@
+/**
+ * 3-D Secure as merchants drive it server to server: an order is begun, its steps are taken one by
+ * one, and what reached the bank is looked at. Nothing here judges.
+ */
+import assert from "node:assert/strict";
+import type { StatusReply } from "@tollgate/client";
+import { ascii } from "../../sandbox-bank/acquirer-host/dialects/ascii.ts";
+import type { Acknowledged, SaleFields } from "./merchant.ts";
+import { until, untilTrue } from "./until.ts";
+import { startWorld, type Test, type World } from "./world.ts";
+
+// biome-ignore format: a table
+export const cards = {
+  frictionless:          "4000002000000016",
+  challenge:             "4000002000000024",
+  challengeFailed:       "4000002000000032",
+  challengeCancelled:    "4000002000000040",
+  challengeAbandoned:    "4000002000000057",
+  directoryTimeout:      "4000002000000115",
+  resultLate:            "4000002000000123",
+  resultDiffers:         "4000002000000131",
+  frictionlessNoMethod:  "4000002100000015",
+  challengeNoMethod:     "4000002100000023",
+  challenge231:          "4000002300000021",
+  v1Authenticated:       "4000003000000014",
+  v1BadSignature:        "4000003000000055",
+  notEnrolled:           "4000001000000018",
+  scaRequired:           "4000004000000111",
+  amountDriven:          "4000004000000202",
+  /** In no row of the catalogue: frictionless, and its CVV decides at the host. */
+  other:                 "4111111111111111",
+} as const;
+
+export type Kind = "sale" | "preauth" | "verify";
+export type Merchant = ReturnType<World["merchant"]>;
+/** An order and the merchant who drives it. */
+export type Pending = {
+  readonly world: World;
+  readonly merchant: Merchant;
+  readonly order: Acknowledged;
+};
+
+const directoryTimeoutMs = 7_000;
+
+/** A world in which hours may pass: its links to the bank are not tested meanwhile. */
+export function startPatientWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
+  const patient = { GW_ACQUIRER_ECHO_AFTER_S: "86400", GW_DIRECTORY_TIMEOUT_S: "7" };
+  return startWorld(t, { ...patient, ...settings });
+}
+
+/** The directory server has been asked and does not answer: its time passes. */
+export async function passDirectoryTimeout({ clock }: World): Promise<void> {
+  await untilTrue("a directory server is asked", () => clock.isAwaited(directoryTimeoutMs));
+  clock.advance(directoryTimeoutMs);
+}
+
+type Beginning = {
+  readonly through?: string;
+  readonly kind?: Kind;
+  readonly fields?: SaleFields;
+};
+
+/** Up to the first step that the cardholder's browser has to take, or to the end. */
+export async function beginWith(
+  world: World,
+  card: string,
+  beginning: Beginning = {},
+): Promise<Pending> {
+  const pending = await beginOnly(world, card, beginning);
+  await world.settle();
+  return pending;
+}
+
+/** Without waiting for what follows. */
+export async function beginOnly(
+  world: World,
+  card: string,
+  { through = "secure", kind = "sale", fields = {} }: Beginning = {},
+): Promise<Pending> {
+  const merchant = world.merchant(through);
+  const order = await merchant[kind]({ credit_card_number: card, ...fields });
+  return { world, merchant, order };
+}
+
+export function statusOf({ merchant, order }: Pending): Promise<StatusReply> {
+  return merchant.status(order);
+}
+
+/** The issuer's method has run; answers the status after what follows from it. */
+export async function uploadMethod(pending: Pending): Promise<StatusReply> {
+  await uploadMethodOnly(pending);
+  await pending.world.settle();
+  return statusOf(pending);
+}
+
+/** The same without waiting for what follows. */
+export async function uploadMethodOnly(pending: Pending, fields: SaleFields = {}) {
+  const status = await statusOf(pending);
+  const threeDSServerTransID = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
+  return pending.merchant.uploadMethod(pending.order, { threeDSServerTransID, ...fields });
+}
+
+/** A sale that waits for its challenge; its status has the form. */
+export async function beginChallenge(
+  world: World,
+  card: string = cards.challenge,
+  beginning: Beginning = {},
+): Promise<Pending & { readonly status: StatusReply }> {
+  const pending = await beginWith(world, card, beginning);
+  const first = await statusOf(pending);
+  const status = first["tds-status"] === "CReqForm" ? first : await uploadMethod(pending);
+  assert.equal(status["tds-status"], "CReqForm");
+  return { ...pending, status };
+}
+
+/** A sale that waits for its PaRes. */
+export async function beginPares(
+  world: World,
+  card: string = cards.v1Authenticated,
+  beginning: Beginning = {},
+): Promise<Pending & { readonly status: StatusReply }> {
+  const pending = await beginWith(world, card, beginning);
+  const status = await statusOf(pending);
+  assert.equal(status["tds-status"], "PaReqForm");
+  return { ...pending, status };
+}
+
+/** The 3DS Server's id of the authentication, out of a challenge's form. */
+export function transactionIdOf(status: StatusReply): string {
+  return readChallenge(status).threeDSServerTransID;
+}
+
+type ChallengeRequest = {
+  readonly messageVersion: string;
+  readonly threeDSServerTransID: string;
+  readonly acsTransID: string;
+};
+
+export function readChallenge(status: StatusReply): ChallengeRequest {
+  const creq = status["tds-creq-form-creq"] ?? "";
+  return JSON.parse(Buffer.from(creq, "base64url").toString());
+}
+
+/** A CRes that somebody makes up, with the right ids unless others are given. */
+export function forgeCres(status: StatusReply, more: object = {}): string {
+  const { messageVersion, threeDSServerTransID, acsTransID } = readChallenge(status);
+  const cres = {
+    ...{ messageType: "CRes", messageVersion, threeDSServerTransID, acsTransID },
+    transStatus: "Y",
+    ...more,
+  };
+  return Buffer.from(JSON.stringify(cres)).toString("base64url");
+}
+
+/** What the browser has to do, as the status names it: the names of the fields only. */
+export function stepFieldsOf(status: StatusReply): readonly string[] {
+  const names = Object.keys(status);
+  return names.filter((name) => /^(tds-|html$|redirect-to$)/.test(name)).sort();
+}
+
+/** How the order stands: what a merchant looks at first. */
+export function standingOf(status: StatusReply) {
+  return [
+    status["order-stage"],
+    status["error-code"],
+    status["verified-3d-status"],
+    status.eci,
+  ] as const;
+}
+
+/** The ECI and the authentication value of the charge; nothing when none was sent. */
+export async function proofAtHost({ bank }: World, status: StatusReply) {
+  const reference = status["processor-rrn"] ?? "";
+  const [first] = bank.messages(reference);
+  if (first === undefined) return undefined;
+  const message = await bank.received({ mti: first.mti, reference });
+  const proof = ascii.readProof(message.fields);
+  assert.ok(proof !== undefined, "field 48 cannot be read");
+  return { eci: proof.eci, value: proof.authenticationValue };
+}
+
+/** Charges that the host has received, of any kind. */
+export function chargesAt({ bank }: World): number {
+  const isCharge = ({ mti, direction }: { readonly mti: string; readonly direction: string }) =>
+    direction === "received" && (mti === "0100" || mti === "0200");
+  return bank.messages().filter(isCharge).length;
+}
+
+type HeldCount = { readonly secrets: number; readonly keys: number };
+
+export async function countHeld({ house }: World): Promise<HeldCount> {
+  const [row] = await house.database.query<HeldCount>(
+    `select (select count(*)::int from vault.held_secrets) as secrets,
+       (select count(*)::int from vault.held_keys) as keys`,
+  );
+  return row ?? { secrets: -1, keys: -1 };
+}
+
+/** They are destroyed after the reply, so one has to look until they are. */
+export async function untilNothingHeld(world: World): Promise<void> {
+  await until("no card is held", async () => {
+    const { secrets, keys } = await countHeld(world);
+    return secrets + keys === 0 ? true : undefined;
+  });
+}
