@@ -33,7 +33,7 @@ type Needs = {
 };
 
 /** How often a node looks whether any directory server's ranges are due. */
-const lookEveryMs = 60_000;
+const lookEveryMs = 5_000;
 
 export async function makeDirectoryLinks(needs: Needs): Promise<DirectoryLinks> {
   const { config, database, clock, log } = needs;

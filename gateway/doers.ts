@@ -12,7 +12,8 @@ import {
 import { makeReverse, makeReverseTried, type ReverseTried } from "./acquirers/reverse.ts";
 import { makeIsTooLate } from "./acquirers/too-late.ts";
 import type { Config } from "./config.ts";
-import type { Doers } from "./orders/doer.ts";
+import type { Doer, Doers } from "./orders/doer.ts";
+import { isBeforeNextTry } from "./orders/events.ts";
 import type { Endpoint } from "./orders/merchant.ts";
 import type { GateFacts, Order } from "./orders/order.ts";
 import { chooseGate } from "./orders/route.ts";
@@ -49,7 +50,7 @@ export function makeDoers(needs: DoerNeeds): Doers {
   return {
     authenticate: needs.threeds.authenticate,
     ask_enrolment: needs.threeds.ask_enrolment,
-    authorize: makeAuthorize({
+    authorize: thenLetGo(needs.threeds, {
       acquirerOf,
       findCard,
       takeHeld: needs.threeds.takeHeld,
@@ -66,6 +67,19 @@ export function makeDoers(needs: DoerNeeds): Doers {
     capture: makeCapture(followUp),
     give_back: makeGiveBack(followUp),
     alert_operator: makeAlertOperator(needs.alert),
+  };
+}
+
+/**
+ * Before the answer is written: whatever becomes of this node then, the CVV does not outlast the
+ * authorisation.
+ */
+function thenLetGo({ letGo }: ThreeDs, needs: Parameters<typeof makeAuthorize>[0]): Doer {
+  const authorize = makeAuthorize(needs);
+  return async (order, circumstances) => {
+    const event = await authorize(order, circumstances);
+    if (!isBeforeNextTry(event)) await letGo(order);
+    return event;
   };
 }
 

@@ -50,6 +50,8 @@ export type ThreeDs = {
   /** Answers how to let go of it, should the order not come to be. */
   hold(order: Order, card: CardInHand): Promise<() => void>;
   takeHeld(order: Order): Promise<CardInHand | undefined>;
+  /** The authorisation is answered: no message will ever need the card from here again. */
+  letGo(order: Order): Promise<void>;
   /** Called with every order that was changed: what is no longer needed is destroyed. */
   forget(order: Order, events: readonly OrderEvent[]): void;
   makeJourneys(engine: EngineFace): JourneyServices;
@@ -95,6 +97,10 @@ export function makeThreeDs(needs: ThreeDsNeeds): ThreeDs {
       return () => destroy(order);
     },
     takeHeld: (order) => held.take(contextOf(order), clock.now()),
+    async letGo(order) {
+      if (order.transaction.threeds === undefined) return;
+      await held.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
+    },
     forget(order, events) {
       if (order.transaction.threeds !== undefined && isAnswered(order, events)) destroy(order);
     },

@@ -71,10 +71,19 @@ function isAbout(
   { kind }: OrderEvent,
 ): boolean {
   if (now.serialNumber !== then.serialNumber) return false;
+  if (questionOf(now) !== questionOf(then)) return false;
   const [reference, earlier] = [now.charge?.reference, then.charge?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
   // A reversal that was sent before the approval came may have met nothing: it is sent again.
   return !endsDoubt.has(kind) || now.answer?.processedAt === then.answer?.processedAt;
+}
+
+/**
+ * What the cardholder is asked by his bank. Whoever was told nothing before it was asked, such as a
+ * node that slept, must not answer in its place.
+ */
+function questionOf({ threeds }: Transaction): string | undefined {
+  return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
 }
 
 const endsDoubt: ReadonlySet<EventKind> = new Set<EventKind>([

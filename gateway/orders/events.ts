@@ -84,3 +84,8 @@ type Facts = {
 export type EventKind = keyof Facts;
 export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Kind];
 export type OrderEvent = { [Kind in EventKind]: EventOf<Kind> }[EventKind];
+
+/** The next message asks for money again, at another gate or for another amount. */
+export function isBeforeNextTry({ kind }: OrderEvent): boolean {
+  return kind === "rerouted" || kind === "amount_refused";
+}

@@ -5,6 +5,7 @@
  */
 import type { Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
+import type { OrderEvent } from "../orders/events.ts";
 import type { Begin, Beginning } from "../work/accept.ts";
 import { bytesArray, jsonArray, plainArray, textArray } from "./array-literal.ts";
 import { isConnectionLoss, type Query } from "./database.ts";
@@ -87,7 +88,10 @@ function makePersistent(
 }
 
 function stepColumns(steps: readonly Step[], node: string): string[] {
-  const carriers = steps.map(({ order }) => (order.owed === undefined ? null : node));
+  // Whoever only notes something leaves the order in the hands in which it is.
+  const carriers = steps.map(({ order, events }) =>
+    order.owed === undefined || events.every(isNote) ? null : node,
+  );
   return [
     plainArray(steps.map(({ order }) => order.merchantId)),
     plainArray(steps.map(({ order }) => order.id)),
@@ -103,6 +107,10 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
     jsonArray(steps.map(({ events }) => JSON.stringify(events))),
     node,
   ];
+}
+
+function isNote({ kind }: OrderEvent): boolean {
+  return kind === "noted";
 }
 
 const stepTypes =
@@ -151,7 +159,8 @@ const moveStatement = `
 with moved as (
   update orders
   set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
-    carrier = source.carrier, due_at = to_timestamp(source.due_at / 1000),
+    carrier = case when source.owes is not null then coalesce(source.carrier, orders.carrier) end,
+    due_at = to_timestamp(source.due_at / 1000),
     finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress
   from rows from (unnest(${stepTypes}, $14::int[]), ${stepDocuments})
     as source(${stepNames}, from_version, progress, events)

@@ -7,7 +7,7 @@ import { isUnanswered } from "../orders/advance.ts";
 import type { Apply } from "../orders/apply.ts";
 import type { CardInHand, Circumstances, Doers } from "../orders/doer.ts";
 import { isCarried } from "../orders/effects.ts";
-import type { OrderEvent } from "../orders/events.ts";
+import { isBeforeNextTry, type OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";
 import type { OrderId } from "../values/ids.ts";
@@ -87,11 +87,6 @@ export function makeCarry(needs: CarryNeeds): Carry {
       if (isUnanswered(event)) return;
     }
   }
-}
-
-/** The next message asks for money again, at another gate or for another amount. */
-function isBeforeNextTry({ kind }: OrderEvent): boolean {
-  return kind === "rerouted" || kind === "amount_refused";
 }
 
 function withoutCvv(held: CardInHand | undefined): CardInHand | undefined {

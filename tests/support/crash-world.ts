@@ -6,8 +6,10 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  type BankAddress,
   type MerchantSet,
   makeDemonstration,
+  putSandboxDirectory,
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
 import { StartProblem } from "@tollgate/gateway/embedded";
@@ -15,14 +17,24 @@ import { openHouse } from "@tollgate/gateway/house";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import { makeDatabase } from "./database-server.ts";
 import { type Program, startProgram } from "./program.ts";
+import { findFreePort, type ResultsBalancer, startResultsBalancer } from "./results-balancer.ts";
 import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
 import { until } from "./until.ts";
 import type { Test } from "./world.ts";
 
-export type Node = Program & { readonly url: string; untilReady(): Promise<void> };
+export type Node = Program & {
+  readonly url: string;
+  /** Where it takes results of challenges itself, behind the address that all nodes share. */
+  readonly resultsPort: number;
+  untilReady(): Promise<void>;
+};
 export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
 
-type BankPlace = { readonly url: string; readonly hostAddress: string };
+type BankPlace = {
+  readonly url: string;
+  readonly hostAddress: string;
+  readonly directoryUrl: string;
+};
 export type CrashOptions = {
   /** Another database than the test run's, for tests that kill its server. */
   readonly databaseUrl?: string;
@@ -38,6 +50,7 @@ export const shortTimes = {
   GW_REVERSAL_RETRY_GAPS_S:     "0.2,0.5,1",
   GW_CLAIM_EVERY_S:             "0.2",
   GW_ACCEPT_RETRY_S:            "2",
+  GW_DIRECTORY_TIMEOUT_S:       "2",
 };
 
 export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
@@ -47,10 +60,11 @@ export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
   cleanUp(() => rm(dataDir, { recursive: true, force: true }));
   const databaseUrl = options.databaseUrl ?? (await makeDatabase());
   const bank = await (options.startBank ?? startOwnBank)(dataDir);
-  const { database, acquirer } = await startProxies(databaseUrl, bank.hostAddress);
-  cleanUp(() => Promise.all([database.close(), acquirer.close()]));
-  const host = `127.0.0.1:${acquirer.port}`;
-  const set = await makeHouse({ dataDir, databaseUrl }, { url: bank.url, host });
+  const proxies = await startProxies(databaseUrl, bank);
+  cleanUp(() => Promise.all(Object.values(proxies).map((proxy) => proxy.close())));
+  const results = await startResultsBalancer();
+  cleanUp(() => results.close());
+  const set = await makeHouse({ dataDir, databaseUrl }, addressThrough(proxies, bank));
   const nodes: Node[] = [];
   cleanUp(() => Promise.all(nodes.map((node) => node.kill())));
 
@@ -58,13 +72,15 @@ export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
     dataDir,
     databaseUrl,
     set,
-    /** Between the nodes and the database, and between the nodes and the bank. */
-    proxies: { database, acquirer },
+    /** Between the nodes and the database, the bank's host and its directory server. */
+    proxies,
+    /** Between the directory server and the nodes. */
+    results,
     nodes,
     bank,
     async startNode(settings: Readonly<Record<string, string>> = {}): Promise<Node> {
-      const node = await startNode({
-        GW_DATABASE_URL: throughProxy(databaseUrl, database),
+      const node = await startNode(results, {
+        GW_DATABASE_URL: throughProxy(databaseUrl, proxies.database),
         GW_DATA_DIR: dataDir,
         ...options.settings,
         ...settings,
@@ -81,10 +97,16 @@ export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
   }
 }
 
-async function startNode(settings: Readonly<Record<string, string>>): Promise<Node> {
+async function startNode(
+  results: ResultsBalancer,
+  settings: Readonly<Record<string, string>>,
+): Promise<Node> {
+  const resultsPort = await findFreePort();
+  results.add(resultsPort);
   const program = startProgram(["gateway/cli/gw.ts", "serve"], {
     GW_PORT: "0",
-    GW_RESULTS_PORT: "0",
+    GW_RESULTS_PORT: String(resultsPort),
+    GW_RESULTS_URL: results.url,
     GW_LOG_LEVEL: "debug",
     ...shortTimes,
     ...settings,
@@ -99,33 +121,53 @@ async function startNode(settings: Readonly<Record<string, string>>): Promise<No
     const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
     return answer?.ok === true ? true : undefined;
   }
+  const untilReady = async () => void (await until("the gateway is ready", isReady));
   return Object.defineProperties(
-    { url, untilReady: async () => void (await until("the gateway is ready", isReady)) },
+    { url, resultsPort, untilReady },
     Object.getOwnPropertyDescriptors(program),
   ) as Node;
 }
 
 async function makeHouse(
   place: { readonly dataDir: string; readonly databaseUrl: string },
-  bank: { readonly url: string; readonly host: string },
+  bank: BankAddress,
 ): Promise<MerchantSet> {
   const environment = { GW_DATA_DIR: place.dataDir, GW_DATABASE_URL: place.databaseUrl };
   const house = await openHouse({ environment, report: () => undefined, besideOthers: false });
   if (house instanceof StartProblem) throw new Error(house.sentence);
   try {
+    await putSandboxDirectory(house, bank);
     return await makeDemonstration(house, await putSandboxGates(house, bank));
   } finally {
     await house.close();
   }
 }
 
-async function startProxies(databaseUrl: string, bankHost: string) {
+async function startProxies(databaseUrl: string, { hostAddress, directoryUrl }: BankPlace) {
   const { hostname, port } = new URL(databaseUrl);
   const folder = decodeURIComponent(hostname);
-  const [host = "", bankPort = ""] = bankHost.split(":");
-  const database = await startTrapProxy({ path: `${folder}/.s.PGSQL.${port}` });
-  const acquirer = await startTrapProxy({ host, port: Number(bankPort) });
-  return { database, acquirer };
+  return {
+    database: await startTrapProxy({ path: `${folder}/.s.PGSQL.${port}` }),
+    acquirer: await startTrapProxy(placeOf(`tcp://${hostAddress}`)),
+    directory: await startTrapProxy(placeOf(directoryUrl)),
+  };
+}
+
+function placeOf(url: string): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}
+
+/** The bank as the gateway is told to reach it. */
+function addressThrough(
+  proxies: Readonly<Record<"acquirer" | "directory", TrapProxy>>,
+  { url }: BankPlace,
+): BankAddress {
+  return {
+    url,
+    host: `127.0.0.1:${proxies.acquirer.port}`,
+    directory: `https://127.0.0.1:${proxies.directory.port}`,
+  };
 }
 
 function throughProxy(databaseUrl: string, { port }: TrapProxy): string {

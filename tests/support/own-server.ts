@@ -11,6 +11,8 @@ export type OwnServer = {
   readonly url: string;
   /** Resolves when another process has taken the killed one's place and answers. */
   killAndAwaitNext(): Promise<void>;
+  /** The same after it was stopped as an operator does, who waits for nobody. */
+  stopAndAwaitNext(): Promise<void>;
 };
 
 export async function startOwnServer(t: Test): Promise<OwnServer> {
@@ -25,15 +27,17 @@ export async function startOwnServer(t: Test): Promise<OwnServer> {
     await server.stop();
     guard.kill("SIGKILL");
   });
+  const endAndAwaitNext = async (signal: "SIGKILL" | "SIGINT") => {
+    const ended = server.pid;
+    process.kill(ended, signal);
+    await until("PostgreSQL is started again", () =>
+      server.pid === ended ? undefined : server.pid,
+    );
+  };
   return {
     url: server.url,
-    async killAndAwaitNext() {
-      const killed = server.pid;
-      process.kill(killed, "SIGKILL");
-      await until("PostgreSQL is started again", () =>
-        server.pid === killed ? undefined : server.pid,
-      );
-    },
+    killAndAwaitNext: () => endAndAwaitNext("SIGKILL"),
+    stopAndAwaitNext: () => endAndAwaitNext("SIGINT"),
   };
 }
 

@@ -83,7 +83,7 @@ export function makeSampleGateway(): Services {
     findKnown: async () => [],
     findIssuer: issuers.find,
     findEnrolment: () => undefined,
-    hold: async () => undefined,
+    hold: async () => () => undefined,
     vault: {
       seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
       fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "613942087530214466" }),

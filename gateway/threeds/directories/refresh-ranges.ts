@@ -47,7 +47,8 @@ type Needs = {
 
 /** Even a network's whole list is smaller. */
 const answerBytesMax = 128 * 1024 * 1024;
-const retryMs = 60_000;
+/** Longer than the questions take, so that no other node asks beside this one. */
+const retryMs = 30_000;
 
 /** Whether anything was learnt. */
 export type RefreshRanges = (directory: Directory) => Promise<boolean>;

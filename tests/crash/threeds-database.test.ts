@@ -1,0 +1,61 @@
+/**
+ * The database ends while orders wait for cardholders. What it holds of their cards is in no log:
+ * a crash takes it away, and then nothing is sent. An operator's restart in order keeps it.
+ */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { countHeld, payAt, readEnd, startSecureWorld } from "../support/crash-payments.ts";
+import type { Node } from "../support/crash-world.ts";
+import { startOwnServer } from "../support/own-server.ts";
+import { cards } from "../support/threeds.ts";
+
+const limit = { timeout: 60_000 };
+const server = await startOwnServer({ after });
+const world = await startSecureWorld({ after }, { databaseUrl: server.url });
+const verified = "AUTHENTICATED";
+let node: Node;
+
+before(async () => {
+  node = await world.startNode();
+  await node.untilReady();
+});
+
+test("orders that wait while the database restarts in order are paid", limit, async () => {
+  const goOn = await beginAll();
+
+  await server.stopAndAwaitNext();
+  await node.untilReady();
+
+  const paid = { status: "approved", code: undefined, verified, charges: 1, cvv: "123" };
+  for (const order of await goOn()) assert.deepEqual(await readEnd(world, node, order), paid);
+});
+
+test(
+  "orders whose cards a crash of the database has lost end without a charge",
+  limit,
+  async () => {
+    const goOn = await beginAll();
+
+    await server.killAndAwaitNext();
+    await node.untilReady();
+
+    assert.deepEqual(await countHeld(world), { secrets: 0, keys: 0 });
+    const lost = { status: "error", code: "5007", verified, charges: 0, cvv: undefined };
+    for (const order of await goOn()) assert.deepEqual(await readEnd(world, node, order), lost);
+  },
+);
+
+/** One for each thing that a cardholder may have to do; answers how they go on. */
+async function beginAll() {
+  const pay = payAt(world, node);
+  const method = await pay.begin(cards.other);
+  const challenge = await pay.begin(cards.challengeNoMethod);
+  const pares = await pay.begin(cards.v1Authenticated);
+  await pay.untilStep(method, "MethodUrlFrame");
+  await pay.untilStep(challenge, "CReqForm");
+  await pay.untilStep(pares, "PaReqForm");
+  return async () => {
+    await Promise.all([pay.tellMethod(method), pay.pass(challenge), pay.answerPares(pares)]);
+    return [method, challenge, pares];
+  };
+}

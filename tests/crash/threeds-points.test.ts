@@ -1,0 +1,158 @@
+/**
+ * The gateway is killed at each point of a payment with 3-D Secure: before and after each commit,
+ * before a directory server is asked, and before and after the charge reaches the bank. The next
+ * one goes on from there, and charges once with the CVV, or not at all.
+ */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  countHeld,
+  payAt,
+  payToTheEnd,
+  readEnd,
+  readStage,
+  startSecureWorld,
+  untilNothingHeld,
+} from "../support/crash-payments.ts";
+import type { Node } from "../support/crash-world.ts";
+import { saleFields } from "../support/merchant.ts";
+import { cards } from "../support/threeds.ts";
+import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
+import { nthMention, type Trap } from "../support/trap-proxy.ts";
+import { untilTrue } from "../support/until.ts";
+
+const limit = { timeout: 60_000 };
+const world = await startSecureWorld({ after });
+
+/** Whoever holds a card for so short a time has given it up when the last test looks. */
+const brief = {
+  ...{ GW_METHOD_DEADLINE_S: "4", GW_CHALLENGE_DEADLINE_S: "4", GW_PARES_DEADLINE_S: "4" },
+  ...{ GW_RESULT_WAIT_S: "1", GW_RESULT_GRACE_S: "1", GW_PROCESSING_DEADLINE_S: "4" },
+};
+
+const verified = "AUTHENTICATED";
+// biome-ignore format: a table
+const ends = {
+  paid:      { status: "approved", code: undefined, verified, charges: 1, cvv: "123" },
+  // Whether it had left cannot be known, so it was made sure that it does not count.
+  unsent:    { status: "error",    code: "5003",    verified, charges: 0, cvv: undefined },
+  takenBack: { status: "error",    code: "5003",    verified, charges: 1, cvv: "123" },
+};
+
+/** Where the trap stands, what it waits for, how the crash must have left the order, its end. */
+type Point = readonly [
+  when: string,
+  card: string,
+  place: "database" | "acquirer" | "directory",
+  makeMoment: () => Moment,
+  left: string,
+  end: keyof typeof ends,
+  settings?: typeof brief,
+];
+
+const [v2, v1] = [cards.challenge, cards.v1Authenticated];
+
+// biome-ignore format: a table
+const points: readonly Point[] = [
+  ["when its card is held and it is not written",     v2, "database",  () => statement("begin_orders", "before", 1), "none",               "paid", brief],
+  ["when its end is written and its card still held", v2, "database",  () => commit(5, "after"),                     "approved",           "paid", brief],
+  ["when it is written and nobody was told",          v2, "database",  () => statement("begin_orders", "after", 1),  "awaiting_method",    "paid"],
+  ["before the method's end is written",              v2, "database",  () => commit(1, "before"),                    "awaiting_method",    "paid"],
+  ["when the method's end is written",                v2, "database",  () => commit(1, "after"),                     "authenticating",     "paid"],
+  ["before the AReq leaves",                          v2, "directory", beforeAnything,                               "authenticating",     "paid"],
+  ["before the challenge is written",                 v2, "database",  () => commit(2, "before"),                    "authenticating",     "paid"],
+  ["when the challenge is written",                   v2, "database",  () => commit(2, "after"),                     "awaiting_challenge", "paid"],
+  ["before the RReq is written",                      v2, "database",  () => commit(3, "before"),                    "awaiting_challenge", "paid"],
+  ["when the RReq is written and not answered",       v2, "database",  () => commit(3, "after"),                     "awaiting_return",    "paid"],
+  ["before the CRes is written",                      v2, "database",  () => commit(4, "before"),                    "awaiting_return",    "paid"],
+  ["when the CRes is written and nobody was told",    v2, "database",  () => commit(4, "after"),                     "authorizing",        "unsent"],
+  ["before the charge reaches the bank",              v2, "acquirer",  () => bankMessage("0200", "before", 1),       "authorizing",        "unsent"],
+  ["when the charge has reached the bank unanswered", v2, "acquirer",  () => bankMessage("0200", "after", 1),        "authorizing",        "takenBack"],
+  ["before the VEReq leaves",                         v1, "directory", beforeAnything,                               "authenticating",     "paid"],
+  ["before the PaReq is written",                     v1, "database",  () => commit(1, "before"),                    "authenticating",     "paid"],
+];
+
+let node: Node;
+
+before(async () => {
+  // Looks for no work, so that it leaves the orders to those who are killed; it only tidies up.
+  const aside = { GW_DATABASE_URL: world.databaseUrl, GW_CLAIM_EVERY_S: "86400" };
+  await world.startNode({ ...aside, GW_NODE_NAME: "aside" });
+});
+
+for (const [index, [when, card, place, makeMoment, left, end, settings]] of points.entries()) {
+  test(`a payment with 3-D Secure survives a kill ${when}`, limit, async () => {
+    await startNext(settings);
+    const fields = saleFields({ credit_card_number: card });
+    let sprung = false;
+    const spring = () => {
+      sprung = node.child.kill("SIGKILL");
+      world.results.leadNowhere();
+    };
+    world.proxies[place].set({ ...makeMoment(), spring });
+
+    const first = payAt(world, node);
+    const paying = payToTheEnd(first, fields).catch(() => undefined);
+    await untilTrue("the trap has gone off", () => sprung);
+    await node.kill();
+    const found = await readStage(world, fields.client_orderid);
+    const held = await countHeld(world);
+    world.proxies[place].reset();
+    await startNext(points[index + 1]?.[6]);
+    const order = await payToTheEnd(payAt(world, node), fields);
+    await paying;
+
+    assert.equal(found, left);
+    assert.ok(held.secrets > 0 && held.keys > 0, "its card was not held");
+    assert.deepEqual(await readEnd(world, node, order), ends[end]);
+  });
+}
+
+test("an AReq that a killed node has sent is sent again under the same id", limit, async () => {
+  await startNext();
+  const { secureBank } = world;
+  const fields = saleFields({ credit_card_number: cards.directoryTimeout });
+  const first = payAt(world, node);
+  const begun = await first.sale(fields);
+  const status = await first.untilStep(begun, "MethodUrlFrame");
+  const transactionId = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
+
+  await first.tellMethod(begun);
+  await secureBank.heard({ type: "AReq", transactionId });
+  await node.kill();
+  const found = await readStage(world, fields.client_orderid);
+  await startNext();
+  const order = await payToTheEnd(payAt(world, node), fields);
+
+  const asked = secureBank.threeDsMessages(transactionId).filter(({ type }) => type === "AReq");
+  assert.equal(found, "authenticating");
+  assert.equal(asked.length, 2);
+  assert.deepEqual(await readEnd(world, node, order), { ...ends.paid, verified: "UNSUPPORTED" });
+});
+
+test(
+  "what was held in vain, or for longer than needed, is destroyed by its time",
+  limit,
+  async () => {
+    await untilNothingHeld(world);
+  },
+);
+
+async function startNext(settings?: typeof brief): Promise<void> {
+  if (node?.isRunning) return;
+  node = await world.startNode(settings);
+  world.results.leadTo(node.resultsPort);
+  await node.untilReady();
+}
+
+/** The n-th change of an order that is written. */
+function commit(wanted: number, moment: Trap["moment"]): Moment {
+  const { isAnswer } = statement("move_orders", moment, wanted);
+  return { moment, isAnswer, isRequest: nthMention("\0move_orders_", wanted) };
+}
+
+/** Whatever is more than the end of an idle connection. */
+function beforeAnything(): Moment {
+  const isRequest = (piece: Buffer) => piece.length > 100;
+  return { moment: "before", isRequest, isAnswer: () => false };
+}

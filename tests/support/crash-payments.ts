@@ -1,0 +1,212 @@
+/**
+ * Payments with 3-D Secure in a world whose nodes are killed: each step is taken at the node that
+ * the test names, and what the bank and the database know of a payment is read as they keep it.
+ */
+import assert from "node:assert/strict";
+import { makeClient, type StatusReply } from "@tollgate/client";
+import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import pg from "pg";
+import { ascii } from "../../sandbox-bank/acquirer-host/dialects/ascii.ts";
+import { assertMoneyAddsUp, readRows, untilFinal } from "./books.ts";
+import { answerPareq, passChallenge } from "./cardholder.ts";
+import { type CrashOptions, type CrashWorld, type Node, startCrashWorld } from "./crash-world.ts";
+import { type Acknowledged, makeMerchant, type SaleFields } from "./merchant.ts";
+import { forgeCres } from "./threeds.ts";
+import { until } from "./until.ts";
+import type { Test } from "./world.ts";
+
+export type SecureWorld = CrashWorld & { readonly secureBank: Bank };
+export type Step = "MethodUrlFrame" | "CReqForm" | "PaReqForm";
+
+/** The bank is in this process, so that a test can see what it hears. */
+export async function startSecureWorld(t: Test, options: CrashOptions = {}): Promise<SecureWorld> {
+  let secureBank: Bank | undefined;
+  const world = await startCrashWorld(t, {
+    ...options,
+    async startBank(dataDir) {
+      secureBank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
+      return secureBank;
+    },
+  });
+  assert.ok(secureBank !== undefined);
+  const { stop } = secureBank;
+  t.after(() => stop());
+  return { ...world, secureBank };
+}
+
+export type Pay = ReturnType<typeof payAt>;
+
+export function payAt({ set }: Pick<SecureWorld, "set">, node: Pick<Node, "url">) {
+  const merchant = makeMerchant({ set, baseUrl: () => node.url, makeClient, through: "secure" });
+  return {
+    ...merchant,
+
+    begin: (card: string, fields: SaleFields = {}) =>
+      merchant.sale({ credit_card_number: card, ...fields }),
+
+    /** The status, once the cardholder has this to do. */
+    untilStep: (order: Acknowledged, step: Step): Promise<StatusReply> =>
+      until(`the cardholder has to do ${step}`, async () => {
+        const status = await merchant.status(order);
+        assert.equal(status.status, "processing", JSON.stringify(status));
+        return status["tds-status"] === step ? status : undefined;
+      }),
+
+    /** As the merchant does when the issuer's method has run. */
+    async tellMethod(order: Acknowledged): Promise<void> {
+      const status = await this.untilStep(order, "MethodUrlFrame");
+      const threeDSServerTransID = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
+      await merchant.uploadMethod(order, { threeDSServerTransID });
+    },
+
+    /** The cardholder passes; what the issuer gives his browser is not brought back yet. */
+    async passOnly(order: Acknowledged): Promise<string> {
+      const { cres } = await passChallenge(await this.untilStep(order, "CReqForm"));
+      return cres;
+    },
+
+    async pass(order: Acknowledged): Promise<void> {
+      await merchant.uploadCres(order, await this.passOnly(order));
+    },
+
+    /** The browser is back before the cardholder has passed; answers how he does so afterwards. */
+    async returnEarly(order: Acknowledged): Promise<() => Promise<unknown>> {
+      const status = await this.untilStep(order, "CReqForm");
+      await merchant.uploadCres(order, forgeCres(status));
+      return () => passChallenge(status);
+    },
+
+    async answerPares(order: Acknowledged): Promise<void> {
+      const status = await this.untilStep(order, "PaReqForm");
+      await merchant.uploadPares(order, await answerPareq(status, "https://shop.example/3ds"));
+    },
+  };
+}
+
+/** Takes every step that the status asks for, until the payment has ended. */
+export async function payToTheEnd(pay: Pay, fields: SaleFields): Promise<Acknowledged> {
+  const order = await pay.sale(fields);
+  await until("the payment has ended", async () => {
+    const status = await pay.status(order);
+    if (status.status !== "processing") return true;
+    if (status["tds-status"] === "MethodUrlFrame") await pay.tellMethod(order);
+    if (status["tds-status"] === "CReqForm") await pay.pass(order);
+    if (status["tds-status"] === "PaReqForm") await pay.answerPares(order);
+    return undefined;
+  });
+  return order;
+}
+
+export async function untilStage(
+  world: SecureWorld,
+  order: Acknowledged,
+  stage: string,
+): Promise<void> {
+  const read = () => readStage(world, order["merchant-order-id"]);
+  await until(`order ${order["gw-order-id"]} is in stage ${stage}`, async () => {
+    return (await read()) === stage ? true : undefined;
+  }).catch(async (error) => {
+    throw new Error(`${error.message}: it is in ${await read()}`);
+  });
+}
+
+/** As it is written; "none" for what was never written. */
+export async function readStage(
+  { databaseUrl }: SecureWorld,
+  clientOrderId: string,
+): Promise<string> {
+  const rows = await readRows<{ client_orderid: string; stage: string }>(
+    databaseUrl,
+    "select client_orderid, stage from orders",
+  );
+  return rows.find(({ client_orderid }) => client_orderid === clientOrderId)?.stage ?? "none";
+}
+
+/** What became of an order, the oldest first, and which node has written it. */
+export async function readEvents(
+  { databaseUrl }: SecureWorld,
+  order: Acknowledged,
+): Promise<readonly { readonly node: string; readonly kind: string }[]> {
+  const id = BigInt(order["gw-order-id"]);
+  const rows = await readRows<{ node: string; events: readonly { readonly kind: string }[] }>(
+    databaseUrl,
+    `select node, events from order_history where order_id = ${id} order by version`,
+  );
+  return rows.flatMap(({ node, events }) => events.map(({ kind }) => ({ node, kind })));
+}
+
+/** How many cards are held, and how many keys of such. */
+export async function countHeld({ databaseUrl }: SecureWorld) {
+  const [row] = await readRows<{ secrets: number; keys: number }>(
+    databaseUrl,
+    `select (select count(*)::int from vault.held_secrets) as secrets,
+       (select count(*)::int from vault.held_keys) as keys`,
+  );
+  return row ?? { secrets: -1, keys: -1 };
+}
+
+/** They are destroyed after the answer was written, so one has to look until they are. */
+export async function untilNothingHeld(world: SecureWorld): Promise<void> {
+  await until("no card is held any more", async () => {
+    const { secrets, keys } = await countHeld(world);
+    return secrets + keys === 0 ? true : undefined;
+  });
+}
+
+/** How it ended, how often it was sent to the host, and with what; the books agree. */
+export async function readEnd(world: SecureWorld, node: Node, order: Acknowledged) {
+  await untilFinal(world.databaseUrl);
+  await assertMoneyAddsUp(world);
+  const status = await payAt(world, node).status(order);
+  const reference = await readReference(world, order);
+  const charges = world.secureBank
+    .messages(reference)
+    .filter(({ direction, mti }) => direction === "received" && mti === "0200");
+  return {
+    status: status.status,
+    code: status["error-code"],
+    verified: status["verified-3d-status"],
+    charges: charges.length,
+    cvv: charges.length === 0 ? undefined : await readCvv(world, reference),
+  };
+}
+
+async function readReference({ databaseUrl }: SecureWorld, order: Acknowledged): Promise<string> {
+  const rows = await readRows<{ reference: string }>(
+    databaseUrl,
+    `select progress #>> '{transaction,charge,reference}' as reference
+     from orders where id = ${BigInt(order["gw-order-id"])}`,
+  );
+  return rows[0]?.reference ?? "";
+}
+
+/** As the host got it. */
+async function readCvv({ secureBank }: SecureWorld, reference: string) {
+  const { fields } = await secureBank.received({ mti: "0200", reference });
+  return ascii.readProof(fields)?.cvv;
+}
+
+/** Answers what was asked for, when it is under way and the two nodes want to write. */
+export async function whileNobodyWrites<Asked>(
+  { databaseUrl }: SecureWorld,
+  ask: () => Asked,
+  isUnderWay: () => boolean = () => true,
+): Promise<Asked> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query("begin");
+    await client.query("lock table orders in exclusive mode");
+    const asked = ask();
+    await until("both nodes want to write", async () => {
+      const { rowCount } = await client.query(
+        "select 1 from pg_locks where relation = 'orders'::regclass and not granted",
+      );
+      return rowCount === 2 && isUnderWay() ? true : undefined;
+    });
+    await client.query("commit");
+    return asked;
+  } finally {
+    await client.end();
+  }
+}
