@@ -34,7 +34,7 @@ const groups: readonly Group[] = [
     folders: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
   { name: "scenarios", concurrency: 2, minutes: 5,  sharesDatabase: true,  folders: ["tests/scenarios", "tests/contract"] },
   { name: "crash",     concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/crash"] },
-  { name: "browser",   concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/browser"] },
+  { name: "browser",   concurrency: 1, minutes: 10, sharesDatabase: true,  folders: ["tests/browser"] },
 ];
 
 process.chdir(root);

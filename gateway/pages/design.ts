@@ -88,7 +88,7 @@ body {
 }
 main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
 main.narrow { max-width: 30rem; padding-top: 4rem }
-main.framing { max-width: 42rem }
+main.framing { width: fit-content; min-width: min(30rem, 100%) }
 iframe {
   display: block; max-width: 100%; margin: 1rem auto 0; background: #fff;
   border: 1px solid var(--line); border-radius: .5rem;
@@ -102,6 +102,15 @@ p { margin: 0 0 1rem; max-width: 65ch }
 a { color: var(--accent); text-underline-offset: .2em }
 .lead, .hint { color: var(--muted) }
 .hint { font-size: .9rem }
+@media (scripting: enabled) {
+  .working::after {
+    content: ""; display: block; height: .25rem; margin-top: 1.25rem; border-radius: 1rem;
+    background: linear-gradient(90deg, var(--line), var(--accent), var(--line)) 0 0 / 200% 100%;
+    animation: flow 1s linear infinite;
+  }
+}
+@media (prefers-reduced-motion: reduce) { .working::after { animation: none } }
+@keyframes flow { to { background-position: -200% 0 } }
 header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0 }
 header + .lead { margin-bottom: 1.25rem }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-bottom: 1.75rem }
@@ -119,6 +128,8 @@ pre {
 dl { display: grid; gap: .125rem 1.5rem; margin: .75rem 0 0; align-items: baseline }
 dt { color: var(--muted); font-size: .9rem }
 dd { margin: 0 0 .625rem; min-width: 0; font-size: .95rem }
+main.narrow dl { grid-template-columns: max-content minmax(0, 1fr) }
+main.narrow dd { margin-bottom: .25rem }
 dl + p { margin: .75rem 0 0 }
 .scroll { overflow-x: auto; margin: .75rem -1rem 0; padding: 0 1rem }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }

@@ -18,6 +18,8 @@ export type CardholderPage = {
   readonly postsTo?: string;
   /** The same address is shown inside the page. */
   readonly isFraming?: boolean;
+  /** Looks from time to time whether its step is over. */
+  readonly isWatching?: boolean;
   /** Who may show the page in a frame: nobody when nothing is said. */
   readonly framedBy?: "us" | "anybody";
 };
@@ -34,12 +36,13 @@ export function sendPage(
   return reply.send(renderPage({ ...page, language }).text);
 }
 
-function policyOf({ script, postsTo, isFraming, framedBy }: CardholderPage) {
+function policyOf({ script, postsTo, isFraming, isWatching, framedBy }: CardholderPage) {
   const reach = postsTo === undefined ? "" : ` ${sourcesOf(postsTo)}`;
   return {
     ...(script && { "script-src": script.source }),
     "form-action": `'self'${reach}`,
     ...(isFraming && { "frame-src": `'self'${reach}` }),
+    ...(isWatching && { "connect-src": "'self'" }),
     "frame-ancestors": ancestors[framedBy ?? "nobody"],
   };
 }

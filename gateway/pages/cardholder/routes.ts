@@ -116,11 +116,17 @@ export function addCardholderRoutes(
   }
 }
 
-function visit({ headers }: LinkRequest, reply: FastifyReply) {
-  const { language, texts } = speak(headers["accept-language"]);
+function visit(request: LinkRequest, reply: FastifyReply) {
+  const { language, texts } = speak(request.headers["accept-language"]);
   const show = (page: CardholderPage) => sendPage(reply, page, language);
-  /** Issuers come back inside of the frame that they were opened in, be it ours or a shop's. */
-  const showFramed = (page: CardholderPage) => show({ ...page, framedBy: "anybody" });
+  /**
+   * Issuers come back inside of the frame that they were opened in, be it ours or a shop's. There
+   * the page stays, because the one that it leads to must not be shown in a frame.
+   */
+  const showFramed = ({ refresh, ...page }: CardholderPage) => {
+    const onward = refresh !== undefined && !isFramed(request) ? { refresh } : {};
+    return show({ ...page, ...onward, framedBy: "anybody" });
+  };
   return { texts, show, showFramed };
 }
 

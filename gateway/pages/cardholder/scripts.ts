@@ -56,8 +56,19 @@ setTimeout(send, 10000, "N");
 document.getElementById("form").submit();
 `);
 
+/** The order may go on without its cardholder: the page is then no longer that of this step. */
+const leaveWhenOver = `
+function leaveWhenOver() {
+  fetch(location.href).then(function (answer) {
+    return answer.ok ? answer.text() : form.dataset.creq03;
+  }).then(function (page) {
+    if (page.indexOf(form.dataset.creq03) < 0) location.reload();
+  }).catch(function () {});
+}
+`;
+
 /** In a frame where one of the issuer's sizes fits the window, else in the whole window. */
-export const openChallenge = makeScript(`${lookAgainWhenBack}${hearFrame}
+export const openChallenge = makeScript(`${lookAgainWhenBack}${hearFrame}${leaveWhenOver}
 const form = document.getElementById("form");
 const frame = document.getElementById("frame");
 const sizes = [
@@ -75,13 +86,17 @@ if (fitting) {
   form.target = frame.name;
   form.querySelector("button").hidden = true;
   whenDone(function () { location.reload(); });
+  setInterval(leaveWhenOver, 4000);
 }
 form.submit();
 `);
 
+/** Most banks answer at once, so the first looks are quick; a reload keeps the count of them. */
 export const lookAgainSoon = makeScript(`${lookAgainWhenBack}
 const seconds = document.querySelector("main").dataset.seconds;
-setTimeout(function () { location.reload(); }, 1000 * seconds);
+const looks = history.state && history.state.looks || 0;
+history.replaceState({ looks: looks + 1 }, "");
+setTimeout(function () { location.reload(); }, 1000 * Math.min(0.2 * Math.pow(2, looks), seconds));
 `);
 
 /** In a frame of ours, the page around it goes on; in a shop's frame, the shop does. */

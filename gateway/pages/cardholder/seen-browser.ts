@@ -5,7 +5,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { SeenBrowser } from "../../orders/authentication.ts";
 
-export type BrowserRequest = { readonly headers: IncomingHttpHeaders; readonly ip: string };
+/** Its address may be a proxy's: the one that counts is the merchant's word of it. */
+export type BrowserRequest = { readonly headers: IncomingHttpHeaders };
 
 /** What only a script can find out. */
 const scripted = [
@@ -22,7 +23,7 @@ const charactersMax = 2048;
 
 /** `sent` is the report of our own page; nothing where only the request itself can tell. */
 export function seenBrowser(
-  { headers, ip }: BrowserRequest,
+  { headers }: BrowserRequest,
   completion: "Y" | "N",
   sent: ReadonlyMap<string, string> = new Map(),
 ): SeenBrowser {
@@ -31,7 +32,6 @@ export function seenBrowser(
     ["browserUserAgent", headers["user-agent"]],
     ["browserAcceptHeader", headers.accept],
     ["browserLanguage", language],
-    ["browserIP", ip],
     ...scripted.map((name) => [name, sent.get(name)] as const),
   ];
   const known = told.flatMap(([name, value]) =>

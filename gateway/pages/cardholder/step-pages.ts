@@ -49,7 +49,7 @@ function methodPage(step: StepOf<"method">, texts: Texts, report: string): Cardh
     isFraming: true,
     content: html`<main class="narrow">
 <h1>${texts.methodTitle}</h1>
-<p class="lead" role="status">${texts.methodSentence}</p>
+<p class="lead working" role="status">${texts.methodSentence}</p>
 <form id="report" method="post" action="${report}">
 ${renderFields(unscripted)}<button>${texts.continue}</button>
 </form>
@@ -68,6 +68,7 @@ function challengePage(step: StepOf<"challenge">, texts: Texts): CardholderPage 
     script: openChallenge,
     postsTo: step.acsUrl,
     isFraming: true,
+    isWatching: true,
     content: html`<main class="framing">
 <h1>${texts.challengeTitle}</h1>
 <p class="lead">${texts.challengeSentence}</p>
@@ -109,10 +110,10 @@ export function waitingPage(
   return {
     title: texts.waitingTitle,
     script: lookAgainSoon,
-    refresh: { seconds: seconds + 1, address: redirect, onlyWithoutScripts: true },
+    refresh: { seconds, address: redirect, onlyWithoutScripts: true },
     content: html`<main class="narrow" data-seconds="${seconds}">
 <h1>${texts.waitingTitle}</h1>
-<p class="lead" role="status">${isInDoubt ? texts.doubtSentence : texts.waitingSentence}</p>
+<p class="lead working" role="status">${isInDoubt ? texts.doubtSentence : texts.waitingSentence}</p>
 </main>`,
   };
 }

@@ -96,5 +96,13 @@ input { width: 100%; font: inherit; font-size: 1.2rem; letter-spacing: .2em; pad
 button { font: inherit; font-weight: 600; min-height: 2.75rem; border-radius: .5rem;
   cursor: pointer; color: var(--main); background: transparent; border: 1px solid var(--main) }
 button.main { color: var(--on-main); background: var(--main) }
+@media (max-height: 30rem) and (min-width: 34rem) {
+  header { padding: .3rem 1rem }
+  main { max-width: none; padding: .5rem 1rem }
+  h1 { margin-bottom: .25rem }
+  dl { gap: 0 1rem }
+  .note { margin: .5rem 0; padding: .3rem .8rem }
+  .buttons { grid-template-columns: repeat(3, auto); margin-top: .6rem }
+}
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px }
 `;

@@ -1,0 +1,134 @@
+/** What the cardholder's pages let nobody do: guess a link, frame them, make them run anything. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { bankIn, takePicture } from "../support/cardholder-window.ts";
+import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
+import { cards } from "../support/threeds.ts";
+
+const hostileName = "<script>alert(1)</script>";
+
+describe("the cardholder's pages", () => {
+  const prepared = prepareCheckout();
+
+  test("let the browser do nothing but what each is for", async () => {
+    const { begin } = prepared();
+    const policies: string[] = [];
+    for (const card of [cards.frictionless, cards.challengeNoMethod, cards.v1Authenticated]) {
+      const { headers } = await fetch((await begin(card)).link);
+
+      policies.push(headers.get("content-security-policy") ?? "");
+      assert.equal(headers.get("referrer-policy"), "no-referrer");
+      assert.equal(headers.get("x-content-type-options"), "nosniff");
+      assert.equal(headers.get("cache-control"), "no-store");
+    }
+
+    for (const policy of policies) {
+      assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/);
+      assert.match(policy, /; frame-ancestors 'none'; base-uri 'none'; script-src 'sha256-[^']+'/);
+      assert.doesNotMatch(policy, /unsafe|\*/);
+    }
+    const watching = policies.map((policy) => policy.includes("connect-src 'self'"));
+    assert.deepEqual(watching, [false, true, false]);
+  });
+
+  test("are found by their own link alone", async (t) => {
+    const checkout = prepared();
+    const { link } = await checkout.begin(cards.challengeNoMethod);
+    const { link: another } = await checkout.begin(cards.challengeNoMethod);
+    const { page } = await checkout.open(t, "phone");
+    const token = (address: string) => address.split("/").at(-1) ?? "";
+    const wrong = [
+      link.replace(token(link), token(another)),
+      link.slice(0, -1),
+      `${link.slice(0, -1)}${link.endsWith("A") ? "B" : "A"}`,
+      link.replace(token(link), ""),
+    ];
+
+    for (const address of wrong) {
+      assert.equal((await page.goto(address))?.status(), 404, address);
+      assert.ok(!(await page.content()).includes("creq"));
+    }
+    for (const step of ["challenge", "pares", "method", "method-result"]) {
+      const [address = ""] = wrong;
+      const body = new URLSearchParams({ cres: "e30" });
+      const answer = await fetch(address.replace("redirect", step), { method: "POST", body });
+      assert.equal(answer.status, 404, step);
+    }
+  });
+
+  test("show nothing in a stranger's frame", async (t) => {
+    const checkout = prepared();
+    const { link } = await checkout.begin(cards.challengeNoMethod);
+    const { page, troubles } = await checkout.open(t, "desk");
+    const asked = page.waitForResponse(link);
+
+    await page.goto(
+      checkout.shop.publish(`<title>Stranger</title><iframe src="${link}"></iframe>`),
+    );
+    await asked;
+
+    const [, frame] = page.frames();
+    assert.equal(frame?.url(), "chrome-error://chromewebdata/");
+    assert.match(troubles.join(), /frame-ancestors 'none'/);
+  });
+
+  test("take the word that a step is over from no other page", async (t) => {
+    const checkout = prepared();
+    const payment = await checkout.begin(cards.challengeNoMethod);
+    const { page } = await checkout.open(t, "desk");
+    await page.goto(payment.link);
+    await bankIn(page, "desk").locator("#code").fill("1");
+    const [own, bank] = page.frames();
+
+    for (const frame of [own, bank]) {
+      // Answers after the page has heard it, or never when the page was loaded anew.
+      const heard = page.evaluate(
+        'new Promise((done) => addEventListener("message", () => setTimeout(done, 0, "heard")))',
+      );
+      await frame?.evaluate('parent.postMessage("done", "*")');
+      assert.equal(await heard, "heard");
+    }
+
+    assert.equal(await bankIn(page, "desk").locator("#code").inputValue(), "1");
+  });
+
+  test("write a hostile shop's name as the words that it is", async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    await nameEverybody(checkout, hostileName);
+    const payment = await checkout.begin(cards.challengeNoMethod);
+    const { page, troubles } = await checkout.open(t, "desk");
+
+    await page.goto(payment.link);
+    await bankIn(page, "desk").getByText(hostileName).waitFor();
+    await takePicture(page, "hostile-name-bank-desk");
+    const merchant = world.merchant("plain");
+    const order = await merchant.sale({ redirect_url: undefined });
+    await world.settle();
+    await page.goto(await linkOf(checkout, order["gw-order-id"]));
+    await page.getByText(`Your payment of 10.15 USD to ${hostileName} was approved.`).waitFor();
+    await takePicture(page, "hostile-name-result-desk");
+
+    assert.deepEqual(troubles, []);
+  });
+
+  test("are gone an hour after the order", async (t) => {
+    const checkout = prepared();
+    const { link } = await checkout.begin(cards.challengeNoMethod);
+    const { page } = await checkout.open(t, "phone");
+    await checkout.world.pass(3_600_000);
+    const still = await page.goto(link);
+
+    await checkout.world.pass(1_000);
+    const gone = await page.goto(link);
+
+    assert.deepEqual([still?.status(), gone?.status()], [200, 404]);
+    await page.getByText("belongs to no payment, or its time is over").waitFor();
+  });
+});
+
+async function nameEverybody({ world }: Checkout, name: string): Promise<void> {
+  const { database } = world.house;
+  await database.query("update merchants set name = $1", [name]);
+  await world.changeGate("sandbox", { nameAndPlace: name.padEnd(38).concat("US") });
+}

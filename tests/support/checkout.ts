@@ -1,0 +1,121 @@
+/**
+ * A shop, a gateway, a bank and a browser: everything that a cardholder meets when he pays with 3-D
+ * Secure. Payments are begun by the shop's server and go on in the browser.
+ */
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { after, before } from "node:test";
+import { openVault } from "@tollgate/gateway/demonstration";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { startBrowser } from "./browser.ts";
+import { openWindow, type Size, type Window } from "./cardholder-window.ts";
+import type { Acknowledged, SaleFields } from "./merchant.ts";
+import { type Arrival, type Shop, startShop } from "./shop.ts";
+import { chargesAt, startPatientWorld } from "./threeds.ts";
+import type { Test, World } from "./world.ts";
+
+export type Checkout = {
+  readonly world: World;
+  readonly shop: Shop;
+  readonly browser: Browser;
+  begin(card: string, fields?: SaleFields): Promise<Payment>;
+  open(t: Test, size: Size, options?: BrowserContextOptions): Promise<Window>;
+};
+
+export type Payment = {
+  readonly order: Acknowledged;
+  readonly orderId: string;
+  /** What `redirect-to` says. */
+  readonly link: string;
+  /** The page of the pending step, for the shop to show. */
+  readonly html: string;
+  /** Charges that have reached the host since it began, and what the bank has booked of them. */
+  charges(): { readonly received: number; readonly booked: number };
+};
+
+export const charged = { received: 1, booked: 1 };
+export const notCharged = { received: 0, booked: 0 };
+
+/** One for all tests of the group that it is called in; it is there when they run. */
+export function prepareCheckout(): () => Checkout {
+  let checkout: Checkout | undefined;
+  const cleanings: (() => unknown)[] = [];
+  before(async () => {
+    checkout = await startCheckout({ after: (clean) => void cleanings.push(clean) });
+  });
+  after(async () => {
+    for (const clean of cleanings.toReversed()) await clean();
+  });
+  return () => {
+    assert.ok(checkout !== undefined, "asked for before the tests run");
+    return checkout;
+  };
+}
+
+async function startCheckout(t: Test): Promise<Checkout> {
+  const [world, shop, browser] = await Promise.all([
+    startPatientWorld(t),
+    startShop(t),
+    startBrowser(),
+  ]);
+  return {
+    ...{ world, shop, browser },
+    async begin(card, fields = {}) {
+      const before = countCharges(world);
+      const merchant = world.merchant("secure");
+      const redirect_url = `${shop.url}/return`;
+      const order = await merchant.sale({ credit_card_number: card, redirect_url, ...fields });
+      await world.settle();
+      const { "redirect-to": link = "", html = "" } = await merchant.status(order);
+      const orderId = order["gw-order-id"];
+      return { order, orderId, link, html, charges: () => since(before, countCharges(world)) };
+    },
+    async open(test, size, options) {
+      const window = await openWindow(browser, size, options);
+      test.after(() => window.context.close());
+      return window;
+    },
+  };
+}
+
+type Charges = ReturnType<Payment["charges"]>;
+
+function countCharges(world: World): Charges {
+  return { received: chargesAt(world), booked: world.bank.ledger().length };
+}
+
+function since(before: Charges, now: Charges): Charges {
+  return { received: now.received - before.received, booked: now.booked - before.booked };
+}
+
+/** The shop has got the result at the right address, signed, and what it says is true. */
+export async function assertReturned(
+  { world, shop }: Checkout,
+  { order, orderId }: Payment,
+  path: string,
+  status: string,
+): Promise<Arrival> {
+  const arrival = await shop.arrived(orderId);
+  const { fields } = arrival;
+  const clientOrderId = order["merchant-order-id"];
+  assert.deepEqual([arrival.path, fields["status"]], [path, status]);
+  assert.equal(fields["client_orderid"], clientOrderId);
+  const signed = status + orderId + clientOrderId + world.set.controlKey;
+  assert.equal(fields["control"], hash("sha1", signed));
+  const told = await world.merchant("secure").status(order);
+  assert.equal(told.status, status);
+  return arrival;
+}
+
+/** The last request for an authentication that the bank has seen. */
+export function lastAreq({ world }: Checkout) {
+  const areq = world.bank.threeDsMessages().findLast(({ type }) => type === "AReq");
+  assert.ok(areq !== undefined, "the bank was never asked");
+  return areq.fields;
+}
+
+/** The address of an order that no step is left of. */
+export async function linkOf({ world }: Checkout, orderId: string): Promise<string> {
+  const vault = await openVault(world.house);
+  return `${world.gateway.url}/gw/form/redirect/${orderId}/${vault.tokenOf(`link/${orderId}`)}`;
+}
