@@ -103,6 +103,7 @@ function makeMayChallenge(getEndpoint: DoerNeeds["getEndpoint"]) {
     transaction.demanded === undefined &&
     // One who has passed a challenge would only pass another.
     transaction.threeds?.challenge === undefined &&
+    transaction.threeds?.payerRequest === undefined &&
     card.enrolment !== undefined &&
     purchase.credential?.initiator !== "MERCHANT" &&
     getEndpoint(endpointId).settings.threeDSecure !== "off";

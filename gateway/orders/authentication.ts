@@ -53,6 +53,8 @@ export type PayerRequest = {
   readonly pareq: string;
   /** As the PAReq says it; the answer must say the same. */
   readonly date: string;
+  readonly acquirerBin: string;
+  readonly merchantCode: string;
 };
 
 /**

@@ -86,3 +86,13 @@ test("most events teach nothing", () => {
     assert.deepEqual(learn(inStage("authenticating"), events[kind], start), {});
   }
 });
+
+test("a demanded challenge makes forgotten what was proved before", () => {
+  const proven = meet(inStage("authenticating"), events.authenticated);
+  const demanded = learn(proven, events.authentication_demanded, start);
+
+  assert.equal(proven.transaction.authentication?.status, "AUTHENTICATED");
+  assert.ok("authentication" in demanded);
+  assert.equal(demanded.authentication, undefined);
+  assert.equal(demanded.demanded?.code, "authentication_required");
+});

@@ -38,7 +38,11 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
     case "authentication_failed":
       return { authentication: event.authentication, reason: event.reason };
     case "authentication_demanded":
-      return { ...nextTry(order, transaction.amount, at), demanded: event.reason };
+      // What was proved before was not enough, and must not be told beside what comes now.
+      return {
+        ...nextTry(order, transaction.amount, at),
+        ...{ demanded: event.reason, authentication: undefined },
+      };
     case "authorized":
       return { answer: event.answer, receiptId: event.receiptId };
     case "refused":

@@ -173,6 +173,8 @@ const payerRequest = {
   acsUrl: "https://issuer.example/pareq",
   pareq: "eJw",
   date: "20261115 09:00:00",
+  acquirerBin: "400001",
+  merchantCode: "TG1",
 };
 const wanted = { code: "authentication_required", detail: "[1A]" } as const;
 const funds = { code: "insufficient_funds", detail: "[51]" } as const;

@@ -4,7 +4,10 @@
  */
 import type { OrderId } from "../values/ids.ts";
 
-/** What a link is for; one for one purpose is of no use for another. */
+/**
+ * What a link is for. Whoever runs the issuer's method in a frame of our own page gets a token that
+ * opens nothing; the others are seen by the cardholder's bank, which knows him.
+ */
 type Purpose = "redirect" | "method" | "method-frame" | "challenge" | "pares";
 
 export type Links = {
@@ -26,8 +29,10 @@ export type LinkNeeds = {
 
 export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkNeeds): Links {
   return {
-    to: (purpose, order) =>
-      `${baseUrl()}/${pathWord}/form/${purpose}/${order}/${tokenOf(`link/${order}`)}`,
+    to(purpose, order) {
+      const token = tokenOf(purpose === "method-frame" ? `frame/${order}` : `link/${order}`);
+      return `${baseUrl()}/${pathWord}/form/${purpose}/${order}/${token}`;
+    },
     mdOf: (order) => tokenOf(`md/${order}`),
     isMd: (order, md) => isToken(`md/${order}`, md),
     isOurs: (order, token) => isToken(`link/${order}`, token),

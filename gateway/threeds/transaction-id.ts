@@ -22,6 +22,11 @@ export function sequenceIn(transactionId: string): bigint | undefined {
   return digits === undefined || sequence > sequenceMax ? undefined : sequence;
 }
 
+/** Whoever passes ids on may write their letters otherwise. */
+export function isSameId(told: string | undefined, known: string | undefined): boolean {
+  return known !== undefined && told?.toLowerCase() === known.toLowerCase();
+}
+
 /** 1.0.2: twenty bytes in base64. */
 export function newXid(): string {
   return randomBytes(20).toString("base64");

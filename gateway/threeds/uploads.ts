@@ -46,7 +46,10 @@ export function makeUploads(needs: Needs): Uploads {
       if (!allowHttp && browser.notificationUrl?.startsWith("https://") === false) {
         return new Failure("invalid_parameter", "notificationURL: must be https");
       }
-      return bring(order, methodSteps, { kind: "method_uploaded", browser });
+      // There was a method to run: whoever cannot tell whether it has, says that it has not.
+      const completion = browser.completion === "Y" ? "Y" : "N";
+      const seen = { ...browser, completion } as const;
+      return bring(order, methodSteps, { kind: "method_uploaded", browser: seen });
     },
 
     async uploadChallenge(order, cres) {
@@ -61,6 +64,7 @@ export function makeUploads(needs: Needs): Uploads {
       const { threeds } = initialOf(order);
       if (threeds?.payerRequest === undefined) return notNow("there is no PaReq");
       if (!links.isMd(order.id, md)) return new Failure("invalid_parameter", "md");
+      if (!paresSteps.awaited.includes(order.transaction.stage)) return whenOver(order, paresSteps);
       const verdict = readPaRes(order, paRes);
       if (verdict === undefined) return new Failure("invalid_parameter", "paRes");
       return bring(order, paresSteps, verdict);

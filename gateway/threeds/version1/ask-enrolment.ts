@@ -39,12 +39,32 @@ type Question = {
 export function makeAskEnrolment(needs: Needs): Doer {
   return async (order, { inHand }) => {
     const question = await prepare(order, inHand);
-    const answer = question && (await ask(order, question));
-    if (question === undefined || answer?.ch.enrolled !== "Y") {
+    const text = question && writeQuestion(order, question);
+    const answer = text && (await ask(order, question, text));
+    if (question === undefined || !answer || answer.ch.enrolled !== "Y") {
       return needs.judge.unauthenticated(order);
     }
-    return payerRequestOf(order, question, answer, needs.clock.now());
+    return (
+      reported(order, () => payerRequestOf(order, question, answer, needs.clock.now())) ??
+      needs.judge.unauthenticated(order)
+    );
   };
+
+  /** Card numbers of twelve digits exist, and the protocol does not know them. */
+  function reported<Made>(order: Order, make: () => Made): Made | undefined {
+    try {
+      return make();
+    } catch (error) {
+      needs.warn(order, error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  function writeQuestion(order: Order, { card, merchant }: Question): string | undefined {
+    const pan = card.number.reveal();
+    const asked = { messageId: randomUUID(), pan, merchant: merchantOf(merchant) };
+    return reported(order, () => writeVeReq(asked));
+  }
 
   async function prepare(order: Order, inHand: PaidCard | undefined) {
     const { threeds } = order.transaction;
@@ -58,13 +78,9 @@ export function makeAskEnrolment(needs: Needs): Doer {
 
   async function ask(
     order: Order,
-    { directory, url, card, merchant }: Question,
+    { directory, url }: Question,
+    body: string,
   ): Promise<VeRes | undefined> {
-    const body = writeVeReq({
-      messageId: randomUUID(),
-      pan: card.number.reveal(),
-      merchant: merchantOf(merchant),
-    });
     const { timeoutMs } = needs;
     const text = await directory.ask(url, { contentType, body, answerBytesMax, timeoutMs });
     if (text === undefined) return undefined;
@@ -104,11 +120,17 @@ function payerRequestOf(
   });
   return {
     kind: "pareq_requested",
-    payerRequest: { acsUrl: answer.url ?? "", pareq: packPa(xml), date },
+    payerRequest: {
+      ...{ acsUrl: answer.url ?? "", pareq: packPa(xml), date },
+      ...{ acquirerBin: merchant.acquirerBin, merchantCode: merchant.merchantCode },
+    },
   };
 }
 
 /** The same in VEReq, PAReq and PARes. */
-export function merchantOf({ acquirerBin, merchantCode }: MerchantAtGate) {
+export function merchantOf({
+  acquirerBin,
+  merchantCode,
+}: Pick<MerchantAtGate, "acquirerBin" | "merchantCode">) {
   return { acqBin: acquirerBin, merId: merchantCode };
 }

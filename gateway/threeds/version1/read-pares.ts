@@ -14,12 +14,10 @@ import type { Order } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
 import type { Directory } from "../directories/directories.ts";
 import type { Judge, Verdict } from "../verdict.ts";
-import type { MerchantAtGate } from "../version2/areq.ts";
 import { merchantOf } from "./ask-enrolment.ts";
 
 type Needs = {
   readonly findDirectory: (name: string) => Directory | undefined;
-  readonly merchantAt: (order: Order) => MerchantAtGate | undefined;
   readonly judge: Judge;
   readonly clock: Clock;
   readonly warn: (order: Order, cause: string) => void;
@@ -45,13 +43,13 @@ export function makeReadPaRes(needs: Needs): ReadPaRes {
   };
 
   function findForeign(order: Order, answer: PaRes): string {
-    const merchant = needs.merchantAt(order);
-    if (merchant === undefined) return "merchant";
     const { amount, threeds } = order.transaction;
+    const asked = threeds?.payerRequest;
+    if (asked === undefined) return "everything";
     const differing = matchPaRes(answer, {
-      ...merchantOf(merchant),
+      ...merchantOf(asked),
       xid: threeds?.transactionId ?? "",
-      date: threeds?.payerRequest?.date ?? "",
+      date: asked.date,
       purchAmount: String(amount.minor),
       currency: amount.currency.numeric,
       exponent: String(amount.currency.exponent),

@@ -39,7 +39,8 @@ export type PaidCard = {
 
 const browserChannel = "02";
 
-export function makeAReq(parts: AReqParts): Message {
+/** `withoutCustomer`: should what the merchant says of him not fit the protocol. */
+export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Message {
   const { order, threeds, card, settings } = parts;
   const { purchase } = order;
   const isPayment = order.transaction.kind !== "account-verification";
@@ -64,7 +65,7 @@ export function makeAReq(parts: AReqParts): Message {
     notificationURL: parts.notificationUrl,
     ...merchantElements(parts),
     ...(isPayment ? purchaseElements(parts) : {}),
-    ...customerElements(purchase.customer, order.card),
+    ...(withoutCustomer ? {} : customerElements(purchase.customer, order.card)),
     ...browserElements(purchase, threeds.browser, threeds.version),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Does the `authenticate` effect: asks the card's directory server by AReq. A repeat after a crash
- * carries the same id, so the issuer sees one authentication. Whatever is no answer counts as an
+ * Does the `authenticate` effect: asks the card's directory server by AReq. Only a node that takes
+ * the order over after a crash asks once more, with the same id. Whatever is no answer counts as an
  * authentication that could not be done.
  */
 import {
@@ -19,7 +19,7 @@ import type { Order } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
 import type { Directory } from "../directories/directories.ts";
 import type { Judge } from "../verdict.ts";
-import { type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
+import { type AReqParts, type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
 
 export type AuthenticateNeeds = {
   readonly findDirectory: (name: string) => Directory | undefined;
@@ -49,9 +49,8 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
     const text = await question.ask(body);
     if (text === undefined) return judge.unauthenticated(order);
     const answer = readMessage(text, { types: ["ARes", "Erro"], request, allowHttp });
-    const fault = answer instanceof MessageFault ? answer : findForeign(answer, request);
-    if (fault === undefined && !(answer instanceof MessageFault)) return judged(order, answer);
-    if (fault !== undefined) await complain(order, question, fault);
+    if (!(answer instanceof MessageFault)) return judged(order, answer);
+    await complain(order, question, answer);
     return judge.unauthenticated(order);
   };
 
@@ -64,15 +63,30 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
     const merchant = needs.merchantAt(order);
     if (!threeds || !directory || !url || !card || !merchant) return undefined;
     const { name, settings } = directory.server;
-    const request = makeAReq({
+    const parts = {
       ...{ order, threeds, card, merchant, settings },
       resultsUrl: needs.resultsUrl(name),
       notificationUrl: threeds.browser?.notificationUrl ?? needs.notificationUrl(order),
       now: needs.clock.now(),
-    });
+    };
     const ask = (body: string) =>
       directory.ask(url, { contentType, body, answerBytesMax, timeoutMs });
-    return { request, body: writeMessage(request, { allowHttp }), ask };
+    return { ...write(order, parts), ask };
+  }
+
+  /**
+   * What a cardholder typed must never decide whether he is authenticated: if it breaks our own
+   * message in a way that nobody thought of, the message goes without it.
+   */
+  function write(order: Order, parts: AReqParts) {
+    const request = makeAReq(parts);
+    try {
+      return { request, body: writeMessage(request, { allowHttp }) };
+    } catch (error) {
+      needs.warn(order, error instanceof Error ? error.message : String(error));
+      const plain = makeAReq(parts, { withoutCustomer: true });
+      return { request: plain, body: writeMessage(plain, { allowHttp }) };
+    }
   }
 
   /** What the merchant sent may break the protocol in a way that nobody thought of. */
@@ -118,16 +132,6 @@ type Question = {
   readonly request: Message;
   readonly ask: (body: string) => Promise<string | undefined>;
 };
-
-/** An answer about another authentication, or of another version than the question. */
-function findForeign(answer: Message, request: Message): MessageFault | undefined {
-  if (answer.messageType === "Erro") return undefined;
-  const id = "threeDSServerTransID";
-  if (textOf(answer, id) !== textOf(request, id)) return new MessageFault("301", [id]);
-  return answer.messageVersion === request.messageVersion
-    ? undefined
-    : new MessageFault("203", ["messageVersion"]);
-}
 
 function challengeOf(answer: Message): OrderEvent {
   const acsTransactionId = textOf(answer, "acsTransID") ?? "";

@@ -26,12 +26,6 @@ const colorDepths = [48, 32, 24, 16, 15, 8, 4, 1];
 const headerMax = 2048;
 const languageMax = 8;
 
-/** Names of the properties that the step of the method may tell. */
-export const browserProperties: readonly string[] = [
-  ...saleNames.map(([property]) => property),
-  "browserIP",
-];
-
 export function browserElements(
   { browser, ipAddress }: Pick<Purchase, "browser" | "ipAddress">,
   seen: SeenBrowser | undefined,

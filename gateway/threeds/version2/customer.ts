@@ -44,9 +44,10 @@ export function latin(text: string | undefined, lengthMax: number): string | und
   return plain === "" ? undefined : plain;
 }
 
-/** The subdivision alone: `CA`, not `US-CA`. */
+/** The subdivision alone: `CA`, not `US-CA`. What is no code at all is not told. */
 function stateOf(state: string | undefined): string | undefined {
-  return state?.split("-").at(-1)?.slice(0, 3);
+  const code = state?.split("-").at(-1) ?? "";
+  return /^[A-Za-z0-9]{1,3}$/.test(code) ? code : undefined;
 }
 
 /** Country codes of one and of two digits; all others have three (ITU-T E.164). */

@@ -4,6 +4,7 @@
  */
 import { MessageFault, readMessage, textOf, unpackForm } from "@tollgate/protocols/emv3ds";
 import type { ThreeDSecure } from "../../orders/authentication.ts";
+import { isSameId } from "../transaction-id.ts";
 
 /** Why it is of no use here; nothing when it belongs to this challenge. */
 export function findCresFault(
@@ -18,7 +19,7 @@ export function findCresFault(
   // An issuer that fails says so to the browser as well, and may leave the ids out.
   if (message.messageType === "Erro") return undefined;
   const isSame =
-    textOf(message, "threeDSServerTransID") === transactionId &&
-    textOf(message, "acsTransID") === challenge?.acsTransactionId;
+    isSameId(textOf(message, "threeDSServerTransID"), transactionId) &&
+    isSameId(textOf(message, "acsTransID"), challenge?.acsTransactionId);
   return isSame ? undefined : "it belongs to another authentication";
 }

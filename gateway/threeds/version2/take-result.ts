@@ -16,7 +16,7 @@ import type { OrderEvent } from "../../orders/events.ts";
 import { initialOf } from "../../orders/family.ts";
 import type { Authentication, Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
-import { sequenceIn } from "../transaction-id.ts";
+import { isSameId, sequenceIn } from "../transaction-id.ts";
 import type { Judge, Verdict } from "../verdict.ts";
 
 export type TakeResult = (directory: string, text: string) => Promise<string | Failure>;
@@ -24,6 +24,7 @@ export type TakeResult = (directory: string, text: string) => Promise<string | F
 type Needs = {
   readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
   readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
+  readonly load: (order: Order) => Promise<Order>;
   readonly judge: Judge;
   readonly allowHttp: boolean;
   readonly warn: (directory: string, cause: string) => void;
@@ -55,15 +56,20 @@ export function makeTakeResult(needs: Needs): TakeResult {
     const threeds = order && initialOf(order).threeds;
     const isKnown =
       threeds?.directory === directory &&
-      threeds.transactionId === transactionId &&
-      threeds.challenge?.acsTransactionId === textOf(message, "acsTransID") &&
-      threeds.challenge?.directoryTransactionId === textOf(message, "dsTransID");
+      isSameId(transactionId, threeds.transactionId) &&
+      isSameId(textOf(message, "acsTransID"), threeds.challenge?.acsTransactionId) &&
+      isSameId(textOf(message, "dsTransID"), threeds.challenge?.directoryTransactionId);
     if (order === undefined || !isKnown) {
       return new MessageFault("301", ["threeDSServerTransID"], "no such challenge");
     }
-    return threeds.version === message.messageVersion
+    if (threeds.version !== message.messageVersion) {
+      return new MessageFault("203", ["messageVersion"]);
+    }
+    // A payment is proved by more than a card that is only looked at.
+    const category = initialOf(order).kind === "account-verification" ? "02" : "01";
+    return textOf(message, "messageCategory") === category
       ? order
-      : new MessageFault("203", ["messageVersion"]);
+      : new MessageFault("203", ["messageCategory"]);
   }
 
   async function take(order: Order, message: Message): Promise<Failure | MessageFault | undefined> {
@@ -73,7 +79,9 @@ export function makeTakeResult(needs: Needs): TakeResult {
     const awaited = stage === "awaiting_challenge" || stage === "awaiting_result";
     if (!awaited) return isRepeat(authentication, verdict) ? undefined : tooLate(order, message);
     const told = await needs.report(order, event);
-    return told instanceof Failure && told.code !== "not_allowed_now" ? told : undefined;
+    if (!(told instanceof Failure)) return undefined;
+    // Another result was faster: this one is a repeat of it, or contradicts it.
+    return told.code === "not_allowed_now" ? take(await needs.load(order), message) : told;
   }
 
   function verdictOf(order: Order, message: Message): Verdict {
