@@ -4,11 +4,17 @@
  */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Config } from "./config.ts";
-import { type ResultsServer, startResultsServer } from "./directory-api/results-server.ts";
+import {
+  type Identity,
+  type ResultsServer,
+  startResultsServer,
+} from "./directory-api/results-server.ts";
 import type { Log } from "./log/log.ts";
+import { makeRangeStore } from "./storage/card-ranges.ts";
 import type { Database } from "./storage/database.ts";
-import { loadDirectories, makeRangeStore } from "./storage/directories.ts";
+import { loadDirectories } from "./storage/directories.ts";
 import { type Directories, makeDirectories } from "./threeds/directories/directories.ts";
 import type { TakeResult } from "./threeds/version2/take-result.ts";
 import type { Clock } from "./values/time.ts";
@@ -34,6 +40,8 @@ type Needs = {
 
 /** How often a node looks whether any directory server's ranges are due. */
 const lookEveryMs = 5_000;
+/** How long the start waits for the very first ranges, without which no card takes part. */
+const firstRangesMs = 3_000;
 
 export async function makeDirectoryLinks(needs: Needs): Promise<DirectoryLinks> {
   const { config, database, clock, log } = needs;
@@ -46,6 +54,15 @@ export async function makeDirectoryLinks(needs: Needs): Promise<DirectoryLinks> 
   });
   const update = async () => directories.update(await loadDirectories(database.query));
   await update();
+  const trusted = () => directories.list().map(({ certificates: { ca } }) => ca);
+  const refresh = async () => {
+    const before = trusted();
+    await directories.refresh().catch((error) => {
+      log.warn({ err: error }, "could not look for card ranges");
+    });
+    // Files that could not be read at the start may be there now: those who post are let in then.
+    if (!isDeepStrictEqual(before, trusted())) results?.update();
+  };
   let results: ResultsServer | undefined;
   let stopLooking = async () => {};
 
@@ -60,32 +77,55 @@ export async function makeDirectoryLinks(needs: Needs): Promise<DirectoryLinks> 
     async reload() {
       try {
         await update();
-        results?.update();
-        await directories.refresh();
+        if (results !== undefined) await renewResults(results, needs);
       } catch (error) {
         log.error({ err: error }, "could not read the directory servers again");
       }
+      await refresh();
     },
 
     async open(takeResult) {
       results = await startResults(needs, directories, takeResult);
-      await directories.refresh();
-      stopLooking = every(lookEveryMs, directories.refresh, (error) =>
-        log.warn({ err: error }, "could not look for card ranges"),
-      );
+      const refreshed = refresh();
+      if (directories.lacksRanges()) await atMost(firstRangesMs, refreshed);
+      stopLooking = every(lookEveryMs, refresh, () => undefined);
     },
 
     async stop() {
-      await stopLooking();
+      const looked = stopLooking();
       await results?.stop();
+      // Whoever asks for ranges is called off by this, and not waited for.
       await directories.stop();
+      await looked;
     },
   };
 }
 
+/** Whatever is wrong with the files, those who are let in are up to date. */
+async function renewResults(results: ResultsServer, { config, log }: Needs): Promise<void> {
+  const keep = (error: unknown) => {
+    log.error({ err: error }, "could not read the certificate for results again");
+    return undefined;
+  };
+  const own = await readOwnCertificate(config).catch(keep);
+  try {
+    results.update(own);
+  } catch (error) {
+    keep(error);
+    results.update();
+  }
+}
+
+async function atMost(durationMs: number, task: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, durationMs);
+  await Promise.race([task, promise]);
+  clearTimeout(timer);
+}
+
 /** Nothing without a certificate: challenges then cannot be finished, and the log says so. */
 async function startResults(
-  { config, log }: Needs,
+  { config, clock, log }: Needs,
   directories: Directories,
   takeResult: TakeResult,
 ): Promise<ResultsServer | undefined> {
@@ -97,20 +137,23 @@ async function startResults(
     return undefined;
   }
   return startResultsServer({
-    ...own,
-    ...{ host: config.host, port: config.resultsPort, takeResult },
+    ...{ own, clock, host: config.host, port: config.resultsPort, takeResult },
     authorities: () =>
       new Map(
-        directories.list().map(({ server: { name, settings }, certificates: { ca } }) => {
-          return [name, { certificates: ca, name: settings.resultsName }];
-        }),
+        directories
+          .list()
+          .filter(({ certificates: { ca } }) => ca !== "")
+          .map(({ server: { name, settings }, certificates: { ca } }) => {
+            return [name, { certificates: ca, name: settings.resultsName }];
+          }),
       ),
-    onRefused: (cause) => log.warn({ cause }, "refused whoever wanted to post a result"),
+    onRefused: (cause, count) =>
+      log.warn({ cause, count }, "refused whoever wanted to post a result"),
     onCrash: (error) => log.error({ err: error }, "a result broke"),
   });
 }
 
-async function readOwnCertificate(config: Config) {
+async function readOwnCertificate(config: Config): Promise<Identity | undefined> {
   const staged = join(resolve(config.dataDir), "bank", "tls");
   const isStaged = config.environment === "staging" && config.resultsCertificateFile === "";
   const [certificateFile, keyFile] = isStaged

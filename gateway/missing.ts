@@ -4,7 +4,9 @@ import { isReadyOf } from "./doers.ts";
 import type { FindMissing } from "./http/health.ts";
 import { findMissingGates } from "./orders/route.ts";
 import type { Database } from "./storage/database.ts";
+import { loadDirectories } from "./storage/directories.ts";
 import type { LiveConfiguration } from "./storage/live-configuration.ts";
+import { findFileFaults } from "./threeds/directories/certificates.ts";
 
 export function makeFindMissing(
   { query }: Database,
@@ -13,9 +15,13 @@ export function makeFindMissing(
 ): FindMissing {
   return async () => {
     const missing: Record<string, string> = {};
-    await query("select 1").catch((error) => {
+    const directories = await loadDirectories(query).catch((error) => {
       missing["database"] = error.message;
+      return [];
     });
+    for (const [name, cause] of await findFileFaults(directories)) {
+      missing[`directory ${name}`] = cause;
+    }
     const endpoints = configuration.current().endpoints.values();
     const isReady = isReadyOf({ findAcquirer: gates.find });
     for (const gate of findMissingGates(endpoints, isReady)) {

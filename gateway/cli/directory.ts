@@ -2,6 +2,7 @@
 
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
 import { StartProblem } from "../storage/embedded.ts";
+import { findFileFaults } from "../threeds/directories/certificates.ts";
 import { type DirectoryOptions, readDirectory } from "./directory-settings.ts";
 import { complain, type House, inHouse } from "./house.ts";
 import { print } from "./print.ts";
@@ -14,13 +15,16 @@ const nameForm = /^[A-Za-z0-9._-]{1,40}$/;
 export function listDirectories({ json = false }: Output): Promise<void> {
   return inHouse(async ({ database }) => {
     const ranges = await makeDirectoryAdministration(database.query).countRanges();
-    const servers = (await loadDirectories(database.query)).map(({ name, networks, settings }) => ({
+    const known = await loadDirectories(database.query);
+    const faults = await findFileFaults(known);
+    const servers = known.map(({ name, networks, settings }) => ({
       name,
       networks: networks.join(",") || "all",
       url: settings.url ?? "none",
       url102: settings.url102 ?? "none",
       ranges: ranges.get(name)?.count ?? 0,
       "ranges due": ranges.get(name)?.dueAt ?? "",
+      files: faults.get(name) ?? "good",
     }));
     print(servers, json);
   });

@@ -4,12 +4,15 @@
  */
 import { stat } from "node:fs/promises";
 import { loadGates } from "../storage/configuration.ts";
+import { loadDirectories } from "../storage/directories.ts";
 import { examineServer } from "../storage/examine-server.ts";
 import { canReadVault } from "../storage/vault-role.ts";
+import { findFileFaults } from "../threeds/directories/certificates.ts";
 import { checkValueOf } from "../vault/key-text.ts";
 import type { House } from "./house.ts";
 import { inHouse } from "./house.ts";
 import { masterKeySource } from "./master-key.ts";
+import { findResultTroubles } from "./production.ts";
 
 type Finding = { readonly what: string; readonly trouble?: string };
 type Check = (house: House) => Promise<Finding>;
@@ -24,6 +27,7 @@ const checks: readonly Check[] = [
   checkKey,
   checkVault,
   checkGates,
+  checkDirectories,
 ];
 
 export function examine(): Promise<void> {
@@ -93,4 +97,15 @@ async function checkGates({ database, config }: House): Promise<Finding> {
     return { what, trouble: "A sandbox gate has no place in production." };
   }
   return { what };
+}
+
+async function checkDirectories({ database, config }: House): Promise<Finding> {
+  const directories = await loadDirectories(database.query);
+  const what = `directory servers: ${directories.map(({ name }) => name).join(", ") || "none"}`;
+  const faults = [...(await findFileFaults(directories))];
+  const troubles = [
+    ...faults.map(([name, cause]) => `Files of ${name} cannot be used: ${cause}.`),
+    ...findResultTroubles(config, directories),
+  ];
+  return troubles.length === 0 ? { what } : { what, trouble: troubles.join("\n        ") };
 }

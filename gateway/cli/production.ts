@@ -1,9 +1,12 @@
 /** What production does not start with, told together, one sentence each. */
 import { resolve } from "node:path";
 import type { Gate } from "../acquirers/gate.ts";
+import type { Config } from "../config.ts";
+import { settings } from "../settings.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { StartProblem } from "../storage/embedded.ts";
+import type { DirectoryServer } from "../threeds/directories/directory.ts";
 import { demonstrationLogin, openVault } from "./demonstration.ts";
 import type { House } from "./house.ts";
 import { madeKeyFile } from "./master-key.ts";
@@ -26,11 +29,36 @@ export async function refuseInProduction(house: House): Promise<StartProblem | u
       `The directory server ${name} is a sandbox bank's: remove it before production.`,
     );
   }
+  sentences.push(...findResultTroubles(config, directories));
   if (resolve(config.masterKeyFile) === madeKeyFile(config)) {
     sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
   }
   return sentences.length === 0 ? undefined : new StartProblem(sentences.join("\n"));
 }
+
+/** What keeps the results of challenges from arriving, or lets others post them. */
+export function findResultTroubles(
+  config: Config,
+  directories: readonly DirectoryServer[],
+): readonly string[] {
+  const posting = directories.filter(
+    ({ settings }) => settings.url !== undefined && settings.sandbox !== true,
+  );
+  if (posting.length === 0) return [];
+  const unset = resultSettings.filter((key) => config[key] === "").map((key) => settings[key].name);
+  const sentences = unset.map(
+    (name) => `${name} is not set: directory servers cannot post the results of challenges.`,
+  );
+  for (const { name } of posting.filter(({ settings: { resultsName } }) => !resultsName)) {
+    sentences.push(
+      `The directory server ${name} has no --results-name: ` +
+        "whoever has a certificate of the same authority could post its results.",
+    );
+  }
+  return sentences;
+}
+
+const resultSettings = ["resultsUrl", "resultsCertificateFile", "resultsKeyFile"] as const;
 
 export function leadsToSandbox({ kind, settings }: Gate): boolean {
   return kind === "sandbox" || settings.sandbox === true;

@@ -1,27 +1,38 @@
 /**
  * Where directory servers post the results of challenges: HTTPS with certificates on both sides, on
  * a port of its own. Whoever cannot show a certificate that one of our directory servers has issued
- * gets no further than the handshake; and one's certificate is of no use at another's address.
+ * gets no further than the handshake; and one's certificate is of no use at another's address. No
+ * session is resumed: of a resumed one only the certificate itself would be known, and not by which
+ * intermediate it leads to its authority.
  */
-import { X509Certificate } from "node:crypto";
+import { constants, X509Certificate } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { Failure } from "../values/failure.ts";
+import type { Clock } from "../values/time.ts";
+import { makeSeldom } from "./seldom.ts";
 
 export type ResultsOptions = {
   readonly host: string;
   readonly port: number;
-  readonly certificate: string;
-  readonly key: string;
+  readonly own: Identity;
+  readonly clock: Clock;
   /** By the directory server's name. */
   readonly authorities: () => ReadonlyMap<string, Authority>;
   /** The text of the answer; a failure when it could not be stored. */
   readonly takeResult: (directory: string, text: string) => Promise<string | Failure>;
-  readonly onRefused: (cause: string) => void;
+  /** How many were refused since it was told last, and why the last one was. */
+  readonly onRefused: (cause: string, count: number) => void;
   readonly onCrash: (error: unknown) => void;
+  readonly limits?: Limits;
 };
+
+export type Limits = { readonly connectionsMax: number; readonly handshakeTimeoutMs: number };
+
+/** What we show, in PEM. */
+export type Identity = { readonly certificate: string; readonly key: string };
 
 export type Authority = {
   /** What its certificates are issued by, in PEM. */
@@ -32,30 +43,43 @@ export type Authority = {
 
 export type ResultsServer = {
   readonly port: number;
-  /** The directory servers are others now. */
-  update(): void;
+  /** The directory servers are others now, or our certificate is; throws when it is of no use. */
+  update(own?: Identity): void;
   stop(): Promise<void>;
 };
 
 const bodyBytesMax = 1_048_576;
 const requestTimeoutMs = 10_000;
+const usualLimits: Limits = { connectionsMax: 1_000, handshakeTimeoutMs: 10_000 };
+/** Anybody can fail at a handshake, as often as he likes: the log must not grow with that. */
+const refusalsEveryMs = 60_000;
 
 export async function startResultsServer(options: ResultsOptions): Promise<ResultsServer> {
-  const server = createServer(secureContext(options), (request, response) => {
+  let { own } = options;
+  const { connectionsMax, handshakeTimeoutMs } = options.limits ?? usualLimits;
+  const timeouts = { handshakeTimeout: handshakeTimeoutMs, requestTimeout: requestTimeoutMs };
+  const secured = { ...secureContext(own, options), ...timeouts };
+  const server = createServer(secured, (request, response) => {
     answer(request, response, options).catch((error) => {
       options.onCrash(error);
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
   });
-  server.requestTimeout = requestTimeoutMs;
-  server.on("tlsClientError", (error) => options.onRefused(error.message));
+  server.maxConnections = connectionsMax;
+  const refused = makeSeldom(options.clock, refusalsEveryMs, options.onRefused);
+  server.on("tlsClientError", (error) => refused.tell(error.message));
+  server.on("drop", () => refused.tell("too many connections"));
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    update: () => server.setSecureContext(secureContext(options)),
+    update(next = own) {
+      server.setSecureContext(secureContext(next, options));
+      own = next;
+    },
     async stop() {
+      refused.end();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const letGo = setTimeout(() => server.closeAllConnections(), 1_000).unref();
@@ -65,7 +89,7 @@ export async function startResultsServer(options: ResultsOptions): Promise<Resul
   };
 }
 
-function secureContext({ certificate, key, authorities }: ResultsOptions) {
+function secureContext({ certificate, key }: Identity, { authorities }: ResultsOptions) {
   return {
     cert: certificate,
     key,
@@ -73,6 +97,8 @@ function secureContext({ certificate, key, authorities }: ResultsOptions) {
     requestCert: true,
     rejectUnauthorized: true,
     minVersion: "TLSv1.2" as const,
+    // Without tickets a session would have to be kept here, and none is.
+    secureOptions: constants.SSL_OP_NO_TICKET,
   };
 }
 
@@ -94,7 +120,7 @@ async function answer(
   const authority = directory === undefined ? undefined : options.authorities().get(directory);
   if (directory === undefined || authority === undefined) return end(response, 404);
   if (!isIssuedBy((request.socket as TLSSocket).getPeerCertificate(true), authority)) {
-    options.onRefused(`another's certificate was shown at the address of ${directory}`);
+    options.onRefused(`another's certificate was shown at the address of ${directory}`, 1);
     return end(response, 403);
   }
   if (request.method !== "POST") return end(response.setHeader("allow", "POST"), 405);
@@ -116,10 +142,7 @@ function decodeName(name: string): string | undefined {
   }
 }
 
-/**
- * The handshake has proved the chain; here it must lead to this directory server's authority. Of a
- * resumed connection only the certificate itself is known.
- */
+/** The handshake has proved the chain; here it must lead to this directory server's authority. */
 function isIssuedBy(shown: DetailedPeerCertificate, { certificates, name }: Authority): boolean {
   if (name !== undefined && shown.subject?.CN !== name) return false;
   const roots = (certificates.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map(

@@ -28,21 +28,16 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
     case "challenge_requested":
     case "pareq_requested":
       return progressOf(transaction, event);
-    case "challenge_passed":
-      return { authentication: event.authentication, ...chargeFrom(transaction, at) };
     case "challenge_returned":
       return chargeFrom(transaction, at);
+    case "challenge_passed":
     case "authenticated":
     case "left_unauthenticated":
       return { authentication: event.authentication, ...chargeFrom(transaction, at) };
     case "authentication_failed":
       return { authentication: event.authentication, reason: event.reason };
     case "authentication_demanded":
-      // What was proved before was not enough, and must not be told beside what comes now.
-      return {
-        ...nextTry(order, transaction.amount, at),
-        ...{ demanded: event.reason, authentication: undefined },
-      };
+      return { ...nextTry(order, transaction.amount, at), ...demandedBy(event.reason) };
     case "authorized":
       return { answer: event.answer, receiptId: event.receiptId };
     case "refused":
@@ -72,6 +67,11 @@ export function learn(order: Order, event: OrderEvent, at: Instant): Partial<Tra
     default:
       return {};
   }
+}
+
+/** What was proved before was not enough, and must not be told beside what comes now. */
+function demandedBy(demanded: Reason): Partial<Transaction> {
+  return { demanded, authentication: undefined };
 }
 
 type ThreeDsProgress =

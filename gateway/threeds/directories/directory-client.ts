@@ -2,29 +2,30 @@
  * The way to one directory server: HTTPS with certificates on both sides, connections kept open.
  * Whatever goes wrong on it is an answer that did not come.
  */
-import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import type { Clock } from "../../values/time.ts";
-import type { DirectorySettings } from "./directory.ts";
+import type { Certificates } from "./certificates.ts";
 
 export type Asked = {
   readonly contentType: string;
   readonly body: string;
   readonly answerBytesMax: number;
   readonly timeoutMs: number;
+  /**
+   * Whether it does no harm when it arrives twice. An AReq does: the issuer may have begun a
+   * challenge for the first.
+   */
+  readonly mayRepeat?: boolean;
 };
+
 export type DirectoryClient = {
   /** The answer's text; nothing when none came in time, or it was no answer at all. */
   ask(url: string, asked: Asked): Promise<string | undefined>;
-  close(): Promise<void>;
-};
-
-export type Certificates = {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca: string;
-  readonly paresRoots: readonly string[];
+  /** Idle connections end at once, the others with their answers; resolves when none is left. */
+  drain(): Promise<void>;
+  /** Lets go of everything, also of answers that are still to come. */
+  close(): void;
 };
 
 type Needs = {
@@ -34,24 +35,20 @@ type Needs = {
 };
 
 const connectionsMax = 128;
-
-export async function readCertificates(settings: DirectorySettings): Promise<Certificates> {
-  const { certificateFile, keyFile, authorityFile, paresRootsFile } = settings;
-  const read = (file: string) => readFile(file, "utf8");
-  const [cert, key, ca] = await Promise.all([certificateFile, keyFile, authorityFile].map(read));
-  const roots = paresRootsFile === undefined ? "" : await read(paresRootsFile);
-  return { cert: cert ?? "", key: key ?? "", ca: ca ?? "", paresRoots: splitPem(roots) };
-}
-
-function splitPem(text: string): readonly string[] {
-  return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-}
+/** Servers close idle connections after five seconds or later: we do so before they can. */
+const idleMs = 4_000;
 
 export function makeDirectoryClient(
   { cert, key, ca }: Certificates,
   { clock, onLost }: Needs,
 ): DirectoryClient {
-  const agent = new Agent({ cert, key, ca, keepAlive: true, maxSockets: connectionsMax });
+  const agent = new Agent({
+    ...{ cert, key, ca, keepAlive: true },
+    ...{ maxSockets: connectionsMax, timeout: idleMs },
+  });
+  const drained = Promise.withResolvers<void>();
+  let asking = 0;
+  let isDraining = false;
 
   return {
     async ask(url, asked) {
@@ -59,27 +56,48 @@ export function makeDirectoryClient(
       const callOff = clock.after(asked.timeoutMs, () =>
         stop.abort(new Error("no answer in time")),
       );
+      asking += 1;
       try {
         const answer = await post(url, asked, { agent, signal: stop.signal });
         const text = await readText(answer, asked.answerBytesMax);
         if (answer.statusCode === 200 && text !== undefined) return text;
         onLost(text === undefined ? "the answer is too long" : `HTTP ${answer.statusCode}`);
       } catch (error) {
-        onLost(error instanceof Error ? error.message : String(error));
+        onLost(causeOf(error));
       } finally {
         callOff();
+        asking -= 1;
+        endWhenDrained();
       }
       return undefined;
     },
-    async close() {
-      agent.destroy();
+    drain() {
+      isDraining = true;
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+      endWhenDrained();
+      return drained.promise;
     },
+    close: () => agent.destroy(),
   };
+
+  function endWhenDrained(): void {
+    if (!isDraining || asking > 0) return;
+    agent.destroy();
+    drained.resolve();
+  }
+}
+
+/** Called off, a request says no more than that; why is what the operator wants to know. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.name === "AbortError" && error.cause instanceof Error
+    ? error.cause.message
+    : error.message;
 }
 
 function post(
   url: string,
-  { contentType, body }: Asked,
+  { contentType, body, mayRepeat = false }: Asked,
   options: { readonly agent: Agent; readonly signal: AbortSignal },
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -91,8 +109,9 @@ function post(
   function send(): void {
     const sent = request(url, { ...options, method: "POST", headers }, resolve);
     sent.on("error", (error) => {
-      // The other side has closed a connection that was kept open: nothing of this was read.
-      if (sent.reusedSocket && "code" in error && error.code === "ECONNRESET") send();
+      // The other side has closed a connection that was kept open, most likely before it read this.
+      const isStale = sent.reusedSocket && "code" in error && error.code === "ECONNRESET";
+      if (isStale && mayRepeat) send();
       else reject(error);
     });
     sent.end(body);

@@ -82,7 +82,9 @@ export function makeAskEnrolment(needs: Needs): Doer {
     body: string,
   ): Promise<VeRes | undefined> {
     const { timeoutMs } = needs;
-    const text = await directory.ask(url, { contentType, body, answerBytesMax, timeoutMs });
+    const text = await directory.ask(url, {
+      ...{ contentType, body, answerBytesMax, timeoutMs, mayRepeat: true },
+    });
     if (text === undefined) return undefined;
     const answer = readVeRes(text);
     if (!(answer instanceof ThreeDsFault)) return answer;

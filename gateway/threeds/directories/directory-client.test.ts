@@ -1,0 +1,82 @@
+/** Connections to a directory server: none is reused when it may be stale, none is cut short. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { systemClock } from "../../clock.ts";
+import { readCertificates } from "./certificates.ts";
+import { type Asked, makeDirectoryClient } from "./directory-client.ts";
+import { type Network, startNetwork } from "./testing/network.ts";
+
+const asked: Asked = { contentType: "text/plain", body: "", answerBytesMax: 100, timeoutMs: 5_000 };
+
+test("a message that may not be repeated is not, when a kept connection breaks", async (t) => {
+  const network = await startNetwork(t);
+  const client = await makeClient(network);
+  await client.ask(network.url, { ...asked, body: "first" });
+
+  network.answer = () => undefined;
+  const areq = await client.ask(network.url, { ...asked, body: "AReq" });
+
+  assert.equal(areq, undefined);
+  assert.deepEqual(bodiesOf(network), ["first", "AReq"]);
+  assert.equal(network.heard[0]?.socket, network.heard[1]?.socket);
+  client.close();
+});
+
+test("a message that may be repeated is, on a new connection", async (t) => {
+  const network = await startNetwork(t);
+  const client = await makeClient(network);
+  await client.ask(network.url, { ...asked, body: "first" });
+
+  const first = network.heard[0]?.socket;
+  network.answer = ({ socket }) => (socket === first ? undefined : "answered");
+  const answer = await client.ask(network.url, { ...asked, body: "PReq", mayRepeat: true });
+
+  assert.equal(answer, "answered");
+  assert.deepEqual(bodiesOf(network), ["first", "PReq", "PReq"]);
+  client.close();
+});
+
+test("an idle connection is given up before a server would close it", async (t) => {
+  const network = await startNetwork(t);
+  const client = await makeClient(network);
+  await client.ask(network.url, asked);
+  const socket = network.heard[0]?.socket;
+  assert.ok(socket !== undefined);
+
+  const before = performance.now();
+  await once(socket, "close");
+  const idleMs = performance.now() - before;
+
+  assert.ok(idleMs < 4_900, `${idleMs} ms`);
+  client.close();
+});
+
+test("one that is drained closes what is idle at once, and waits for what was asked", async (t) => {
+  const network = await startNetwork(t);
+  const client = await makeClient(network);
+  const { promise: slow, resolve: letGo } = Promise.withResolvers<string>();
+  network.answer = ({ text }) => (text === "slow" ? slow : "quick");
+  const waiting = client.ask(network.url, { ...asked, body: "slow" });
+  await client.ask(network.url, { ...asked, body: "quick" });
+  const idle = network.heard.find(({ text }) => text === "quick")?.socket;
+  assert.ok(idle !== undefined);
+
+  const closed = once(idle, "close");
+  const drained = client.drain();
+  await closed;
+  letGo("late, but there");
+
+  assert.equal(await waiting, "late, but there");
+  await drained;
+});
+
+async function makeClient(network: Network) {
+  network.answer = () => "good";
+  const certificates = await readCertificates(network.server("a").settings);
+  return makeDirectoryClient(certificates, { clock: systemClock, onLost: () => undefined });
+}
+
+function bodiesOf({ heard }: Network): readonly string[] {
+  return heard.map(({ text }) => text);
+}

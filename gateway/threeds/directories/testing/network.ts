@@ -1,0 +1,98 @@
+/** A network's directory server for tests: says what the test has it say, and counts. */
+import { once } from "node:events";
+import { createServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { text as readAll } from "node:stream/consumers";
+import type { DirectoryServer, DirectorySettings } from "../directory.ts";
+import { type Made, makeCertificates } from "./certificates.ts";
+
+export type Heard = { readonly path: string; readonly text: string; readonly socket: Socket };
+
+export type Network = {
+  readonly url: string;
+  readonly certificates: Made;
+  readonly heard: readonly Heard[];
+  /** The answer's text; `undefined` breaks the connection. */
+  answer: (heard: Heard) => string | undefined | Promise<string | undefined>;
+  /** One of its directory servers, at a path of its own. */
+  server(name: string, settings?: Partial<DirectorySettings>): DirectoryServer;
+};
+
+type Cleanup = { after(clean: () => void): void };
+
+export async function startNetwork(t: Cleanup): Promise<Network> {
+  const certificates = makeCertificates(t);
+  certificates.issue("root", undefined, true);
+  certificates.issue("network", "root");
+  certificates.issue("gateway", "root");
+  const heard: Heard[] = [];
+  const { read, pathOf } = certificates;
+  const tls = { ca: read("root.pem"), cert: read("network.pem"), key: read("network.key") };
+  const server = createServer({ ...tls, requestCert: true }, async (request, response) => {
+    const one = { path: request.url ?? "", text: await readAll(request), socket: request.socket };
+    heard.push(one);
+    const body = await network.answer(one);
+    if (body === undefined) request.socket.destroy();
+    else response.writeHead(200).end(body);
+  });
+  // It never closes a connection first, and says so.
+  server.keepAliveTimeout = 60_000;
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const network: Network = {
+    ...{ url, certificates, heard, answer: () => undefined },
+    server: (name, settings = { url: `${url}/${name}` }) => ({
+      name,
+      networks: [],
+      settings: {
+        certificateFile: pathOf("gateway.pem"),
+        keyFile: pathOf("gateway.key"),
+        authorityFile: pathOf("root.pem"),
+        referenceNumber: "3DS_LOA_SER_TEST",
+        operatorId: "10000000001",
+        requestorId: "TEST",
+        requestorName: "Test",
+        requestorUrl: "https://shop.example",
+        ...settings,
+      },
+    }),
+  };
+  return network;
+}
+
+export type Told = readonly [start: string, end: string, action?: string];
+
+/** The PRes to a PReq: the network speaks no newer version than 2.2.0. */
+export function writePRes(preq: string, ranges: readonly Told[], serialNum = "1"): string {
+  const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
+  if (messageVersion === "2.3.1") return writeErro(preq, "102");
+  const versions = { dsStartProtocolVersion: "2.1.0", dsEndProtocolVersion: "2.2.0" };
+  const cardRangeData = ranges.map(([startRange, endRange, actionInd = "A"]) => ({
+    ...{ startRange, endRange, actionInd, ...versions, acsInfoInd: ["01"] },
+    ...{ acsStartProtocolVersion: "2.2.0", acsEndProtocolVersion: "2.2.0" },
+  }));
+  return JSON.stringify({
+    ...{ messageType: "PRes", messageVersion, threeDSServerTransID, serialNum, ...versions },
+    dsTransID: "8a880dc0-d2d2-4067-bcb1-b08d1690b26e",
+    ...(cardRangeData.length === 0 ? {} : { cardRangeData }),
+  });
+}
+
+/** The Erro to a PReq. */
+export function writeErro(preq: string, errorCode: string): string {
+  const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
+  return JSON.stringify({
+    ...{ messageType: "Erro", messageVersion, threeDSServerTransID, errorCode },
+    ...{ errorComponent: "D", errorDescription: "refused", errorDetail: "as told" },
+    errorMessageType: "PReq",
+  });
+}
+
+export function versionOf({ text }: Heard): string {
+  return JSON.parse(text).messageVersion;
+}
