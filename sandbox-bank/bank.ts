@@ -20,6 +20,9 @@ import { type LoggedMessage, MessageLog } from "./message-log.ts";
 import { Switchboard, type Switches, SwitchFault } from "./switches.ts";
 import type { ThreeDsFields, ThreeDsMatch, ThreeDsMessage } from "./threeds-messages.ts";
 import { makeThreeDsSide } from "./threeds-side.ts";
+import { makeWalletSide } from "./wallets/wallet-side.ts";
+import type { WalletAOptions } from "./wallets/walleta-options.ts";
+import type { WalletBOptions } from "./wallets/walletb-options.ts";
 
 export type BankOptions = {
   readonly httpPort: number;
@@ -55,6 +58,12 @@ export type Bank = {
   heard(match: ThreeDsMatch): Promise<ThreeDsFields>;
   /** A genuine one for this card, for tests of the host that go without 3-D Secure. */
   makeAuthenticationValue(card: string): string;
+  /** The roots of the wallets: `walleta-root.pem`, `walletb-root-keys.json`. */
+  readonly walletFolder: string;
+  /** The same as what `POST /wallets/walleta` answers. */
+  mintWalletA(options: WalletAOptions): Promise<string>;
+  /** The same as what `POST /wallets/walletb` answers. */
+  mintWalletB(options: WalletBOptions): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -66,12 +75,15 @@ export type {
   ThreeDsFields,
   ThreeDsMatch,
   ThreeDsMessage,
+  WalletAOptions,
+  WalletBOptions,
 };
 
 export async function startBank(options: BankOptions): Promise<Bank> {
   const parts = await makeParts(options);
   const { acquirer, binaryAcquirer, arrivals, change, control, ledger, messages, switches } = parts;
   const { directory, messages: threeDsMessages, tlsFolder } = parts.threeDs;
+  const { folder: walletFolder, mintWalletA, mintWalletB } = parts.wallets;
   const { host = "127.0.0.1", httpPort, directoryPort = 0 } = options;
   try {
     await acquirer.open();
@@ -103,6 +115,9 @@ export async function startBank(options: BankOptions): Promise<Bank> {
     threeDsMessages: (transactionId) => threeDsMessages.list(transactionId),
     heard: (match) => threeDsMessages.waitFor(match),
     makeAuthenticationValue: (card) => parts.authenticationValues.make(card),
+    walletFolder,
+    mintWalletA,
+    mintWalletB,
     stop: () => stop(parts),
   };
 }
@@ -138,9 +153,10 @@ async function makeParts(options: BankOptions) {
   const acsUrl = () => `http://${host}:${control.port}`;
   const secure = { dataDir, host, clock, switches, authenticationValues, acsUrl, log };
   const threeDs = await makeThreeDsSide(secure);
-  const control = new ControlServer({ ledger, messages, switches, change, threeDs, log });
+  const wallets = await makeWalletSide({ dataDir, clock, authenticationValues });
+  const control = new ControlServer({ ledger, messages, switches, change, threeDs, wallets, log });
   const books = { ledger, messages, switches, authenticationValues };
-  return { acquirer, binaryAcquirer, arrivals, change, control, late, threeDs, ...books };
+  return { acquirer, binaryAcquirer, arrivals, change, control, late, threeDs, wallets, ...books };
 }
 
 type Parts = Awaited<ReturnType<typeof makeParts>>;

@@ -27,6 +27,10 @@ export function makeControlPage(
 <code>/emv3ds</code> for 2.1.0, 2.2.0 and 2.3.1, <code>/threeds102</code> for 1.0.2. The ACS is
 here, for browsers that a payment brings: <code>/acs/method</code>, <code>/acs/challenge</code> and
 <code>/acs/pareq</code>. Its test code is <code>1234</code>.</p>
+<p>Payment tokens of wallets are minted here: <code>POST /wallets/walleta</code> and
+<code>POST /wallets/walletb</code>, for the recipients that <code>POST
+/wallets/walleta/certificate</code> and <code>POST /wallets/walletb/recipient</code> named last.
+<a href="/wallets">What can be minted</a>, and with which defects.</p>
 <h2>Switches</h2>
 ${makeSwitchForm(switches)}
 <h2>Ledger</h2>

@@ -1,13 +1,21 @@
 /**
  * The bank's HTTP side: catalogue, books, messages and switches as JSON, a page to see and steer
- * them with, and the pages of the ACS. What it tells of messages is masked; what it tells of money
- * is in minor units.
+ * them with, the pages of the ACS, and the wallets. What it tells of messages is masked; what it
+ * tells of money is in minor units.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { makeControlPage } from "./control-page.ts";
-import { type Query, type Reply, readBody, sendHtml, sendJson } from "./http-exchange.ts";
+import {
+  bodyBytesMax,
+  parseJson,
+  type Query,
+  type Reply,
+  readBody,
+  sendHtml,
+  sendJson,
+} from "./http-exchange.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import { listenOn } from "./listen-on.ts";
 import type { LoggedMessage, MessageLog } from "./message-log.ts";
@@ -15,8 +23,8 @@ import { scenarios } from "./scenarios.ts";
 import { readSwitchForm, type Switchboard, type Switches, SwitchFault } from "./switches.ts";
 import type { ThreeDsMessage, ThreeDsMessages } from "./threeds-messages.ts";
 import type { ThreeDsSide } from "./threeds-side.ts";
+import type { WalletSide } from "./wallets/wallet-side.ts";
 
-const bodyBytesMax = 65_536;
 const entriesPerPiece = 500;
 const messagesMax = 500;
 
@@ -26,6 +34,7 @@ export type Controlled = {
   readonly switches: Switchboard;
   readonly change: (patch: unknown) => Promise<Switches | SwitchFault>;
   readonly threeDs: Pick<ThreeDsSide, "directory" | "messages" | "routes">;
+  readonly wallets: Pick<WalletSide, "routes">;
   readonly log: (line: string) => void;
 };
 
@@ -74,7 +83,7 @@ export class ControlServer {
 }
 
 function makeRoutes(controlled: Controlled): ReadonlyMap<string, Reply> {
-  const { ledger, messages, switches, threeDs } = controlled;
+  const { ledger, messages, switches, threeDs, wallets } = controlled;
   const showPage = () =>
     makeControlPage(switches.current, ledger.entries(), threeDs.directory.port);
 
@@ -88,6 +97,7 @@ function makeRoutes(controlled: Controlled): ReadonlyMap<string, Reply> {
     ["GET /switches",  (_, response) => sendJson(response, 200, switches.current)],
     ["POST /switches", (request, response) => changeSwitches(request, response, controlled)],
     ...threeDs.routes,
+    ...wallets.routes,
   ]);
 }
 
@@ -142,13 +152,4 @@ async function changeSwitches(
   if (changed instanceof SwitchFault) return sendJson(response, 400, { error: changed.sentence });
   if (fromForm) response.writeHead(303, { location: "/" }).end();
   else sendJson(response, 200, changed);
-}
-
-/** What is no JSON is no object of switches either, and refused as such. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

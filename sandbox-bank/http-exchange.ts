@@ -4,6 +4,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 export type Query = URLSearchParams;
 export type Reply = (request: IncomingMessage, response: ServerResponse, query: Query) => unknown;
 
+/** Of what people and scripts post to the bank; messages of payments have limits of their own. */
+export const bodyBytesMax = 65_536;
+
 /** Nothing when it is longer; it is read to its end all the same, so that an answer arrives. */
 export async function readBody(
   request: IncomingMessage,
@@ -24,4 +27,13 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 
 export function sendHtml(response: ServerResponse, page: string): void {
   response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
+}
+
+/** What is no JSON is nothing that anybody asked for either, and refused as such. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,8 +2,15 @@
  * Makes key pairs and X.509 certificates as a certificate authority would: CA flags, key usages,
  * key identifiers and names for TLS are all real, so that nobody has to switch a check off.
  */
-import { createHash, randomBytes, webcrypto } from "node:crypto";
-import { BitString, Integer, OctetString, PrintableString } from "asn1js";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  randomBytes,
+  webcrypto,
+  X509Certificate,
+} from "node:crypto";
+import { BitString, Integer, OctetString, Utf8String } from "asn1js";
 import {
   AttributeTypeAndValue,
   AuthorityKeyIdentifier,
@@ -18,7 +25,7 @@ import {
 export type KeyKind = "ec" | "rsa";
 
 /** What a certificate allows its holder to do. */
-export type Purpose = "authority" | "tls" | "signing";
+export type Purpose = "authority" | "tls" | "signing" | "key-agreement" | "key-encipherment";
 
 export type Wanted = {
   readonly name: string;
@@ -26,7 +33,13 @@ export type Wanted = {
   readonly keys: webcrypto.CryptoKeyPair;
   readonly validFrom: Date;
   readonly validUntil: Date;
+  readonly marks?: readonly Mark[];
 };
+
+/** An extension that only its own readers understand. */
+export type Mark = { readonly id: string; readonly value: Encodable };
+
+type Encodable = { toBER(sizeOnly?: boolean): ArrayBuffer };
 
 /** A certificate with the keys that belong to it: whoever has one can issue further ones. */
 export type Issued = { readonly certificate: Certificate; readonly keys: webcrypto.CryptoKeyPair };
@@ -47,8 +60,14 @@ const extensionIds = {
 };
 
 // The first bits of the key usage, from the left: digitalSignature is bit 0, keyCertSign bit 5.
-const digitalSignature = 0b1000_0000;
-const certificateAndListSign = 0b0000_0110;
+// biome-ignore format: a table
+const keyUsages: Readonly<Record<Purpose, number>> = {
+  "authority":        0b0000_0110,
+  "tls":              0b1000_0000,
+  "signing":          0b1000_0000,
+  "key-agreement":    0b0000_1000,
+  "key-encipherment": 0b0010_0000,
+};
 
 const serverAuthentication = "1.3.6.1.5.5.7.3.1";
 const clientAuthentication = "1.3.6.1.5.5.7.3.2";
@@ -71,31 +90,57 @@ export function makeKeys(kind: KeyKind): Promise<webcrypto.CryptoKeyPair> {
 
 /** Issued by itself when no issuer is given. */
 export async function issue(wanted: Wanted, issuer?: Issued): Promise<Issued> {
-  const { keys, name, purpose } = wanted;
+  const { keys } = wanted;
+  return { certificate: await certify(wanted, keys.publicKey, issuer ?? { keys }), keys };
+}
+
+/** For a key of which perhaps only the public half is known. */
+export async function certify(
+  wanted: Omit<Wanted, "keys">,
+  publicKey: webcrypto.CryptoKey,
+  issuer: Pick<Issued, "keys"> & Partial<Issued>,
+): Promise<Certificate> {
+  const { name, purpose, marks = [] } = wanted;
   const certificate = new Certificate();
   certificate.version = version3;
   certificate.serialNumber = new Integer({ valueHex: bufferOf(makeSerialNumber()) });
   certificate.subject.typesAndValues = makeName(name);
   certificate.issuer.typesAndValues =
-    issuer?.certificate.subject.typesAndValues ?? certificate.subject.typesAndValues;
+    issuer.certificate?.subject.typesAndValues ?? certificate.subject.typesAndValues;
   certificate.notBefore.value = wanted.validFrom;
   certificate.notAfter.value = wanted.validUntil;
-  await certificate.subjectPublicKeyInfo.importKey(keys.publicKey);
-  const authorityKeys = issuer?.keys ?? keys;
+  await certificate.subjectPublicKeyInfo.importKey(publicKey);
   certificate.extensions = [
     ...purposeExtensions(purpose),
-    ...(await makeIdentifiers(keys.publicKey, authorityKeys.publicKey)),
+    ...(await makeIdentifiers(publicKey, issuer.keys.publicKey)),
+    ...marks.map(({ id, value }) => makeExtension(id, value)),
   ];
-  await certificate.sign(authorityKeys.privateKey, "SHA-256");
-  return { certificate, keys };
+  await certificate.sign(issuer.keys.privateKey, "SHA-256");
+  return certificate;
 }
 
-export function writeCertificate({ certificate }: Issued): string {
+export function writeCertificate({ certificate }: Pick<Issued, "certificate">): string {
   return writePem("CERTIFICATE", certificate.toSchema(true).toBER(false));
 }
 
 export async function writePrivateKey({ keys }: Issued): Promise<string> {
   return writePem("PRIVATE KEY", await subtle.exportKey("pkcs8", keys.privateKey));
+}
+
+/** One that was written before, with its keys on P-256: it can issue again. */
+export async function readIssued(certificatePem: string, keyPem: string): Promise<Issued> {
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const key = createPrivateKey(keyPem);
+  const pkcs8 = key.export({ format: "der", type: "pkcs8" });
+  const spki = createPublicKey(key).export({ format: "der", type: "spki" });
+  const { raw } = new X509Certificate(certificatePem);
+  return {
+    certificate: Certificate.fromBER(bufferOf(raw)),
+    keys: {
+      privateKey: await subtle.importKey("pkcs8", pkcs8, algorithm, true, ["sign"]),
+      publicKey: await subtle.importKey("spki", spki, algorithm, true, ["verify"]),
+    },
+  };
 }
 
 function writePem(label: string, bytes: ArrayBuffer): string {
@@ -107,7 +152,7 @@ function writePem(label: string, bytes: ArrayBuffer): string {
 }
 
 function makeName(name: string): AttributeTypeAndValue[] {
-  const value = new PrintableString({ value: name });
+  const value = new Utf8String({ value: name });
   return [new AttributeTypeAndValue({ type: commonName, value })];
 }
 
@@ -119,16 +164,13 @@ function makeSerialNumber(): Buffer {
 }
 
 function purposeExtensions(purpose: Purpose): Extension[] {
-  const isAuthority = purpose === "authority";
-  const constraints = new BasicConstraints({ cA: isAuthority });
-  const bits = isAuthority ? certificateAndListSign : digitalSignature;
-  const usage = new BitString({
-    valueHex: bufferOf(Buffer.of(bits)),
-    unusedBits: isAuthority ? 1 : 7,
-  });
+  const constraints = new BasicConstraints({ cA: purpose === "authority" });
+  const bits = keyUsages[purpose];
+  const unusedBits = 31 - Math.clz32(bits & -bits);
+  const usage = new BitString({ valueHex: bufferOf(Buffer.of(bits)), unusedBits });
   const extensions = [
-    makeExtension("basicConstraints", constraints.toSchema(), { critical: true }),
-    makeExtension("keyUsage", usage, { critical: true }),
+    makeExtension(extensionIds.basicConstraints, constraints.toSchema(), { critical: true }),
+    makeExtension(extensionIds.keyUsage, usage, { critical: true }),
   ];
   return purpose === "tls" ? [...extensions, ...tlsExtensions()] : extensions;
 }
@@ -149,8 +191,8 @@ function tlsExtensions(): Extension[] {
     ],
   });
   return [
-    makeExtension("extendedKeyUsage", purposes.toSchema()),
-    makeExtension("subjectAltName", names.toSchema()),
+    makeExtension(extensionIds.extendedKeyUsage, purposes.toSchema()),
+    makeExtension(extensionIds.subjectAltName, names.toSchema()),
   ];
 }
 
@@ -161,8 +203,8 @@ async function makeIdentifiers(
   const [ownId, keyIdentifier] = [await identify(own), await identify(authority)];
   const reference = new AuthorityKeyIdentifier({ keyIdentifier });
   return [
-    makeExtension("subjectKeyIdentifier", ownId),
-    makeExtension("authorityKeyIdentifier", reference.toSchema()),
+    makeExtension(extensionIds.subjectKeyIdentifier, ownId),
+    makeExtension(extensionIds.authorityKeyIdentifier, reference.toSchema()),
   ];
 }
 
@@ -173,11 +215,11 @@ async function identify(key: webcrypto.CryptoKey): Promise<OctetString> {
 }
 
 function makeExtension(
-  name: keyof typeof extensionIds,
-  value: { toBER(sizeOnly?: boolean): ArrayBuffer },
+  id: string,
+  value: Encodable,
   { critical = false }: { readonly critical?: boolean } = {},
 ): Extension {
-  return new Extension({ extnID: extensionIds[name], critical, extnValue: value.toBER(false) });
+  return new Extension({ extnID: id, critical, extnValue: value.toBER(false) });
 }
 
 /** An array buffer of exactly these bytes: a Node buffer may be a view of a larger one. */

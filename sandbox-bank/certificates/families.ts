@@ -10,6 +10,8 @@ export type Family = {
   /** Who issued whom, and whose key is kept, by file name. */
   readonly relations: readonly Relation[];
   readonly produce: () => Promise<ReadonlyMap<string, string>>;
+  /** Whoever trusts the bank reads these; the others are for the bank alone. */
+  readonly publicFiles?: readonly string[];
 };
 
 export type Relation = {
@@ -94,7 +96,7 @@ export function makePaResFamily(nowMs: number): Family {
   });
 }
 
-function makeFamily(relations: readonly Relation[], produce: Family["produce"]): Family {
+export function makeFamily(relations: readonly Relation[], produce: Family["produce"]): Family {
   const files = relations.flatMap(({ certificate, key }) =>
     key === undefined ? [certificate] : [certificate, key],
   );
@@ -102,7 +104,7 @@ function makeFamily(relations: readonly Relation[], produce: Family["produce"]):
 }
 
 /** From yesterday on, for those whose clock is behind. */
-function makeValidity(nowMs: number): Pick<Wanted, "validFrom" | "validUntil"> {
+export function makeValidity(nowMs: number): Pick<Wanted, "validFrom" | "validUntil"> {
   const validUntil = new Date(nowMs);
   validUntil.setUTCFullYear(validUntil.getUTCFullYear() + years);
   return { validFrom: new Date(nowMs - 24 * 3_600_000), validUntil };
