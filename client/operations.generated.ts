@@ -97,6 +97,10 @@ export type SaleRequest = {
   readonly customer_accept_language?: string | undefined;
   /** 2048/String: older name of customer_browser_user_agent. */
   readonly customer_user_agent?: string | undefined;
+  /** 64k/String: a wallet's payment data instead of card data: its JSON text, base64-encoded; needed in some requests. */
+  readonly payment_data?: string | undefined;
+  /** 17/String: what `payment_data` is: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`; needed in some requests. */
+  readonly payment_data_type?: string | undefined;
 };
 
 /** Holds an amount on a card. Capture takes it; return lets go of it. */
@@ -814,6 +818,28 @@ export const errorCodes = {
   PARES_REFUSED: 2014,
   /** The wallet's payment data was refused. */
   WALLET_DATA_REFUSED: 3000,
+  /** The payment data is not what payment_data_type says. */
+  WALLET_TYPE_MISMATCH: 3001,
+  /** The endpoint's merchant lacks a key for this kind of payment data; the detail names what. */
+  WALLET_NOT_CONFIGURED: 3002,
+  /** The payment data was not signed by the wallet, or not for this recipient. */
+  WALLET_SIGNATURE_INVALID: 3003,
+  /** The payment data is too old, or a key that it rests on has expired. */
+  WALLET_DATA_EXPIRED: 3004,
+  /** The same payment data was sent with another order. */
+  WALLET_DATA_USED_BEFORE: 3005,
+  /** The payment data was made for another merchant. */
+  WALLET_OTHER_MERCHANT: 3006,
+  /** The payment data is for another amount or currency. */
+  WALLET_AMOUNT_MISMATCH: 3007,
+  /** The payment data was serialized twice: send the wallet's own text, base64-encoded once. */
+  WALLET_DATA_ENCODED_TWICE: 3008,
+  /** None of the merchant's keys opens the payment data. */
+  WALLET_DATA_NOT_DECRYPTED: 3009,
+  /** The card in the payment data cannot be used, or has expired. */
+  WALLET_CARD_INVALID: 3010,
+  /** The payment data is of a kind that cannot be processed. */
+  WALLET_DATA_NOT_SUPPORTED: 3011,
   /** A failure of the gateway itself; support finds it by the serial number. */
   INTERNAL_ERROR: 5000,
   /** The gateway cannot store the request; nothing happened, send it again. */

@@ -106,6 +106,8 @@ function makeMayChallenge(getEndpoint: DoerNeeds["getEndpoint"]) {
     transaction.threeds?.payerRequest === undefined &&
     card.enrolment !== undefined &&
     purchase.credential?.initiator !== "MERCHANT" &&
+    // A wallet's cryptogram has proved him; its number takes part in nothing else.
+    purchase.wallet?.isDevice !== true &&
     getEndpoint(endpointId).settings.threeDSecure !== "off";
 }
 

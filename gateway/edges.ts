@@ -27,6 +27,7 @@ import { Failure, type FailureCode, failures } from "./values/failure.ts";
 import { asSerialNumber } from "./values/ids.ts";
 import { type Clock, makePrintDate } from "./values/time.ts";
 import { type BrowserReturn, browserReturnOf } from "./views/browser-return.ts";
+import type { Wallets } from "./wallets.ts";
 import type { Cards } from "./work/cards.ts";
 
 export type EdgeNeeds = {
@@ -37,6 +38,7 @@ export type EdgeNeeds = {
   readonly engine: Engine;
   readonly cards: Cards;
   readonly journeys: JourneyServices;
+  readonly wallets: Wallets;
   readonly metrics: Metrics;
   readonly configuration: LiveConfiguration;
   readonly findMissing: FindMissing;
@@ -81,6 +83,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
         findHeld: guarded(cards.findHeld),
       },
       journeys,
+      wallets: { open: guarded(needs.wallets.open) },
       printDate: makePrintDate(config.zone),
     },
     findEntryPoint(form, id) {

@@ -32,6 +32,7 @@ import { openKeys } from "./vault/keys.ts";
 import { newReceiptId } from "./vault/receipt-ids.ts";
 import { newCardRefId } from "./vault/reference-ids.ts";
 import { makeVault, type Vault } from "./vault/vault.ts";
+import { openWallets } from "./wallets.ts";
 import { type Cards, makeCards } from "./work/cards.ts";
 
 export type GatewayOptions = {
@@ -68,6 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const configuration = await readConfiguration();
   const issuers = await openIssuerTable(database, options);
   const links = await makeDirectoryLinks({ config, database, clock, log });
+  const wallets = await openWallets({ ...options, clock, metrics, vault });
   const presence = await takePresence(database, {
     names: [config.nodeName, `${config.nodeName}-${process.pid}`],
     onConfiguration: reload,
@@ -87,13 +89,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...makeObserveOrders(log, metrics),
   });
   gates.update(configuration.current().gates.values());
-
   const findMissing = makeFindMissing(database, configuration, gates);
   const cards = makeCardReferences(database, { config, vault, clock });
   const server = makeEdges({
     ...options,
     journeys: threeds.makeJourneys(engine.outside),
-    ...{ database, clock, engine, cards, metrics, configuration, findMissing },
+    ...{ database, clock, engine, cards, wallets, metrics, configuration, findMissing },
   });
   await listen();
   await engine.work.claimOwn();
@@ -146,7 +147,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   function reload(): void {
     // Keys first: what they seal may have been sealed anew.
-    void reloadKeys().then(configuration.reload);
+    void reloadKeys().then(() => Promise.all([configuration.reload(), wallets.reload()]));
     void issuers.reload();
     void links.reload();
   }
@@ -159,6 +160,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function leave(): Promise<void> {
+    await wallets.stop();
     await links.stop();
     await gates.stop();
     await presence.stop();

@@ -14,11 +14,13 @@ import type { Order } from "./orders/order.ts";
 import type { Failure } from "./values/failure.ts";
 import type { CardRefId } from "./values/ids.ts";
 import type { Instant } from "./values/time.ts";
+import type { AskedWallet, WalletResult } from "./wallets/open-wallet.ts";
 
 export type Services = {
   readonly orders: OrderServices;
   readonly cards: CardServices;
   readonly journeys: JourneyServices;
+  readonly wallets: WalletServices;
   /** The interface's date shape in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };
@@ -45,6 +47,11 @@ export type CardServices = {
   find(entryPoint: EntryPoint, id: CardRefId): Promise<CardReference | Failure>;
   /** The card behind it, to be charged; nothing when the vault no longer has it. */
   findHeld(reference: CardReference): Promise<CardInHand | undefined | Failure>;
+};
+
+/** What a wallet's payment data is paid with, or why it cannot be. */
+export type WalletServices = {
+  open(asked: AskedWallet): Promise<WalletResult | Failure>;
 };
 
 /** The cardholder's way through 3-D Secure, whoever drives his browser. */

@@ -47,6 +47,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/doers",         ["gateway"]],
   ["gateway/edges",         ["gateway"]],
   ["gateway/threeds.ts",    ["gateway"]],
+  ["gateway/wallets.ts",    ["gateway"]],
   ["gateway/acquirer-links", ["gateway"]],
   ["gateway/regular-work",  ["gateway"]],
   ["gateway/missing",       ["gateway"]],

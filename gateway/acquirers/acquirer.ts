@@ -40,6 +40,8 @@ export type ChargedCard = {
   readonly number: CardNumber;
   readonly expiryYear: string;
   readonly expiryMonth: string;
+  /** The number is a wallet's, on the cardholder's device. */
+  readonly isDevice?: true;
 };
 
 /** What 3-D Secure proved: the indicator, and the authentication value (CAVV, AAV) in base64. */

@@ -17,8 +17,9 @@ export function attemptOf(
   const { kind, charge, amount, authentication } = transaction;
   if (charge === undefined || !isCharge(kind)) return undefined;
   const proof = authentication && { eci: authentication.eci, value: authentication.value };
-  const { credential } = purchase;
-  return { kind, charge, amount, card, cvv, authentication: proof, credential };
+  const { credential, wallet } = purchase;
+  const paid = wallet?.isDevice === true ? { ...card, isDevice: true as const } : card;
+  return { kind, charge, amount, card: paid, cvv, authentication: proof, credential };
 }
 
 /** The charge that a capture or a return is about. */

@@ -5,6 +5,7 @@ import { openVault } from "./demonstration.ts";
 import { type House, inHouse } from "./house.ts";
 
 export type Configured = Pick<House, "config" | "database"> & {
+  readonly house: House;
   readonly configuration: Configuration;
   readonly administration: ReturnType<typeof makeAdministration>;
 };
@@ -15,6 +16,6 @@ export function inConfigured(work: (configured: Configured) => Promise<void>): P
     const { query } = house.database;
     const configuration = await loadConfiguration(query, openSecret);
     const administration = makeAdministration(query);
-    await work({ ...house, configuration, administration });
+    await work({ ...house, house, configuration, administration });
   });
 }

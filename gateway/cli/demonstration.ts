@@ -11,6 +11,7 @@ import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
+import type { DemonstrationWallets } from "./demonstration-wallets.ts";
 import type { House } from "./house.ts";
 import {
   createEndpoints,
@@ -19,6 +20,7 @@ import {
   type SandboxGates,
 } from "./merchant-set.ts";
 
+export { prepareWallets } from "./demonstration-wallets.ts";
 export { createMerchantSet, type MerchantSet, type SandboxGates };
 
 export const demonstrationLogin = "demo";
@@ -132,13 +134,19 @@ function split(address: string): { readonly host: string; readonly port: number 
 
 export async function writeDemoFile(
   house: House,
-  demonstration: { baseUrl: string; set: MerchantSet; bank: BankAddress },
+  demonstration: {
+    readonly baseUrl: string;
+    readonly set: MerchantSet;
+    readonly bank: BankAddress;
+    readonly wallets: DemonstrationWallets | undefined;
+  },
 ): Promise<string> {
-  const { baseUrl, set, bank } = demonstration;
+  const { baseUrl, set, bank, wallets } = demonstration;
   const { login, controlKey, endpoints, group } = set;
   const file = join(resolve(house.config.dataDir), "demo.json");
   const oauth = { consumerKey: login, privateKeyFile: demonstrationKeyFile };
-  const content = { baseUrl, merchant: { login, controlKey }, oauth, endpoints, group, bank };
+  const merchant = { login, controlKey };
+  const content = { baseUrl, merchant, oauth, wallets, endpoints, group, bank };
   await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   return file;
 }

@@ -1,5 +1,8 @@
 /** What production does not start with, told together, one sentence each. */
-import { resolve } from "node:path";
+import { X509Certificate } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { Gate } from "../acquirers/gate.ts";
 import type { Config } from "../config.ts";
 import { settings } from "../settings.ts";
@@ -30,6 +33,7 @@ export async function refuseInProduction(house: House): Promise<StartProblem | u
     );
   }
   sentences.push(...findResultTroubles(config, directories));
+  sentences.push(...(await sandboxRoots(config)));
   if (resolve(config.masterKeyFile) === madeKeyFile(config)) {
     sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
   }
@@ -62,4 +66,25 @@ const resultSettings = ["resultsUrl", "resultsCertificateFile", "resultsKeyFile"
 
 export function leadsToSandbox({ kind, settings }: Gate): boolean {
   return kind === "sandbox" || settings.sandbox === true;
+}
+
+/** Whoever trusts the sandbox's wallets believes anybody. */
+async function sandboxRoots(config: Config): Promise<readonly string[]> {
+  const places = [
+    ["GW_WALLETA_ROOTS_FILE", config.walletaRootsFile],
+    ["GW_WALLETB_ROOT_KEYS", config.walletbRootKeys],
+  ] as const;
+  const found = await Promise.all(
+    places.map(async ([name, place]) => {
+      const isFile = place !== "" && !place.startsWith("https://");
+      const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
+      const certificates = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
+      // The sandbox bank marks the folder of its roots.
+      const isSandbox =
+        (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
+        certificates.some((pem) => /sandbox/i.test(new X509Certificate(pem).subject));
+      return isSandbox ? [`${name} trusts the sandbox bank's wallets: use the wallet's own.`] : [];
+    }),
+  );
+  return found.flat();
 }

@@ -10,12 +10,14 @@ import { StartProblem } from "../storage/embedded.ts";
 import { startBankProcess } from "./bank-process.ts";
 import { printBanner } from "./banner.ts";
 import {
+  demonstrationLogin,
   makeDemonstration,
   putSandboxDirectory,
   putSandboxGates,
   writeDemoFile,
 } from "./demonstration.ts";
 import { makeDemonstrationKey } from "./demonstration-key.ts";
+import { prepareWallets } from "./demonstration-wallets.ts";
 import { complain, type House, openHouse } from "./house.ts";
 import { refuseInProduction } from "./production.ts";
 import { rotate } from "./rotate.ts";
@@ -50,11 +52,12 @@ async function startStaging(
     const gates = await putSandboxGates(house, bank.address);
     await putSandboxDirectory(house, bank.address);
     const set = await makeDemonstration(house, gates);
+    const wallets = await prepareWallets(house, demonstrationLogin, bank.address.url);
     const unreadable = await makeDemonstrationKey(house);
     if (unreadable !== undefined) return complain(unreadable);
     await run(house, report, async (gateway) => {
       const baseUrl = baseUrlOf(house.config, gateway.port);
-      const demoFile = await writeDemoFile(house, { baseUrl, set, bank: bank.address });
+      const demoFile = await writeDemoFile(house, { baseUrl, set, bank: bank.address, wallets });
       await untilReady(gateway.port);
       printBanner({ baseUrl, set, bank: bank.address, demoFile, config: house.config, startedAt });
     });

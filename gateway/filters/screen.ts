@@ -26,6 +26,8 @@ export function makeScreen(
   const circumstances = { isReady, passedOver: new Set<never>() };
   return (order) => {
     const endpoint = getEndpoint(order.endpointId);
+    const refusal = order.purchase.wallet?.refusal;
+    if (refusal !== undefined) return { kind: "wallet_refused", reason: refusal };
     for (const check of checksOf(endpoint)) {
       const reason = check(order);
       if (reason !== undefined) return { kind: "filtered_out", reason };
@@ -46,7 +48,11 @@ export function makeScreen(
   }
 }
 
-/** A merchant who charges a registered card has no cardholder at hand who could authenticate. */
-function isAuthenticated({ purchase }: Order, { settings }: Endpoint): boolean {
-  return settings.threeDSecure !== "off" && purchase.credential?.initiator !== "MERCHANT";
+/**
+ * A merchant who charges a registered card has no cardholder at hand who could authenticate; and
+ * where a wallet has proved him already, nobody needs to.
+ */
+function isAuthenticated({ purchase, transaction }: Order, { settings }: Endpoint): boolean {
+  if (settings.threeDSecure === "off" || transaction.authentication !== undefined) return false;
+  return purchase.credential?.initiator !== "MERCHANT";
 }

@@ -1,12 +1,15 @@
 /** What the requests that begin an order do: the endpoint is found, the order is accepted. */
+import type { AskedOrder } from "../orders/asked.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { ChargeKind } from "../orders/order.ts";
 import type { Currency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
 import { isZero, type Money, parseAmount } from "../values/money.ts";
+import type { Secret } from "../values/secret.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
 import { type PurchaseRequest, readCard, readPurchase, samenessOf } from "./purchase.ts";
+import { readWalletText } from "./wallet.ts";
 
 export type PaidRequest = PurchaseRequest & {
   readonly client_orderid: string;
@@ -32,20 +35,59 @@ export async function begin(
   request: PurchaseRequest & { readonly client_orderid: string },
   context: Context & { readonly endpoint: Endpoint; readonly money: Money },
 ): Promise<Reply | Failure> {
-  const { endpoint, money, serialNumber, services } = context;
-  const { facts, inHand } = readCard(request);
+  const { endpoint, serialNumber, services } = context;
+  const sameness = samenessOf(kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`, context);
+  const payment = await readPayment(request, { ...context, sameness });
+  if (payment instanceof Failure) return payment;
+  const { letGo, ...paid } = payment;
   const accepted = await services.orders.accept({
     kind,
     merchantId: endpoint.merchant.id,
     endpointId: endpoint.id,
     clientOrderId: request.client_orderid,
     serialNumber,
-    purchase: readPurchase(request, money),
-    card: { kind: "new", facts },
-    inHand,
-    sameness: samenessOf(kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`, context),
+    sameness,
+    ...paid,
   });
-  if (accepted instanceof Failure) return accepted;
+  if (accepted instanceof Failure) {
+    // Only where it is certain that no order has it: a failure of the database says nothing.
+    if (accepted.code === "duplicate_order") await letGo?.();
+    return accepted;
+  }
   // A new order is written together with the request that began it.
   return { ...acknowledge(accepted), stored: !accepted.repeated };
+}
+
+type Payment = Pick<AskedOrder, "purchase" | "card" | "inHand" | "authentication"> & {
+  /** Of a wallet's payment data, which can be used once. */
+  readonly letGo?: () => Promise<void>;
+};
+
+/** With the request's card, or with whatever a wallet's payment data holds. */
+async function readPayment(
+  request: PurchaseRequest,
+  context: Context & {
+    readonly endpoint: Endpoint;
+    readonly money: Money;
+    readonly sameness: Secret<string>;
+  },
+): Promise<Payment | Failure> {
+  const { endpoint, money, sameness, services } = context;
+  const purchase = readPurchase(request, money);
+  const { payment_data: sent, payment_data_type: type } = request;
+  if (sent === undefined || type === undefined) {
+    const { facts, inHand } = readCard(request);
+    return { purchase, card: { kind: "new", facts }, inHand };
+  }
+  const opened = await services.wallets.open({
+    ...{ type, endpoint, sameness, amount: money, text: readWalletText(sent) },
+    holderName: request.card_printed_name,
+  });
+  if (opened instanceof Failure) return opened;
+  const { wallet, paid } = opened;
+  const bought = { ...purchase, wallet };
+  if (paid === undefined) return { purchase: bought, card: { kind: "none" }, inHand: undefined };
+  const { facts, inHand, authentication, letGo } = paid;
+  const proof = authentication === undefined ? {} : { authentication };
+  return { purchase: bought, card: { kind: "new", facts }, inHand, letGo, ...proof };
 }

@@ -2,9 +2,11 @@
  * The fields of requests that begin an order: who pays, with which card, and where the results go.
  * What is paid is only in some of them.
  */
+import { walletTypes } from "../orders/order.ts";
 import { browserFields } from "./browser-fields.ts";
 import {
   amount,
+  choice,
   conditional,
   country,
   currency,
@@ -25,6 +27,12 @@ export const paidFields = {
   order_desc:           freeText(65_536, "order description"),
   amount:               amount("amount in the highest unit with `.` as delimiter"),
   currency:             currency("three-letter currency code"),
+} as const;
+
+// biome-ignore format: a table
+export const walletFields = {
+  payment_data:         conditional(freeText(65_536, "a wallet's payment data instead of card data: its JSON text, base64-encoded")),
+  payment_data_type:    conditional(choice(walletTypes, "what `payment_data` is: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`")),
 } as const;
 
 // biome-ignore format: a table

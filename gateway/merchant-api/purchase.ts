@@ -4,7 +4,7 @@
  */
 import type { CardInHand } from "../orders/doer.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { CardFacts, Purchase } from "../orders/order.ts";
+import type { CardFacts, Purchase, WalletType } from "../orders/order.ts";
 import { isPast } from "../values/card-expiry.ts";
 import { CardNumber, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -14,6 +14,7 @@ import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import { missingBrowserFields, readBrowser } from "./browser-fields.ts";
 import type { Context } from "./operation.ts";
+import { walletFaults } from "./wallet.ts";
 
 export type PurchaseRequest = {
   readonly order_desc?: string;
@@ -24,6 +25,8 @@ export type PurchaseRequest = {
   readonly expire_month: string | undefined;
   readonly expire_year: string | undefined;
   readonly cvv2: string | undefined;
+  readonly payment_data?: string | undefined;
+  readonly payment_data_type?: WalletType | undefined;
   readonly redirect_url: string | undefined;
   readonly country: string;
   readonly state: string | undefined;
@@ -32,9 +35,11 @@ export type PurchaseRequest = {
 
 export function purchaseRules(request: PurchaseRequest, context: Context): readonly Failure[] {
   const { endpoints } = context.entryPoint;
+  const byWallet = isByWallet(request);
+  const wantsCvv = request.cvv2 === undefined && endpoints.some(mayWantCvv);
   return [
-    ...cardFaults(request, context.receivedAt),
-    ...(request.cvv2 === undefined && endpoints.some(mayWantCvv) ? [missing("cvv2")] : []),
+    ...(byWallet ? walletFaults(request) : cardFaults(request, context.receivedAt)),
+    ...(wantsCvv && !byWallet ? [missing("cvv2")] : []),
     ...stateFaults(request),
     ...(request.redirect_url === undefined &&
     endpoints.some(({ settings }) => settings.threeDSecure !== "off")
@@ -42,6 +47,11 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
       : []),
     ...missingBrowserFields(request).map(missing),
   ];
+}
+
+/** Paid with a wallet's payment data, or meant to be. */
+export function isByWallet(request: PurchaseRequest): boolean {
+  return request.payment_data !== undefined || request.payment_data_type !== undefined;
 }
 
 /** Whatever else of a purchase the request has is optional. */

@@ -8,7 +8,6 @@ import type { EventKind, OrderEvent } from "./events.ts";
 import type { Order, Stage } from "./order.ts";
 import {
   advance,
-  card,
   deadlines,
   draft,
   events,
@@ -109,13 +108,6 @@ test("a note changes nothing but the version, in every stage", () => {
     const order = inStage(stage);
     assert.deepEqual(meet(order, events.noted), { ...order, version: order.version + 1 });
   }
-});
-
-test("a wallet that was opened brings the card, and the order is screened", () => {
-  const next = meet(draft, events.wallet_opened);
-
-  assert.deepEqual(next.card, { ...card, lastFour: "9999" });
-  assert.equal(next.transaction.stage, "authorizing");
 });
 
 test("the time of the end is that of the first end", () => {

@@ -103,7 +103,6 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     order: {
       ...order,
       version,
-      card: event.kind === "wallet_opened" ? event.card : order.card,
       transaction: { ...transaction, ...learnt, stage: cell.stage, finishedAt },
     },
     effect: cell.effect,

@@ -3,6 +3,7 @@ import type { EndpointId, MerchantId, OrderId, SerialNumber } from "../values/id
 import type { Secret } from "../values/secret.ts";
 import type { CardInHand } from "./doer.ts";
 import type {
+  Authentication,
   CardFacts,
   ChargeKind,
   FollowUpRequest,
@@ -19,13 +20,20 @@ export type AskedOrder = {
   readonly serialNumber: SerialNumber;
   readonly purchase: Purchase;
   readonly card: AskedCard;
-  readonly inHand: CardInHand;
+  /** Nothing when there is no card to be had. */
+  readonly inHand: CardInHand | undefined;
+  /** What a wallet has proved already. */
+  readonly authentication?: Authentication;
   /** All that makes two requests the same request; only its keyed digest is kept. */
   readonly sameness: Secret<string>;
 };
 
-/** One that comes with the request and goes into the vault, or one that is there already. */
+/**
+ * One that comes with the request and goes into the vault, or one that is there already; or none,
+ * when a wallet's payment data was refused.
+ */
 export type AskedCard =
+  | { readonly kind: "none" }
   | { readonly kind: "new"; readonly facts: Omit<CardFacts, "cardId" | "hashId"> }
   | { readonly kind: "registered"; readonly facts: CardFacts };
 

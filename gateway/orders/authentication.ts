@@ -5,7 +5,8 @@
 
 /** What merchants and acquirers are told in the end. */
 export type Authentication = {
-  readonly status: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
+  /** Nothing when a wallet has proved it: no 3-D Secure was performed then. */
+  readonly status?: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
   readonly eci: string | undefined;
   /** The proof for the issuer (CAVV, AAV), in base64. */
   readonly value?: string;

@@ -39,6 +39,9 @@ export function refuseRegistration(order: Order): Failure | undefined {
   if (initialOf(order).stage !== "approved") {
     return new Failure("not_allowed_now", "the first payment is not approved");
   }
+  if (order.purchase.wallet !== undefined) {
+    return new Failure("not_allowed_now", "the first payment was made with a wallet");
+  }
   return isGivenBack(order)
     ? new Failure("not_allowed_now", "the first payment was given back")
     : undefined;

@@ -8,7 +8,6 @@ import { type Row, type TransitionTable, to } from "./transition.ts";
 // biome-ignore format: a table
 export const sale: TransitionTable = {
   filtering: {
-    wallet_opened:         to("filtering", "screen"),
     wallet_refused:        to("declined", "notify_merchant"),
     cleared:               to("authorizing", "authorize"),
     cleared_for_3ds:       to("authenticating", "look_up_3ds"),

@@ -14,7 +14,7 @@ export const carriedEffects = [
   "give_back",
   "alert_operator",
 ] as const;
-export const plannedEffects = ["open_wallet", "notify_merchant"] as const;
+export const plannedEffects = ["notify_merchant"] as const;
 
 export type ImmediateEffect = (typeof immediateEffects)[number];
 export type CarriedEffect = (typeof carriedEffects)[number];

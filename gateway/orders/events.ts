@@ -6,19 +6,11 @@
 import type { ReceiptId, SerialNumber } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
-import type {
-  Answer,
-  CardFacts,
-  FollowUpRequest,
-  GateFacts,
-  Reason,
-  ThreeDSecure,
-} from "./order.ts";
+import type { Answer, FollowUpRequest, GateFacts, Reason, ThreeDSecure } from "./order.ts";
 
 type Facts = {
   /** The merchant's request was accepted: the first event of every order. */
   received: object;
-  wallet_opened: { readonly card: CardFacts };
   wallet_refused: { readonly reason: Reason };
   cleared: { readonly gate: GateFacts };
   cleared_for_3ds: { readonly gate: GateFacts };

@@ -24,6 +24,20 @@ export type OAuthKey = {
 export type MerchantSettings = {
   /** Whether the merchant is shown what a payment costs. */
   readonly commissions?: boolean;
+  /** How the merchant is known to the wallets that his customers pay with. */
+  readonly wallets?: WalletSettings;
+};
+
+export type WalletSettings = {
+  readonly walleta?: { readonly merchantIdentifier: string };
+  readonly walletb?: {
+    /** `merchant:<id>` or `gateway:<id>`. */
+    readonly recipientId: string;
+    /** Among the merchants of a gateway; the login unless it is said. */
+    readonly gatewayMerchantId?: string;
+    /** ECv2 unless it is said. */
+    readonly versions?: readonly ("ECv1" | "ECv2")[];
+  };
 };
 
 export type Endpoint = {

@@ -60,10 +60,28 @@ export type Purchase = {
   readonly siteUrl: string | undefined;
   /** The browser as the merchant saw it, by wire name; 3-D Secure wants it. */
   readonly browser: Readonly<Record<string, string>> | undefined;
+  /** Paid with a wallet's payment data. */
+  readonly wallet?: WalletPayment;
   /** Paid with a registered card. */
   readonly credential?: Credential;
   /** To be tried one after the other when the amount itself is refused. */
   readonly otherAmounts?: readonly Money[];
+};
+
+export const walletTypes = [
+  "walleta_encrypted",
+  "walleta_decrypted",
+  "walletb_encrypted",
+  "walletb_decrypted",
+] as const;
+export type WalletType = (typeof walletTypes)[number];
+
+export type WalletPayment = {
+  readonly type: WalletType;
+  /** The number is the device's, not the one that is printed on the customer's card. */
+  readonly isDevice?: true;
+  /** Why the payment data is not to be believed: there is no card then. */
+  readonly refusal?: Reason;
 };
 
 export type Customer = {

@@ -188,7 +188,6 @@ const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 // biome-ignore format: a table
 export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   received:              { kind: "received" },
-  wallet_opened:         { kind: "wallet_opened", card: { ...card, lastFour: "9999" } },
   wallet_refused:        { kind: "wallet_refused", reason: noWallet },
   cleared:               { kind: "cleared", gate },
   cleared_for_3ds:       { kind: "cleared_for_3ds", gate },

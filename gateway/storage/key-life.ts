@@ -9,6 +9,7 @@ import type { RotationStore } from "../vault/rotate-keys.ts";
 import { bytesArray, plainArray } from "./array-literal.ts";
 import { configurationChannel, controlKeyContext } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
+import { walletKeyContext } from "./wallet-keys.ts";
 
 export function makeKeyLife(database: Database): RotationStore {
   const { query } = database;
@@ -117,28 +118,44 @@ export async function takeRotationLock(
   return undefined;
 }
 
-/** Control keys of merchants are the only secrets that are kept sealed. */
+/** Control keys of merchants, and the keys of their wallets: whose context says which it is. */
 function makeForSecrets(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
     async listSecrets() {
-      const rows = await query<{ login: string; sealed: Buffer }>(
+      const merchants = await query<{ login: string; sealed: Buffer }>(
         "select login, control_key as sealed from merchants order by id",
       );
-      return rows.map(({ login, sealed }) => ({
-        id: login,
-        context: controlKeyContext(login),
-        sealed,
-      }));
+      const wallets = await query<WalletKeyRow>(
+        `select id, merchant_id, wallet, sealed from vault.wallet_keys
+         where removed_at is null order by id`,
+      );
+      return [
+        ...merchants.map(({ login, sealed }) => {
+          return { id: login, context: controlKeyContext(login), sealed };
+        }),
+        ...wallets.map(({ id, merchant_id, wallet, sealed }) => {
+          return { id, context: walletKeyContext(merchant_id, wallet), sealed };
+        }),
+      ];
     },
-    async resealSecret({ id, sealed }, anew) {
-      await query("update merchants set control_key = $3 where login = $1 and control_key = $2", [
-        id,
-        sealed,
-        anew,
-      ]);
+    async resealSecret({ id, context, sealed }, anew) {
+      const isWallets = context.startsWith("wallet-key/");
+      await query(isWallets ? resealWalletKey : resealControlKey, [id, sealed, anew]);
     },
   };
 }
+
+type WalletKeyRow = {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly wallet: string;
+  readonly sealed: Buffer;
+};
+
+const resealControlKey =
+  "update merchants set control_key = $3 where login = $1 and control_key = $2";
+const resealWalletKey =
+  "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2";
 
 function makeForDestroying(database: Database): Pick<RotationStore, "graceLeftMs" | "destroy"> {
   return {

@@ -37,8 +37,14 @@ export function browserReturnOf(
     merchantName,
     clientOrderId: order.clientOrderId,
     amount: `${amount} ${fields.get("currency")}`,
-    cardMask: `${order.card.bin}****${order.card.lastFour}`,
+    cardMask: maskOf(order),
   };
+}
+
+/** The digits of a device's number say nothing to the customer. */
+function maskOf({ card, purchase }: Order): string {
+  const isShown = purchase.wallet?.isDevice !== true && card.lastFour !== "";
+  return isShown ? `${card.bin}****${card.lastFour}` : "";
 }
 
 export function isOver(order: Order): boolean {

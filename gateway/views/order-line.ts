@@ -33,10 +33,15 @@ export function printOrderLine(order: Order, printDate: (instant: Instant) => st
     acceptedAt: order.acceptedAt,
     time: printDate(order.acceptedAt),
     amount: `${get("amount")} ${get("currency")}`,
-    cardMask: `${get("bin")}****${get("last-four-digits")}`,
+    cardMask: maskOf(get("bin"), get("last-four-digits")),
     status: statusOf(order.transaction.stage),
     stage: get("order-stage"),
     error: [get("error-code"), get("error-message")].filter((text) => text !== "").join(" "),
     reference: get("processor-rrn"),
   };
+}
+
+/** Of a wallet's card the customer is shown no digits. */
+function maskOf(bin: string, lastFour: string): string {
+  return lastFour === "" ? "wallet" : `${bin}****${lastFour}`;
 }

@@ -44,15 +44,15 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["gw-processing-date",       ({ transaction, printDate }) => print(transaction.answer?.processedAt, printDate)],
   ["transaction-date",         ({ transaction, printDate }) => print(transaction.finishedAt, printDate)],
 
-  ["name",                     ({ order }) => order.card.holderName],
-  ["cardholder-name",          ({ order }) => order.card.holderName],
-  ["card-exp-month",           ({ order }) => order.card.expiryMonth],
-  ["card-exp-year",            ({ order }) => order.card.expiryYear],
-  ["last-four-digits",         ({ order }) => order.card.lastFour],
-  ["bin",                      ({ order }) => order.card.bin],
+  ["name",                     ({ order }) => known(order.card.holderName)],
+  ["cardholder-name",          ({ order }) => known(order.card.holderName)],
+  ["card-exp-month",           ({ order }) => known(order.card.expiryMonth)],
+  ["card-exp-year",            ({ order }) => known(order.card.expiryYear)],
+  ["last-four-digits",         ({ order }) => order.purchase.wallet?.isDevice ? undefined : known(order.card.lastFour)],
+  ["bin",                      ({ order }) => known(order.card.bin)],
   ["card-type",                ({ order }) => order.card.network],
-  ["bank-name",                ({ order }) => order.card.issuer?.bankName ?? "UNKNOWN"],
-  ["card-hash-id",             ({ order }) => order.card.hashId],
+  ["bank-name",                ({ order }) => known(order.card.bin) && (order.card.issuer?.bankName ?? "UNKNOWN")],
+  ["card-hash-id",             ({ order }) => known(order.card.hashId)],
   ["card-ref-id",              ({ cardRefId }) => cardRefId],
   ["card-country-alpha-three-code", ({ order }) => order.card.issuer?.country],
 
@@ -127,6 +127,11 @@ function print(
   printDate: StatusOptions["printDate"],
 ): string | undefined {
   return instant === undefined ? undefined : printDate(instant);
+}
+
+/** Of an order whose wallet data was refused there is no card. */
+function known(text: string): string | undefined {
+  return text === "" ? undefined : text;
 }
 
 function ability(able: boolean | undefined): string | undefined {

@@ -132,7 +132,8 @@ export function makeAccept(needs: Needs): Accept {
     const { serialNumber, inHand } = asked;
     // Whoever goes on with it may be another node. What a crash leaves is destroyed by its time.
     const isSecure = step.order.transaction.threeds !== undefined;
-    const letGo = isSecure ? await needs.hold(step.order, inHand) : () => undefined;
+    const letGo =
+      isSecure && inHand !== undefined ? await needs.hold(step.order, inHand) : () => undefined;
     const begun = await needs.begin({ step, digest, serialNumber, card: sealed });
     if (begun === "taken") {
       letGo();
@@ -145,6 +146,7 @@ export function makeAccept(needs: Needs): Accept {
   /** A new card is sealed under the order's own id; a registered one is in the vault already. */
   function cardOf(asked: AskedOrder, order: OrderId): HeldCard {
     const { merchantId, endpointId, card, inHand } = asked;
+    if (card.kind === "none" || inHand === undefined) return { facts: noCard, sealed: undefined };
     const enrolment = needs.findEnrolment(endpointId, inHand.number);
     const secure = enrolment === undefined ? {} : { enrolment };
     if (card.kind === "registered") {
@@ -170,13 +172,23 @@ export function makeAccept(needs: Needs): Accept {
       version: 0,
       acceptedAt: needs.clock.now(),
       purchase,
-      transaction: newTransaction({ kind, serialNumber, amount: purchase.amount }),
+      transaction: {
+        ...newTransaction({ kind, serialNumber, amount: purchase.amount }),
+        authentication: asked.authentication,
+      },
       earlier: [],
       owed: undefined,
       deadlineAt: undefined,
     };
   }
 }
+
+/** A wallet's payment data was refused, and no card is known. */
+const noCard: CardFacts = {
+  cardId: asCardId("0"),
+  ...{ bin: "", lastFour: "", network: undefined, holderName: "", hashId: "" },
+  ...{ expiryMonth: "", expiryYear: "" },
+};
 
 /** An order that still owes a reversal may yet turn out to be paid. */
 function endedUnpaid(order: Order): boolean {

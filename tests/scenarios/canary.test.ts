@@ -4,9 +4,8 @@
  * included, so in no backup of it either), in any log line or in any reply.
  */
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
+import { findAll } from "../support/find-all.ts";
 import { about, rebillFields, saleFields } from "../support/merchant.ts";
 import { post, signedSale, signedStatus } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -76,25 +75,4 @@ async function payAgain(world: World, cvv2: string): Promise<readonly object[]> 
   const returned = await sync.return(about(paid, {}));
   assert.deepEqual([paid.status, taken.status], ["approved", "approved"]);
   return [first, references, told, paid, held, taken, returned];
-}
-
-/** Every table as text, and every file of the data folder as it lies on the disk. */
-async function findAll(world: World): Promise<{ text: string; tables: string }> {
-  const tables = await world.house.database.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname in ('public', 'vault')`,
-  );
-  let dump = "";
-  for (const { name } of tables) {
-    const rows = await world.house.database.query<{ row: string }>(
-      `select each::text as row from ${name} as each`,
-    );
-    dump += rows.map(({ row }) => row).join("\n");
-  }
-  const entries = await readdir(world.dataDir, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const contents = await Promise.all(
-    files.map(({ parentPath, name }) => readFile(join(parentPath, name), "latin1").catch(() => "")),
-  );
-  return { text: `${dump}\n${contents.join("\n")}`, tables: dump };
 }

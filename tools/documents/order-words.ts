@@ -30,7 +30,6 @@ export const stageMeanings: Readonly<Record<Stage, string>> = {
 // biome-ignore format: a table
 export const eventMeanings: Readonly<Record<EventKind, string>> = {
   received:              "the merchant's request was accepted",
-  wallet_opened:         "the wallet's payment data was decrypted, and is a card",
   wallet_refused:        "the wallet's payment data is not to be believed",
   cleared:               "the checks have no objection, and the endpoint does no 3-D Secure",
   cleared_for_3ds:       "the checks have no objection, and 3-D Secure comes next",
@@ -90,7 +89,6 @@ export const effectMeanings: Readonly<Record<Effect, string>> = {
   capture:         "the capture is sent to the acquirer, in doubt again and again until it answers",
   give_back:       "the return is sent to the acquirer, in doubt again and again until it answers",
   alert_operator:  "an alarm is raised for the operator",
-  open_wallet:     "the wallet's payment data is verified and decrypted",
   authenticate:    "the directory server is asked to authenticate the cardholder",
   ask_enrolment:   "the directory server of 1.0.2 is asked whether the card takes part",
   notify_merchant: "the merchant is told the result",

@@ -118,6 +118,9 @@ export function makeSampleGateway(): Services {
     },
     cards: makeSampleCards(),
     journeys: makeSampleJourneys(),
+    wallets: {
+      open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
+    },
     printDate: makePrintDate("UTC"),
   };
 

@@ -41,8 +41,9 @@ export function reference({ charge }: Facts): string {
   return charge.reference;
 }
 
-/** 01: the number was typed; 10: it was on file. In either case without a PIN. */
-export function entryMode({ credential }: Facts): string {
+/** 01: the number was typed; 10: it was on file; 81: a wallet's, with its cryptogram. No PIN. */
+export function entryMode({ credential, card }: Facts): string {
+  if (card.isDevice === true) return "810";
   return credential === undefined ? "010" : "100";
 }
 

@@ -3,13 +3,13 @@
 import { charge } from "../begin-order.ts";
 import { operation } from "../operation.ts";
 import { purchaseRules } from "../purchase.ts";
-import { paidFields, payerFields } from "../purchase-fields.ts";
+import { paidFields, payerFields, walletFields } from "../purchase-fields.ts";
 
 export const sale = operation({
   name: "sale",
   path: "/v2/sale/{id}",
   purpose: "Charges a card. The order is acknowledged at once and its result read by status.",
-  request: { ...paidFields, ...payerFields },
+  request: { ...paidFields, ...payerFields, ...walletFields },
   control: ["{id}", "client_orderid", { minorUnitsOf: "amount" }, "email"],
   kept: true,
   sync: true,

@@ -1,0 +1,164 @@
+/** `gw wallet`: how merchants are known to their customers' wallets, and the keys for that. */
+import { generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Merchant, WalletSettings } from "../orders/merchant.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { type ListedKey, makeWalletKeyAdministration } from "../storage/wallet-keys.ts";
+import { Secret } from "../values/secret.ts";
+import { makeCertificateRequest } from "../vault/certificate-request.ts";
+import type { Wallet } from "../wallets/wallet-trust.ts";
+import { inConfigured } from "./configured.ts";
+import { openVault } from "./demonstration.ts";
+import { complain, type House, inHouse } from "./house.ts";
+import { print } from "./print.ts";
+
+type Output = { readonly json?: boolean };
+
+export type WalletOptions = Output & {
+  readonly walletaMerchant?: string;
+  readonly walletbRecipient?: string;
+  readonly walletbMerchant?: string;
+};
+
+const dayMs = 86_400_000;
+/** From when on an operator is told that a certificate ends. */
+export const warnDays = 30;
+
+export function setWallets(login: string, options: WalletOptions): Promise<void> {
+  return inConfigured(async ({ configuration, administration }) => {
+    const merchant = configuration.merchants.find((each) => each.login === login);
+    if (merchant === undefined) return complainOfMerchant(login);
+    const wallets = readSettings(options, merchant);
+    if (wallets instanceof StartProblem) return complain(wallets);
+    await administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
+    print({ merchant: login, ...wallets.walleta, ...wallets.walletb }, options.json);
+  });
+}
+
+function readSettings(options: WalletOptions, merchant: Merchant): WalletSettings | StartProblem {
+  const { walletaMerchant, walletbRecipient, walletbMerchant } = options;
+  const known = merchant.settings.wallets ?? {};
+  const walleta =
+    walletaMerchant === undefined ? known.walleta : { merchantIdentifier: walletaMerchant };
+  const recipientId = walletbRecipient ?? known.walletb?.recipientId;
+  if (recipientId !== undefined && !/^(merchant|gateway):\S{1,100}$/.test(recipientId)) {
+    return new StartProblem("--walletb-recipient is merchant:<id> or gateway:<id>.");
+  }
+  if (recipientId === undefined && walletbMerchant !== undefined) {
+    return new StartProblem("--walletb-merchant also needs --walletb-recipient.");
+  }
+  const own = walletbMerchant === undefined ? {} : { gatewayMerchantId: walletbMerchant };
+  return {
+    ...(walleta === undefined ? {} : { walleta }),
+    ...(recipientId === undefined ? {} : { walletb: { ...known.walletb, recipientId, ...own } }),
+  };
+}
+
+export function makeWalletKey(login: string, wallet: string, { json }: Output): Promise<void> {
+  return inConfigured(async ({ configuration, house }) => {
+    const merchant = configuration.merchants.find((each) => each.login === login);
+    if (merchant === undefined) return complainOfMerchant(login);
+    if (!isWallet(wallet)) {
+      return complain(new StartProblem("The wallet is walleta or walletb."));
+    }
+    print(await addWalletKey(house, merchant, wallet), json);
+  });
+}
+
+/** What the wallet has to be told: a certificate request, or the public key. */
+export async function addWalletKey(
+  house: House,
+  { id: merchantId, login }: Merchant,
+  wallet: Wallet,
+): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
+  const { sealSecret } = await openVault(house);
+  const keys = makeWalletKeyAdministration(house.database.query, sealSecret);
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const shown = publicKey.export({ type: "spki", format: "pem" }).toString();
+  const id = await keys.add({ merchantId, wallet, privateKey: new Secret(pem), publicKey: shown });
+  if (wallet === "walleta") return { id, request: makeCertificateRequest(privateKey, login) };
+  return { id, publicKey: pointOf(publicKey) };
+}
+
+/** The last 65 bytes of the structure are the point itself, which is what walletb wants. */
+export function pointOf(publicKey: KeyObject): string {
+  return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
+}
+
+export function certifyWalletKey(id: string, file: string): Promise<void> {
+  return inHouse(async (house) => {
+    const { sealSecret } = await openVault(house);
+    const keys = makeWalletKeyAdministration(house.database.query, sealSecret);
+    const key = (await keys.list()).find((each) => each.id === id && each.wallet === "walleta");
+    if (key === undefined) {
+      return complain(
+        new StartProblem(`There is no walleta key ${id}: see \`gw wallet key list\`.`),
+      );
+    }
+    const certificate = await readCertificate(file, key);
+    if (certificate instanceof StartProblem) return complain(certificate);
+    const expiresAt = Date.parse(certificate.validTo);
+    await keys.certify(id, certificate.toString(), expiresAt);
+    print({ id, expires: new Date(expiresAt).toISOString().slice(0, 10) });
+  });
+}
+
+async function readCertificate(
+  file: string,
+  { publicKey }: ListedKey,
+): Promise<X509Certificate | StartProblem> {
+  try {
+    const certificate = new X509Certificate(await readFile(file));
+    const own = certificate.publicKey.export({ type: "spki", format: "pem" }).toString();
+    if (own === publicKey) return certificate;
+    return new StartProblem(`${file} is the certificate of another key.`);
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    return new StartProblem(`${file} is no certificate: ${cause}.`);
+  }
+}
+
+export function listWalletKeys({ json = false }: Output): Promise<void> {
+  return inConfigured(async ({ configuration, house }) => {
+    const { sealSecret } = await openVault(house);
+    const keys = await makeWalletKeyAdministration(house.database.query, sealSecret).list();
+    const logins = new Map(configuration.merchants.map(({ id, login }) => [id, login]));
+    print(
+      keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
+        id,
+        merchant: logins.get(merchantId) ?? merchantId,
+        wallet,
+        made: createdAt,
+        certificate: wallet === "walletb" ? "not needed" : certificate ? "yes" : "missing",
+        expires: expiresAt === null ? "" : `${expiresAt}${warningOf(expiresAt)}`,
+      })),
+      json,
+    );
+  });
+}
+
+function warningOf(expiresAt: string): string {
+  const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs);
+  if (days < 0) return " (over)";
+  return days <= warnDays ? ` (in ${days} days: make another)` : "";
+}
+
+export function removeWalletKey(id: string): Promise<void> {
+  return inHouse(async (house) => {
+    const { sealSecret } = await openVault(house);
+    const keys = makeWalletKeyAdministration(house.database.query, sealSecret);
+    if (!/^\d{1,18}$/.test(id) || !(await keys.remove(id))) {
+      return complain(new StartProblem(`There is no key ${id}: see \`gw wallet key list\`.`));
+    }
+    print({ removed: id });
+  });
+}
+
+function isWallet(text: string): text is Wallet {
+  return text === "walleta" || text === "walletb";
+}
+
+function complainOfMerchant(login: string): void {
+  complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
+}

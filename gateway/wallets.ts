@@ -1,0 +1,95 @@
+/** Wallets wired together: keys, roots, what was paid with before. Part of what `main.ts` wires. */
+import { join, resolve } from "node:path";
+import type { Config } from "./config.ts";
+import type { Log } from "./log/log.ts";
+import type { Metrics } from "./log/metrics.ts";
+import type { Database } from "./storage/database.ts";
+import { loadWalletKeys } from "./storage/wallet-keys.ts";
+import { makeLetGoOfMessage, makeTakeMessage } from "./storage/wallet-messages.ts";
+import { eciOf } from "./threeds/eci.ts";
+import type { Clock } from "./values/time.ts";
+import type { Vault } from "./vault/vault.ts";
+import { makeLiveRoots } from "./wallets/live-roots.ts";
+import { makeOpenApart } from "./wallets/open-apart.ts";
+import { makeOpenWallet, type OpenWallet } from "./wallets/open-wallet.ts";
+import type { WalletKey } from "./wallets/wallet-trust.ts";
+
+export type Wallets = {
+  readonly open: OpenWallet;
+  /** Keys may have been made, certified or removed. */
+  reload(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Needs = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly databases: { readonly node: Database; readonly vault: Database };
+  readonly vault: Vault;
+};
+
+export async function openWallets({ config, clock, log, metrics, databases, vault }: Needs) {
+  const staging = config.environment === "staging";
+  const roots = makeLiveRoots({
+    sources: rootPlaces(config),
+    // A staging gateway without the sandbox bank has none.
+    warn: (wallet, cause) => log.warn({ wallet, cause }, "could not read a wallet's roots"),
+  });
+  let keys: readonly WalletKey[] = await readKeys();
+  const openApart = makeOpenApart((wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs));
+  let callOff = () => {};
+  await refresh();
+
+  const open = makeOpenWallet({
+    clock,
+    keysOf: (merchant, wallet) =>
+      keys.filter((key) => key.merchantId === merchant && key.wallet === wallet),
+    roots,
+    openApart,
+    signingWindowMs: config.walletSigningWindowMs,
+    allowSandboxSigner: staging,
+    digest: vault.digest,
+    letGoOfMessage: makeLetGoOfMessage(databases.node.query),
+    takeMessage: makeTakeMessage(databases.node.hot, { batchMax: 256, inFlightMax: 1, clock }),
+    eciOf: ({ number }) => eciOf(number.network, "full"),
+  });
+  const wallets: Wallets = {
+    open,
+    async reload() {
+      await readKeys().then(
+        (read) => {
+          keys = read;
+        },
+        (error) => log.error({ err: error }, "could not read the wallets' keys again"),
+      );
+    },
+    async stop() {
+      callOff();
+      await openApart.stop();
+    },
+  };
+  return wallets;
+
+  function readKeys(): Promise<readonly WalletKey[]> {
+    return loadWalletKeys(databases.vault.query, vault.openSecret);
+  }
+
+  async function refresh(): Promise<void> {
+    const againMs = await roots.refresh();
+    callOff = clock.after(againMs, () => void refresh());
+  }
+}
+
+/** In staging those of the sandbox bank, unless others are set. */
+function rootPlaces(config: Config) {
+  const sandbox = join(resolve(config.dataDir), "bank", "wallets");
+  const staged = config.environment === "staging";
+  const otherwise = (place: string, file: string) =>
+    place === "" && staged ? join(sandbox, file) : place;
+  return {
+    walletaFile: otherwise(config.walletaRootsFile, "walleta-root.pem"),
+    walletbPlace: otherwise(config.walletbRootKeys, "walletb-root-keys.json"),
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * Opens a wallet's payment data before its order is written: what is in it is all that the order
+ * has of a card. Whatever is wrong with it becomes the order's reason to be declined.
+ */
+import type { CardInHand } from "../orders/doer.ts";
+import type { Endpoint } from "../orders/merchant.ts";
+import type { Authentication, CardFacts, WalletPayment, WalletType } from "../orders/order.ts";
+import { isPast } from "../values/card-expiry.ts";
+import { isLuhnValid } from "../values/card-number.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Money } from "../values/money.ts";
+import type { Secret } from "../values/secret.ts";
+import { asInstant, type Clock } from "../values/time.ts";
+import type { OpenApart } from "./open-apart.ts";
+import { type OpenedWallet, refuse, type WalletCard } from "./opened-wallet.ts";
+import { readWalletA } from "./read-walleta.ts";
+import { readWalletB } from "./read-walletb.ts";
+import type { Wallet, WalletKey, WalletRoots } from "./wallet-trust.ts";
+
+export type AskedWallet = {
+  readonly type: WalletType;
+  /** The JSON text, as the wallet or the merchant has written it. */
+  readonly text: Secret<string>;
+  readonly endpoint: Endpoint;
+  readonly amount: Money;
+  readonly holderName: string | undefined;
+  /** All that makes two requests the same: a repeat may carry the same payment data. */
+  readonly sameness: Secret<string>;
+};
+
+export type WalletResult = {
+  readonly wallet: WalletPayment;
+  /** Nothing when it was refused. */
+  readonly paid:
+    | {
+        readonly facts: Omit<CardFacts, "cardId" | "hashId">;
+        readonly inHand: CardInHand;
+        readonly authentication: Authentication | undefined;
+        /** The order did not come to be: the payment data may be used for another. */
+        letGo(): Promise<void>;
+      }
+    | undefined;
+};
+
+type Needs = {
+  readonly clock: Clock;
+  readonly keysOf: (merchant: MerchantId, wallet: Wallet) => readonly WalletKey[];
+  readonly roots: WalletRoots;
+  readonly openApart: OpenApart;
+  readonly signingWindowMs: number;
+  readonly allowSandboxSigner: boolean;
+  readonly digest: (sameness: Secret<string>) => Uint8Array;
+  /** Whether no other request has brought it. */
+  readonly takeMessage: (message: TakenMessage) => Promise<boolean>;
+  /** Forgets it, unless another request has brought it. */
+  readonly letGoOfMessage: (message: TakenMessage) => Promise<void>;
+  readonly eciOf: (card: CardInHand) => string | undefined;
+};
+
+export type TakenMessage = {
+  readonly merchantId: MerchantId;
+  readonly wallet: Wallet;
+  readonly id: string;
+  readonly digest: Uint8Array;
+  readonly rememberUntil: number;
+};
+
+export type OpenWallet = (asked: AskedWallet) => Promise<WalletResult>;
+
+export function makeOpenWallet(needs: Needs): OpenWallet {
+  return async (asked) => {
+    const { type } = asked;
+    const opened = await open(asked);
+    const checked = "refusal" in opened ? opened : await check(asked, opened);
+    if ("refusal" in checked) {
+      return { wallet: { type, refusal: checked.refusal }, paid: undefined };
+    }
+    const { proof } = checked;
+    const device = proof === undefined ? {} : { isDevice: true as const };
+    return { wallet: { type, ...device }, paid: paidWith(asked, checked) };
+  };
+
+  async function open({ type, text, endpoint, amount }: AskedWallet): Promise<OpenedWallet> {
+    const wallet = walletOf(type);
+    const question = {
+      text: text.reveal(),
+      isEncrypted: type.endsWith("_encrypted"),
+      merchant: endpoint.merchant,
+      keys: needs.keysOf(endpoint.merchant.id, wallet),
+      roots: needs.roots,
+      now: needs.clock.now(),
+      openApart: needs.openApart,
+    };
+    if (wallet === "walletb") return readWalletB(question);
+    const { signingWindowMs, allowSandboxSigner } = needs;
+    return readWalletA({ ...question, amount, signingWindowMs, allowSandboxSigner });
+  }
+
+  async function check(asked: AskedWallet, opened: WalletCard): Promise<OpenedWallet> {
+    const { number, expiryMonth, expiryYear } = opened.card;
+    const isGood = isLuhnValid(number.reveal());
+    if (!isGood || isPast(expiryMonth, expiryYear, asInstant(needs.clock.now()))) {
+      return refuse("wallet_bad_card");
+    }
+    const isFirst = await needs.takeMessage(messageOf(asked, opened));
+    return isFirst ? opened : refuse("wallet_replayed");
+  }
+
+  function messageOf({ endpoint, type, sameness }: AskedWallet, { message }: WalletCard) {
+    const digest = needs.digest(sameness);
+    return { merchantId: endpoint.merchant.id, wallet: walletOf(type), digest, ...message };
+  }
+
+  function paidWith(asked: AskedWallet, opened: WalletCard): WalletResult["paid"] {
+    const { holderName } = asked;
+    const { card, proof } = opened;
+    const { number, expiryMonth, expiryYear } = card;
+    return {
+      facts: {
+        bin: number.bin,
+        lastFour: number.lastFour,
+        network: number.network,
+        holderName: holderName ?? opened.holderName ?? "",
+        expiryMonth,
+        expiryYear: `20${expiryYear}`,
+      },
+      inHand: card,
+      authentication: proof && { ...proof, eci: proof.eci ?? needs.eciOf(card) },
+      letGo: () => needs.letGoOfMessage(messageOf(asked, opened)),
+    };
+  }
+}
+
+function walletOf(type: WalletType): Wallet {
+  return type.startsWith("walleta") ? "walleta" : "walletb";
+}

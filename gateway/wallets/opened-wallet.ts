@@ -1,0 +1,21 @@
+/** What a wallet's payment data turned out to be. */
+import type { CardInHand } from "../orders/doer.ts";
+import type { Authentication, Reason } from "../orders/order.ts";
+import type { FailureCode } from "../values/failure.ts";
+
+/** A card, and what the wallet has proved of its holder. */
+export type WalletCard = {
+  readonly card: CardInHand;
+  readonly holderName: string | undefined;
+  /** Nothing: the number is the card's own, and its holder not authenticated. */
+  readonly proof: Authentication | undefined;
+  /** It must not be seen again before then, and what it is remembered by. */
+  readonly message: { readonly id: string; readonly rememberUntil: number };
+};
+
+export type WalletRefusal = { readonly refusal: Reason };
+export type OpenedWallet = WalletCard | WalletRefusal;
+
+export function refuse(code: FailureCode, detail = ""): WalletRefusal {
+  return { refusal: { code, detail } };
+}

@@ -1,0 +1,69 @@
+/** Payment data of walletb, encrypted or decrypted by the merchant himself. */
+import { type Payload, readPayload, WalletFault } from "@tollgate/protocols/walletb";
+import type { Merchant } from "../orders/merchant.ts";
+import { CardNumber } from "../values/card-number.ts";
+import type { OpenApart } from "./open-apart.ts";
+import { type OpenedWallet, refuse } from "./opened-wallet.ts";
+import { payloadRefusalOf, refusalOf } from "./refusals.ts";
+import type { WalletKey, WalletRoots } from "./wallet-trust.ts";
+
+export type WalletBQuestion = {
+  readonly text: string;
+  readonly isEncrypted: boolean;
+  readonly merchant: Merchant;
+  readonly keys: readonly WalletKey[];
+  readonly roots: WalletRoots;
+  readonly now: number;
+  readonly openApart: OpenApart;
+};
+
+export async function readWalletB(question: WalletBQuestion): Promise<OpenedWallet> {
+  const payload = question.isEncrypted ? await open(question) : readOpen(question);
+  if ("refusal" in payload) return payload;
+  const { merchant } = question;
+  const settings = merchant.settings.wallets?.walletb;
+  const own = settings?.gatewayMerchantId ?? merchant.login;
+  const isForGateway = question.isEncrypted && settings?.recipientId.startsWith("gateway:");
+  const meant = payload.gatewayMerchantId ?? (isForGateway ? "" : own);
+  return meant === own ? cardOf(payload) : refuse("wallet_other_merchant");
+}
+
+type Read = Payload | ReturnType<typeof refuse>;
+
+async function open(question: WalletBQuestion): Promise<Read> {
+  const { text, merchant, keys, roots, now } = question;
+  const settings = merchant.settings.wallets?.walletb;
+  if (settings === undefined) return refuse("wallet_not_configured", "walletb: no recipient id");
+  if (keys.length === 0) return refuse("wallet_not_configured", "walletb: no key");
+  const rootKeys = roots.walletb();
+  if (rootKeys.length === 0) return refuse("wallet_not_configured", "walletb: no root keys");
+  const opened = await question.openApart.walletb(text, {
+    now,
+    rootKeys,
+    recipientId: settings.recipientId,
+    recipientKeys: keys.map(({ privateKey }) => privateKey),
+    versions: settings.versions ?? ["ECv2"],
+  });
+  return "reason" in opened ? refusalOf(opened) : opened.payload;
+}
+
+function readOpen({ text, now }: WalletBQuestion): Read {
+  const payload = readPayload(text, { now });
+  if (!(payload instanceof WalletFault)) return payload;
+  return payloadRefusalOf(payload, text, "paymentMethodDetails");
+}
+
+function cardOf(payload: Payload): OpenedWallet {
+  const { pan, expirationMonth, expirationYear, cryptogram, eciIndicator: eci } = payload;
+  return {
+    card: {
+      number: new CardNumber(pan),
+      expiryMonth: String(expirationMonth).padStart(2, "0"),
+      expiryYear: String(expirationYear).slice(-2),
+      cvv: undefined,
+    },
+    holderName: undefined,
+    proof: cryptogram === undefined ? undefined : { eci, value: cryptogram },
+    message: { id: payload.messageId, rememberUntil: payload.messageExpiration },
+  };
+}
