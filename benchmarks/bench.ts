@@ -14,6 +14,7 @@ import { areClean, auditBooks, type Books, readLedger, readOrders } from "./book
 import { startGatewayProcess } from "./gateway-process.ts";
 import type { LoadJobs } from "./load.ts";
 import * as measure from "./measure.ts";
+import { measureWallets } from "./measure-wallets.ts";
 import { startPart } from "./part-process.ts";
 import { type Plan, readPlan } from "./plan.ts";
 import * as report from "./report.ts";
@@ -88,10 +89,21 @@ async function setStage(
   await database.connect();
   stack.defer(() => database.end());
   const load = startPart<LoadJobs>("load.ts", stack);
+  const otherLoad = startPart<LoadJobs>("load.ts", stack);
   const inserts = startPart<InsertJobs>("baseline-inserts.ts", stack);
   const route = startPart<RouteJobs>("baseline-route.ts", stack);
   const { port: routePort } = await route.ask("listen", undefined);
-  return { plan, gateway, database, load, inserts, routePort, acknowledged: [], authenticated: [] };
+  return {
+    plan,
+    gateway,
+    database,
+    load,
+    otherLoad,
+    inserts,
+    routePort,
+    acknowledged: [],
+    authenticated: [],
+  };
 }
 
 async function measureAll(stage: measure.Stage): Promise<readonly report.Round[]> {
@@ -153,6 +165,11 @@ async function measureRound(
   const arrivals = await measure.measureArrivals(stage, `open${round}`);
   const { p50, p99 } = arrivals.finalMs;
   tell(`overhead at ${plan.arrivalsPerSecond}/s: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
+  const wallets = await measureWallets(stage, round);
+  tell(
+    `wallet sales ${perSecond(wallets.perSecond)}, opening ${wallets.openingMs.toFixed(1)} ms; ` +
+      `overhead with 50/s alongside: p99 ${wallets.alongsideP99Ms.toFixed(1)} ms`,
+  );
   const baselines = { insertsPerSecond, routePerSecond, routeArrivalsMs };
   return {
     ...baselines,
@@ -162,6 +179,7 @@ async function measureRound(
     cards,
     pollsPerSecond,
     arrivals,
+    wallets,
   };
 }
 

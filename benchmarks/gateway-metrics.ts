@@ -21,6 +21,13 @@ export async function readMetrics(port: number): Promise<Metrics> {
   );
 }
 
+/** How much a figure has grown, over all its labels. */
+export function grownBetween(before: Metrics, after: Metrics, name: string): number {
+  const sum = (metrics: Metrics) =>
+    [...metrics].reduce((all, [key, value]) => (key.startsWith(name) ? all + value : all), 0);
+  return sum(after) - sum(before);
+}
+
 export function meansBetween(before: Metrics, after: Metrics): Means {
   return {
     bankAnswerMs: meanOf("tollgate_acquirer_answer_ms", 'mti="0200"'),

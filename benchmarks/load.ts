@@ -15,8 +15,10 @@ import {
   makeOrderRequests,
   makeRebillRequests,
   makeSaleRequests,
+  makeWalletRequests,
   type OrderName,
   type Target,
+  type WalletToken,
 } from "./requests.ts";
 
 export type LoadJobs = {
@@ -39,6 +41,8 @@ export type LoadJobs = {
     Load,
   ];
   readonly arrivals: readonly [ArrivalsJob, Load & ArrivalTimes];
+  readonly walletSales: readonly [SalesJob & Tokens, Load];
+  readonly walletArrivals: readonly [SalesJob & Tokens & { readonly perSecond: number }, Load];
   /** The order ids of the last sales, by their index; empty where none was acknowledged. */
   readonly acknowledged: readonly [undefined, readonly string[]];
   readonly polls: readonly [PollsJob, Load];
@@ -56,6 +60,7 @@ type PollsJob = Omit<SalesJob, "prefix"> & {
   readonly seconds: number;
 };
 
+type Tokens = { readonly tokens: readonly WalletToken[] };
 type References = { readonly references: readonly string[] };
 
 /** `refused` are replies other than the one that was hoped for; the first is kept to be shown. */
@@ -86,6 +91,22 @@ offer<LoadJobs>({
     const { onReply } = taken;
     const times = await runArrivals({ port, connections, requests, perSecond, onReply });
     return { ...times, sent: count, ...taken.refusals() };
+  },
+
+  async walletSales({ target, connections, prefix, tokens }) {
+    const requests = makeWalletRequests(target, { prefix, tokens });
+    const taken = takeAcknowledgements(tokens.length);
+    return run({ target, connections, requests, until: { count: tokens.length } }, taken);
+  },
+
+  async walletArrivals({ target, connections, prefix, tokens, perSecond }) {
+    const requests = makeWalletRequests(target, { prefix, tokens });
+    const taken = takeAcknowledgements(tokens.length);
+    await pause(calmMs);
+    const { port } = target;
+    const { onReply } = taken;
+    const times = await runArrivals({ port, connections, requests, perSecond, onReply });
+    return { ...times, sent: tokens.length, ...taken.refusals() };
   },
 
   async acknowledged() {

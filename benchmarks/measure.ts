@@ -20,6 +20,8 @@ export type Stage = {
   readonly gateway: GatewayProcess;
   readonly database: Client;
   readonly load: Part<LoadJobs>;
+  /** A second generator, for what comes alongside. */
+  readonly otherLoad: Part<LoadJobs>;
   readonly inserts: Part<InsertJobs>;
   readonly routePort: number;
   readonly acknowledged: OrderName[];
@@ -123,7 +125,7 @@ export async function measureFrictionless(
   const sold = await load.ask("sales", { target, connections, prefix, count, kind: "sale" });
   rateOf(sold);
   const from = stage.authenticated.length;
-  await takeAcknowledged(stage, prefix, stage.authenticated);
+  await takeAcknowledged(stage, prefix, { into: stage.authenticated });
   const orders = stage.authenticated.slice(from);
 
   const { ids, ...asked } = await load.ask("methods", { target, connections, orders });
@@ -186,7 +188,7 @@ export async function measureArrivals(
 }
 
 /** The moment at which every order was seen to be final. */
-async function untilNoneOpen({ database }: Stage): Promise<number> {
+export async function untilNoneOpen({ database }: Stage): Promise<number> {
   const giveUpAt = Date.now() + settleWithinMs;
   for (;;) {
     const { rowCount } = await database.query({
@@ -199,7 +201,7 @@ async function untilNoneOpen({ database }: Stage): Promise<number> {
   }
 }
 
-async function countApproved({ database }: Stage, prefix: string): Promise<number> {
+export async function countApproved({ database }: Stage, prefix: string): Promise<number> {
   const { rows } = await database.query(
     "select count(*) from orders where stage = 'approved' and client_orderid like $1",
     [`${prefix}-%`],
@@ -207,15 +209,15 @@ async function countApproved({ database }: Stage, prefix: string): Promise<numbe
   return Number(rows[0]?.count);
 }
 
-async function takeAcknowledged(
+export async function takeAcknowledged(
   stage: Stage,
   prefix: string,
-  taken: OrderName[] = stage.acknowledged,
+  { into = stage.acknowledged, load = stage.load } = {},
 ): Promise<readonly string[]> {
-  const orderIds = await stage.load.ask("acknowledged", undefined);
+  const orderIds = await load.ask("acknowledged", undefined);
   for (const [index, orderId] of orderIds.entries()) {
     if (orderId === "") continue;
-    taken.push({ clientOrderId: clientOrderIdOf(prefix, index), orderId });
+    into.push({ clientOrderId: clientOrderIdOf(prefix, index), orderId });
   }
   return orderIds;
 }

@@ -4,6 +4,7 @@
  */
 import type { Books } from "./books.ts";
 import type { Cards, Sales } from "./measure.ts";
+import type { Wallets } from "./measure-wallets.ts";
 import type { Overhead, Percentiles } from "./overhead.ts";
 import { median } from "./statistics.ts";
 
@@ -17,6 +18,7 @@ export type Round = {
   readonly frictionlessPerSecond: number;
   readonly pollsPerSecond: number;
   readonly arrivals: Overhead & { readonly bankAnswerMs: number };
+  readonly wallets: Wallets;
 };
 
 export type Memory = { readonly atRestBytes: number; readonly underLoadBytes: number };
@@ -40,6 +42,10 @@ const rows: readonly Row[] = [
   ["card information",                       "/s", ({ cards }) => cards.cardInfoPerSecond],
   ["frictionless 3-D Secure sales",          "/s", ({ frictionlessPerSecond }) => frictionlessPerSecond],
   ["frictionless 3-D Secure ÷ plain sales",  "",   ({ frictionlessPerSecond, sales }) => frictionlessPerSecond / sales.completedPerSecond],
+  ["wallet sales, both wallets by turns",    "/s", ({ wallets }) => wallets.perSecond],
+  ["opening a token, mean",                  "ms", ({ wallets }) => wallets.openingMs],
+  ["share of a core spent opening them",     "",   ({ wallets }) => wallets.openingShare],
+  ["overhead, 50/s wallet sales beside, p99", "ms", ({ wallets }) => wallets.alongsideP99Ms],
   ["status polls",                           "/s", ({ pollsPerSecond }) => pollsPerSecond],
   ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
   ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
@@ -66,6 +72,7 @@ export function judge(rounds: readonly Round[], memory: Memory): readonly Verdic
   const accepted = ratio(({ sales, routePerSecond }) => sales.acceptedPerSecond / routePerSecond);
   const polls = ratio(({ pollsPerSecond, routePerSecond }) => pollsPerSecond / routePerSecond);
   const recurrent = ratio(({ cards, sales }) => cards.rebillsPerSecond / sales.completedPerSecond);
+  const beside = ratio(({ wallets, arrivals }) => wallets.alongsideP99Ms / arrivals.finalMs.p99);
   const overhead = ratio(({ arrivals }) => arrivals.finalMs.p99);
   const atRest = memory.atRestBytes / 1e6;
 
@@ -76,6 +83,7 @@ export function judge(rounds: readonly Round[], memory: Memory): readonly Verdic
     { name: "recurrent payments ÷ plain sales",     value: recurrent, target: "≥ 0.8",    reached: recurrent >= 0.8 },
     { name: "status polls ÷ bare route",            value: polls,     target: "≥ 0.5",    reached: polls >= 0.5 },
     { name: "overhead p99 at 500/s, ms",            value: overhead,  target: "≤ 15 ms",  reached: overhead <= 15 },
+    { name: "p99 with wallet sales beside ÷ without", value: beside,  target: "≤ 2",      reached: beside <= 2 },
     { name: "gateway at rest, MB",                  value: atRest,    target: "≤ 150 MB", reached: atRest <= 150 },
   ];
 }
@@ -120,6 +128,7 @@ export const definitions = `
                 sees every one of them committed and final; only approved ones are counted
   captured      preauthorised until all are final, then captured until all are final again
   frictionless  the sale, one status, the upload of the method's result, until all are final
+  wallet sales  encrypted tokens of both wallets with cryptograms, until all are final
   overhead      open arrivals, from the moment a request was due until the gateway knew its final
                 commit (its log's line, rounded up to the next ms); the bank's own time and the load
                 generator's delay are not subtracted

@@ -32,6 +32,30 @@ export function makeSaleRequests(
   });
 }
 
+/** As a wallet has handed it over; each is paid with once. */
+export type WalletToken = {
+  readonly type: "walleta_encrypted" | "walletb_encrypted";
+  readonly text: string;
+};
+
+/** Tokens name an amount, so every sale is for the same. */
+export const walletMinor = 1_042;
+
+export function makeWalletRequests(
+  target: Target,
+  { prefix, tokens }: { prefix: string; tokens: readonly WalletToken[] },
+): Requests {
+  return pack(tokens.length, (index) => {
+    const { type = "walletb_encrypted", text = "" } = tokens[index] ?? {};
+    const pairs = [
+      ...payerPairs(target, clientOrderIdOf(prefix, index), walletMinor),
+      ["payment_data", Buffer.from(text).toString("base64")] as const,
+      ["payment_data_type", type] as const,
+    ];
+    return post(target.port, `/gw/api/v2/sale/${target.endpoint}`, writeForm(pairs));
+  });
+}
+
 /** A question about an order, or what is signed like one. */
 export function makeOrderRequests(
   target: Target,
@@ -122,7 +146,17 @@ export function clientOrderIdOf(prefix: string, index: number): string {
 
 /** Every request another order, another card and, over a hundred dollars' range, another amount. */
 function salePairs(target: Target, clientOrderId: string, index: number): readonly FormPair[] {
-  const minor = 100 + (index % 9_900);
+  return [
+    ...payerPairs(target, clientOrderId, 100 + (index % 9_900)),
+    ["credit_card_number", cardNumberOf(index)],
+    ["card_printed_name", "JANE DOE"],
+    ["expire_month", "12"],
+    ["expire_year", "2039"],
+    ["cvv2", "123"],
+  ];
+}
+
+function payerPairs(target: Target, clientOrderId: string, minor: number): readonly FormPair[] {
   const email = "jane@example.com";
   const signed = `${target.endpoint}${clientOrderId}${minor}${email}${target.controlKey}`;
   return [
@@ -140,11 +174,6 @@ function salePairs(target: Target, clientOrderId: string, index: number): readon
     ["zip_code", "62701"],
     ["country", "US"],
     ["phone", "+1 555 0100"],
-    ["credit_card_number", cardNumberOf(index)],
-    ["card_printed_name", "JANE DOE"],
-    ["expire_month", "12"],
-    ["expire_year", "2039"],
-    ["cvv2", "123"],
     // Mandatory where 3-D Secure is possible.
     ["redirect_url", "https://shop.example/return"],
     ["control", hash("sha1", signed)],
