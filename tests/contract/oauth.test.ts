@@ -1,7 +1,9 @@
 /** v4: every operation signed by OAuth, and everything that is not signed just so denied. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
+import { assertRefused } from "../support/expect.ts";
 import { about, rebillFields, saleFields } from "../support/merchant.ts";
 import {
   authorizationFor,
@@ -43,6 +45,12 @@ test("every operation is there in v4, at an endpoint and at a group", async (t) 
     await at.capture(about(held, {}));
     await at.return(about(sold, {}));
     await world.settle();
+    // There is nothing to upload for it, and the answer says so: the request was let in.
+    const order = { "client-order-id": sold["merchant-order-id"], orderid: sold["gw-order-id"] };
+    const ran = { threeDSServerTransID: randomUUID(), threeDSCompInd: "Y" };
+    await assertRefused(at.uploadMethodUrlResult({ ...order, ...ran }), 9);
+    await assertRefused(at.uploadCresResult({ ...order, cres: "e30" }), 9);
+    await assertRefused(at.uploadParesResult({ ...order, paRes: "eJw", md: "md" }), 9);
     assert.equal((await at.status(about(sold, {})))["order-stage"], "reversal_approved");
     assert.equal((await at.status(about(held, {})))["order-stage"], "capture_approved");
   }
@@ -54,6 +62,7 @@ test("every operation is there in v4, at an endpoint and at a group", async (t) 
 const called = [
   ...["sale", "preauth", "accountVerification", "capture", "return", "status"],
   ...["createCardRefV4", "getCardInfo", "makeRebill", "makeRebillSale", "makeRebillPreauth"],
+  ...["uploadMethodUrlResult", "uploadCresResult", "uploadParesResult"],
 ];
 
 test("the synchronous twins are there too", async (t) => {
