@@ -25,6 +25,15 @@ export { AccessDenied, Refused, StillProcessing, Unreachable } from "./errors.ts
 export type * from "./operations.generated.ts";
 export { errorCodes } from "./operations.generated.ts";
 export { isFinal, needsCardholder, type WaitOptions } from "./poll.ts";
+export {
+  type CallbackRequest,
+  type CallbackResult,
+  makeReceiver,
+  type Receiver,
+  type ReceiverOptions,
+  type Seen,
+  type Verified,
+} from "./receiver.ts";
 export { toMinorUnits } from "./sign.ts";
 export type { Fetch, OAuthCredentials, Timing };
 

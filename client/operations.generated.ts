@@ -435,7 +435,7 @@ export type StatusReply = {
   readonly "processor-rrn"?: string | undefined;
   /** Bank's approval code. */
   readonly "approval-code"?: string | undefined;
-  /** Receipt identifier, for approved orders. */
+  /** Receipt identifier, for approved orders; the receipt, for the cardholder to read and print, is at `{base_url}/gw/view-receipt/{endpoint_id}/{receipt_id}/`. */
   readonly "receipt-id"?: string | undefined;
   /** Payment recipient as the cardholder's statement shows it. */
   readonly descriptor?: string | undefined;

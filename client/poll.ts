@@ -1,9 +1,11 @@
 /**
  * Asks for the status of a transaction until it is final or the cardholder has a 3-D Secure step to
- * do. The gaps between questions grow: most end in a moment, the others take their time.
+ * do. The gaps between questions grow: most end in a moment, the others take their time. With a
+ * receiver of callbacks a question follows what it hears; the gaps then only catch what got lost.
  */
 import { StillProcessing } from "./errors.ts";
 import type { StatusReply, StatusRequest } from "./operations.generated.ts";
+import type { WaitFor } from "./receiver-memory.ts";
 import type { Timing } from "./timing.ts";
 
 /**
@@ -27,20 +29,24 @@ export type WaitOptions = {
   /** The first gap; each following one is half as long again, up to ten times the first. */
   readonly everyMs?: number;
   readonly signal?: AbortSignal;
+  /** Who hears the callbacks; its word makes us ask at once. */
+  readonly receiver?: { readonly waitFor: WaitFor };
 };
 
 export type WaitForResult = (awaited: Awaited, options?: WaitOptions) => Promise<StatusReply>;
-type Ask = (request: StatusRequest, options: WaitOptions) => Promise<StatusReply>;
+type Ask = (request: StatusRequest, options: Pick<WaitOptions, "signal">) => Promise<StatusReply>;
 
 const growth = 1.5;
 const growthMax = 10;
 const finals: ReadonlySet<string> = new Set(["approved", "declined", "error", "filtered"]);
 
 export function makeWaitForResult(ask: Ask, timing: Timing): WaitForResult {
-  return async (awaited, { timeoutMs = 120_000, everyMs = 500, signal } = {}) => {
+  return async (awaited, { timeoutMs = 120_000, everyMs = 500, signal, receiver } = {}) => {
     const question = questionOf(awaited);
     const options = signal === undefined ? {} : { signal };
     const giveUpAt = timing.now() + timeoutMs;
+    const rest = makeRest(timing, question, receiver);
+    if (receiver !== undefined) await rest(Math.min(everyMs, timeoutMs), signal);
     for (let gapMs = everyMs; ; gapMs = Math.min(gapMs * growth, everyMs * growthMax)) {
       const status = await ask(question, options);
       if (isFinal(status) || needsCardholder(status)) return status;
@@ -52,7 +58,31 @@ export function makeWaitForResult(ask: Ask, timing: Timing): WaitForResult {
           stage: status["order-stage"] ?? status.status,
         });
       }
-      await timing.pause(Math.min(gapMs, leftMs), signal);
+      await rest(Math.min(gapMs, leftMs), signal);
+    }
+  };
+}
+
+/** A pause that ends early, once, when the result is heard. */
+function makeRest(timing: Timing, question: StatusRequest, receiver: WaitOptions["receiver"]) {
+  const { orderid, "by-request-sn": serialNumber } = question;
+  let isHeard = receiver === undefined || orderid === undefined;
+  return async (durationMs: number, signal: AbortSignal | undefined): Promise<void> => {
+    if (isHeard || receiver === undefined || orderid === undefined) {
+      return timing.pause(durationMs, signal);
+    }
+    const over = new AbortController();
+    const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+    const heard = receiver.waitFor(orderid, { serialNumber, signal: ends }).then(() => {
+      isHeard = true;
+    });
+    const resting = timing.pause(durationMs, ends);
+    try {
+      await Promise.race([heard, resting]);
+    } finally {
+      // Whichever is left is called off, and nobody listens to it any more.
+      void Promise.allSettled([heard, resting]);
+      over.abort();
     }
   };
 }

@@ -62,3 +62,16 @@ test("requests are signed for the public address; in staging this machine's name
   ]);
   assert.deepEqual(urlsOf({ ...production, GW_MASTER_KEY: key }), ["https://pay.example"]);
 });
+
+test("a colour that cannot be read on white is refused with a sentence", () => {
+  for (const [colour, isRefused] of [
+    ["#0f766e", false],
+    ["#ffd400", true],
+    ["teal", true],
+  ] as const) {
+    const config = readConfig({ GW_PAGE_ACCENT: colour });
+    const told = config instanceof ConfigProblems ? config.sentences.join("\n") : "";
+
+    assert.equal(/^GW_PAGE_ACCENT must be a colour .* read on white/.test(told), isRefused);
+  }
+});

@@ -1,34 +1,34 @@
 /** The edges wired together: the server, the merchant interface, health, and the staging page. */
 import { randomUUIDv7 } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import type { AddressRules } from "./callbacks/addresses.ts";
+import { addCardholderEdges } from "./cardholder-edges.ts";
 import { type Config, signedUrlsOf } from "./config.ts";
 import type { Engine } from "./engine.ts";
 import { addHealthRoutes, type FindMissing } from "./http/health.ts";
 import { type Answer, type Miss, makeServer } from "./http/server.ts";
 import type { Log } from "./log/log.ts";
 import type { Metrics } from "./log/metrics.ts";
-import { signFor } from "./merchant-api/control.ts";
 import { AccessDenied } from "./merchant-api/oauth.ts";
 import { operations } from "./merchant-api/operations/index.ts";
 import { makeTakeToken } from "./merchant-api/rate-limit.ts";
 import { type Answered, addMerchantRoutes, type KeptRequest } from "./merchant-api/routes.ts";
 import { contentTypeOf, formatFor, writeReply } from "./merchant-api/write-reply.ts";
-import type { Order } from "./orders/order.ts";
-import { addCardholderRoutes } from "./pages/cardholder/routes.ts";
 import type { WelcomeFacts } from "./pages/welcome-facts.ts";
 import { addWelcomeRoutes } from "./pages/welcome-routes.ts";
-import type { JourneyServices } from "./services.ts";
+import type { JourneyServices, ReceiptServices } from "./services.ts";
 import type { Configuration } from "./storage/configuration.ts";
 import { type Database, isConnectionLoss } from "./storage/database.ts";
+import { makeFindByReceipt } from "./storage/find-receipts.ts";
 import type { LiveConfiguration } from "./storage/live-configuration.ts";
 import { makeTakeNonce } from "./storage/oauth-nonces.ts";
 import { makeKeepRequest } from "./storage/requests.ts";
 import { Failure, type FailureCode, failures } from "./values/failure.ts";
 import { asSerialNumber } from "./values/ids.ts";
 import { type Clock, makePrintDate } from "./values/time.ts";
-import { type BrowserReturn, browserReturnOf } from "./views/browser-return.ts";
 import type { Wallets } from "./wallets.ts";
 import type { Cards } from "./work/cards.ts";
+import { makeFindReceipt } from "./work/find-receipt.ts";
 
 export type EdgeNeeds = {
   readonly config: Config;
@@ -39,6 +39,7 @@ export type EdgeNeeds = {
   readonly cards: Cards;
   readonly journeys: JourneyServices;
   readonly wallets: Wallets;
+  readonly callbackRules: AddressRules;
   readonly metrics: Metrics;
   readonly configuration: LiveConfiguration;
   readonly findMissing: FindMissing;
@@ -84,6 +85,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
       },
       journeys,
       wallets: { open: guarded(needs.wallets.open) },
+      findCallbackFault: needs.callbackRules.findUrlFault,
       printDate: makePrintDate(config.zone),
     },
     findEntryPoint(form, id) {
@@ -101,7 +103,7 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     onAnswered,
     onCrash: (error, serial) => log.error({ serial, err: error }, "the request broke"),
   });
-  addCardholderRoutes(server, { pathWord: config.pathWord, journeys, returnOf });
+  addCardholderEdges(server, { ...needs, journeys, receipts: receiptsOf(needs) });
   addHealthRoutes(server, { findMissing, metrics: () => printMetrics(metrics) });
   const { welcome } = needs;
   if (welcome !== undefined) {
@@ -110,12 +112,6 @@ export function makeEdges(needs: EdgeNeeds): FastifyInstance {
     addWelcomeRoutes(server, { findFacts, clock });
   }
   return server;
-
-  function returnOf(order: Order): BrowserReturn {
-    const { merchant } = configuration.getEndpoint(order.endpointId);
-    const sign = (text: string) => signFor(merchant, text);
-    return browserReturnOf(order, { sign, merchantName: merchant.name });
-  }
 
   async function keep({ operation, serialNumber, outcome, orderId, answer }: KeptRequest) {
     const { entryPoint } = outcome;
@@ -179,6 +175,14 @@ function typeOf(answer: Answered["outcome"]["answer"]): string {
 
 async function printMetrics({ registry }: Metrics) {
   return { contentType: registry.contentType, text: await registry.metrics() };
+}
+
+function receiptsOf({ configuration, database }: EdgeNeeds): ReceiptServices {
+  const find = makeFindReceipt({
+    findEndpoint: (id) => configuration.current().endpoints.get(id),
+    findByReceipt: makeFindByReceipt(database.hot),
+  });
+  return { find: guarded(find) };
 }
 
 function guardedJourneys(journeys: JourneyServices): JourneyServices {

@@ -4,10 +4,11 @@
  * that there is nothing else to it.
  */
 
+import { callbackLeaseMs } from "./callbacks.ts";
 import type { Config } from "./config.ts";
 import { type DoerNeeds, isReadyOf, makeDoers, reverseTriedOf } from "./doers.ts";
 import { makeScreen } from "./filters/screen.ts";
-import { type Advance, makeAdvance } from "./orders/advance.ts";
+import { type Advance, makeAdvance, type Step } from "./orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "./orders/apply.ts";
 import type { Deadlines } from "./orders/deadlines.ts";
 import type { OrderEvent } from "./orders/events.ts";
@@ -23,9 +24,8 @@ import {
 } from "./storage/find-orders.ts";
 import { makeNextOrderId } from "./storage/order-ids.ts";
 import { makeLookUp3ds } from "./threeds/look-up-3ds.ts";
-import type { ThreeDs } from "./threeds.ts";
 import type { Failure } from "./values/failure.ts";
-import { makeAccept, makeFindRepeat } from "./work/accept.ts";
+import { type Begin, makeAccept, makeFindRepeat } from "./work/accept.ts";
 import { makeCarry } from "./work/carry.ts";
 import { makeClaimWork } from "./work/claim.ts";
 import { makeFindOrder } from "./work/find-order.ts";
@@ -37,6 +37,8 @@ import { makeResultWaits } from "./work/wait-for-result.ts";
 export type EngineNeeds = DoerNeeds & {
   readonly database: Database;
   readonly node: string;
+  /** A step was written: whoever is owed something by it is told. */
+  readonly tell: (step: Step) => void;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly onBatch: (queue: string) => (size: number, durationMs: number) => void;
   readonly onStep: (order: Order) => void;
@@ -53,14 +55,15 @@ export function makeEngine(needs: EngineNeeds) {
   const { config, database, node, clock, vault, threeds } = needs;
   const one = (queue: string) => ({ batchMax, inFlightMax: 1, onBatch: needs.onBatch(queue) });
   const { beginTriesMs, inFlightMax } = config;
+  const lasting = { beginTriesMs, callbackLeaseMs: callbackLeaseMs(config) };
 
   const { byId, byClientOrderId } = makeFindOrders(database.hot, one("read"));
   const findKnown = (merchantId: Order["merchantId"], clientOrderId: string) =>
     byClientOrderId({ merchantId, clientOrderId });
 
   const advance = advanceWith(needs);
-  const commit = makeCommit(database.hot, node, { ...one("move"), beginTriesMs });
-  const steps = { advance, commit: thenForget(commit, threeds), load, clock };
+  const commit = makeCommit(database.hot, node, { ...one("move"), ...lasting });
+  const steps = { advance, commit: thenTell(commit, needs), load, clock };
   const apply = makeApply(steps);
   const waits = makeResultWaits({
     load: ({ merchantId, id }) => load(merchantId, id),
@@ -81,7 +84,7 @@ export function makeEngine(needs: EngineNeeds) {
   });
   const accept = makeAccept({
     advance,
-    begin: makeBegin(database.query, node, { ...one("begin"), beginTriesMs }),
+    begin: thenTellBegun(makeBegin(database.query, node, { ...one("begin"), ...lasting }), needs),
     ...{ findKnown, vault, carry, clock, inFlightMax },
     nextOrderId: makeNextOrderId(database.query),
     findIssuer: needs.findIssuer,
@@ -124,12 +127,24 @@ function advanceWith(needs: EngineNeeds): Advance {
   });
 }
 
-/** Once an order has changed, what was held for it may no longer be needed. */
-function thenForget(commit: Commit, { forget }: ThreeDs): Commit {
+/** Once an order has changed, its merchant may be owed a callback, and what was held goes. */
+function thenTell(commit: Commit, { tell, threeds }: EngineNeeds): Commit {
   return async (step) => {
     const committed = await commit(step);
-    if (committed === "done") forget(step.order, step.events);
+    if (committed === "done") {
+      threeds.forget(step.order, step.events);
+      tell(step);
+    }
     return committed;
+  };
+}
+
+/** An order may end with the very step that begins it. */
+function thenTellBegun(begin: Begin, { tell }: EngineNeeds): Begin {
+  return async (beginning) => {
+    const begun = await begin(beginning);
+    if (begun === "done") tell(beginning.step);
+    return begun;
   };
 }
 

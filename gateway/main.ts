@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { makeStartAcquirer } from "./acquirer-links.ts";
 import { makeGates } from "./acquirers/gates.ts";
+import { makeCallbacks } from "./callbacks.ts";
 import { systemClock } from "./clock.ts";
 import { baseUrlOf, type Config } from "./config.ts";
 import { makeDirectoryLinks } from "./directory-links.ts";
@@ -83,7 +84,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     baseUrl: () => baseUrlOf(config, port),
     warn: (facts, cause) => log.warn({ ...facts, cause }, "trouble with 3-D Secure"),
   });
+  const told = { clock, metrics, database, node: presence.node, vault, getEndpoint };
+  const callbacks = makeCallbacks({ ...options, ...told });
   const engine = makeEngine({
+    tell: callbacks.tell,
     ...{ config, database, node: presence.node, clock, vault, threeds, getEndpoint, newReceiptId },
     ...{ findAcquirer: gates.find, findIssuer: issuers.find },
     ...makeObserveOrders(log, metrics),
@@ -94,24 +98,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = makeEdges({
     ...options,
     journeys: threeds.makeJourneys(engine.outside),
+    callbackRules: callbacks.rules,
     ...{ database, clock, engine, cards, wallets, metrics, configuration, findMissing },
   });
   await listen();
   await engine.work.claimOwn();
-  const stopLooking = doRegularly(engine, held, { config, clock, log });
+  const stopLooking = doRegularly({ engine, held, callbacks }, { config, clock, log });
 
   return {
-    url: baseUrlOf(config, port),
-    port,
-    node: presence.node,
-    claimDue: engine.work.claimDue,
-    settle,
-    stop,
+    ...{ url: baseUrlOf(config, port), port, node: presence.node },
+    ...{ claimDue: engine.work.claimDue, settle, stop },
   };
 
   async function settle(): Promise<void> {
-    do await idleOf(engine);
-    while ((await engine.work.claimDue()) > 0);
+    do {
+      await idleOf(engine);
+      await callbacks.idle();
+    } while ((await engine.work.claimDue()) + (await callbacks.claimDue()) > 0);
   }
 
   /** First no new work, then what is in hand, then the links it needs. */
@@ -120,7 +123,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     engine.waits.end();
     await server.close();
     // A database that is away holds a look and a step up for as long as it takes; we leave then.
-    await Promise.race([looked.then(() => idleOf(engine)), delay(config.drainMs)]);
+    const done = looked.then(() => idleOf(engine)).then(callbacks.idle);
+    await Promise.race([done, delay(config.drainMs)]);
     await leave();
   }
 
@@ -160,6 +164,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function leave(): Promise<void> {
+    callbacks.stop();
     await wallets.stop();
     await links.stop();
     await gates.stop();

@@ -1,4 +1,5 @@
 /** What a node does again and again. Part of what `main.ts` wires. */
+import type { Callbacks } from "./callbacks.ts";
 import type { Config } from "./config.ts";
 import type { Engine } from "./engine.ts";
 import type { Log } from "./log/log.ts";
@@ -9,15 +10,23 @@ import { every } from "./work/every.ts";
 /** How often held cards whose time is over are destroyed. */
 const destroyEveryMs = 10_000;
 
+type Workers = {
+  readonly engine: Engine;
+  readonly held: HeldCards;
+  readonly callbacks: Callbacks;
+};
+
 /** Looks for work that is due, and destroys cards that were held for too long. */
 export function doRegularly(
-  { work }: Engine,
-  held: HeldCards,
+  { engine, held, callbacks }: Workers,
   { config, clock, log }: { config: Config; clock: Clock; log: Log },
 ): () => Promise<unknown> {
   const stops = [
-    every(config.claimEveryMs, work.claimDue, (error) =>
+    every(config.claimEveryMs, engine.work.claimDue, (error) =>
       log.warn({ err: error }, "could not look for due work"),
+    ),
+    every(config.claimEveryMs, callbacks.claimDue, (error) =>
+      log.warn({ err: error }, "could not look for due callbacks"),
     ),
     every(
       destroyEveryMs,

@@ -15,12 +15,15 @@ import type { Failure } from "./values/failure.ts";
 import type { CardRefId } from "./values/ids.ts";
 import type { Instant } from "./values/time.ts";
 import type { AskedWallet, WalletResult } from "./wallets/open-wallet.ts";
+import type { FoundReceipt } from "./work/find-receipt.ts";
 
 export type Services = {
   readonly orders: OrderServices;
   readonly cards: CardServices;
   readonly journeys: JourneyServices;
   readonly wallets: WalletServices;
+  /** Why callbacks may not go to an address; nothing when they may. */
+  readonly findCallbackFault: (url: string) => string | undefined;
   /** The interface's date shape in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };
@@ -52,6 +55,12 @@ export type CardServices = {
 /** What a wallet's payment data is paid with, or why it cannot be. */
 export type WalletServices = {
   open(asked: AskedWallet): Promise<WalletResult | Failure>;
+};
+
+/** Receipts, for whoever knows their address. */
+export type ReceiptServices = {
+  /** Nothing where there is no receipt, for whatever reason. */
+  find(endpointId: string, receiptId: string): Promise<FoundReceipt | undefined | Failure>;
 };
 
 /** The cardholder's way through 3-D Secure, whoever drives his browser. */

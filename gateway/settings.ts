@@ -2,6 +2,8 @@
  * Every setting: its name in the environment, how it is read, its default and what it means.
  * `gw config` prints this table; units stand last in the names. Nothing else reads the environment.
  */
+import { isIP } from "node:net";
+import { isReadableOnLight, parseColour } from "./values/colour.ts";
 import { Secret } from "./values/secret.ts";
 
 type Read<Value> = (text: string) => Value | undefined;
@@ -36,7 +38,26 @@ const environment: Read<"staging" | "production"> = (value) =>
 const level: Read<string> = (value) =>
   /^(trace|debug|info|warn|error|silent)$/.test(value) ? value : undefined;
 
+const ports: Read<string> = (value) =>
+  partsOf(value).every((part) => port(part) !== undefined) ? value : undefined;
+const networks: Read<string> = (value) => (partsOf(value).every(isNetwork) ? value : undefined);
+const httpUrl: Read<string> = (value) =>
+  value === "" || URL.parse(value)?.protocol === "http:" ? value : undefined;
+
+const accent: Read<string> = (value) => {
+  const colour = parseColour(value);
+  return colour !== undefined && isReadableOnLight(colour) ? value : undefined;
+};
+
 const gaps = (...values: readonly number[]) => values.map((each) => each * 1000);
+
+/** Minutes, then hours: thirty tries in two weeks. */
+const callbackGaps = [
+  ...[2, 5, 10, 20, 30].map((count) => count * 60_000),
+  ...[1, 2, 3, 6, 12, 18, 24].map((count) => count * 3_600_000),
+  ...new Array<number>(5).fill(24 * 3_600_000),
+  ...new Array<number>(12).fill(12 * 3_600_000),
+];
 
 // biome-ignore format: a table
 export const settings = {
@@ -57,6 +78,9 @@ export const settings = {
   fieldWord:            same("GW_FIELD_WORD",                word,        "lower-case letters",    "gw",             "the product word in field names"),
   lineFeeds:            same("GW_LINE_FEEDS",                onOff,       "on or off",             false,            "a line feed after every value of a reply"),
   zone:                 same("GW_TIME_ZONE",                 text,        "a time zone",           "UTC",            "the zone of dates in replies"),
+  pageName:             same("GW_PAGE_NAME",                 text,        "a name",                "",               "your name above the cardholder's pages and receipts; nothing stands there when empty"),
+  pageLogoFile:         same("GW_PAGE_LOGO_FILE",            text,        "a file",                "",               "your logo beside it: SVG or PNG, up to 64 KiB"),
+  pageAccent:           same("GW_PAGE_ACCENT",               accent,      "a colour such as #0f766e, dark enough to be read on white (4.5 to 1)", "", "the colour of buttons and links on these pages; on dark screens it is lightened"),
   bankPort:             same("GW_BANK_PORT",                 port,        "a port",                8090,             "sandbox bank: its pages and controls"),
   bankHostPort:         same("GW_BANK_HOST_PORT",            port,        "a port",                8583,             "sandbox bank: its ISO 8583 host"),
   bankDirectoryPort:    same("GW_BANK_DIRECTORY_PORT",       port,        "a port",                8091,             "sandbox bank: its directory server for 3-D Secure"),
@@ -98,6 +122,12 @@ export const settings = {
   walletaRootsFile:     same("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      same("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "where the root keys of walletb are; in staging the sandbox bank's"),
   walletSigningWindowMs: same("GW_WALLET_SIGNING_WINDOW_S",  seconds,     "seconds",               300_000,          "how far from now walleta may have signed its payment data"),
+  callbackTimeoutMs:    same("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "how long a receiver of callbacks may take"),
+  callbackRetryGapsMs:  same("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "seconds, by commas",    callbackGaps,     "gaps between tries of a callback; after the last it is given up"),
+  callbackPorts:        same("GW_CALLBACK_PORTS",            ports,       "ports, by commas",      "",               "ports that callbacks may go to besides 80, 443, 8080 and 8443; in staging all may"),
+  callbackPrivateNetworks: same("GW_CALLBACK_PRIVATE_NETWORKS", networks, "CIDR, by commas",       "",               "private networks that callbacks may go to"),
+  callbackNames:        same("GW_CALLBACK_ALLOWED_NAMES",    text,        "names, by commas",      "",               "names or addresses that callbacks may go to, whatever they are"),
+  callbackProxy:        same("GW_CALLBACK_PROXY",            httpUrl,     "http://host:port",      "",               "a proxy that all callbacks go through; it looks names up then, and must refuse what leads inside"),
   oauthWindowMs:        same("GW_OAUTH_WINDOW_S",            seconds,     "seconds",               300_000,          "how far from now the time stamp of an OAuth signature may be"),
   transactionsPerSecond: both("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, 0 is no limit", 0, 200,         "transactions per second and merchant"),
   questionsPerSecond:   both("GW_RATE_STATUS_PER_S",         whole,       "a number, 0 is no limit", 0, 1000,        "status requests per second and merchant"),
@@ -109,6 +139,21 @@ export type Config = {
     ? Value
     : never;
 };
+
+/** What stands between commas. */
+export function partsOf(value: string): readonly string[] {
+  return value
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits = ""] = text.split("/");
+  return (
+    isIP(address) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
+  );
+}
 
 function both<Value>(
   name: string,

@@ -122,7 +122,8 @@ async function tell(
       `Order ${order.id} cannot be settled so in ${wireStageOf(kind, stage)}.`,
     );
   }
-  const limits = { batchMax: 1, inFlightMax: 1, beginTriesMs: 0 };
+  // Nobody here sends what the merchant is owed: the first node that looks does.
+  const limits = { batchMax: 1, inFlightMax: 1, beginTriesMs: 0, callbackLeaseMs: 0 };
   const commit = makeCommit(database.query, `gw-${me()}`, limits);
   if ((await commit(step)) === "done") return step.order;
   return new StartProblem(`Order ${order.id} has just moved on: look at it again.`);

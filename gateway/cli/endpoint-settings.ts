@@ -25,6 +25,7 @@ export type EndpointOptions = {
   readonly fee?: string;
   readonly partialApprovals?: string;
   readonly oauthOnly?: string;
+  readonly callbacks?: string;
 };
 
 const policies = ["off", "when_possible", "always"] as const;
@@ -33,6 +34,7 @@ const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
 const readPolicy = readOneOf("--3ds", policies);
 const readDescriptor = readText("--descriptor", /^[ -~]{1,25}$/, "1 to 25 printable characters");
 const readPartial = readSwitch("--partial-approvals");
+const readCallbacks = readOneOf("--callbacks", ["GET", "POST"] as const);
 const readOAuthOnly = readSwitch("--oauth-only");
 
 /** Only what is given changes. */
@@ -51,6 +53,7 @@ export function readEndpointSettings(
     changeOf("fee", options.fee, orNone(readFee)),
     changeOf("acceptsPartialApprovals", options.partialApprovals, readPartial),
     changeOf("oauthOnly", options.oauthOnly, readOAuthOnly),
+    changeOf("callbackMethod", options.callbacks, readCallbacks),
   ]);
   return change instanceof StartProblem ? change : checkLimits(applyChange(known, change));
 }

@@ -308,6 +308,41 @@ doubt
   .option("--json", "as JSON")
   .action(async (order, options) => (await import("./doubt.ts")).settleByHand(order, options));
 
+const callback = program
+  .command("callback")
+  .description("what merchants were told of their transactions, and telling it again");
+callback
+  .command("list")
+  .description("list callbacks, the latest first")
+  .option("--order <orderid>", "only those of one order")
+  .option("--since <moment>", "only of results from then on, like 2030-01-31T09:30:00Z")
+  .option("--until <moment>", "only of results up to then")
+  .option("--state <state>", "only these: due, delivered, stopped or given_up")
+  .option("--json", "as JSON")
+  .action(async (options) => (await import("./callback.ts")).listCallbacks(options));
+callback
+  .command("show <orderid> [sequence]")
+  .description("show the callbacks of an order, with every try")
+  .option("--json", "as JSON")
+  .action(async (order, sequence, options) =>
+    (await import("./callback.ts")).showCallback(order, sequence, options),
+  );
+callback
+  .command("resend [orderid] [sequence]")
+  .description("send again: one, all of an order, or those of a range of time")
+  .option("--since <moment>", "results from then on")
+  .option("--until <moment>", "results up to then")
+  .option("--state <state>", "only these: due, delivered, stopped or given_up")
+  .option("--json", "as JSON")
+  .action(async (order, sequence, options) =>
+    (await import("./callback.ts")).resendCallback(order, sequence, options),
+  );
+callback
+  .command("secret <endpointid>")
+  .description("print the secret that a merchant verifies the signatures of forms with")
+  .option("--json", "as JSON")
+  .action(async (id, options) => (await import("./callback.ts")).printSecret(id, options));
+
 await program.parseAsync();
 
 function withGateOptions(command: Command): Command {
@@ -347,6 +382,7 @@ function withEndpointOptions(command: Command): Command {
     .option("--optional <fields>", "sale fields not insisted on, by commas")
     .option("--fee <fee>", "what the seller pays, like 2.5%+30")
     .option("--partial-approvals <on|off>", "an approval of less than was asked for stands")
+    .option("--callbacks <GET|POST>", "how callbacks are sent")
     .option("--oauth-only <on|off>", "only v4 requests are taken, those signed by OAuth")
     .option("--json", "as JSON");
 }

@@ -47,6 +47,7 @@ export function makeMetrics(watched: Watched) {
     }),
     acquirerMs: histogram("tollgate_acquirer_answer_ms", "from message to answer", ["gate", "mti"]),
     walletMs: histogram("tollgate_wallet_opening_ms", "opening of wallets' tokens", ["wallet"]),
+    callbackMs: histogram("tollgate_callback_ms", "from callback to answer", ["outcome"]),
     alarms: new Counter({
       name: "tollgate_doubt_alarms_total",
       help: "alarms raised for orders that have been in doubt for long",

@@ -46,7 +46,20 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
       ? [missing("redirect_url")]
       : []),
     ...missingBrowserFields(request).map(missing),
+    ...callbackFaults(request, context),
   ];
+}
+
+/** Refused now, as it would be when it is called. */
+export function callbackFaults(
+  request: Readonly<Record<string, unknown>>,
+  { services }: Context,
+): readonly Failure[] {
+  return ["server_callback_url", "notify_url"].flatMap((name) => {
+    const url = request[name];
+    const fault = typeof url === "string" ? services.findCallbackFault(url) : undefined;
+    return fault === undefined ? [] : [invalid(`${name}: ${fault}`)];
+  });
 }
 
 /** Paid with a wallet's payment data, or meant to be. */

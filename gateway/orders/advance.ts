@@ -4,6 +4,7 @@
  * step that waits for nobody.
  */
 import { Failure } from "../values/failure.ts";
+import type { SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
 import { claimableAfterMs, type Deadlines, stageLimitMs } from "./deadlines.ts";
 import { type Effect, type ImmediateEffect, isCarried, isImmediate } from "./effects.ts";
@@ -19,6 +20,15 @@ export type Step = {
   readonly order: Order;
   readonly events: readonly OrderEvent[];
   readonly at: Instant;
+  /** What the merchant is owed to be told by this step, and where. */
+  readonly callback?: OwedCallback;
+};
+
+export type OwedCallback = {
+  readonly url: string;
+  /** The transaction's place in its order. */
+  readonly sequence: number;
+  readonly serialNumber: SerialNumber;
 };
 
 export type Advance = (order: Order, event: OrderEvent, at: Instant) => Step | Failure;
@@ -40,7 +50,9 @@ export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advanc
     const last = events.at(-1) ?? event;
     const deadlineAt = nextDeadline(order, met.order, last, at);
     const next = { ...met.order, deadlineAt, owed: owedFor(met, last, at) };
-    return { from: order.version, order: next, events, at };
+    const step = { from: order.version, order: next, events, at };
+    const callback = met.effect === "notify_merchant" ? callbackOf(next) : undefined;
+    return callback === undefined ? step : { ...step, callback };
   };
 
   function owedFor({ order, effect }: Met, last: OrderEvent, at: Instant) {
@@ -107,6 +119,14 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     },
     effect: cell.effect,
   };
+}
+
+/** The first transaction is told to one address, and later ones to another. */
+function callbackOf({ purchase, transaction, earlier }: Order): OwedCallback | undefined {
+  const { serverCallback, notify } = purchase.urls;
+  const url = earlier.length === 0 ? (serverCallback ?? notify) : notify;
+  if (url === undefined) return undefined;
+  return { url, sequence: earlier.length + 1, serialNumber: transaction.serialNumber };
 }
 
 /** A note changes nothing but the history. */

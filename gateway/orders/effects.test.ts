@@ -7,11 +7,11 @@ import {
   immediateEffects,
   isCarried,
   isImmediate,
-  plannedEffects,
+  writtenEffects,
 } from "./effects.ts";
 import { beginnings, type Cell, tables } from "./transitions.ts";
 
-const all: readonly Effect[] = [...immediateEffects, ...carriedEffects, ...plannedEffects];
+const all: readonly Effect[] = [...immediateEffects, ...carriedEffects, ...writtenEffects];
 
 test("every effect is in exactly one list", () => {
   assert.equal(new Set(all).size, all.length);

@@ -1,7 +1,8 @@
 /**
  * The names of what an order can be owed. Immediate effects are decided from memory and folded into
  * the commit that owes them; carried ones wait for somebody else and are owed in the order's row.
- * Planned ones are named by the transition table already, and no doer exists for them yet.
+ * Written ones are done by the commit itself: a callback is owed from the moment on at which the
+ * merchant could know the result.
  */
 export const immediateEffects = ["screen", "look_up_3ds"] as const;
 export const carriedEffects = [
@@ -14,12 +15,12 @@ export const carriedEffects = [
   "give_back",
   "alert_operator",
 ] as const;
-export const plannedEffects = ["notify_merchant"] as const;
+export const writtenEffects = ["notify_merchant"] as const;
 
 export type ImmediateEffect = (typeof immediateEffects)[number];
 export type CarriedEffect = (typeof carriedEffects)[number];
-export type PlannedEffect = (typeof plannedEffects)[number];
-export type Effect = ImmediateEffect | CarriedEffect | PlannedEffect;
+export type WrittenEffect = (typeof writtenEffects)[number];
+export type Effect = ImmediateEffect | CarriedEffect | WrittenEffect;
 
 const immediate: ReadonlySet<string> = new Set(immediateEffects);
 const carried: ReadonlySet<string> = new Set(carriedEffects);

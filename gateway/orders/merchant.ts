@@ -81,6 +81,8 @@ export type EndpointSettings = {
   readonly fee?: Fee;
   /** An approval of less than was asked for stands; otherwise it is taken back. */
   readonly acceptsPartialApprovals?: boolean;
+  /** How callbacks are sent: everything in the address (`GET`), or as a form (`POST`). */
+  readonly callbackMethod?: "GET" | "POST";
   /** Requests are signed by OAuth; those with a checksum are refused. */
   readonly oauthOnly?: boolean;
 };

@@ -2,12 +2,12 @@
  * What every page tells the browser: run nothing, load nothing, send nothing elsewhere. A page that
  * must do more says so directive by directive.
  */
-import { styleSource } from "./design.ts";
+import { plainLook } from "./design.ts";
 
 // biome-ignore format: a table
 const strict: Readonly<Record<string, string>> = {
   "default-src":     "'none'",
-  "style-src":       styleSource,
+  "style-src":       plainLook.styleSource,
   "img-src":         "data:",
   "form-action":     "'self'",
   "frame-ancestors": "'none'",

@@ -14,7 +14,10 @@ import { dueAt, packFacts, packProgress } from "./order-row.ts";
 import { tryAgain } from "./try-again.ts";
 
 export function makeBegin(query: Query, node: string, options: CommitOptions): Begin {
-  const begin = makePersistent(query, node, beginStatement, "begin_orders", options.beginTriesMs);
+  const begin = makePersistent(query, node, {
+    ...{ statement: beginStatement, name: "begin_orders", triesMs: options.beginTriesMs },
+    callbackLeaseMs: options.callbackLeaseMs,
+  });
   return makeGather(
     async (beginnings: readonly Beginning[]) => {
       const steps = beginnings.map(({ step }) => step);
@@ -40,7 +43,10 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
 }
 
 export function makeCommit(query: Query, node: string, options: CommitOptions): Commit {
-  const move = makePersistent(query, node, moveStatement, "move_orders", Number.POSITIVE_INFINITY);
+  const move = makePersistent(query, node, {
+    ...{ statement: moveStatement, name: "move_orders", triesMs: Number.POSITIVE_INFINITY },
+    callbackLeaseMs: options.callbackLeaseMs,
+  });
   return makeGather(
     async (steps: readonly Step[]) => {
       // Two steps of one order start from the same version: only the first can hold.
@@ -61,6 +67,8 @@ function isOneBadItem(error: unknown): boolean {
 export type CommitOptions = GatherOptions & {
   /** For how long a new order is tried again while the database is away, before it is refused. */
   readonly beginTriesMs: number;
+  /** How long what a merchant is owed to be told is left to the node that wrote it. */
+  readonly callbackLeaseMs: number;
 };
 
 /**
@@ -70,12 +78,11 @@ export type CommitOptions = GatherOptions & {
 function makePersistent(
   query: Query,
   node: string,
-  statement: string,
-  name: string,
-  triesMs: number,
+  { statement, name, triesMs, callbackLeaseMs }: Writing,
 ) {
   return async (steps: readonly Step[], more: readonly string[]): Promise<Set<string>> => {
-    const values = [...stepColumns(steps, node), ...more];
+    const owed = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
+    const values = [...stepColumns(steps, node), owed, ...more];
     return tryAgain(async (tries) => {
       const rows = await query<{ id: string }>(statement, values, name);
       const written =
@@ -86,6 +93,13 @@ function makePersistent(
     }, triesMs);
   };
 }
+
+type Writing = {
+  readonly statement: string;
+  readonly name: string;
+  readonly triesMs: number;
+  readonly callbackLeaseMs: number;
+};
 
 function stepColumns(steps: readonly Step[], node: string): string[] {
   // Whoever only notes something leaves the order in the hands in which it is.
@@ -109,9 +123,27 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
+/** Leased to this node, which sends it as soon as it is written. */
+function packCallback({ order, at, callback }: Step, leaseMs: number): readonly string[] {
+  if (callback === undefined) return [];
+  const { url, sequence, serialNumber } = callback;
+  const key = { merchant_id: order.merchantId, order_id: order.id, sequence };
+  return [JSON.stringify({ ...key, serial: serialNumber, url, at, due: at + leaseMs })];
+}
+
 function isNote({ kind }: OrderEvent): boolean {
   return kind === "noted";
 }
+
+/** Nothing is told of what was not written; a callback of an earlier try is there already. */
+const owe = (written: string) => `
+  insert into callbacks (merchant_id, order_id, sequence, serial, url, made_at, due_at)
+  select owed.merchant_id, order_id, sequence, serial, url, to_timestamp(owed.at / 1000),
+    to_timestamp(due / 1000)
+  from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint, sequence int,
+    serial uuid, url text, at float8, due float8)
+  join ${written} on ${written}.merchant_id = owed.merchant_id and ${written}.id = owed.order_id
+  on conflict do nothing`;
 
 const stepTypes =
   "$1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], " +
@@ -122,10 +154,10 @@ const stepDocuments = "json_array_elements($11::json), json_array_elements($12::
 const beginStatement = `
 with source as materialized (
   select * from rows from (
-    unnest(${stepTypes}, $14::bigint[], $15::text[], $16::int[], $17::bytea[],
-      $18::bigint[], $19::text[], $20::uuid[],
-      $22::bigint[], $23::int[], $24::bytea[], $25::bytea[]),
-    ${stepDocuments}, json_array_elements($21::json))
+    unnest(${stepTypes}, $15::bigint[], $16::text[], $17::int[], $18::bytea[],
+      $19::bigint[], $20::text[], $21::uuid[],
+      $23::bigint[], $24::int[], $25::bytea[], $26::bytea[]),
+    ${stepDocuments}, json_array_elements($22::json))
   as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
     amount, currency, serial, card_id, key_id, sealed, fingerprint, progress, events, facts)
 ), begun as (
@@ -151,7 +183,7 @@ with source as materialized (
   select merchant_id, card_id, key_id, sealed, fingerprint
   from source join begun using (merchant_id, id)
   where sealed is not null
-)
+), told as (${owe("begun")})
 select id from begun`;
 
 // The source's columns come back with the moved orders, so that the history needs no second join.
@@ -162,7 +194,7 @@ with moved as (
     carrier = case when source.owes is not null then coalesce(source.carrier, orders.carrier) end,
     due_at = to_timestamp(source.due_at / 1000),
     finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress
-  from rows from (unnest(${stepTypes}, $14::int[]), ${stepDocuments})
+  from rows from (unnest(${stepTypes}, $15::int[]), ${stepDocuments})
     as source(${stepNames}, from_version, progress, events)
   where orders.merchant_id = source.merchant_id and orders.id = source.id
     and orders.version = source.from_version
@@ -170,7 +202,7 @@ with moved as (
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
-)
+), told as (${owe("moved")})
 select id from moved`;
 
 const writtenStatement = `

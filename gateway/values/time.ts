@@ -46,6 +46,12 @@ function calendarOf(second: number) {
   };
 }
 
+/** A date as people and other programs write it. */
+export function parseDate(text: string): Instant | undefined {
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds) ? undefined : asInstant(milliseconds);
+}
+
 /** The date shape of the interface, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
 export function makePrintDate(zone: string): (instant: Instant) => string {
   if (zone === "UTC") {

@@ -35,6 +35,8 @@ export type Vault = {
   /** For an address that we hand out: the same text gives the same, and nobody else can make it. */
   tokenOf(text: string): string;
   isToken(text: string, token: string): boolean;
+  /** A secret to be shared with whom it is named for; the same for the same name. */
+  secretFor(name: string): Buffer;
   sealSecret(secret: Secret<string>, context: string): Buffer;
   openSecret(sealed: Uint8Array, context: string): Secret<string>;
 };
@@ -90,6 +92,9 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
         return own.length === given.length && timingSafeEqual(own, given);
       });
     },
+
+    secretFor: (name) =>
+      createHmac("sha256", keys.current("digests").key).update(`shared/${name}`).digest(),
 
     sealSecret(secret, context) {
       return seal(keys.current("secrets").key, secret.reveal(), context);

@@ -4,6 +4,7 @@
  */
 import { initialOf } from "../orders/family.ts";
 import type { Order, ReturnUrls } from "../orders/order.ts";
+import type { EndpointId, ReceiptId } from "../values/ids.ts";
 import { printResult, type ResultFields, type Sign, statusFieldsOf } from "./result-fields.ts";
 import { type Status, statusOf } from "./stages.ts";
 
@@ -17,7 +18,11 @@ export type BrowserReturn = {
   /** With its currency: what was charged, or what was asked for when nothing was. */
   readonly amount: string;
   readonly cardMask: string;
+  /** Of an approved order. */
+  readonly receipt: ReceiptAddress | undefined;
 };
+
+export type ReceiptAddress = { readonly endpointId: EndpointId; readonly receiptId: ReceiptId };
 
 export type BrowserReturnOptions = { readonly sign: Sign; readonly merchantName: string };
 
@@ -38,7 +43,13 @@ export function browserReturnOf(
     clientOrderId: order.clientOrderId,
     amount: `${amount} ${fields.get("currency")}`,
     cardMask: maskOf(order),
+    receipt: status === "approved" ? receiptOf(order) : undefined,
   };
+}
+
+function receiptOf(order: Order): ReceiptAddress | undefined {
+  const { receiptId } = initialOf(order);
+  return receiptId && { endpointId: order.endpointId, receiptId };
 }
 
 /** The digits of a device's number say nothing to the customer. */

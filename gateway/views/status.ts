@@ -95,10 +95,15 @@ export function printStatus(
   return rows.map(([name, print]) => [name, print(seen)]);
 }
 
+function chargedAmount(asked: Money, sums: Sums): string | undefined {
+  const granted = grantedInstead(asked, sums);
+  return granted && formatAmount(granted);
+}
+
 /** Only when it is less than was asked for; what is held so far will be charged. */
-function chargedAmount(asked: Money, { charged, held }: Sums): string | undefined {
+export function grantedInstead(asked: Money, { charged, held }: Sums): Money | undefined {
   const granted = isZero(charged) ? held : charged;
-  return isZero(granted) || isSameMoney(asked, granted) ? undefined : formatAmount(granted);
+  return isZero(granted) || isSameMoney(asked, granted) ? undefined : granted;
 }
 
 /** All that was given back until now, not by this transaction alone. */

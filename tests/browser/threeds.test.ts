@@ -39,10 +39,11 @@ describe("a payment through redirect-to", () => {
       const { width, height } = sizes[size].screen;
       assert.equal(areq["threeDSCompInd"], "Y");
       assert.equal(areq["browserJavascriptEnabled"], true);
-      assert.equal(areq["browserLanguage"], "de-AT");
+      assert.equal(areq["browserLanguage"], "en-AT");
       assert.equal(areq["browserTZ"], "-330");
       assert.equal(areq["browserScreenWidth"], String(width));
       assert.equal(areq["browserScreenHeight"], String(height));
+      await page.getByRole("heading", { name: "Back in the shop" }).waitFor();
       assert.equal(areq["browserUserAgent"], await page.evaluate("navigator.userAgent"));
       assert.match(String(areq["browserAcceptHeader"]), /^text\/html,/);
     });

@@ -41,7 +41,7 @@ export async function openWindow(
   size: Size,
   options: BrowserContextOptions = {},
 ): Promise<Window> {
-  const somewhere = { locale: "de-AT", timezoneId: "Asia/Kolkata" };
+  const somewhere = { locale: "en-AT", timezoneId: "Asia/Kolkata" };
   const context = await browser.newContext({ ...sizes[size], ...somewhere, ...options });
   context.setDefaultTimeout(20_000);
   const troubles: string[] = [];

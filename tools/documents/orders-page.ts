@@ -1,5 +1,5 @@
 /** The page of the orders' lives: each transition table as a drawing and as a table. */
-import { carriedEffects, immediateEffects, plannedEffects } from "../../gateway/orders/effects.ts";
+import { carriedEffects, immediateEffects, writtenEffects } from "../../gateway/orders/effects.ts";
 import type { EventKind } from "../../gateway/orders/events.ts";
 import type { TransactionKind } from "../../gateway/orders/order.ts";
 import { beginnings, tables } from "../../gateway/orders/transitions.ts";
@@ -97,8 +97,8 @@ function effects(): readonly string[] {
         "with the step that owes it.",
       "A carried effect waits for somebody else. It is owed in the order's row, so that any node " +
         "can take it up when the one that had it goes silent.",
-      ...(plannedEffects.length > 0
-        ? ["A planned effect is named by the tables already; nothing is done for it so far."]
+      ...(writtenEffects.length > 0
+        ? ["A written effect is done by the commit itself, in the same transaction."]
         : []),
     ),
     table(["Effect", "Kind", "What is done"], effectRows()),
@@ -110,7 +110,7 @@ function effectRows(): readonly (readonly string[])[] {
   const kinds = [
     ...immediateEffects.map((effect) => [effect, "immediate"] as const),
     ...carriedEffects.map((effect) => [effect, "carried"] as const),
-    ...plannedEffects.map((effect) => [effect, "planned"] as const),
+    ...writtenEffects.map((effect) => [effect, "written"] as const),
   ];
   return kinds
     .filter(([effect]) => owed.has(effect))

@@ -118,6 +118,7 @@ export function makeSampleGateway(): Services {
     },
     cards: makeSampleCards(),
     journeys: makeSampleJourneys(),
+    findCallbackFault: () => undefined,
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
     },

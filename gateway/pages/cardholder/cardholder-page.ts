@@ -5,7 +5,7 @@
  */
 import type { FastifyReply } from "fastify";
 import type { Html } from "../../values/html.ts";
-import { type Refresh, renderPage, type Script } from "../design.ts";
+import { type Look, type Refresh, renderPage, type Script } from "../design.ts";
 import { pageHeaders } from "../page-headers.ts";
 
 export type CardholderPage = {
@@ -29,11 +29,13 @@ const retryAfterSeconds = 5;
 export function sendPage(
   reply: FastifyReply,
   { status = 200, ...page }: CardholderPage,
-  language: string,
+  { language, look }: { readonly language: string; readonly look: Look },
 ): FastifyReply {
-  reply.code(status).headers(pageHeaders({ policy: policyOf(page) }));
+  const policy = { "style-src": look.styleSource, ...policyOf(page) };
+  reply.code(status).headers(pageHeaders({ policy }));
+  reply.header("content-language", language).header("vary", "Accept-Language");
   if (status === 503) reply.header("retry-after", String(retryAfterSeconds));
-  return reply.send(renderPage({ ...page, language }).text);
+  return reply.send(renderPage({ ...page, language, look }).text);
 }
 
 function policyOf({ script, postsTo, isFraming, isWatching, framedBy }: CardholderPage) {

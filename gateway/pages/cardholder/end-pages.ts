@@ -3,7 +3,7 @@
  * where the shop has no page for it, and what is said when something does not work.
  */
 import { html } from "../../values/html.ts";
-import type { BrowserReturn } from "../../views/browser-return.ts";
+import type { BrowserReturn, ReceiptAddress } from "../../views/browser-return.ts";
 import { renderFields } from "../../views/browser-step.ts";
 import type { Status } from "../../views/stages.ts";
 import type { CardholderPage } from "./cardholder-page.ts";
@@ -37,8 +37,13 @@ const endings = {
 } as const;
 
 function resultPage(result: BrowserReturn, texts: Texts): CardholderPage {
-  const { merchantName: merchant, amount, cardMask, clientOrderId } = result;
+  const { merchantName: merchant, cardMask, clientOrderId, receipt } = result;
+  const amount = texts.money(result.amount);
   const ending = endings[finalOf(result.status)];
+  // Of a wallet there are no digits to show.
+  const card = cardMask && html`<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>\n`;
+  const address = receipt && linkToReceipt(receipt);
+  const link = address && html`<p><a href="${address}">${texts.receiptLink}</a></p>\n`;
   return {
     title: texts[ending.title],
     content: html`<main class="narrow">
@@ -50,11 +55,15 @@ function resultPage(result: BrowserReturn, texts: Texts): CardholderPage {
 <dl>
 <dt>${texts.merchant}</dt><dd>${merchant}</dd>
 <dt>${texts.amount}</dt><dd>${amount}</dd>
-<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>
-<dt>${texts.order}</dt><dd class="value">${clientOrderId}</dd>
+${card}<dt>${texts.order}</dt><dd class="value">${clientOrderId}</dd>
 </dl>
-</main>`,
+${link}</main>`,
   };
+}
+
+/** From the page of an order to that of its receipt; relative, as all links are. */
+function linkToReceipt({ endpointId, receiptId }: ReceiptAddress): string {
+  return `../../../view-receipt/${endpointId}/${receiptId}/`;
 }
 
 function finalOf(status: Status): keyof typeof endings {

@@ -202,6 +202,30 @@ test("a reload of what was posted leads back to the order's own page", async (t)
   }
 });
 
+test("every page speaks German to whoever reads it", async (t) => {
+  const headers = { "accept-language": "de-AT" };
+  // biome-ignore format: a table
+  const pages: readonly (readonly [journey: Journey, page: string, words: RegExp])[] = [
+    [{ order: waiting, step: method },                    "redirect", /Ihre Zahlung wird vorbereitet/],
+    [{ order: waiting, step: challenge },                 "redirect", /Weiter zu Ihrer Bank/],
+    [{ order: inStage("authorizing") },                   "redirect", /Bitte warten/],
+    [{ order: withUrls(inStage("approved"), shop) },      "redirect", /Zurück zum Shop/],
+    [{ order: inStage("declined") },                      "redirect", /von 10,42 USD an Shop wurde abgelehnt/],
+    [{ order: new Failure("storage_unavailable") },       "redirect", /Einen Moment/],
+    [{ order: waiting },                                  "unknown",  /Hier ist keine Zahlung/],
+  ];
+
+  for (const [journey, page, words] of pages) {
+    const url = page === "unknown" ? "/gw/form/redirect/41/t0ken" : linkOf(page);
+    const answer = await serve(t, journey).server.inject({ url, headers });
+
+    assert.match(answer.body, words);
+    assert.match(answer.body, /<html lang="de">/);
+    assert.equal(answer.headers["content-language"], "de");
+    assert.equal(answer.headers.vary, "Accept-Language");
+  }
+});
+
 function withUrls(order: Order, urls: Order["purchase"]["urls"]): Order {
   return { ...order, purchase: { ...order.purchase, urls } };
 }

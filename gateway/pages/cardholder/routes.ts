@@ -9,17 +9,20 @@ import type { Order } from "../../orders/order.ts";
 import type { JourneyServices } from "../../services.ts";
 import { Failure } from "../../values/failure.ts";
 import { type BrowserReturn, isOver } from "../../views/browser-return.ts";
-import { type CardholderPage, sendPage } from "./cardholder-page.ts";
+import type { Look } from "../design.ts";
+import type { CardholderPage } from "./cardholder-page.ts";
 import * as ends from "./end-pages.ts";
 import { seenBrowser } from "./seen-browser.ts";
 import { type Links, stepPage, waitingPage } from "./step-pages.ts";
-import { speak, type Texts } from "./texts.ts";
+import type { Texts } from "./texts.ts";
+import { isFramed, makeVisit } from "./visit.ts";
 
 export type CardholderOptions = {
   readonly pathWord: string;
   readonly journeys: JourneyServices;
   /** Asked for only when the order's payment is over. */
   readonly returnOf: (order: Order) => BrowserReturn;
+  readonly look: Look;
 };
 
 type LinkRequest = FastifyRequest<{ Params: { orderId: string; token: string } }>;
@@ -30,8 +33,9 @@ type Upload = (order: Order, form: Form, request: LinkRequest) => Promise<Order 
 
 export function addCardholderRoutes(
   server: FastifyInstance,
-  { pathWord, journeys, returnOf }: CardholderOptions,
+  { pathWord, journeys, returnOf, look }: CardholderOptions,
 ): void {
+  const visit = makeVisit(look);
   const pathTo = (page: string) => `/${pathWord}/form/${page}/:orderId/:token`;
 
   server.get(pathTo("redirect"), async (request: LinkRequest, reply) => {
@@ -97,6 +101,11 @@ export function addCardholderRoutes(
     return journeys.find(params.orderId, params.token);
   }
 
+  function showDone(request: LinkRequest, reply: FastifyReply): FastifyReply {
+    const { texts, showFramed } = visit(request, reply);
+    return showFramed(ends.donePage(texts, linkTo("redirect", request)));
+  }
+
   function uploadReport(order: Order, form: Form, request: LinkRequest) {
     const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
     return journeys.uploadMethod(order, { browser: seenBrowser(request, completion, form) });
@@ -116,25 +125,6 @@ export function addCardholderRoutes(
   }
 }
 
-function visit(request: LinkRequest, reply: FastifyReply) {
-  const { language, texts } = speak(request.headers["accept-language"]);
-  const show = (page: CardholderPage) => sendPage(reply, page, language);
-  /**
-   * Issuers come back inside of the frame that they were opened in, be it ours or a shop's. There
-   * the page stays, because the one that it leads to must not be shown in a frame.
-   */
-  const showFramed = ({ refresh, ...page }: CardholderPage) => {
-    const onward = refresh !== undefined && !isFramed(request) ? { refresh } : {};
-    return show({ ...page, ...onward, framedBy: "anybody" });
-  };
-  return { texts, show, showFramed };
-}
-
-function showDone(request: LinkRequest, reply: FastifyReply): FastifyReply {
-  const { texts, showFramed } = visit(request, reply);
-  return showFramed(ends.donePage(texts, linkTo("redirect", request)));
-}
-
 function goBack(request: LinkRequest, reply: FastifyReply): FastifyReply {
   reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
   return reply.redirect(linkTo("redirect", request), 303);
@@ -144,11 +134,6 @@ function goBack(request: LinkRequest, reply: FastifyReply): FastifyReply {
 function linkTo(page: string, { params }: LinkRequest): string {
   const { orderId, token } = params;
   return `../../${page}/${encodeURIComponent(orderId)}/${encodeURIComponent(token)}`;
-}
-
-/** Browsers tell where their answer is going to be shown. */
-function isFramed({ headers }: LinkRequest): boolean {
-  return /^i?frame$/.test(String(headers["sec-fetch-dest"]));
 }
 
 function readForm(body: unknown): Form {

@@ -126,3 +126,10 @@ document.getElementById("on").addEventListener("click", function (event) {
 export const tellMethodDone = makeScript(`${tellParent}
 if (isInOurPage()) tellParent();
 `);
+
+/** The button is there only where it can do something. */
+export const printWhenAsked = makeScript(`
+const button = document.getElementById("print");
+button.hidden = false;
+button.addEventListener("click", function () { print(); });
+`);

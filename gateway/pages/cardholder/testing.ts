@@ -2,9 +2,17 @@
 import { makeServer } from "../../http/server.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
-import type { JourneyServices, MethodUpload, PaResUpload } from "../../services.ts";
-import type { Failure } from "../../values/failure.ts";
+import type {
+  JourneyServices,
+  MethodUpload,
+  PaResUpload,
+  ReceiptServices,
+} from "../../services.ts";
+import { Failure } from "../../values/failure.ts";
+import { makePrintDate } from "../../values/time.ts";
 import { browserReturnOf } from "../../views/browser-return.ts";
+import { type Look, plainLook } from "../design.ts";
+import { addReceiptRoutes } from "./receipt-routes.ts";
 import { addCardholderRoutes } from "./routes.ts";
 
 const redirectTo = "https://pay.example/gw/form/redirect/42000001/t0ken";
@@ -29,6 +37,7 @@ export type Journey = {
   readonly merchantName?: string;
   /** Why uploads are refused. */
   readonly refusal?: Failure;
+  readonly look?: Look;
 };
 
 export function linkOf(page: string): string {
@@ -58,7 +67,16 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   });
   const sign = (text: string) => `signed:${text}`;
   const returnOf = (final: Order) => browserReturnOf(final, { sign, merchantName });
-  addCardholderRoutes(server, { pathWord: "gw", journeys, returnOf });
+  const { look = plainLook } = journey;
+  addCardholderRoutes(server, { pathWord: "gw", journeys, returnOf, look });
+  const receipts: ReceiptServices = {
+    find: async (endpointId, receiptId) => {
+      if (endpointId !== "1001" || receiptId !== "814660") return undefined;
+      return order instanceof Failure ? order : { order, merchantName };
+    },
+  };
+  const printDate = makePrintDate("UTC");
+  addReceiptRoutes(server, { pathWord: "gw", receipts, look, printDate });
   t.after(() => server.close());
   return { server, taken };
 }

@@ -1,0 +1,126 @@
+/** Callbacks wired together: rules, text, delivery. Part of what `main.ts` wires. */
+import type { AddressOptions } from "./callbacks/addresses.ts";
+import { type AddressRules, makeAddressRules } from "./callbacks/addresses.ts";
+import type { Callback } from "./callbacks/callback.ts";
+import { type Deliver, makeDeliver } from "./callbacks/deliver.ts";
+import { askSystem, makeResolve } from "./callbacks/look-up.ts";
+import { type Message, makeMessage } from "./callbacks/make-message.ts";
+import { makeSend } from "./callbacks/send.ts";
+import type { Config } from "./config.ts";
+import type { Log } from "./log/log.ts";
+import type { Metrics } from "./log/metrics.ts";
+import { signFor } from "./merchant-api/control.ts";
+import type { Step } from "./orders/advance.ts";
+import { transactionsOf } from "./orders/family.ts";
+import type { Endpoint } from "./orders/merchant.ts";
+import type { Order } from "./orders/order.ts";
+import { partsOf } from "./settings.ts";
+import { makeCallbackStore } from "./storage/callbacks.ts";
+import type { Database } from "./storage/database.ts";
+import { makeFindOrders } from "./storage/find-orders.ts";
+import type { EndpointId } from "./values/ids.ts";
+import type { Clock } from "./values/time.ts";
+import type { Vault } from "./vault/vault.ts";
+import { printResult } from "./views/result-fields.ts";
+
+export type Callbacks = {
+  readonly rules: AddressRules;
+  /** A step was written: what it owes is sent. */
+  tell(step: Step): void;
+  readonly claimDue: Deliver["claimDue"];
+  readonly idle: Deliver["idle"];
+  readonly deliver: Deliver;
+  stop(): void;
+};
+
+type Needs = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly database: Database;
+  readonly node: string;
+  readonly vault: Vault;
+  readonly getEndpoint: (id: EndpointId) => Endpoint;
+};
+
+const gathered = { batchMax: 256, inFlightMax: 1 };
+
+export function makeCallbacks(needs: Needs): Callbacks {
+  const { config, clock, log, metrics, database, node } = needs;
+  const rules = makeAddressRules(addressOptions(config));
+  const isStaging = config.environment === "staging";
+  const { send, stop } = makeSend({
+    ...{ rules, clock, timeoutMs: config.callbackTimeoutMs },
+    resolve: isStaging ? askSystem : makeResolve(rules.isNamed),
+    proxy: config.callbackProxy === "" ? undefined : config.callbackProxy,
+  });
+  const { byId } = makeFindOrders(database.hot, gathered);
+  const deliver = makeDeliver({
+    store: makeCallbackStore({ query: database.hot, node, findOrder: byId }, gathered),
+    ...{ send, clock, messageOf: makeMessageOf(needs) },
+    ...{ leaseMs: callbackLeaseMs(config), tryMs: config.callbackTimeoutMs },
+    retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
+    onAttempt({ orderId, sequence }, { status, failure, durationMs }, verdict) {
+      const outcome = status === undefined ? "none" : `${Math.floor(status / 100)}xx`;
+      metrics.callbackMs.observe({ outcome }, durationMs);
+      const facts = { order: orderId, sequence, status, failure, ms: durationMs };
+      const isLost = "ended" in verdict && verdict.ended !== "delivered";
+      if (isLost) log.warn({ ...facts, ended: verdict.ended }, "a callback is tried no more");
+      else log.info(facts, "sent a callback");
+    },
+    onTrouble: ({ orderId, sequence }, error) =>
+      log.error({ err: error, order: orderId, sequence }, "a callback broke"),
+  });
+  return {
+    rules,
+    tell({ order, callback }) {
+      if (callback === undefined) return;
+      deliver.start(
+        { ...callback, merchantId: order.merchantId, orderId: order.id, tries: 0 },
+        order,
+      );
+    },
+    claimDue: deliver.claimDue,
+    idle: deliver.idle,
+    deliver,
+    stop,
+  };
+}
+
+/** Nothing when the order no longer knows the transaction. */
+function makeMessageOf({ clock, vault, getEndpoint }: Needs) {
+  return (callback: Callback, order: Order): Message | undefined => {
+    const transaction = transactionsOf(order).find(
+      ({ serialNumber }) => serialNumber === callback.serialNumber,
+    );
+    if (transaction === undefined) return undefined;
+    const { id, merchant, settings } = getEndpoint(order.endpointId);
+    const sign = (text: string) => signFor(merchant, text);
+    return makeMessage(callback, {
+      fields: printResult(order, { sign, transaction }),
+      method: settings.callbackMethod ?? "GET",
+      secret: vault.secretFor(webhookContext(id)),
+      timestamp: Math.floor(clock.now() / 1000),
+    });
+  };
+}
+
+/** As long as a node may be silent with a callback; a try that hangs must be over long before. */
+export function callbackLeaseMs({ callbackTimeoutMs }: Config): number {
+  return 4 * callbackTimeoutMs;
+}
+
+export function webhookContext(endpoint: EndpointId): string {
+  return `webhook/${endpoint}`;
+}
+
+/** In staging all of this machine may be called, at any port. */
+function addressOptions(config: Config): AddressOptions {
+  return {
+    ports: partsOf(config.callbackPorts).map(Number),
+    allowsLoopback: config.environment === "staging",
+    privateNetworks: partsOf(config.callbackPrivateNetworks),
+    names: partsOf(config.callbackNames),
+  };
+}

@@ -1,0 +1,67 @@
+/** A callback's text: where its fields stand, and what is signed. */
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
+import { makeMessage } from "./make-message.ts";
+
+const callback = {
+  merchantId: asMerchantId("7"),
+  orderId: asOrderId("42000001"),
+  sequence: 2,
+  serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
+  url: "https://shop.example/told",
+  tries: 0,
+};
+const secret = Buffer.from("0123456789abcdef0123456789abcdef");
+const fields = [
+  ["status", "approved"],
+  ["email", "a+b@c.example"],
+] as const;
+const asGet = { fields, method: "GET", secret, timestamp: 1_794_708_246 } as const;
+const text = "status=approved&email=a%2Bb%40c.example";
+
+test("an address keeps its own query, and loses its fragment", () => {
+  // biome-ignore format: a table
+  const urls: readonly (readonly [given: string, sent: string])[] = [
+    ["https://shop.example/told",       `https://shop.example/told?${text}`],
+    ["https://shop.example/told?",      `https://shop.example/told?${text}`],
+    ["https://shop.example/told?a=b",   `https://shop.example/told?a=b&${text}`],
+    ["https://shop.example/told?a=b&",  `https://shop.example/told?a=b&${text}`],
+    ["https://shop.example/told#here",  `https://shop.example/told?${text}`],
+    ["https://shop.example",            `https://shop.example?${text}`],
+  ];
+  for (const [url, sent] of urls) {
+    const message = makeMessage({ ...callback, url }, asGet);
+    assert.equal(message.url, sent);
+    assert.equal(message.method, "GET");
+    assert.equal(message.body, "");
+    assert.equal(message.headers["webhook-id"], "42000001-2");
+  }
+});
+
+test("a form is signed with its id, its time and its text", () => {
+  const message = makeMessage(callback, { ...asGet, method: "POST" });
+
+  const signed = createHmac("sha256", secret).update(`42000001-2.1794708246.${text}`);
+  assert.equal(message.url, callback.url);
+  assert.equal(message.body, text);
+  assert.deepEqual(message.headers, {
+    "content-type": "application/x-www-form-urlencoded",
+    "webhook-id": "42000001-2",
+    "webhook-timestamp": "1794708246",
+    "webhook-signature": `v1,${signed.digest("base64")}`,
+  });
+});
+
+test("an address of 8,000 characters is sent as it is, and a longer one as a form", () => {
+  const room = 8_000 - `${callback.url}?status=`.length;
+  const long = (length: number) => [["status", "x".repeat(length)]] as const;
+
+  const fits = makeMessage(callback, { ...asGet, fields: long(room) });
+  const tooLong = makeMessage(callback, { ...asGet, fields: long(room + 1) });
+
+  assert.equal(fits.url.length, 8_000);
+  assert.equal(fits.method, "GET");
+  assert.equal(tooLong.method, "POST");
+});

@@ -1,0 +1,52 @@
+/**
+ * A callback's text. By default it is a `GET` with everything in the address; an endpoint may want
+ * a form instead, and what is too long for an address becomes one by itself.
+ */
+import { createHmac } from "node:crypto";
+import { writeForm } from "@tollgate/protocols/form";
+import type { ResultFields } from "../views/result-fields.ts";
+import type { Callback } from "./callback.ts";
+import type { Message } from "./send.ts";
+
+export type { Message };
+
+export type MessageOptions = {
+  readonly fields: ResultFields;
+  readonly method: "GET" | "POST";
+  /** Of the endpoint, for Standard Webhooks. */
+  readonly secret: Uint8Array;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+};
+
+const urlCharactersMax = 8_000;
+
+export function makeMessage(callback: Callback, options: MessageOptions): Message {
+  const { fields, method, secret, timestamp } = options;
+  // The same for every try, so that a receiver can tell a repeat.
+  const id = `${callback.orderId}-${callback.sequence}`;
+  const text = writeForm(fields);
+  const url = withQuery(callback.url, text);
+  if (method === "GET" && url.length <= urlCharactersMax) {
+    return { method: "GET", url, body: "", headers: { "webhook-id": id } };
+  }
+  const signed = createHmac("sha256", secret).update(`${id}.${timestamp}.${text}`).digest("base64");
+  return {
+    method: "POST",
+    url: callback.url,
+    body: text,
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      "webhook-id": id,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": `v1,${signed}`,
+    },
+  };
+}
+
+/** The address's own query stays where it is. */
+function withQuery(url: string, text: string): string {
+  const [address = ""] = url.split("#");
+  if (!address.includes("?")) return `${address}?${text}`;
+  return /[?&]$/.test(address) ? `${address}${text}` : `${address}&${text}`;
+}

@@ -1,0 +1,78 @@
+/** What becomes of a callback after each kind of answer. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { settings } from "../settings.ts";
+import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
+import { asInstant } from "../values/time.ts";
+import type { Attempt } from "./callback.ts";
+import { judge, readRetryAfter } from "./retry.ts";
+
+const now = asInstant(1_794_708_246_000);
+const dayMs = 86_400_000;
+const retry = { gapsMs: [60_000, 120_000], random: () => 0.5 };
+const callback = {
+  ...{ merchantId: asMerchantId("7"), orderId: asOrderId("42000001"), sequence: 1, tries: 0 },
+  serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
+  url: "https://shop.example/told",
+};
+
+function attempt(status: number | undefined, retryAfterMs?: number): Attempt {
+  return {
+    ...{ at: now, method: "GET", url: callback.url, body: "", durationMs: 3, answer: "" },
+    ...{ status, failure: undefined, retryAfterMs },
+  };
+}
+
+test("any 2xx is delivered, 410 stops, and all else is tried again", () => {
+  for (const status of [200, 201, 204, 299]) {
+    assert.deepEqual(judge(callback, attempt(status), now, retry), { ended: "delivered" });
+  }
+  assert.deepEqual(judge(callback, attempt(410), now, retry), { ended: "stopped" });
+  for (const status of [undefined, 0, 199, 300, 301, 304, 400, 404, 429, 500, 502, 504]) {
+    const verdict = judge(callback, attempt(status), now, retry);
+    assert.deepEqual(verdict, { dueAt: now + 60_000 }, String(status));
+  }
+});
+
+test("each gap is that of the table, and after the last it is given up", () => {
+  const verdict = (tries: number) => judge({ ...callback, tries }, attempt(500), now, retry);
+
+  assert.deepEqual(verdict(1), { dueAt: now + 120_000 });
+  assert.deepEqual(verdict(2), { ended: "given_up" });
+  assert.deepEqual(verdict(9), { ended: "given_up" });
+});
+
+test("gaps are a tenth shorter or longer, by chance", () => {
+  const verdict = (random: number) =>
+    judge(callback, attempt(500), now, { ...retry, random: () => random });
+
+  assert.deepEqual(verdict(0), { dueAt: now + 54_000 });
+  assert.deepEqual(verdict(0.999_999_999_9), { dueAt: now + 60_000 + 5_999.999_998_8 });
+});
+
+test("a receiver's wish makes a gap longer, never shorter, and up to a day", () => {
+  const verdict = (wishMs: number) => judge(callback, attempt(503, wishMs), now, retry);
+
+  assert.deepEqual(verdict(1_000), { dueAt: now + 60_000 });
+  assert.deepEqual(verdict(600_000), { dueAt: now + 600_000 });
+  assert.deepEqual(verdict(99 * dayMs), { dueAt: now + dayMs });
+});
+
+test("the wish is in seconds or a date", () => {
+  assert.equal(readRetryAfter("120", now), 120_000);
+  assert.equal(
+    readRetryAfter("Sun, 15 Nov 2026 02:05:06 GMT", asInstant(1_794_708_246_000)),
+    60_000,
+  );
+  for (const header of [undefined, "", "0", "soon", "-5", "Sun, 15 Nov 2020 00:00:00 GMT"]) {
+    assert.equal(readRetryAfter(header, now), undefined, String(header));
+  }
+});
+
+test("the usual table is thirty tries within two weeks", () => {
+  const gapsMs = settings.callbackRetryGapsMs.production;
+
+  const sumMs = gapsMs.reduce((sum, gapMs) => sum + gapMs, 0);
+  assert.equal(gapsMs.length, 29);
+  assert.ok(sumMs > 13 * dayMs && sumMs <= 14 * dayMs);
+});

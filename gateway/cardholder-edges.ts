@@ -1,0 +1,47 @@
+/** What cardholders meet, wired together: the pages of 3-D Secure, the way back, and receipts. */
+import type { FastifyInstance } from "fastify";
+import type { Config } from "./config.ts";
+import type { Log } from "./log/log.ts";
+import { signFor } from "./merchant-api/control.ts";
+import type { Order } from "./orders/order.ts";
+import { addReceiptRoutes } from "./pages/cardholder/receipt-routes.ts";
+import { addCardholderRoutes } from "./pages/cardholder/routes.ts";
+import type { Look } from "./pages/design.ts";
+import { openLook } from "./pages/operator-look.ts";
+import type { JourneyServices, ReceiptServices } from "./services.ts";
+import type { LiveConfiguration } from "./storage/live-configuration.ts";
+import { makePrintDate } from "./values/time.ts";
+import { type BrowserReturn, browserReturnOf } from "./views/browser-return.ts";
+
+export type CardholderNeeds = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly configuration: LiveConfiguration;
+  readonly journeys: JourneyServices;
+  readonly receipts: ReceiptServices;
+};
+
+export function addCardholderEdges(server: FastifyInstance, needs: CardholderNeeds): void {
+  const { config, configuration, journeys, receipts } = needs;
+  const { pathWord } = config;
+  const look = lookOf(needs);
+  addCardholderRoutes(server, { pathWord, journeys, returnOf, look });
+  addReceiptRoutes(server, { pathWord, receipts, look, printDate: makePrintDate(config.zone) });
+
+  function returnOf(order: Order): BrowserReturn {
+    const { merchant } = configuration.getEndpoint(order.endpointId);
+    const sign = (text: string) => signFor(merchant, text);
+    return browserReturnOf(order, { sign, merchantName: merchant.name });
+  }
+}
+
+function lookOf({ config, log }: CardholderNeeds): Look {
+  const file = config.pageLogoFile;
+  return openLook({
+    name: config.pageName,
+    accent: config.pageAccent,
+    logoFile: file,
+    onBadLogo: (cause) =>
+      log.warn({ file, cause }, "the logo of GW_PAGE_LOGO_FILE cannot be shown"),
+  });
+}

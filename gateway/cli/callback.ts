@@ -1,0 +1,156 @@
+/**
+ * `gw callback`: what merchants were told, every try of it, and sending it again. That makes it due
+ * in the database; the gateway's nodes send it.
+ */
+import { webhookContext } from "../callbacks.ts";
+import { systemClock } from "../clock.ts";
+import {
+  type CallbackEntry,
+  type CallbackState,
+  type Chosen,
+  callbackStates,
+  findAttempts,
+  findCallbacks,
+  resendCallbacks,
+} from "../storage/callbacks-journal.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { asEndpointId } from "../values/ids.ts";
+import { type Instant, makePrintDate, parseDate } from "../values/time.ts";
+import { inConfigured } from "./configured.ts";
+import { openVault } from "./demonstration.ts";
+import { findOrder } from "./find-order.ts";
+import { complain, type House, inHouse } from "./house.ts";
+import { readOneOf } from "./option-values.ts";
+import { print } from "./print.ts";
+
+type Output = { readonly json?: boolean };
+type Choice = {
+  readonly order?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly state?: string;
+};
+
+const listedMax = 1_000;
+const readState = readOneOf("--state", callbackStates);
+
+export function listCallbacks({ json = false, ...choice }: Choice & Output): Promise<void> {
+  return inHouse(async (house) => {
+    const chosen = await choose(house, choice);
+    if (chosen instanceof StartProblem) return complain(chosen);
+    const found = await findCallbacks(house.database.query, chosen, listedMax);
+    printEntries(house, found, json);
+    if (found.length === listedMax) {
+      process.stderr.write(`These are the latest ${listedMax}; there may be more.\n`);
+    }
+  });
+}
+
+export function showCallback(
+  order: string,
+  sequence: string | undefined,
+  { json = false }: Output,
+): Promise<void> {
+  return inHouse(async (house) => {
+    const chosen = await choose(house, { order }, sequence);
+    if (chosen instanceof StartProblem) return complain(chosen);
+    const { query } = house.database;
+    const found = await findCallbacks(query, chosen, listedMax);
+    if (found.length === 0) return complain(nothingFor(order));
+    const attempts = await findAttempts(query, chosen);
+    const printDate = makePrintDate(house.config.zone);
+    const tries = attempts.map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
+    if (json) return print({ callbacks: entriesOf(house, found), attempts: tries }, true);
+    printEntries(house, found, false);
+    process.stdout.write("\n");
+    print(
+      tries.map(({ status, failure, body, ...attempt }) => ({
+        ...attempt,
+        outcome: status ?? failure,
+        ...(body === "" ? {} : { body }),
+      })),
+    );
+  });
+}
+
+export function resendCallback(
+  order: string | undefined,
+  sequence: string | undefined,
+  { json = false, ...choice }: Omit<Choice, "order"> & Output,
+): Promise<void> {
+  return inHouse(async (house) => {
+    if (order === undefined && choice.since === undefined) {
+      return complain(new StartProblem("Name an order, or a time with --since."));
+    }
+    const chosen = await choose(house, { ...choice, ...(order && { order }) }, sequence);
+    if (chosen instanceof StartProblem) return complain(chosen);
+    const sent = await resendCallbacks(house.database.query, chosen, systemClock.now());
+    if (order !== undefined && sent.length === 0) return complain(nothingFor(order));
+    print({ "to be sent again": sent.length }, json);
+  });
+}
+
+/** The secret that a merchant verifies the signatures of forms with. */
+export function printSecret(id: string, { json = false }: Output): Promise<void> {
+  return inConfigured(async ({ house, configuration }) => {
+    const endpoint = configuration.endpoints.get(asEndpointId(id));
+    if (endpoint === undefined) return complain(new StartProblem(`There is no endpoint ${id}.`));
+    const vault = await openVault(house);
+    const secret = vault.secretFor(webhookContext(endpoint.id)).toString("base64");
+    print({ endpoint: id, secret: `whsec_${secret}` }, json);
+  });
+}
+
+async function choose(
+  house: House,
+  { order: text, since, until, state }: Choice,
+  sequence?: string,
+): Promise<Chosen | StartProblem> {
+  const times = [since, until].map(readMoment);
+  const wanted = state === undefined ? undefined : readState(state);
+  const order = text === undefined ? undefined : await findOrder(house, text);
+  if (sequence !== undefined && !/^[1-9]\d{0,5}$/.test(sequence)) {
+    return new StartProblem(`${sequence} is no place of a transaction in its order.`);
+  }
+  const problem = [...times, wanted, order].find((each) => each instanceof StartProblem);
+  if (problem !== undefined) return problem;
+  const [from, to] = times as readonly (Instant | undefined)[];
+  return {
+    ...{ merchantId: plain(order)?.merchantId, orderId: plain(order)?.id },
+    sequence: sequence === undefined ? undefined : Number(sequence),
+    ...{ since: from, until: to, state: plain<CallbackState>(wanted) },
+  };
+}
+
+/** What is left when every problem has been complained of. */
+function plain<Value>(value: Value | StartProblem | undefined): Value | undefined {
+  return value instanceof StartProblem ? undefined : value;
+}
+
+function readMoment(text: string | undefined): Instant | undefined | StartProblem {
+  if (text === undefined) return undefined;
+  return (
+    parseDate(text) ??
+    new StartProblem(`${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`)
+  );
+}
+
+function nothingFor(order: string): StartProblem {
+  return new StartProblem(`No merchant is owed such a callback of order ${order}.`);
+}
+
+function printEntries(house: House, found: readonly CallbackEntry[], json: boolean): void {
+  const lines = entriesOf(house, found);
+  if (json || lines.length > 0) print(lines, json);
+  else process.stdout.write("There is no such callback.\n");
+}
+
+function entriesOf({ config }: House, found: readonly CallbackEntry[]) {
+  const printDate = makePrintDate(config.zone);
+  return found.map(({ order, sequence, serial, state, tries, made, next, ended, url }) => ({
+    ...{ order, sequence, state, tries, made: printDate(made) },
+    next: next === null ? "" : printDate(next),
+    ended: ended === null ? "" : printDate(ended),
+    ...{ "serial-number": serial, url },
+  }));
+}

@@ -1,0 +1,98 @@
+/** Receipts over HTTP: where they are, what they show, and that nothing can be smuggled in. */
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { test } from "node:test";
+import { approved, asks, events, meet } from "../../orders/testing.ts";
+import { Failure } from "../../values/failure.ts";
+import { html } from "../../values/html.ts";
+import { makeLook } from "../design.ts";
+import { serve } from "./testing.ts";
+
+const address = "/gw/view-receipt/1001/814660";
+const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
+
+test("a receipt is shown with and without a slash at the end, and can be printed", async (t) => {
+  const { server } = serve(t, { order: approved() });
+
+  for (const url of [address, `${address}/`]) {
+    const { body, headers, statusCode } = await server.inject(url);
+
+    assert.equal(statusCode, 200);
+    assert.match(body, /You paid 10\.42 USD to Shop\./);
+    assert.match(body, /<dt>Approval code<\/dt><dd class="mono">731904<\/dd>/);
+    assert.match(body, /<button id="print" type="button"\s+hidden>Print<\/button>/);
+    assert.match(body, /<html lang="en">/);
+    const [, script = ""] = /<script>(.*?)<\/script>/s.exec(body) ?? [];
+    const [, style = ""] = /<style>(.*?)<\/style>/s.exec(body) ?? [];
+    assert.equal(
+      headers["content-security-policy"],
+      `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; img-src data:; ` +
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'; " +
+        `script-src 'sha256-${hash("sha256", script, "base64")}'`,
+    );
+    assert.equal(headers["referrer-policy"], "no-referrer");
+    assert.equal(headers["cache-control"], "no-store");
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.equal(headers["content-language"], "en");
+    assert.equal(headers.vary, "Accept-Language");
+  }
+});
+
+test("a receipt says what was returned, in the reader's language", async (t) => {
+  const order = meet(meet(approved(), asks("return", 342n)), events.returned);
+  const { server } = serve(t, { order });
+
+  const english = await server.inject(address);
+  const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.8" };
+  const german = await server.inject({ url: address, headers });
+
+  assert.match(english.body, /10\.42 USD to Shop, 3\.42 USD was returned; 7\.00 USD remains/);
+  assert.match(english.body, /<td>Returned<\/td><td class="number">3\.42 USD<\/td>/);
+  assert.match(german.body, /<html lang="de">/);
+  assert.match(german.body, /wurden 3,42 USD erstattet; 7,00 USD bleiben abgebucht/);
+  assert.equal(german.headers["content-language"], "de");
+});
+
+test("whatever is wrong with an address, the page is the same", async (t) => {
+  const { server } = serve(t, { order: approved() });
+  const wrong = ["1001/814661", "1002/814660", "x/y", "1001/%3Cscript%3E", "1001/814660x"];
+
+  const pages = await Promise.all(wrong.map((path) => server.inject(`/gw/view-receipt/${path}/`)));
+
+  assert.deepEqual([...new Set(pages.map(({ statusCode }) => statusCode))], [404]);
+  assert.equal(new Set(pages.map(({ body }) => body)).size, 1);
+  assert.match(pages[0]?.body ?? "", /No receipt here/);
+});
+
+test("a storage that is away asks for another try at the same address", async (t) => {
+  const { server } = serve(t, { order: new Failure("storage_unavailable") });
+
+  const bare = await server.inject(address);
+  const slashed = await server.inject(`${address}/?print`);
+
+  assert.equal(bare.statusCode, 503);
+  assert.match(bare.body, /<a id="on" href="814660\/"/);
+  assert.match(slashed.body, /<a id="on" href="\.\.\/814660\/"/);
+});
+
+test("hostile names stay words", async (t) => {
+  const order = { ...approved(), clientOrderId: hostile };
+  const look = makeLook("#1e3a8a", html`<header class="banner"><span>${hostile}</span></header>`);
+
+  const { body } = await serve(t, { order, merchantName: hostile, look }).server.inject(address);
+
+  assert.doesNotMatch(body, /<script>alert|<img/i);
+  for (const tag of body.matchAll(/<[a-z][^>]*>/g)) {
+    assert.doesNotMatch(tag[0].replace(/"[^"]*"/g, '""'), /\son\w+=|javascript:|'/i, tag[0]);
+  }
+});
+
+test("the result of a shop without an address leads to the receipt", async (t) => {
+  const { server } = serve(t, { order: approved() });
+
+  const { body } = await server.inject("/gw/form/redirect/42000001/t0ken");
+
+  const [, link = ""] = /<a href="([^"]+)">Show the receipt/.exec(body) ?? [];
+  const { pathname } = new URL(link, "https://pay.example/gw/form/redirect/42000001/t0ken");
+  assert.equal((await server.inject(pathname)).statusCode, 200);
+});

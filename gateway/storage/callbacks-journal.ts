@@ -1,0 +1,99 @@
+/** Callbacks as an operator looks at them, and has them sent again. */
+import type { Instant } from "../values/time.ts";
+import type { Query } from "./database.ts";
+
+export const callbackStates = ["due", "delivered", "stopped", "given_up"] as const;
+export type CallbackState = (typeof callbackStates)[number];
+
+/** Which ones; what is not given does not matter. Times are those of the final status. */
+export type Chosen = {
+  readonly merchantId?: string | undefined;
+  readonly orderId?: string | undefined;
+  readonly sequence?: number | undefined;
+  readonly since?: Instant | undefined;
+  readonly until?: Instant | undefined;
+  readonly state?: CallbackState | undefined;
+};
+
+export type CallbackEntry = {
+  readonly order: string;
+  readonly sequence: number;
+  readonly serial: string;
+  readonly url: string;
+  readonly state: CallbackState;
+  readonly tries: number;
+  readonly made: Instant;
+  /** The next try, or when it was over. */
+  readonly next: Instant | null;
+  readonly ended: Instant | null;
+};
+
+export type AttemptEntry = {
+  readonly sequence: number;
+  readonly at: Instant;
+  readonly node: string;
+  readonly method: string;
+  readonly url: string;
+  readonly body: string;
+  readonly status: number | null;
+  readonly failure: string | null;
+  readonly ms: number;
+  readonly answer: string;
+};
+
+/** The latest first. */
+export function findCallbacks(
+  query: Query,
+  chosen: Chosen,
+  most: number,
+): Promise<readonly CallbackEntry[]> {
+  return query<CallbackEntry>(
+    `select order_id as order, sequence, serial, url, coalesce(ended, 'due') as state, tries,
+       ${milliseconds("made_at")} as made, ${milliseconds("due_at")} as next,
+       ${milliseconds("ended_at")} as ended
+     from callbacks where ${chosenRows} order by made_at desc, order_id, sequence desc limit $7`,
+    [...valuesOf(chosen), most],
+  );
+}
+
+/** Every try, the earliest first. */
+export function findAttempts(query: Query, chosen: Chosen): Promise<readonly AttemptEntry[]> {
+  const { merchantId, orderId, sequence } = chosen;
+  return query<AttemptEntry>(
+    `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
+       duration_ms as ms, answer
+     from callback_attempts
+     where merchant_id = $1 and order_id = $2 and ($3::int is null or sequence = $3)
+     order by sequence, at`,
+    [merchantId, orderId, sequence ?? null],
+  );
+}
+
+/** Due at once, with all tries before it; answers how many. */
+export async function resendCallbacks(
+  query: Query,
+  chosen: Chosen,
+  now: Instant,
+): Promise<readonly { readonly order: string; readonly sequence: number }[]> {
+  return query(
+    `update callbacks set ended = null, ended_at = null, tries = 0,
+       due_at = to_timestamp($7::float8 / 1000)
+     where ${chosenRows} returning order_id as order, sequence`,
+    [...valuesOf(chosen), now],
+  );
+}
+
+const chosenRows = `($1::bigint is null or merchant_id = $1)
+  and ($2::bigint is null or order_id = $2) and ($3::int is null or sequence = $3)
+  and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
+  and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))
+  and ($6::text is null or coalesce(ended, 'due') = $6)`;
+
+function valuesOf({ merchantId, orderId, sequence, since, until, state }: Chosen) {
+  const values = [merchantId, orderId, sequence, since, until, state];
+  return values.map((value) => value ?? null);
+}
+
+function milliseconds(column: string): string {
+  return `(extract(epoch from ${column}) * 1000)::float8`;
+}

@@ -1,0 +1,81 @@
+/** Orders by the id of their receipt, in a real database: within their merchant, by the index. */
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
+import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { StartProblem, startEmbedded } from "./embedded.ts";
+import { makeFindByReceipt } from "./find-receipts.ts";
+import { migrate } from "./migrate.ts";
+import { packFacts, packProgress } from "./order-row.ts";
+
+const [merchant, other] = [asMerchantId("7"), asMerchantId("8")];
+const receipt = asReceiptId("814660");
+
+let database: Database;
+let clean = async (): Promise<void> => undefined;
+
+before(async () => {
+  const folder = await mkdtemp(join(tmpdir(), "receipts-test-"));
+  // The database runs as another user when the tests are run by root.
+  await chmod(folder, 0o711);
+  const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
+  if (server instanceof StartProblem) throw new Error(server.sentence);
+  const options = { poolSize: 2, connectTimeoutMs: 5_000, onLost: () => undefined };
+  database = openDatabase(server.url, options);
+  clean = async () => {
+    await database.close();
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  await migrate(database, () => undefined);
+});
+after(() => clean());
+
+test("an order is found by its receipt, whatever follows, and by its merchant only", async () => {
+  const find = makeFindByReceipt(database.hot);
+  const sale = approved();
+  const asked = meet(sale, asks("return"));
+  const returned = meet(asked, events.returned);
+  await keep({ ...inStage("declined"), id: asOrderId("43000001"), clientOrderId: "invoice-2" });
+
+  for (const order of [sale, asked, returned]) {
+    await keep(order);
+    const found = await find(merchant, receipt);
+    assert.deepEqual([found?.id, found?.version], [order.id, order.version]);
+    assert.equal(found?.transaction.stage, order.transaction.stage);
+  }
+  assert.equal(await find(other, receipt), undefined);
+  assert.equal(await find(merchant, asReceiptId("814661")), undefined);
+});
+
+test("the look-up goes by the index", async () => {
+  let statement = "";
+  await makeFindByReceipt(async (text) => {
+    statement = text;
+    return [];
+  })(merchant, receipt);
+
+  const plan = await database.hot(`explain ${statement}`, [merchant, receipt]);
+
+  assert.match(JSON.stringify(plan), /Index Scan using orders_by_receipt/);
+  assert.doesNotMatch(JSON.stringify(plan), /Filter/);
+});
+
+async function keep(order: Order): Promise<void> {
+  const { kind, stage } = order.transaction;
+  await database.query("delete from orders where id = $1", [order.id]);
+  await database.query(
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
+       kind, stage, amount, currency, accepted_at, facts, progress)
+     values ($1, $2, $3, $4, $5, '', $6, $7, $8, 1042, 'USD', now(), $9, $10)`,
+    [
+      ...[order.merchantId, order.id, order.endpointId, order.clientOrderId, order.attempt],
+      ...[order.version, kind, stage, packFacts(order), packProgress(order)],
+    ],
+  );
+}

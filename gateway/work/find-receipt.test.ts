@@ -1,0 +1,59 @@
+/** Receipts are found by their whole address, and by nothing less. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Endpoint } from "../orders/merchant.ts";
+import { approved, inStage } from "../orders/testing.ts";
+import { asEndpointId, asMerchantId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { makeFindReceipt } from "./find-receipt.ts";
+
+const merchant = {
+  ...{ id: asMerchantId("7"), login: "shop", name: "Shop", controlKey: new Secret("k") },
+  ...{ oauthKeys: [], settings: {} },
+};
+const endpoint: Endpoint = {
+  ...{ id: asEndpointId("1001"), merchant, name: "plain", currency: "USD", gates: [] },
+  ...{ enabled: false, settings: { threeDSecure: "off" } },
+};
+const sister = { ...endpoint, id: asEndpointId("1002") };
+const endpoints = new Map([endpoint, sister].map((each) => [each.id, each]));
+
+test("an approved order's receipt is found at its endpoint, also a closed one", async () => {
+  const asked: string[] = [];
+  const find = finder(approved(), asked);
+
+  const found = await find("1001", "814660");
+
+  assert.equal(found?.order.id, "42000001");
+  assert.equal(found?.merchantName, "Shop");
+  assert.deepEqual(asked, ["7/814660"]);
+});
+
+test("another endpoint, another word or another stage is nothing", async () => {
+  const asked: string[] = [];
+  const find = finder(approved(), asked);
+
+  for (const [at, receipt] of [
+    ["1002", "814660"],
+    ["1003", "814660"],
+    ["1001", ""],
+    ["1001", "81466x"],
+    ["1001", "9".repeat(21)],
+    ["constructor", "814660"],
+  ] as const) {
+    assert.equal(await find(at, receipt), undefined);
+  }
+  assert.deepEqual(asked, ["7/814660"], "only what can be a receipt is looked for");
+  assert.equal(await finder(inStage("reversing"))("1001", "814660"), undefined);
+  assert.equal(await finder(undefined)("1001", "814660"), undefined);
+});
+
+function finder(order: ReturnType<typeof approved> | undefined, asked: string[] = []) {
+  return makeFindReceipt({
+    findEndpoint: (id) => endpoints.get(id),
+    findByReceipt: async (merchantId, receiptId) => {
+      asked.push(`${merchantId}/${receiptId}`);
+      return order;
+    },
+  });
+}

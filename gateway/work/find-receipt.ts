@@ -1,0 +1,33 @@
+/**
+ * Finds the order of a receipt for whoever knows its address. There is a receipt only of what was
+ * approved, and only at the endpoint that took the order; everything else is the same nothing.
+ */
+import { initialOf } from "../orders/family.ts";
+import type { Endpoint } from "../orders/merchant.ts";
+import type { Order } from "../orders/order.ts";
+import {
+  asEndpointId,
+  asReceiptId,
+  type EndpointId,
+  type MerchantId,
+  type ReceiptId,
+} from "../values/ids.ts";
+
+type Needs = {
+  /** Also one that takes no orders any more: its receipts stay. */
+  readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
+  readonly findByReceipt: (merchant: MerchantId, receipt: ReceiptId) => Promise<Order | undefined>;
+};
+
+export type FoundReceipt = { readonly order: Order; readonly merchantName: string };
+
+export function makeFindReceipt({ findEndpoint, findByReceipt }: Needs) {
+  return async (endpointId: string, receiptId: string): Promise<FoundReceipt | undefined> => {
+    const endpoint = findEndpoint(asEndpointId(endpointId));
+    if (endpoint === undefined || !/^\d{1,20}$/.test(receiptId)) return undefined;
+    const order = await findByReceipt(endpoint.merchant.id, asReceiptId(receiptId));
+    if (order === undefined || order.endpointId !== endpoint.id) return undefined;
+    const { stage } = initialOf(order);
+    return stage === "approved" ? { order, merchantName: endpoint.merchant.name } : undefined;
+  };
+}

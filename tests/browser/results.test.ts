@@ -1,0 +1,207 @@
+/**
+ * How a payment ends for the cardholder: back in the shop with the result, whatever it is, and with
+ * a receipt that can be read, printed and understood, in his language.
+ */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { startBrowser } from "../support/browser.ts";
+import { openWindow, takePicture } from "../support/cardholder-window.ts";
+import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
+import type { Acknowledged, SaleFields } from "../support/merchant.ts";
+import { findHost, loseHost, receiptLinkOf } from "../support/receipts.ts";
+import { cards } from "../support/threeds.ts";
+import { startWorld } from "../support/world.ts";
+
+const german = { locale: "de-AT" };
+
+describe("the end of a payment", () => {
+  const prepared = prepareCheckout();
+
+  const withoutFunds = { credit_card_number: "4000004000000020" };
+  const none = async () => undefined;
+  // biome-ignore format: a table
+  const endings: readonly (readonly [status: string, path: string, fields: SaleFields, before: Change, after: Change])[] = [
+    ["approved", "/success", {},                    none,                       none],
+    ["declined", "/fail",    withoutFunds,          none,                       none],
+    ["filtered", "/fail",    { amount: "1234.00" }, (it) => limit(it, "50000"), (it) => limit(it, "99999999")],
+    ["error",    "/return",  {},                    ({ world }) => loseHost(world), ({ world }) => findHost(world)],
+  ];
+  for (const [status, path, fields, before, after] of endings) {
+    test(`${status} comes back to the shop at ${path}`, async (t) => {
+      const checkout = prepared();
+      const { shop, world } = checkout;
+      const urls = {
+        redirect_url: `${shop.url}/return`,
+        redirect_success_url: `${shop.url}/success`,
+        redirect_fail_url: `${shop.url}/fail`,
+      };
+      await before(checkout);
+      const order = await pay(checkout, { ...urls, ...fields });
+      await after(checkout);
+      const { page, troubles } = await checkout.open(t, "desk");
+
+      await page.goto(await linkOf(checkout, order["gw-order-id"]));
+
+      const arrival = await shop.arrived(order["gw-order-id"]);
+      const told = await world.merchant("plain").status(order);
+      assert.deepEqual([arrival.path, arrival.fields["status"]], [path, status]);
+      assert.deepEqual([told.status, told["error-code"]], [status, arrival.fields["error_code"]]);
+      assert.equal(told["receipt-id"] !== undefined, status === "approved");
+      assert.deepEqual(troubles, []);
+    });
+  }
+
+  test("a shop without an address has the result shown here, with the receipt", async (t) => {
+    const checkout = prepared();
+    const order = await pay(checkout, { redirect_url: undefined });
+    const { page, troubles } = await checkout.open(t, "phone", german);
+
+    await page.goto(await linkOf(checkout, order["gw-order-id"]));
+    await page.getByRole("heading", { name: "Zahlung genehmigt" }).waitFor();
+    await takePicture(page, "page-result-approved-german");
+    await page.getByRole("link", { name: "Beleg anzeigen" }).click();
+
+    await page.getByRole("heading", { name: "Beleg", exact: true }).waitFor();
+    await takePicture(page, "page-receipt-german");
+    assert.equal(await page.locator("html").getAttribute("lang"), "de");
+    assert.match(await wordsOf(page), /Sie haben 10,15 USD an .+ bezahlt\./);
+    assert.deepEqual(troubles, []);
+  });
+
+  test("the way through 3-D Secure speaks German to whoever reads it", async (t) => {
+    const checkout = prepared();
+    const { link } = await checkout.begin(cards.challengeNoMethod);
+    const { page } = await checkout.open(t, "desk", german);
+
+    await page.goto(link);
+
+    await page.getByRole("heading", { name: "Zahlung bestätigen" }).waitFor();
+    const frame = page.getByTitle("Bestätigungsseite Ihrer Bank");
+    await frame.waitFor();
+  });
+
+  test("a receipt is printed on one page, black on white", async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    const order = await pay(checkout);
+    const { page, troubles } = await checkout.open(t, "desk", { colorScheme: "dark" });
+    await page.addInitScript("window.print = () => { window.printed = true; }");
+    const status = await world.merchant("plain").status(order);
+
+    await page.goto(await receiptLinkOf(world, order));
+    await page.getByRole("button", { name: "Print" }).click();
+    assert.equal(await page.evaluate("window.printed"), true);
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await takePicture(page, "page-receipt-printed");
+    const words = await wordsOf(page);
+    const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
+
+    for (const name of ["approval-code", "processor-rrn", "terminal-id", "descriptor"] as const) {
+      assert.ok(words.includes(status[name] ?? "?"), name);
+    }
+    assert.match(words, /\*\*\*\* 1111/);
+    assert.doesNotMatch(words, /411111|JANE|Print/);
+    assert.deepEqual(await coloursOf(page), ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+    assert.equal(pdf.match(/\/Type \/Page\b/g)?.length, 1);
+    assert.deepEqual(troubles, []);
+  });
+
+  test("without scripts there is no button that does nothing", async (t) => {
+    const order = await pay(prepared());
+    const { page } = await prepared().open(t, "desk", { javaScriptEnabled: false });
+
+    await page.goto(await receiptLinkOf(prepared().world, order));
+
+    await page.getByRole("heading", { name: "Receipt" }).waitFor();
+    assert.equal(await page.getByRole("button").count(), 0);
+  });
+
+  test("a receipt says what was captured, returned and cancelled", async (t) => {
+    const { world } = prepared();
+    const merchant = world.merchant("plain");
+    const { page } = await prepared().open(t, "phone");
+    const settled = async (done: Promise<unknown>) => {
+      await done;
+      await world.settle();
+    };
+    const read = async (order: Acknowledged) => {
+      await page.goto(await receiptLinkOf(world, order));
+      return wordsOf(page);
+    };
+
+    const sale = await pay(prepared());
+    await settled(merchant.return(sale, { amount: "3.15" }));
+    assert.match(await read(sale), /3\.15 USD was returned; 7\.00 USD remains charged/);
+    await settled(merchant.return(sale));
+    assert.match(await read(sale), /payment of 10\.15 USD to .+ was returned in full/);
+    await takePicture(page, "page-receipt-returned-phone");
+
+    const [captured, cancelled] = [await merchant.preauth(), await merchant.preauth()];
+    await world.settle();
+    assert.match(await read(captured), /10\.15 USD is reserved for .+ and not yet charged/);
+    await settled(merchant.capture(captured, { amount: "8.00" }));
+    await settled(merchant.return(cancelled));
+    assert.match(await read(captured), /You paid 8\.00 USD to .+Charged amount\s+8\.00 USD/s);
+    assert.match(await read(cancelled), /reservation of 10\.15 USD for .+ was cancelled/);
+  });
+});
+
+test("the operator's name, logo and colour stand on the pages", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-logo-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const logo = join(folder, "logo.svg");
+  await writeFile(logo, logoOf("#7c2d12"));
+  const world = await startWorld(t, {
+    GW_PAGE_NAME: "Harbour Payments",
+    GW_PAGE_LOGO_FILE: logo,
+    GW_PAGE_ACCENT: "#7c2d12",
+  });
+  const order = await world.merchant("plain").sale();
+  await world.settle();
+  const { context, page, troubles } = await openWindow(await startBrowser(), "desk");
+  t.after(() => context.close());
+
+  await page.goto(await receiptLinkOf(world, order));
+
+  const banner = page.getByRole("banner");
+  assert.equal((await banner.textContent())?.trim(), "Harbour Payments");
+  const box = await banner.locator("img").boundingBox();
+  assert.ok(box !== null && box.height > 20, "the logo is not shown");
+  const print = page.getByRole("button", { name: "Print" });
+  await print.waitFor();
+  assert.deepEqual(await coloursOf(page, "#print"), ["rgb(124, 45, 18)", "rgb(255, 255, 255)"]);
+  await takePicture(page, "page-receipt-operator");
+  assert.deepEqual(troubles, []);
+});
+
+type Change = (checkout: Checkout) => Promise<void>;
+
+function limit({ world }: Checkout, amountMax: string): Promise<void> {
+  return world.changeEndpoint("plain", { amountMax });
+}
+
+async function pay({ world }: Checkout, fields: SaleFields = {}): Promise<Acknowledged> {
+  const order = await world.merchant("plain").sale(fields);
+  await world.settle();
+  return order;
+}
+
+/** As they are shown: what is hidden, also only on paper, is not among them. */
+function wordsOf(page: Page): Promise<string> {
+  return page.evaluate<string>("document.body.innerText");
+}
+
+/** Of the ground and of the words on it. */
+function coloursOf(page: Page, place = "body"): Promise<readonly string[]> {
+  const style = `getComputedStyle(document.querySelector("${place}"))`;
+  return page.evaluate<string[]>(`[${style}.backgroundColor, ${style}.color]`);
+}
+
+function logoOf(colour: string): string {
+  const circle = `<circle cx="20" cy="20" r="18" fill="${colour}"/>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">${circle}</svg>`;
+}

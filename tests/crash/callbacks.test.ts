@@ -1,0 +1,117 @@
+/** A node is killed with callbacks in hand: the next one sends them, and none is lost. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readRows } from "../support/books.ts";
+import { startCrashWorld } from "../support/crash-world.ts";
+import { makeLoadClient } from "../support/load.ts";
+import { saleFields } from "../support/merchant.ts";
+import { answerWith, hang, type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Moment, statement } from "../support/trap-points.ts";
+import { until, untilTrue } from "../support/until.ts";
+
+const limit = { timeout: 90_000 };
+/** A lease is four times as long as a try may take. */
+const settings = { GW_CALLBACK_TIMEOUT_S: "1", GW_CALLBACK_RETRY_GAPS_S: "1,1,1" };
+
+// biome-ignore format: a table
+const points: readonly (readonly [name: string, makeMoment: () => Moment, heardBefore: number])[] = [
+  ["when the result is written and before it is told",  () => statement("move_orders_1", "after", 1),      0],
+  ["when it is told and before that is written",        () => statement("record_callbacks_1", "before", 1), 1],
+  ["when it is told and that is written",               () => statement("record_callbacks_1", "after", 1),  1],
+];
+
+for (const [name, makeMoment, heardBefore] of points) {
+  test(`the callback of a node killed ${name} arrives`, limit, async (t) => {
+    const world = await startCrashWorld(t, { settings });
+    const shop = await startReceiver(t);
+    let node = await world.startNode();
+    await node.untilReady();
+    let sprung = false;
+    const spring = () => {
+      sprung = node.child.kill("SIGKILL");
+    };
+    world.proxies.database.set({ ...makeMoment(), spring });
+
+    const endpoint = makeLoadClient({ set: world.set, url: () => node.url });
+    const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
+    await untilTrue("the trap has gone off", () => sprung);
+    await node.kill();
+    const before = shop.heard.length;
+    world.proxies.database.reset();
+    node = await world.startNode();
+    await untilDelivered(world.databaseUrl, 1);
+
+    assert.equal(before, heardBefore);
+    assert.ok(shop.heard.length >= 1 && shop.heard.length <= 2);
+    assertSame(shop, sale["gw-order-id"]);
+  });
+}
+
+test("what a killed node was telling is told again by its neighbour", limit, async (t) => {
+  const world = await startCrashWorld(t, { settings });
+  const shop = await startReceiver(t, hang);
+  const left = await world.startNode({ GW_NODE_NAME: "left", GW_CALLBACK_TIMEOUT_S: "5" });
+  await left.untilReady();
+  const endpoint = makeLoadClient({ set: world.set, url: () => left.url });
+  const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
+  await shop.untilHeard(1);
+
+  await left.kill();
+  shop.answer(answerWith(200));
+  await world.startNode({ GW_NODE_NAME: "right" });
+  await untilDelivered(world.databaseUrl, 1);
+
+  assert.equal(shop.heard.length, 2);
+  assertSame(shop, sale["gw-order-id"]);
+  const tries = await readRows<{ node: string }>(
+    world.databaseUrl,
+    "select node from callback_attempts",
+  );
+  assert.deepEqual(
+    tries.map(({ node }) => node),
+    ["right"],
+  );
+});
+
+test("of many orders under kills, each is told in the end", limit, async (t) => {
+  const world = await startCrashWorld(t, { settings });
+  const shop = await startReceiver(t);
+  let node = await world.startNode();
+  await node.untilReady();
+  const endpoint = makeLoadClient({ set: world.set, url: () => node.url });
+  const sales: string[] = [];
+  const pay = async () => {
+    for (let count = 0; count < 20; count += 1) {
+      const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
+      sales.push(sale["gw-order-id"]);
+    }
+  };
+
+  const paying = Promise.all(Array.from({ length: 10 }, pay));
+  for (const enough of [40, 100]) {
+    await untilTrue("some more orders are taken", () => sales.length >= enough);
+    await node.kill();
+    node = await world.startNode();
+  }
+  await paying;
+  await untilDelivered(world.databaseUrl, sales.length);
+
+  const told = new Set(shop.heard.map(({ fields }) => fields["orderid"]));
+  assert.deepEqual([...told].sort(), sales.sort());
+});
+
+function untilDelivered(databaseUrl: string, count: number): Promise<true> {
+  return until(`${count} callbacks are delivered`, async () => {
+    const rows = await readRows(
+      databaseUrl,
+      "select order_id from callbacks where ended = 'delivered'",
+    );
+    return rows.length >= count ? true : undefined;
+  });
+}
+
+/** However often, it is about the same order and has the same id. */
+function assertSame({ heard }: Receiver, orderId: string): void {
+  assert.deepEqual([...new Set(heard.map(({ fields }) => fields["orderid"]))], [orderId]);
+  assert.equal(new Set(heard.map(({ headers }) => headers["webhook-id"])).size, 1);
+}

@@ -1,0 +1,135 @@
+/** Callbacks as an operator sees them: every try, and sending them again. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  doubtful,
+  leaveUnanswered,
+  settleByHand,
+  startDoubtPlace,
+} from "../support/doubt-place.ts";
+import { answerWith, startReceiver } from "../support/receiver.ts";
+import { readGw, runGw } from "../support/run-gw.ts";
+import { startWorld } from "../support/world.ts";
+
+type Shown = {
+  readonly callbacks: readonly Readonly<Record<string, unknown>>[];
+  readonly attempts: readonly Readonly<Record<string, unknown>>[];
+};
+
+test("an operator sees every try with what was sent and what came back", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t, answerWith(500, {}, "<p>no room\u0000</p>"));
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ notify_url: shop.url });
+  await world.settle();
+  shop.answer(answerWith(200, {}, "thanks"));
+  await world.pass(150_000);
+  await merchant.return(sale);
+  await world.settle();
+
+  const order = sale["gw-order-id"];
+  const shown = (await readGw(world, "callback", "show", order)) as Shown;
+  const one = (await readGw(world, "callback", "show", order, "2")) as Shown;
+  const { printed } = await runGw(world, "callback", "show", order);
+
+  assert.deepEqual(
+    shown.callbacks.map(({ sequence, state, tries, url }) => [sequence, state, tries, url]),
+    [
+      [2, "delivered", 1, shop.url],
+      [1, "delivered", 2, shop.url],
+    ],
+  );
+  assert.deepEqual(
+    shown.attempts.map(({ sequence, method, status, answer }) => [
+      ...[sequence, method, status, answer],
+    ]),
+    [
+      [1, "GET", 500, "<p>no room </p>"],
+      [1, "GET", 200, "thanks"],
+      [2, "GET", 200, "thanks"],
+    ],
+  );
+  assert.ok(String(shown.attempts[0]?.["url"]).includes(`orderid=${order}`));
+  assert.equal(one.callbacks.length, 1);
+  assert.equal(one.attempts.length, 1);
+  assert.match(printed, /delivered/);
+});
+
+test("callbacks are listed by order, time and state", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t);
+  const gone = await startReceiver(t, answerWith(410));
+  const merchant = world.merchant();
+  const told = await merchant.sale({ server_callback_url: shop.url });
+  const stopped = await merchant.sale({ server_callback_url: gone.url });
+  await world.settle();
+
+  const list = async (...words: readonly string[]) => {
+    const found = (await readGw(world, "callback", "list", ...words)) as Shown["callbacks"];
+    return found.map(({ order }) => order).sort();
+  };
+
+  const both = [told["gw-order-id"], stopped["gw-order-id"]].sort();
+  assert.deepEqual(await list(), both);
+  assert.deepEqual(await list("--since", "2020-01-01"), both);
+  assert.deepEqual(await list("--until", "2020-01-01"), []);
+  assert.deepEqual(await list("--state", "stopped"), [stopped["gw-order-id"]]);
+  assert.deepEqual(await list("--order", told["gw-order-id"]), [told["gw-order-id"]]);
+  const { code, complaint } = await runGw(world, "callback", "list", "--since", "yesterday");
+  assert.equal(code, 2);
+  assert.match(complaint, /no moment/);
+});
+
+test("an operator has one, all of an order, or a range sent again", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t);
+  const gone = await startReceiver(t, answerWith(410));
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ notify_url: shop.url });
+  await world.settle();
+  await merchant.return(sale);
+  await merchant.sale({ server_callback_url: gone.url });
+  await world.settle();
+  gone.answer(answerWith(200));
+
+  const order = sale["gw-order-id"];
+  await readGw(world, "callback", "resend", order, "2");
+  await world.pass(60_000);
+  const one = shop.heard.slice(2).map(({ fields }) => fields["type"]);
+  await readGw(world, "callback", "resend", order);
+  await world.pass(60_000);
+  const all = shop.heard.slice(3).map(({ fields }) => fields["type"]);
+  const range = ["--since", "2020-01-01", "--state", "stopped"];
+  const resent = await readGw(world, "callback", "resend", ...range);
+  await world.pass(60_000);
+  const nothing = await runGw(world, "callback", "resend");
+
+  assert.deepEqual(one, ["reversal"]);
+  assert.deepEqual(all, ["sale", "reversal"]);
+  assert.deepEqual(resent, { "to be sent again": 1 });
+  assert.equal(gone.heard.length, 2);
+  assert.equal(shop.heard.length, 5);
+  assert.equal(nothing.code, 2);
+});
+
+test("what an operator settles by hand is told by the first node that looks", async (t) => {
+  const place = await startDoubtPlace(t);
+  const { world, merchant } = place;
+  const shop = await startReceiver(t);
+  const prepare = async () => () => merchant.sale({ server_callback_url: shop.url });
+  const sales = doubtful.filter(({ name }) => name === "sale");
+  const [order] = await leaveUnanswered(
+    place,
+    sales.map((sale) => ({ ...sale, prepare })),
+  );
+  assert.ok(order);
+  const before = shop.heard.length;
+
+  const { code, complaint } = await settleByHand(world, order, "done");
+  // The command has its own clock, which is no earlier than the world's was at its start.
+  await world.pass(300_000);
+
+  assert.equal(code, 0, complaint);
+  assert.equal(before, 0);
+  assert.equal(shop.heard[0]?.fields["status"], "approved");
+});

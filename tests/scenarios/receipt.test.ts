@@ -1,0 +1,65 @@
+/** Receipts by their address: who has one, where it is, and what else is there. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { receiptLinkOf } from "../support/receipts.ts";
+import { startWorld } from "../support/world.ts";
+
+test("an approved order has a receipt at its own endpoint, and at no other", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant("plain");
+  const order = await merchant.sale();
+  const declined = await merchant.sale({ credit_card_number: "4000004000000020" });
+  await world.settle();
+  const link = await receiptLinkOf(world, order);
+  const own = `/${world.set.endpoints["plain"]}/`;
+
+  const shown = await fetch(link);
+  const stranger = await world.stranger();
+  const moved = new URL(await receiptLinkOf(world, order));
+  const others = [world.set.endpoints["secure"], stranger.set.endpoints["plain"], "1"];
+  const missed = await Promise.all(
+    others.map((id) => fetch(moved.href.replace(own, `/${id ?? ""}/`))),
+  );
+
+  assert.equal(shown.status, 200);
+  assert.match(await shown.text(), /You paid 10\.15 USD/);
+  assert.deepEqual(
+    missed.map(({ status }) => status),
+    [404, 404, 404],
+  );
+  assert.equal((await merchant.status(declined))["receipt-id"], undefined);
+});
+
+test("a receipt stays while a return is on its way, and tells of it when it is done", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant("plain");
+  const order = await merchant.sale();
+  await world.settle();
+  const link = await receiptLinkOf(world, order);
+
+  const { asked } = await world.whileCardsWait(
+    () => merchant.return(order),
+    async () => {
+      assert.match(await (await fetch(link)).text(), /You paid 10\.15 USD/);
+    },
+  );
+  await asked;
+  await world.settle();
+
+  assert.match(await (await fetch(link)).text(), /10\.15 USD to .+ was returned in full/);
+});
+
+test("the receipt of a closed endpoint can still be read", async (t) => {
+  const world = await startWorld(t);
+  const order = await world.merchant("plain").sale();
+  await world.settle();
+  const { pathname } = new URL(await receiptLinkOf(world, order));
+  const id = world.set.endpoints["plain"];
+  await world.house.database.query("update endpoints set enabled = false where id = $1", [id]);
+  await world.restart();
+
+  const shown = await fetch(world.gateway.url + pathname.replace(/\/$/, ""));
+
+  assert.equal(shown.status, 200);
+  assert.match(await shown.text(), /You paid 10\.15 USD/);
+});

@@ -1,0 +1,108 @@
+/** A merchant's receiver of callbacks: a real server that keeps what it hears. */
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { until } from "./until.ts";
+import type { Test } from "./world.ts";
+
+export type Heard = {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  /** Of the query, or of the form. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** When, by a watch that only goes forward. */
+  readonly atMs: number;
+};
+
+export type Answer = (response: Parameters<RequestListener>[1], heard: Heard) => void;
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+export const answerWith =
+  (status: number, headers: Record<string, string> = {}, body = ""): Answer =>
+  (response) =>
+    void response.writeHead(status, headers).end(body);
+/** It takes the request and never says a word. */
+export const hang: Answer = () => undefined;
+/** The connection ends without an answer. */
+export const hangUp: Answer = (response) => void response.socket?.destroy();
+/** It says yes, and then goes on talking without an end, a byte at a time. */
+export function makeDrip() {
+  let drops = 0;
+  const answer: Answer = (response) => {
+    response.writeHead(200).write(".");
+    const timer = setInterval(() => {
+      response.write(".");
+      drops += 1;
+    }, 5);
+    response.on("close", () => clearInterval(timer));
+  };
+  return {
+    answer,
+    get drops() {
+      return drops;
+    },
+  };
+}
+/** It says no with a text that never ends, as fast as it is read. */
+export const flood: Answer = (response) => {
+  response.writeHead(500);
+  const text = "x".repeat(65_536);
+  const pour = () => {
+    while (!response.destroyed && response.write(text));
+  };
+  response.on("drain", pour);
+  pour();
+};
+
+export async function startReceiver(t: Test, first: Answer = answerWith(200)) {
+  const heard: Heard[] = [];
+  const sockets = new Set<Socket>();
+  let answer = first;
+  const take: RequestListener = (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      const one = heardFrom(request, Buffer.concat(chunks).toString());
+      heard.push(one);
+      answer(response, one);
+    });
+  };
+  const server = createServer(take);
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    heard,
+    /** Connections that are open now. */
+    get connections() {
+      return sockets.size;
+    },
+    /** From now on. */
+    answer(next: Answer) {
+      answer = next;
+    },
+    untilHeard: (count: number, withinMs?: number) =>
+      until(
+        `${count} callbacks are heard`,
+        () => (heard.length >= count ? heard : undefined),
+        withinMs,
+      ),
+  };
+}
+
+function heardFrom({ method = "", url = "", headers }: IncomingMessage, body: string): Heard {
+  const text = body === "" ? url.replace(/^[^?]*\??/, "") : body;
+  const fields = Object.fromEntries(new URLSearchParams(text));
+  return { method, path: url, headers, body, fields, atMs: performance.now() };
+}
