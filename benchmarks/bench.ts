@@ -17,6 +17,7 @@ import * as measure from "./measure.ts";
 import { measureWallets } from "./measure-wallets.ts";
 import { startPart } from "./part-process.ts";
 import { type Plan, readPlan } from "./plan.ts";
+import type { ReceiverJobs } from "./receiver.ts";
 import * as report from "./report.ts";
 
 const resultsFile = join(import.meta.dirname, "results", "latest.json");
@@ -93,6 +94,8 @@ async function setStage(
   const inserts = startPart<InsertJobs>("baseline-inserts.ts", stack);
   const route = startPart<RouteJobs>("baseline-route.ts", stack);
   const { port: routePort } = await route.ask("listen", undefined);
+  const receiver = startPart<ReceiverJobs>("receiver.ts", stack);
+  const { port: receiverPort } = await receiver.ask("listen", undefined);
   return {
     plan,
     gateway,
@@ -101,6 +104,7 @@ async function setStage(
     otherLoad,
     inserts,
     routePort,
+    receiverPort,
     acknowledged: [],
     authenticated: [],
   };
@@ -143,6 +147,8 @@ async function measureRound(
     `${count} sales, accepted ${perSecond(sales.acceptedPerSecond)}, ` +
       `completed ${perSecond(sales.completedPerSecond)}`,
   );
+  const toldPerSecond = await measure.measureTold(stage, `told${round}`, Math.round(count / 2));
+  tell(`sales with callbacks ${perSecond(toldPerSecond)}`);
   const capturesPerSecond = await measure.measureCaptures(
     stage,
     `held${round}`,
@@ -174,6 +180,7 @@ async function measureRound(
   return {
     ...baselines,
     sales,
+    toldPerSecond,
     capturesPerSecond,
     frictionlessPerSecond,
     cards,

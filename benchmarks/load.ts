@@ -22,7 +22,7 @@ import {
 } from "./requests.ts";
 
 export type LoadJobs = {
-  readonly sales: readonly [SalesJob & { readonly count: number; readonly kind: Beginning }, Load];
+  readonly sales: readonly [SalesJob & Counted & { readonly kind: Beginning }, Load];
   /** What orders wait for, by their index: the id of their authentication. */
   readonly methods: readonly [
     Omit<PollsJob, "seconds">,
@@ -60,6 +60,7 @@ type PollsJob = Omit<SalesJob, "prefix"> & {
   readonly seconds: number;
 };
 
+type Counted = { readonly count: number; readonly callbackUrl?: string };
 type Tokens = { readonly tokens: readonly WalletToken[] };
 type References = { readonly references: readonly string[] };
 
@@ -76,8 +77,8 @@ const calmMs = 200;
 let acknowledged: string[] = [];
 
 offer<LoadJobs>({
-  async sales({ target, connections, prefix, count, kind }) {
-    const requests = makeSaleRequests(target, { prefix, count, kind });
+  async sales({ target, connections, prefix, count, kind, callbackUrl }) {
+    const requests = makeSaleRequests(target, { prefix, count, kind, callbackUrl });
     const taken = takeAcknowledgements(count);
     return run({ target, connections, requests, until: { count } }, taken);
   },

@@ -24,6 +24,8 @@ export type Stage = {
   readonly otherLoad: Part<LoadJobs>;
   readonly inserts: Part<InsertJobs>;
   readonly routePort: number;
+  /** Where a merchant listens who answers at once. */
+  readonly receiverPort: number;
   readonly acknowledged: OrderName[];
   /** The same of the endpoint that does 3-D Secure. */
   readonly authenticated: OrderName[];
@@ -110,6 +112,21 @@ export async function measureCaptures(
   return ((await countApproved(stage, prefix)) * 1000) / (heldMs + capturedMs);
 }
 
+/** Sales a second whose merchants were told as well, until the last of them has heard. */
+export async function measureTold(stage: Stage, prefix: string, count: number): Promise<number> {
+  const { plan, gateway, load, receiverPort } = stage;
+  const { target } = gateway;
+  const { connections } = plan;
+  const callbackUrl = `http://127.0.0.1:${receiverPort}/told`;
+  const job = { target, connections, prefix, count, callbackUrl };
+  const sold = await load.ask("sales", { ...job, kind: "sale" });
+  await untilNoneOpen(stage);
+  const toldMs = (await untilNoneOpen(stage, "callbacks")) - sold.startedAtMs;
+  rateOf(sold);
+  await takeAcknowledged(stage, prefix);
+  return ((await countApproved(stage, prefix)) * 1000) / toldMs;
+}
+
 /**
  * Orders a second that were authenticated without a challenge and charged: the sale, the status
  * that tells of the method, the upload of its result, until the last commit.
@@ -188,12 +205,15 @@ export async function measureArrivals(
 }
 
 /** The moment at which every order was seen to be final. */
-export async function untilNoneOpen({ database }: Stage): Promise<number> {
+export async function untilNoneOpen(
+  { database }: Stage,
+  table: "orders" | "callbacks" = "orders",
+): Promise<number> {
   const giveUpAt = Date.now() + settleWithinMs;
   for (;;) {
     const { rowCount } = await database.query({
-      name: "open",
-      text: "select 1 from orders where due_at is not null limit 1",
+      name: `open ${table}`,
+      text: `select 1 from ${table} where due_at is not null limit 1`,
     });
     // What is still open after so long will be found by the audit.
     if (rowCount === 0 || Date.now() > giveUpAt) return Date.now();

@@ -13,6 +13,7 @@ export type Round = {
   readonly routePerSecond: number;
   readonly routeArrivalsMs: Percentiles;
   readonly sales: Sales;
+  readonly toldPerSecond: number;
   readonly capturesPerSecond: number;
   readonly cards: Cards;
   readonly frictionlessPerSecond: number;
@@ -37,6 +38,7 @@ const rows: readonly Row[] = [
   ["accepted sales",                         "/s", ({ sales }) => sales.acceptedPerSecond],
   ["completed sales",                        "/s", ({ sales }) => sales.completedPerSecond],
   ["sales refused under that load",          "",   ({ sales }) => sales.refused],
+  ["sales with callbacks, all delivered",    "/s", ({ toldPerSecond }) => toldPerSecond],
   ["orders held and captured",               "/s", ({ capturesPerSecond }) => capturesPerSecond],
   ["completed recurrent payments",           "/s", ({ cards }) => cards.rebillsPerSecond],
   ["card information",                       "/s", ({ cards }) => cards.cardInfoPerSecond],
@@ -73,6 +75,7 @@ export function judge(rounds: readonly Round[], memory: Memory): readonly Verdic
   const polls = ratio(({ pollsPerSecond, routePerSecond }) => pollsPerSecond / routePerSecond);
   const recurrent = ratio(({ cards, sales }) => cards.rebillsPerSecond / sales.completedPerSecond);
   const beside = ratio(({ wallets, arrivals }) => wallets.alongsideP99Ms / arrivals.finalMs.p99);
+  const told = ratio(({ toldPerSecond, sales }) => toldPerSecond / sales.completedPerSecond);
   const overhead = ratio(({ arrivals }) => arrivals.finalMs.p99);
   const atRest = memory.atRestBytes / 1e6;
 
@@ -80,6 +83,7 @@ export function judge(rounds: readonly Round[], memory: Memory): readonly Verdic
   return [
     { name: "completed sales ÷ single-row inserts", value: completed, target: "≥ 0.5",    reached: completed >= 0.5 },
     { name: "accepted sales ÷ bare route",          value: accepted,  target: "≥ 0.3",    reached: accepted >= 0.3 },
+    { name: "sales with callbacks ÷ without",       value: told,      target: "≥ 0.7",    reached: told >= 0.7 },
     { name: "recurrent payments ÷ plain sales",     value: recurrent, target: "≥ 0.8",    reached: recurrent >= 0.8 },
     { name: "status polls ÷ bare route",            value: polls,     target: "≥ 0.5",    reached: polls >= 0.5 },
     { name: "overhead p99 at 500/s, ms",            value: overhead,  target: "≤ 15 ms",  reached: overhead <= 15 },

@@ -24,10 +24,13 @@ export type MethodName = OrderName & { readonly transactionId: string };
 
 export function makeSaleRequests(
   target: Target,
-  { prefix, count, kind = "sale" }: { prefix: string; count: number; kind?: Beginning },
+  asked: { prefix: string; count: number; kind?: Beginning; callbackUrl?: string | undefined },
 ): Requests {
+  const { prefix, count, kind = "sale", callbackUrl } = asked;
+  const told: readonly FormPair[] =
+    callbackUrl === undefined ? [] : [["server_callback_url", callbackUrl]];
   return pack(count, (index) => {
-    const pairs = salePairs(target, clientOrderIdOf(prefix, index), index);
+    const pairs = [...salePairs(target, clientOrderIdOf(prefix, index), index), ...told];
     return post(target.port, `/gw/api/v2/${kind}/${target.endpoint}`, writeForm(pairs));
   });
 }
