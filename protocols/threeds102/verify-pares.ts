@@ -3,7 +3,7 @@
  * returned are read from the canonical bytes that the signature was found to cover.
  */
 import type { X509Certificate } from "node:crypto";
-import { SignedXml } from "xml-crypto";
+import { createRequire } from "node:module";
 import { canonicalization, digestMethods, signatureMethods } from "./algorithms.ts";
 import { findTrustedSigner } from "./certificate-chain.ts";
 import { readPaResElement } from "./codec.ts";
@@ -12,6 +12,9 @@ import type { PaRes } from "./messages.ts";
 import { parseXml, type XmlElement } from "./parse-xml.ts";
 import { readSignatureShape } from "./signature-shape.ts";
 import { ThreeDsFault } from "./threeds-fault.ts";
+
+/** Takes some megabytes, and most gateways never see a PARes: it is loaded with the first one. */
+const load = createRequire(import.meta.url);
 
 export type PaResTrust = {
   /** PEM, one certificate each: the scheme's own roots, from the configuration. */
@@ -57,6 +60,7 @@ function checkSignature(
   signature: XmlElement,
   signer: X509Certificate,
 ): string | undefined {
+  const { SignedXml } = load("xml-crypto") as typeof import("xml-crypto");
   // The attribute `id` is found without being named; naming it makes each element count twice.
   const verifier = new SignedXml({
     publicCert: signer.toString(),
