@@ -39,6 +39,21 @@ test("one card is held for an order that waits, and none when the bank has answe
   await untilNothingHeld(world);
 });
 
+test("the card is gone before the bank's answer is written", async (t) => {
+  const world = await startPatientWorld(t);
+  const pending = await beginWith(world, "4000004000000194");
+  await uploadMethodOnly(pending);
+  await world.bank.received({ mti: "0200" });
+
+  await world.whileOrdersWait(
+    async () => undefined,
+    async () => assert.deepEqual(await countHeld(world), { secrets: 0, keys: 0 }),
+  );
+  await world.settle();
+
+  assert.equal((await statusOf(pending)).status, "approved");
+});
+
 test("nothing is held for cards that do not take part, and where 3-D Secure is off", async (t) => {
   const world = await startPatientWorld(t);
   const ends = [
