@@ -99,7 +99,7 @@ export function makeSend(needs: Needs): Send {
 function makeAgents({ proxy, authorities }: Needs) {
   const proxyEnv =
     proxy === undefined ? {} : { proxyEnv: { http_proxy: proxy, https_proxy: proxy } };
-  const shared = { keepAlive: true, maxFreeSockets: 4, timeout: idleMs, ...proxyEnv };
+  const shared = { keepAlive: true, maxFreeSockets: 32, timeout: idleMs, ...proxyEnv };
   const trusted = authorities === undefined ? {} : { ca: authorities };
   return { "http:": new HttpAgent(shared), "https:": new HttpsAgent({ ...shared, ...trusted }) };
 }
