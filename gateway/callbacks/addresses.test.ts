@@ -12,6 +12,8 @@ const forbidden = [
   "203.0.113.9", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "100.100.100.200",
   "::", "::1", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1", "2001:db8::1", "3fff::1",
   "100::1", "fd00:ec2::254", "fd20:ce::254", "64:ff9b:1::808:808", "64:ff9b:1:ffff::1",
+  "4000::1", "5f00::1", "2001:2::1", "2001:10::1", "100:0:0:1::1", "0:0:0:1::7f00:1",
+  "::ffff:0:0:7f00:1", "e000::1",
 ];
 
 // biome-ignore format: a table
@@ -71,7 +73,8 @@ test("other ways to write an address are the same address", () => {
   for (const host of [
     "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0", "127.0.0.1.", "[::ffff:127.0.0.1]",
     "localhost", "LOCALHOST", "localhost.", "a.localhost", "printer.local", "metadata.google.internal",
-    "１２７.0.0.1",
+    "１２７.0.0.1", "localhost..", "metadata", "shop", "a..b.example", "api.default.svc", "nas.lan",
+    "router.home.arpa",
   ]) {
     assert.notEqual(findUrlFault(`http://${host}/`), undefined, host);
   }
@@ -93,6 +96,10 @@ test("only http and https, the usual ports and no passwords", () => {
     ["https://shop.example:25/",        false],
     ["https://me:it@shop.example/",     false],
     ["https://me@shop.example/",        false],
+    ["https://@shop.example/",          false],
+    ["https://:@shop.example/",         false],
+    ["https:@shop.example/",            false],
+    ["https://shop.example/a@b?c@d",    true],
     ["ftp://shop.example/",             false],
     ["file:///etc/passwd",              false],
     ["gopher://shop.example/",          false],

@@ -28,25 +28,28 @@ export type AddressOptions = {
 const usualPorts = [80, 443, 8080, 8443];
 
 // biome-ignore format: a table
-const forbidden: readonly string[] = [
+const forbidden = makeList([
   "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
   "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24", "203.0.113.0/24",
   "::/128", "::1/128", "fe80::/10", "fec0::/10", "ff00::/8", "2001:db8::/32", "3fff::/20",
-  "100::/64", "64:ff9b:1::/48",
+  "100::/64", "64:ff9b:1::/48", "2001:2::/48", "2001:10::/28",
   // Where clouds tell machines about themselves, as far as no range above has it.
   "100.100.100.200/32", "fd00:ec2::254/128", "fd20:ce::254/128",
-];
+]);
 
 // biome-ignore format: a table
-const privateOnes: readonly string[] = [
+const internal = makeList([
   "10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15", "fc00::/7",
-];
+]);
 
 const loopback = makeList(["127.0.0.0/8", "::1/128"]);
+/** All that is given out to the world so far; what lies elsewhere is nobody's or somebody's own. */
+const worldwide = makeList(["2000::/3"]);
+/** Names that mean something only where we are. */
+const localName =
+  /^([^.]*|.*\.(localhost|internal|intranet|local|lan|home|corp|svc|home\.arpa|)|.*\.\..*)$/;
 
 export function makeAddressRules(options: AddressOptions): AddressRules {
-  const never = makeList(forbidden);
-  const internal = makeList(privateOnes);
   const opened = makeList(options.privateNetworks);
   const names = new Set(options.names.map(bare));
   const ports = new Set([...usualPorts, ...options.ports]);
@@ -59,28 +62,35 @@ export function makeAddressRules(options: AddressOptions): AddressRules {
   function findUrlFault(text: string): string | undefined {
     const url = URL.parse(text);
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
-    if (url.username !== "" || url.password !== "") return "it carries a password";
+    if (/^[^:]*:[/\\]*[^/\\?#]*@/.test(text)) return "it carries a name or a password";
     const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port);
     if (!options.allowsLoopback && !ports.has(port)) return `port ${port} is not allowed`;
     const host = bare(url.hostname);
-    if (/^(localhost|.*\.localhost|.*\.internal|.*\.local)$/.test(host)) {
-      return options.allowsLoopback || isNamed(host) ? undefined : "it is no public name";
-    }
-    return isIP(host) === 0 ? undefined : findAddressFault(host, host);
+    if (isIP(host) !== 0) return findAddressFault(host, host);
+    if (!localName.test(host) || options.allowsLoopback || isNamed(host)) return undefined;
+    return "it is no public name";
   }
 
   function findAddressFault(dialled: string, hostname: string): string | undefined {
     const [address = ""] = dialled.split("%");
     if (isNamed(hostname) || names.has(address)) return undefined;
     if (options.allowsLoopback && holds(loopback, address)) return undefined;
+    const hidden = hiddenIn(address);
+    if (isIP(address) === 6 && hidden.length === 0 && !isGivenOut(address)) return never;
     // An address may carry another one inside: all of them must pass.
-    for (const each of [address, ...hiddenIn(address)]) {
+    for (const each of [address, ...hidden]) {
       if (options.allowsLoopback && holds(loopback, each)) continue;
-      if (holds(never, each)) return "it leads to an address that is never called";
+      if (holds(forbidden, each)) return never;
       if (holds(internal, each) && !holds(opened, each)) return "it leads into a private network";
     }
     return undefined;
   }
+}
+
+const never = "it leads to an address that is never called";
+
+function isGivenOut(address: string): boolean {
+  return holds(worldwide, address) || holds(internal, address);
 }
 
 /** Without brackets and without the dot of a whole name. */

@@ -3,7 +3,7 @@
  * without the system's own look-up where that can be done: it has few places, and a name server
  * that keeps silent would fill them for everybody.
  */
-import { getServers, type LookupAddress, lookup, Resolver } from "node:dns";
+import { type LookupAddress, lookup, Resolver } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { AddressRules } from "./addresses.ts";
 
@@ -41,15 +41,25 @@ export function makeLookup(rules: AddressRules, resolve: Resolve): LookupFunctio
 export const askSystem: Resolve = (hostname, done) =>
   lookup(hostname, { all: true }, (error, addresses) => done(error, addresses ?? []));
 
-/** Names that the operator allows may be this machine's own; all others are the world's. */
+const resolverLastsMs = 60_000;
+
+/**
+ * Names that the operator allows may be this machine's own; all others are the world's. Without
+ * `servers` they are the machine's, read again from time to time: they change under a process that
+ * runs for months.
+ */
 export function makeResolve(
   isOwnName: (hostname: string) => boolean,
-  servers: readonly string[] = getServers(),
+  servers?: readonly string[],
 ): Resolve {
-  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
-  resolver.setServers(servers);
+  let resolver = makeResolver(servers);
+  let madeAt = performance.now();
   return (hostname, done) => {
     if (isOwnName(hostname)) return askSystem(hostname, done);
+    if (performance.now() - madeAt > resolverLastsMs) {
+      resolver = makeResolver(servers);
+      madeAt = performance.now();
+    }
     const found: LookupAddress[] = [];
     let trouble: Error | null = null;
     let open = 2;
@@ -62,4 +72,10 @@ export function makeResolve(
     resolver.resolve4(hostname, take(4));
     resolver.resolve6(hostname, take(6));
   };
+}
+
+function makeResolver(servers: readonly string[] | undefined): Resolver {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  return resolver;
 }

@@ -65,3 +65,10 @@ test("an address of 8,000 characters is sent as it is, and a longer one as a for
   assert.equal(fits.method, "GET");
   assert.equal(tooLong.method, "POST");
 });
+
+test("an address is measured as it goes out, with everything escaped", () => {
+  const url = `https://shop.example/${"€".repeat(900)}`;
+
+  assert.equal(makeMessage({ ...callback, url }, asGet).method, "POST");
+  assert.equal(makeMessage({ ...callback, url: url.slice(0, 500) }, asGet).method, "GET");
+});

@@ -2,11 +2,14 @@
  * Sends one callback, within limits of its own: the address is checked inside the connection's own
  * look-up, nothing is followed, little is read, and the whole takes so long and no longer.
  */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { writeRequest } from "@tollgate/protocols/http1";
 import type { Clock } from "../values/time.ts";
 import type { AddressRules } from "./addresses.ts";
 import type { Attempt } from "./callback.ts";
+import type { Connection, Reading } from "./connection.ts";
+import { makeConnections } from "./connections.ts";
+import type { ProxyServer, Receiver } from "./dial.ts";
+import { type Limit, startLimit, timeIsOver } from "./limit.ts";
 import { makeLookup, type Resolve } from "./look-up.ts";
 import { readRetryAfter } from "./retry.ts";
 
@@ -35,17 +38,17 @@ type Needs = {
 };
 
 type Outcome = Pick<Attempt, "status" | "failure" | "answer" | "retryAfterMs">;
+type Request = { readonly receiver: Receiver; readonly text: string };
 
-const answerCharactersMax = 512;
-const answerBytesMax = 65_536;
+type Asked = { readonly connection: Connection; readonly reading: Reading };
+
 const failureCharactersMax = 300;
-const idleMs = 30_000;
 
 export function makeSend(needs: Needs): Send {
-  const { rules, clock, timeoutMs } = needs;
-  const agents = makeAgents(needs);
-  // The proxy itself is the operator's and may be anywhere.
-  const lookup = needs.proxy === undefined ? makeLookup(rules, needs.resolve) : undefined;
+  const { rules, clock, timeoutMs, authorities } = needs;
+  const proxy = needs.proxy === undefined ? undefined : proxyAt(new URL(needs.proxy));
+  const lookup = proxy === undefined ? makeLookup(rules, needs.resolve) : undefined;
+  const connections = makeConnections({ lookup, proxy, authorities });
 
   return {
     async send(message) {
@@ -57,51 +60,97 @@ export function makeSend(needs: Needs): Send {
       const durationMs = Math.round(performance.now() - startedAt);
       return { at, method, url, body, durationMs, ...outcome };
     },
-    stop() {
-      for (const agent of Object.values(agents)) agent.destroy();
-    },
+    stop: connections.stop,
   };
 
-  async function exchange({ method, url, headers, body }: Message): Promise<Outcome> {
-    const stop = new AbortController();
-    const callOff = clock.after(timeoutMs, () => stop.abort());
+  async function exchange(message: Message): Promise<Outcome> {
+    const limit = startLimit(clock, timeoutMs);
     try {
-      const { promise, resolve: answered, reject } = Promise.withResolvers<IncomingMessage>();
-      const isSecure = /^https:/i.test(url);
-      const length = method === "POST" ? { "content-length": String(Buffer.byteLength(body)) } : {};
-      const sent = (isSecure ? httpsRequest : httpRequest)(
-        url,
-        {
-          ...{ method, signal: stop.signal, agent: agents[isSecure ? "https:" : "http:"] },
-          headers: { "user-agent": "Tollgate", accept: "*/*", ...headers, ...length },
-          ...(lookup === undefined ? {} : { lookup }),
-        },
-        answered,
-      );
-      sent.on("error", reject);
-      sent.end(body);
-      const answer = await promise;
-      return {
-        status: answer.statusCode,
-        failure: undefined,
-        answer: await readStart(answer),
-        retryAfterMs: readRetryAfter(answer.headers["retry-after"], clock.now()),
-      };
+      const request = requestOf(message, proxy);
+      const { connection, reading } = await ask(request, limit);
+      if (reading.reader.isReusable) connections.keep(request.receiver, connection);
+      return outcomeOf(reading, limit);
     } catch (error) {
-      return failed(stop.signal.aborted ? "no answer in time" : sentenceOf(error));
+      return failed(sentenceOf(error));
     } finally {
-      callOff();
+      limit.callOff();
     }
+  }
+
+  async function ask({ receiver, text }: Request, limit: Limit): Promise<Asked> {
+    const kept = connections.takeKept(receiver);
+    if (kept !== undefined) {
+      limit.onOver(kept.cut);
+      const reading = await kept.ask(text);
+      // Closed while we wrote: the receiver has not heard, and it says nothing of how he is.
+      const isStale = !reading.reader.hasBegun && !limit.isOver;
+      if (!isStale) return { connection: kept, reading };
+    }
+    const connection = await Promise.race([
+      connections.open(receiver, (socket) => limit.onOver(() => socket.destroy())),
+      limit.over,
+    ]);
+    limit.onOver(connection.cut);
+    return { connection, reading: await connection.ask(text) };
+  }
+
+  /** The status is the answer; its text is a courtesy, and may have been broken off. */
+  function outcomeOf({ reader, trouble }: Reading, { isOver }: Limit): Outcome {
+    const { answer, fault, start } = reader;
+    if (answer === undefined) {
+      const closed = trouble === undefined ? "it closed without an answer" : sentenceOf(trouble);
+      return failed(fault ?? (isOver ? timeIsOver : closed));
+    }
+    return {
+      status: answer.status,
+      failure: undefined,
+      answer: printable(start.toString("latin1")),
+      retryAfterMs: readRetryAfter(answer.headers.get("retry-after"), clock.now()),
+    };
   }
 }
 
-/** How many connections a receiver has is decided by who sends; they live no longer than needed. */
-function makeAgents({ proxy, authorities }: Needs) {
-  const proxyEnv =
-    proxy === undefined ? {} : { proxyEnv: { http_proxy: proxy, https_proxy: proxy } };
-  const shared = { keepAlive: true, maxFreeSockets: 32, timeout: idleMs, ...proxyEnv };
-  const trusted = authorities === undefined ? {} : { ca: authorities };
-  return { "http:": new HttpAgent(shared), "https:": new HttpsAgent({ ...shared, ...trusted }) };
+function requestOf(
+  { method, url, headers, body }: Message,
+  proxy: ProxyServer | undefined,
+): Request {
+  const { protocol, hostname, host, port, pathname, search } = new URL(url);
+  const isSecure = protocol === "https:";
+  const receiver = { isSecure, hostname: withoutBrackets(hostname), port: portOf(protocol, port) };
+  const path = `${pathname}${search}`;
+  const isRelayed = proxy !== undefined && !isSecure;
+  const authorization = isRelayed ? proxy.authorization : undefined;
+  const text = writeRequest({
+    method,
+    target: isRelayed ? `${protocol}//${host}${path}` : path,
+    headers: {
+      ...{ host, "user-agent": "Tollgate", accept: "*/*" },
+      ...(authorization === undefined ? {} : { "proxy-authorization": authorization }),
+      ...headers,
+    },
+    body,
+  });
+  return { receiver, text };
+}
+
+function proxyAt({ protocol, hostname, port, username, password }: URL): ProxyServer {
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return {
+    isSecure: protocol === "https:",
+    hostname: withoutBrackets(hostname),
+    port: portOf(protocol, port),
+    authorization:
+      username === "" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`,
+  };
+}
+
+function portOf(protocol: string, port: string): number {
+  if (port !== "") return Number(port);
+  return protocol === "https:" ? 443 : 80;
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, "");
 }
 
 function failed(failure: string): Outcome {
@@ -113,27 +162,6 @@ function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return "it broke";
   const code = "code" in error ? String(error.code) : error.name;
   return printable(error.message || code).slice(0, failureCharactersMax);
-}
-
-/**
- * The status is the answer; its text is a courtesy. The rest is not read: whoever sends more than
- * that, or takes too long over it, loses the connection.
- */
-async function readStart(answer: IncomingMessage): Promise<string> {
-  let bytes = 0;
-  let text = "";
-  try {
-    for await (const chunk of answer) {
-      bytes += chunk.length;
-      if (text.length < answerCharactersMax) {
-        text += chunk.subarray(0, answerCharactersMax).toString("latin1");
-      }
-      if (bytes > answerBytesMax) break;
-    }
-  } catch {
-    // It broke off: what has come is kept.
-  }
-  return printable(text).slice(0, answerCharactersMax);
 }
 
 function printable(text: string): string {

@@ -5,7 +5,7 @@
 import { initialOf } from "../orders/family.ts";
 import type { Order, ReturnUrls } from "../orders/order.ts";
 import type { EndpointId, ReceiptId } from "../values/ids.ts";
-import { printResult, type ResultFields, type Sign, statusFieldsOf } from "./result-fields.ts";
+import { printResult, type ResultFields, type Sign, toldOf } from "./result-fields.ts";
 import { type Status, statusOf } from "./stages.ts";
 
 export type BrowserReturn = {
@@ -33,15 +33,15 @@ export function browserReturnOf(
 ): BrowserReturn {
   const transaction = initialOf(order);
   const status = statusOf(transaction.stage);
-  const fields = statusFieldsOf(order, transaction);
-  const amount = fields.get("charged-amount") ?? fields.get("amount");
+  const told = toldOf(order, transaction);
+  const amount = told("charged-amount") ?? told("amount");
   return {
     status,
     url: urlFor(status, order.purchase.urls),
     fields: printResult(order, { sign, transaction }),
     merchantName,
     clientOrderId: order.clientOrderId,
-    amount: `${amount} ${fields.get("currency")}`,
+    amount: `${amount} ${told("currency")}`,
     cardMask: maskOf(order),
     receipt: status === "approved" ? receiptOf(order) : undefined,
   };

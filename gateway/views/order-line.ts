@@ -2,7 +2,7 @@
 import type { Order } from "../orders/order.ts";
 import type { Instant } from "../values/time.ts";
 import { type Status, statusOf } from "./stages.ts";
-import { printStatus } from "./status.ts";
+import { makeTold } from "./status.ts";
 
 export type OrderLine = {
   readonly orderId: string;
@@ -20,13 +20,8 @@ export type OrderLine = {
 };
 
 export function printOrderLine(order: Order, printDate: (instant: Instant) => string): OrderLine {
-  const fields = new Map(
-    printStatus(
-      { order, transaction: order.transaction },
-      { bySerialNumber: undefined, printDate },
-    ),
-  );
-  const get = (name: string) => fields.get(name) ?? "";
+  const told = makeTold({ order, transaction: order.transaction }, printDate);
+  const get = (name: string) => told(name) ?? "";
   return {
     orderId: order.id,
     clientOrderId: order.clientOrderId,

@@ -6,7 +6,7 @@ import { initialOf, type Sums, sumsOf, transactionsOf } from "../orders/family.t
 import type { FollowUpKind, Order, TransactionKind } from "../orders/order.ts";
 import { isZero, type Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import { grantedInstead, printStatus } from "./status.ts";
+import { grantedInstead, makeTold, type Told } from "./status.ts";
 
 export type ReceiptState =
   | "charged"
@@ -46,7 +46,7 @@ type Seen = ReceiptOptions & {
   readonly order: Order;
   readonly sums: Sums;
   /** What a status response says of the transaction that began the order. */
-  readonly told: (field: string) => string | undefined;
+  readonly told: Told;
 };
 
 // biome-ignore format: a table
@@ -78,9 +78,8 @@ export function receiptOf(order: Order, options: ReceiptOptions): Receipt {
   const { merchantName, printDate, printAmount } = options;
   const initial = initialOf(order);
   const sums = sumsOf(order);
-  const status = { bySerialNumber: undefined, printDate };
-  const fields = new Map(printStatus({ order, transaction: initial }, status));
-  const seen = { order, sums, told: (field: string) => fields.get(field), ...options };
+  const told = makeTold({ order, transaction: initial }, printDate);
+  const seen = { order, sums, told, ...options };
   const state = stateOf(sums);
   return {
     ...{ state, merchantName, kind: initial.kind },

@@ -3,7 +3,7 @@
  * one row per field, in the interface's order. `control` proves that it comes from us.
  */
 import type { Order, Transaction } from "../orders/order.ts";
-import { printStatus } from "./status.ts";
+import { makeTold, type Told } from "./status.ts";
 
 /** The checksum of the text with the merchant's key behind it: SHA-1, in lower case hex. */
 export type Sign = (text: string) => string;
@@ -38,14 +38,14 @@ const rows: readonly (readonly [name: string, inStatus: string])[] = [
 
 export function printResult(order: Order, options: ResultOptions): ResultFields {
   const { sign, transaction = order.transaction } = options;
-  const fields = statusFieldsOf(order, transaction);
-  const status = fields.get("status") ?? "";
+  const told = toldOf(order, transaction);
+  const status = told("status") ?? "";
   const all: readonly (readonly [name: string, value: string | undefined])[] = [
     ["status", status],
     ["orderid", order.id],
     ["client_orderid", order.clientOrderId],
     ["merchant_order", order.clientOrderId],
-    ...rows.map(([name, inStatus]) => [name, fields.get(inStatus)] as const),
+    ...rows.map(([name, inStatus]) => [name, told(inStatus)] as const),
     ["serial-number", transaction.serialNumber],
     ["merchantdata", order.purchase.merchantData],
     ["control", sign(status + order.id + order.clientOrderId)],
@@ -54,10 +54,6 @@ export function printResult(order: Order, options: ResultOptions): ResultFields 
 }
 
 /** No date is among the fields of a result. */
-export function statusFieldsOf(
-  order: Order,
-  transaction: Transaction,
-): ReadonlyMap<string, string | undefined> {
-  const printDate = () => "";
-  return new Map(printStatus({ order, transaction }, { bySerialNumber: undefined, printDate }));
+export function toldOf(order: Order, transaction: Transaction): Told {
+  return makeTold({ order, transaction }, () => "");
 }

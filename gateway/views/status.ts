@@ -90,9 +90,23 @@ export function printStatus(
   found: FoundOrder,
   options: StatusOptions,
 ): readonly (readonly [name: string, value: string | undefined])[] {
-  const initial = initialOf(found.order);
-  const seen = { ...found, initial, sums: sumsOf(found.order), ...options };
+  const seen = seenOf(found, options);
   return rows.map(([name, print]) => [name, print(seen)]);
+}
+
+/** What the response says in one of its fields. */
+export type Told = (field: string) => string | undefined;
+
+/** For those who tell some of it elsewhere: only what is asked for is printed. */
+export function makeTold(found: FoundOrder, printDate: StatusOptions["printDate"]): Told {
+  const seen = seenOf(found, { bySerialNumber: undefined, printDate });
+  return (field) => printers.get(field)?.(seen);
+}
+
+const printers = new Map(rows);
+
+function seenOf(found: FoundOrder, options: StatusOptions): Seen {
+  return { ...found, initial: initialOf(found.order), sums: sumsOf(found.order), ...options };
 }
 
 function chargedAmount(asked: Money, sums: Sums): string | undefined {
