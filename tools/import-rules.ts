@@ -100,7 +100,7 @@ function faultOf(file: TextFile, specifier: string, what: "types" | "values"): s
   if (target === undefined) return packageFault(file, specifier);
   // A test may look at all of its workspace and talk to the bank: the rules are about production.
   const open = [workspaceOf(file.path), "sandbox-bank"];
-  if (file.path.endsWith(".test.ts") && open.some((at) => isWithin(target, at))) return undefined;
+  if (isTest(file) && open.some((at) => isWithin(target, at))) return undefined;
   const [folder, mayImport] = ruleFor(file.path) ?? [file.path, []];
   const own = folderOf(file.path, folder) ?? file.path;
   const allowed = [own, ...mayImport].some((entry) => {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { makeAuthority, makeSender, startProxy } from "./sending.ts";
+import { makeAuthority, makeSender, startProxy } from "./testing/sender.ts";
 
-/** A server that does with each connection what the test says; `heard` counts what was said to it. */
+/** A server that does with each connection what the test says, and counts what it hears. */
 async function startServer(t: TestContext, onData: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();
   const { promise: isHeard, resolve: hear } = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
 /** One callback over real sockets: what a name leads to, certificates, proxies and limits. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeAuthority, makeSender, startProxy } from "./sending.ts";
-import { answerWith, flood, hang, startReceiver } from "./testing.ts";
+import { answerWith, flood, hang, startReceiver } from "./testing/receiver.ts";
+import { makeAuthority, makeSender, startProxy } from "./testing/sender.ts";
 
 const here = "127.0.0.1";
 

@@ -113,9 +113,9 @@ where merchant_id = $1 and order_id = $2 and sequence = $3 and ended is null
 returning callbacks.order_id`;
 
 /**
- * A callback that is over lets the order's next one go; one that is not takes it along. The needless
- * condition makes the planner expect one row, and so go by the key: while few callbacks are open it
- * would otherwise read all there are, for each of the batch.
+ * A callback that is over lets the order's next one go; one that is not takes it along. The
+ * needless condition makes the planner expect one row, and so go by the key: while few callbacks
+ * are open it would otherwise read all there are, for each of the batch.
  */
 const recordStatement = `
 with told as materialized (

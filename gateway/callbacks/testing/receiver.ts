@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { asInstant, type Clock } from "../values/time.ts";
+import { asInstant, type Clock } from "../../values/time.ts";
 
 export type Answer = (response: Parameters<RequestListener>[1]) => void;
 export type Certificate = { readonly key: string; readonly cert: string };

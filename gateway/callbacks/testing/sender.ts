@@ -7,11 +7,11 @@ import {
   makeKeys,
   writeCertificate,
   writePrivateKey,
-} from "../../sandbox-bank/certificates/certificate.ts";
-import { type AddressOptions, makeAddressRules } from "./addresses.ts";
-import type { Resolve } from "./look-up.ts";
-import { makeSend } from "./send.ts";
-import { answerWith, makeStillClock, startReceiver } from "./testing.ts";
+} from "../../../sandbox-bank/certificates/certificate.ts";
+import { type AddressOptions, makeAddressRules } from "../addresses.ts";
+import type { Resolve } from "../look-up.ts";
+import { makeSend } from "../send.ts";
+import { answerWith, makeStillClock, startReceiver } from "./receiver.ts";
 
 const staging = { ports: [], allowsLoopback: true, privateNetworks: [], names: [] };
 const here = "127.0.0.1";
