@@ -111,11 +111,16 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
   }
 }
 
-// Taken once: the process's own clock runs evenly, and only its origin must be everybody's.
-const epochOffsetMs = Date.now() - performance.now();
+let offsetMs = Date.now() - performance.now();
 
+/**
+ * The wall clock, finer than it tells itself. The gateway's log goes by it too; the process's own
+ * clock runs evenly, but away from it, by milliseconds within a run.
+ */
 function epochNow(): number {
-  return epochOffsetMs + performance.now();
+  const [wall, even] = [Date.now(), performance.now()];
+  offsetMs = Math.min(Math.max(offsetMs, wall - even), wall + 1 - even);
+  return offsetMs + even;
 }
 
 function openAll(
