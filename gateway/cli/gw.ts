@@ -338,6 +338,12 @@ callback
     (await import("./callback.ts")).resendCallback(order, sequence, options),
   );
 callback
+  .command("listen")
+  .description("listen on this machine for callbacks, and print them: for development")
+  .option("--port <port>", "where", "9099")
+  .option("--answer <status>", "what to answer with", "200")
+  .action(async (options) => (await import("./callback-listen.ts")).listenForCallbacks(options));
+callback
   .command("secret <endpointid>")
   .description("print the secret that a merchant verifies the signatures of forms with")
   .option("--json", "as JSON")
