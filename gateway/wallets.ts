@@ -42,6 +42,7 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
   let callOff = () => {};
   await refresh();
 
+  const letGo = makeLetGoOfMessage(databases.node.query);
   const open = makeOpenWallet({
     clock,
     keysOf: (merchant, wallet) =>
@@ -51,7 +52,11 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
     signingWindowMs: config.walletSigningWindowMs,
     allowSandboxSigner: staging,
     digest: vault.digest,
-    letGoOfMessage: makeLetGoOfMessage(databases.node.query),
+    letGoOfMessage: (message) =>
+      // The request is answered either way: what is not let go of stays used up.
+      letGo(message).catch((error) =>
+        log.warn({ err: error }, "could not let go of a wallet's payment data"),
+      ),
     takeMessage: makeTakeMessage(databases.node.hot, { batchMax: 256, inFlightMax: 1, clock }),
     eciOf: ({ number }) => eciOf(number.network, "full"),
   });

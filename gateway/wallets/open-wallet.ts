@@ -12,7 +12,7 @@ import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock } from "../values/time.ts";
 import type { OpenApart } from "./open-apart.ts";
-import { type OpenedWallet, refuse, type WalletCard } from "./opened-wallet.ts";
+import { type Mark, type OpenedWallet, refuse, type WalletCard } from "./opened-wallet.ts";
 import { readWalletA } from "./read-walleta.ts";
 import { readWalletB } from "./read-walletb.ts";
 import type { Wallet, WalletKey, WalletRoots } from "./wallet-trust.ts";
@@ -52,7 +52,7 @@ type Needs = {
   readonly digest: (sameness: Secret<string>) => Uint8Array;
   /** Whether no other request has brought it. */
   readonly takeMessage: (message: TakenMessage) => Promise<boolean>;
-  /** Forgets it, unless another request has brought it. */
+  /** Free for others, unless the same request has come more than once and still has it. */
   readonly letGoOfMessage: (message: TakenMessage) => Promise<void>;
   readonly eciOf: (card: CardInHand) => string | undefined;
 };
@@ -60,9 +60,8 @@ type Needs = {
 export type TakenMessage = {
   readonly merchantId: MerchantId;
   readonly wallet: Wallet;
-  readonly id: string;
+  readonly marks: readonly Mark[];
   readonly digest: Uint8Array;
-  readonly rememberUntil: number;
 };
 
 export type OpenWallet = (asked: AskedWallet) => Promise<WalletResult>;
@@ -106,9 +105,9 @@ export function makeOpenWallet(needs: Needs): OpenWallet {
     return isFirst ? opened : refuse("wallet_replayed");
   }
 
-  function messageOf({ endpoint, type, sameness }: AskedWallet, { message }: WalletCard) {
+  function messageOf({ endpoint, type, sameness }: AskedWallet, { marks }: WalletCard) {
     const digest = needs.digest(sameness);
-    return { merchantId: endpoint.merchant.id, wallet: walletOf(type), digest, ...message };
+    return { merchantId: endpoint.merchant.id, wallet: walletOf(type), digest, marks };
   }
 
   function paidWith(asked: AskedWallet, opened: WalletCard): WalletResult["paid"] {

@@ -9,9 +9,12 @@ export type WalletCard = {
   readonly holderName: string | undefined;
   /** Nothing: the number is the card's own, and its holder not authenticated. */
   readonly proof: Authentication | undefined;
-  /** It must not be seen again before then, and what it is remembered by. */
-  readonly message: { readonly id: string; readonly rememberUntil: number };
+  /** What it is known again by, should it come a second time. */
+  readonly marks: readonly Mark[];
 };
+
+/** It must not be seen again before then. */
+export type Mark = { readonly id: string; readonly rememberUntil: number };
 
 export type WalletRefusal = { readonly refusal: Reason };
 export type OpenedWallet = WalletCard | WalletRefusal;

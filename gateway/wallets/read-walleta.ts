@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { expiryOf, type Payload, readPayload, WalletFault } from "@tollgate/protocols/walleta";
 import { CardNumber } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
-import { type OpenedWallet, refuse } from "./opened-wallet.ts";
+import { type Mark, type OpenedWallet, refuse } from "./opened-wallet.ts";
 import type { WalletBQuestion } from "./read-walletb.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
 
@@ -19,7 +19,7 @@ const rememberMs = 90 * 86_400_000;
 export async function readWalletA(question: WalletAQuestion): Promise<OpenedWallet> {
   const read = question.isEncrypted ? await open(question) : readOpen(question);
   if ("refusal" in read) return read;
-  const { payload, message } = read;
+  const { payload, marks } = read;
   const { minor, currency } = question.amount;
   const isSame =
     payload.currencyCode === currency.numeric && BigInt(payload.transactionAmount) === minor;
@@ -36,12 +36,12 @@ export async function readWalletA(question: WalletAQuestion): Promise<OpenedWall
     },
     holderName: payload.cardholderName,
     proof: { eci, value },
-    message,
+    marks,
   };
 }
 
 type Read =
-  | { readonly payload: Payload; readonly message: { id: string; rememberUntil: number } }
+  | { readonly payload: Payload; readonly marks: readonly Mark[] }
   | ReturnType<typeof refuse>;
 
 async function open(question: WalletAQuestion): Promise<Read> {
@@ -56,7 +56,7 @@ async function open(question: WalletAQuestion): Promise<Read> {
   if ("reason" in opened) return refusalOf(opened);
   const { payload, transactionId, signingTime } = opened;
   const rememberUntil = signingTime + 2 * signingWindowMs;
-  return { payload, message: { id: transactionId, rememberUntil } };
+  return { payload, marks: [{ id: transactionId, rememberUntil }] };
 }
 
 function identifierOf({ merchant }: WalletAQuestion) {
@@ -73,5 +73,5 @@ function readOpen({ text, now }: WalletAQuestion): Read {
   const unique =
     payload.paymentDataType === "EMV" ? payload.emvData : payload.onlinePaymentCryptogram;
   const id = createHash("sha256").update(unique).digest("hex");
-  return { payload, message: { id, rememberUntil: now + rememberMs } };
+  return { payload, marks: [{ id, rememberUntil: now + rememberMs }] };
 }

@@ -64,6 +64,6 @@ function cardOf(payload: Payload): OpenedWallet {
     },
     holderName: undefined,
     proof: cryptogram === undefined ? undefined : { eci, value: cryptogram },
-    message: { id: payload.messageId, rememberUntil: payload.messageExpiration },
+    marks: [{ id: payload.messageId, rememberUntil: payload.messageExpiration }],
   };
 }
