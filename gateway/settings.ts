@@ -30,6 +30,12 @@ const secondsList: Read<readonly number[]> = (value) => {
   const gaps = value.split(",").map((each) => seconds(each.trim()));
   return gaps.every((gap) => gap !== undefined) ? gaps : undefined;
 };
+/** Payment data is remembered for as long as any window could take it: see `wallets/`. */
+export const signingWindowMaxMs = 86_400_000;
+const signingWindow: Read<number> = (value) => {
+  const windowMs = seconds(value);
+  return windowMs !== undefined && windowMs <= signingWindowMaxMs ? windowMs : undefined;
+};
 const word: Read<string> = (value) => (/^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined);
 const onOff: Read<boolean> = (value) =>
   value === "on" ? true : value === "off" ? false : undefined;
@@ -121,7 +127,7 @@ export const settings = {
   linkLifeMs:           same("GW_LINK_LIFE_S",               seconds,     "seconds",               3_600_000,        "how long after its order a cardholder's link leads anywhere"),
   walletaRootsFile:     same("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      same("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "where the root keys of walletb are; in staging the sandbox bank's"),
-  walletSigningWindowMs: same("GW_WALLET_SIGNING_WINDOW_S",  seconds,     "seconds",               300_000,          "how far from now walleta may have signed its payment data"),
+  walletSigningWindowMs: same("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "how far from now walleta may have signed its payment data"),
   callbackTimeoutMs:    same("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "how long a receiver of callbacks may take"),
   callbackRetryGapsMs:  same("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "seconds, by commas",    callbackGaps,     "gaps between tries of a callback; after the last it is given up"),
   callbackPorts:        same("GW_CALLBACK_PORTS",            ports,       "ports, by commas",      "",               "ports that callbacks may go to besides 80, 443, 8080 and 8443; in staging all may"),

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Config } from "./config.ts";
 import type { Log } from "./log/log.ts";
 import type { Metrics } from "./log/metrics.ts";
+import { signingWindowMaxMs } from "./settings.ts";
 import type { Database } from "./storage/database.ts";
 import { loadWalletKeys } from "./storage/wallet-keys.ts";
 import { makeLetGoOfMessage, makeTakeMessage } from "./storage/wallet-messages.ts";
@@ -50,6 +51,7 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
     roots,
     openApart,
     signingWindowMs: config.walletSigningWindowMs,
+    signingWindowMaxMs,
     allowSandboxSigner: staging,
     digest: vault.digest,
     letGoOfMessage: (message) =>

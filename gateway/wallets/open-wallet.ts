@@ -48,6 +48,8 @@ type Needs = {
   readonly roots: WalletRoots;
   readonly openApart: OpenApart;
   readonly signingWindowMs: number;
+  /** What an operator may make of it at most. */
+  readonly signingWindowMaxMs: number;
   readonly allowSandboxSigner: boolean;
   readonly digest: (sameness: Secret<string>) => Uint8Array;
   /** Whether no other request has brought it. */
@@ -91,8 +93,9 @@ export function makeOpenWallet(needs: Needs): OpenWallet {
       openApart: needs.openApart,
     };
     if (wallet === "walletb") return readWalletB(question);
-    const { signingWindowMs, allowSandboxSigner } = needs;
-    return readWalletA({ ...question, amount, signingWindowMs, allowSandboxSigner });
+    const { signingWindowMs, signingWindowMaxMs, allowSandboxSigner } = needs;
+    const signing = { signingWindowMs, signingWindowMaxMs, allowSandboxSigner };
+    return readWalletA({ ...question, ...signing, amount });
   }
 
   async function check(asked: AskedWallet, opened: WalletCard): Promise<OpenedWallet> {

@@ -16,6 +16,9 @@ export type WalletCard = {
 /** It must not be seen again before then. */
 export type Mark = { readonly id: string; readonly rememberUntil: number };
 
+/** Longer than it can be paid with: requests wait, and the clocks of nodes differ. */
+export const rememberLongerMs = 600_000;
+
 export type WalletRefusal = { readonly refusal: Reason };
 export type OpenedWallet = WalletCard | WalletRefusal;
 

@@ -3,13 +3,14 @@ import { createHash } from "node:crypto";
 import { expiryOf, type Payload, readPayload, WalletFault } from "@tollgate/protocols/walleta";
 import { CardNumber } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
-import { type Mark, type OpenedWallet, refuse } from "./opened-wallet.ts";
+import { type Mark, type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
 import type { WalletBQuestion } from "./read-walletb.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
 
 export type WalletAQuestion = WalletBQuestion & {
   readonly amount: Money;
   readonly signingWindowMs: number;
+  readonly signingWindowMaxMs: number;
   readonly allowSandboxSigner: boolean;
 };
 
@@ -19,7 +20,7 @@ const rememberMs = 90 * 86_400_000;
 export async function readWalletA(question: WalletAQuestion): Promise<OpenedWallet> {
   const read = question.isEncrypted ? await open(question) : readOpen(question);
   if ("refusal" in read) return read;
-  const { payload, marks } = read;
+  const { payload, mark } = read;
   const { minor, currency } = question.amount;
   const isSame =
     payload.currencyCode === currency.numeric && BigInt(payload.transactionAmount) === minor;
@@ -36,13 +37,12 @@ export async function readWalletA(question: WalletAQuestion): Promise<OpenedWall
     },
     holderName: payload.cardholderName,
     proof: { eci, value },
-    marks,
+    // The same payment may come opened by the merchant and as the wallet's token.
+    marks: [markOf(value, question.now), ...(mark === undefined ? [] : [mark])],
   };
 }
 
-type Read =
-  | { readonly payload: Payload; readonly marks: readonly Mark[] }
-  | ReturnType<typeof refuse>;
+type Read = { readonly payload: Payload; readonly mark?: Mark } | ReturnType<typeof refuse>;
 
 async function open(question: WalletAQuestion): Promise<Read> {
   const { text, keys, roots, now, signingWindowMs, allowSandboxSigner } = question;
@@ -55,8 +55,9 @@ async function open(question: WalletAQuestion): Promise<Read> {
   const opened = await question.openApart.walleta(text, trust);
   if ("reason" in opened) return refusalOf(opened);
   const { payload, transactionId, signingTime } = opened;
-  const rememberUntil = signingTime + 2 * signingWindowMs;
-  return { payload, marks: [{ id: transactionId, rememberUntil }] };
+  // Not by the window of today: a longer one must not make forgotten tokens good again.
+  const rememberUntil = signingTime + question.signingWindowMaxMs + rememberLongerMs;
+  return { payload, mark: { id: transactionId, rememberUntil } };
 }
 
 function identifierOf({ merchant }: WalletAQuestion) {
@@ -64,14 +65,16 @@ function identifierOf({ merchant }: WalletAQuestion) {
   return settings === undefined ? {} : { merchantIdentifier: settings.merchantIdentifier };
 }
 
-/** Its cryptogram is used once, so it tells one payment from another. */
-function readOpen({ text, now }: WalletAQuestion): Read {
+function readOpen({ text }: WalletAQuestion): Read {
   const payload = readPayload(text);
   if (payload instanceof WalletFault) {
     return payloadRefusalOf(payload, text, "applicationPrimaryAccountNumber");
   }
-  const unique =
-    payload.paymentDataType === "EMV" ? payload.emvData : payload.onlinePaymentCryptogram;
-  const id = createHash("sha256").update(unique).digest("hex");
-  return { payload, marks: [{ id, rememberUntil: now + rememberMs }] };
+  return { payload };
+}
+
+/** A cryptogram is used once, so it tells one payment from another. */
+function markOf(cryptogram: string, now: number): Mark {
+  const id = createHash("sha256").update(cryptogram, "base64").digest("hex");
+  return { id, rememberUntil: now + rememberMs };
 }

@@ -3,7 +3,7 @@ import { type Payload, readPayload, WalletFault } from "@tollgate/protocols/wall
 import type { Merchant } from "../orders/merchant.ts";
 import { CardNumber } from "../values/card-number.ts";
 import type { OpenApart } from "./open-apart.ts";
-import { type OpenedWallet, refuse } from "./opened-wallet.ts";
+import { type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
 import type { WalletKey, WalletRoots } from "./wallet-trust.ts";
 
@@ -64,6 +64,6 @@ function cardOf(payload: Payload): OpenedWallet {
     },
     holderName: undefined,
     proof: cryptogram === undefined ? undefined : { eci, value: cryptogram },
-    marks: [{ id: payload.messageId, rememberUntil: payload.messageExpiration }],
+    marks: [{ id: payload.messageId, rememberUntil: payload.messageExpiration + rememberLongerMs }],
   };
 }

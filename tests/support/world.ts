@@ -30,6 +30,7 @@ import { assertStandingsAgree, type KeptOrder, keptOrders } from "./standing.ts"
 import { TestClock } from "./test-clock.ts";
 
 export type Test = { after(clean: () => unknown): void };
+type Config = Awaited<ReturnType<typeof open>>["config"];
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Work is looked for only when the test says so. */
@@ -98,8 +99,8 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     /** The same merchant, who sends to another node. */
     merchantAt: (node: Gateway) => makeMerchant({ set, baseUrl: () => node.url, makeClient }),
     /** Another node on the same database. */
-    async otherNode(nodeName: string): Promise<Gateway> {
-      const other = await start({ ...house.config, nodeName });
+    async otherNode(nodeName: string, changes: Partial<Config> = {}): Promise<Gateway> {
+      const other = await start({ ...house.config, nodeName, ...changes });
       cleanUp(() => end(other));
       return other;
     },

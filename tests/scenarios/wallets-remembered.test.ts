@@ -1,0 +1,118 @@
+/** For how long payment data is remembered, and by what: longer than anybody could pay with it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openToken, WalletFault, writePayload } from "@tollgate/protocols/walleta";
+import { trustWalletA } from "../../sandbox-bank/testing/wallet-merchant.ts";
+import { runGw } from "../support/run-gw.ts";
+import { chargesAt } from "../support/threeds.ts";
+import { until } from "../support/until.ts";
+import {
+  assertWalletRefused,
+  mintA,
+  mintB,
+  paid,
+  privateKeysIn,
+  startWalletWorld,
+  textOf,
+  walletFields,
+} from "../support/wallets.ts";
+import type { World } from "../support/world.ts";
+
+const minuteMs = 60_000;
+
+test("walletb's messages are remembered beyond their end, for clocks that differ", async (t) => {
+  const world = await startWalletWorld(t);
+  const slow = await world.otherNode("slow");
+  const messageExpiration = world.clock.now() + 5 * minuteMs;
+  const token = await mintB(world, {}, { messageExpiration });
+  await paid(world, "walletb_encrypted", token);
+
+  world.clock.advance(10 * minuteMs);
+  await world.linksUp();
+  await forgetNow(world);
+  // As a node sees it whose clock is six minutes behind.
+  world.clock.advance(-6 * minuteMs);
+  const order = await world.merchantAt(slow).sale(walletFields("walletb_encrypted", token));
+  const status = await until("it has ended", async () => {
+    const now = await world.merchantAt(slow).status(order);
+    return now.status === "processing" ? undefined : now;
+  });
+
+  assertWalletRefused(status, 3005, "a second time");
+  assert.equal(chargesAt(world), 2, "the first, and one that has others forgotten");
+});
+
+test("a longer signing window does not make used tokens good again", async (t) => {
+  const world = await startWalletWorld(t);
+  const token = await mintA(world);
+  await paid(world, "walleta_encrypted", token);
+
+  world.clock.advance(30 * minuteMs);
+  await world.linksUp();
+  await forgetNow(world);
+  const patient = await world.otherNode("patient", { walletSigningWindowMs: 86_400_000 });
+  const order = await world.merchantAt(patient).sale(walletFields("walleta_encrypted", token));
+  const status = await until("it has ended", async () => {
+    const now = await world.merchantAt(patient).status(order);
+    return now.status === "processing" ? undefined : now;
+  });
+
+  assertWalletRefused(status, 3005, "a second time");
+  const ids = await world.house.database.query<{ message_id: string }>(
+    "select message_id from wallet_messages where wallet = 'walleta'",
+  );
+  const { transactionId } = JSON.parse(token).header;
+  assert.ok(ids.some(({ message_id: id }) => id === transactionId.toLowerCase()));
+});
+
+test("a window that is longer than anything is remembered is refused at the start", async (t) => {
+  const world = await startWalletWorld(t);
+  const settings = { GW_WALLET_SIGNING_WINDOW_S: "86401" };
+
+  const { code, complaint } = await runGw({ ...world, settings }, "merchant", "list");
+
+  assert.equal(code, 2);
+  assert.match(complaint, /GW_WALLET_SIGNING_WINDOW_S.*86400/);
+});
+
+test("walleta's payment is paid once, sealed or opened by the merchant", async (t) => {
+  const world = await startWalletWorld(t);
+  const kinds = ["walleta_encrypted", "walleta_decrypted"] as const;
+  for (const [first, second] of [kinds, kinds.toReversed()]) {
+    assert.ok(first !== undefined && second !== undefined);
+    const token = await mintA(world);
+    const texts = { walleta_encrypted: token, walleta_decrypted: await opened(world, token) };
+
+    assert.equal((await paid(world, first, texts[first])).status, "approved", first);
+    assertWalletRefused(await paid(world, second, texts[second]), 3005, second);
+  }
+  assert.equal(chargesAt(world), 2);
+});
+
+/** As a merchant opens it himself who has the keys. */
+async function opened(world: World, token: string): Promise<string> {
+  const [row] = await world.house.database.query<{ certificate: string }>(
+    "select certificate from vault.wallet_keys where certificate is not null",
+  );
+  const { certificate = "" } = row ?? {};
+  const keys = (await privateKeysIn(world)).map((privateKey) => ({
+    ...{ certificate, privateKey, merchantIdentifier: "merchant.tollgate.demo" },
+  }));
+  for (const key of keys) {
+    const trust = { ...(await trustWalletA(world.bank, key)), now: world.clock.now() };
+    const read = openToken(token, trust);
+    if (!(read instanceof WalletFault)) return writePayload(read.payload);
+  }
+  return assert.fail("no key opens it");
+}
+
+/** Has everything forgotten whose time is over. */
+async function forgetNow(world: World): Promise<void> {
+  const { query } = world.house.database;
+  await query("insert into wallet_messages values (0, 'walletb', 'over', '', '2000-01-01')");
+  await paid(world, "walletb_decrypted", await textOf(world, "walletb_decrypted"));
+  await until("what is over is forgotten", async () => {
+    const rows = await query("select from wallet_messages where message_id = 'over'");
+    return rows.length === 0 || undefined;
+  });
+}
