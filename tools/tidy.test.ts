@@ -13,6 +13,7 @@ const revealers: readonly string[] = [
   "gateway/threeds/directories/card-ranges.ts",
   "gateway/threeds/version1/ask-enrolment.ts",
   "gateway/threeds/version2/areq.ts",
+  "gateway/acquirers/attempt.ts",
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
   "gateway/acquirers/iso8583-host/field-values.ts",

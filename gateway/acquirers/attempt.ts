@@ -1,4 +1,4 @@
-/** An order's charge as the acquirer is told of it. */
+/** An order's charge as the acquirer is told of it. A wallet's cryptogram leaves its secret here. */
 import type { CardInHand } from "../orders/doer.ts";
 import { initialOf } from "../orders/family.ts";
 import type { ChargeKind, Order, Transaction, TransactionKind } from "../orders/order.ts";
@@ -12,11 +12,14 @@ export type FindCard = (order: Order) => Promise<ChargedCard | undefined>;
 export function attemptOf(
   { transaction, purchase }: Order,
   card: ChargedCard,
-  cvv?: CardInHand["cvv"],
+  { cvv, cryptogram }: Partial<Pick<CardInHand, "cvv" | "cryptogram">> = {},
 ): Attempt | undefined {
   const { kind, charge, amount, authentication } = transaction;
   if (charge === undefined || !isCharge(kind)) return undefined;
-  const proof = authentication && { eci: authentication.eci, value: authentication.value };
+  const proof = authentication && {
+    eci: authentication.eci,
+    value: cryptogram?.reveal() ?? authentication.value,
+  };
   const { credential, wallet } = purchase;
   const paid = wallet?.isDevice === true ? { ...card, isDevice: true as const } : card;
   return { kind, charge, amount, card: paid, cvv, authentication: proof, credential };

@@ -35,7 +35,7 @@ export function makeAuthorize(needs: Needs): Doer {
 
     const paid = inHand ?? (await findPaid(order));
     if (paid === undefined) return cardLost;
-    const attempt = attemptOf(order, paid, paid.cvv);
+    const attempt = attemptOf(order, paid, paid);
     if (attempt === undefined || needs.isTooLate(order)) return notSent;
     if (acquirer === undefined) return goElsewhere(order, "no such gate");
     const outcome = await acquirer.authorize(attempt);

@@ -8,7 +8,7 @@ export type Authentication = {
   /** Nothing when a wallet has proved it: no 3-D Secure was performed then. */
   readonly status?: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
   readonly eci: string | undefined;
-  /** The proof for the issuer (CAVV, AAV), in base64. */
+  /** The proof for the issuer (CAVV, AAV), in base64; never a wallet's, which is not written. */
   readonly value?: string;
   /** The directory server's id of it, which networks want to see again. */
   readonly directoryTransactionId?: string;

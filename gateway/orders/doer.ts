@@ -17,11 +17,13 @@ export type Circumstances = {
   readonly inHand: CardInHand | undefined;
 };
 
-/** The card and its CVV, while the node that accepted the order still has them in memory. */
+/** The card and its secrets, while the node that accepted the order still has them in memory. */
 export type CardInHand = {
   readonly number: CardNumber;
   /** Two digits each, as banks want them. */
   readonly expiryYear: string;
   readonly expiryMonth: string;
   readonly cvv: Secret<string> | undefined;
+  /** A wallet's proof of the cardholder, in base64: never written, because it is payment data. */
+  readonly cryptogram?: Secret<string>;
 };

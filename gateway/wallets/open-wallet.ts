@@ -35,6 +35,7 @@ export type WalletResult = {
     | {
         readonly facts: Omit<CardFacts, "cardId" | "hashId">;
         readonly inHand: CardInHand;
+        /** Without the cryptogram, which is in hand and written nowhere. */
         readonly authentication: Authentication | undefined;
         /** The order did not come to be: the payment data may be used for another. */
         letGo(): Promise<void>;
@@ -126,8 +127,8 @@ export function makeOpenWallet(needs: Needs): OpenWallet {
         expiryMonth,
         expiryYear: `20${expiryYear}`,
       },
-      inHand: card,
-      authentication: proof && { ...proof, eci: proof.eci ?? needs.eciOf(card) },
+      inHand: proof === undefined ? card : { ...card, cryptogram: proof.cryptogram },
+      authentication: proof && { eci: proof.eci ?? needs.eciOf(card) },
       letGo: () => needs.letGoOfMessage(messageOf(asked, opened)),
     };
   }

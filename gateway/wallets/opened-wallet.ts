@@ -1,17 +1,20 @@
 /** What a wallet's payment data turned out to be. */
 import type { CardInHand } from "../orders/doer.ts";
-import type { Authentication, Reason } from "../orders/order.ts";
+import type { Reason } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
+import type { Secret } from "../values/secret.ts";
 
 /** A card, and what the wallet has proved of its holder. */
 export type WalletCard = {
   readonly card: CardInHand;
   readonly holderName: string | undefined;
   /** Nothing: the number is the card's own, and its holder not authenticated. */
-  readonly proof: Authentication | undefined;
+  readonly proof: Proof | undefined;
   /** What it is known again by, should it come a second time. */
   readonly marks: readonly Mark[];
 };
+
+export type Proof = { readonly eci: string | undefined; readonly cryptogram: Secret<string> };
 
 /** It must not be seen again before then. */
 export type Mark = { readonly id: string; readonly rememberUntil: number };

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { expiryOf, type Payload, readPayload, WalletFault } from "@tollgate/protocols/walleta";
 import { CardNumber } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
+import { Secret } from "../values/secret.ts";
 import { type Mark, type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
 import type { WalletBQuestion } from "./read-walletb.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
@@ -27,7 +28,7 @@ export async function readWalletA(question: WalletAQuestion): Promise<OpenedWall
   if (!isSame) return refuse("wallet_other_amount");
   if (payload.paymentDataType === "EMV") return refuse("wallet_not_supported", "EMV");
   const { year, month } = expiryOf(payload);
-  const { onlinePaymentCryptogram: value, eciIndicator: eci } = payload;
+  const { onlinePaymentCryptogram: cryptogram, eciIndicator: eci } = payload;
   return {
     card: {
       number: new CardNumber(payload.applicationPrimaryAccountNumber),
@@ -36,9 +37,9 @@ export async function readWalletA(question: WalletAQuestion): Promise<OpenedWall
       cvv: undefined,
     },
     holderName: payload.cardholderName,
-    proof: { eci, value },
+    proof: { eci, cryptogram: new Secret(cryptogram) },
     // The same payment may come opened by the merchant and as the wallet's token.
-    marks: [markOf(value, question.now), ...(mark === undefined ? [] : [mark])],
+    marks: [markOf(cryptogram, question.now), ...(mark === undefined ? [] : [mark])],
   };
 }
 

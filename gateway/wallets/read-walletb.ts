@@ -2,6 +2,7 @@
 import { type Payload, readPayload, WalletFault } from "@tollgate/protocols/walletb";
 import type { Merchant } from "../orders/merchant.ts";
 import { CardNumber } from "../values/card-number.ts";
+import { Secret } from "../values/secret.ts";
 import type { OpenApart } from "./open-apart.ts";
 import { type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
@@ -63,7 +64,7 @@ function cardOf(payload: Payload): OpenedWallet {
       cvv: undefined,
     },
     holderName: undefined,
-    proof: cryptogram === undefined ? undefined : { eci, value: cryptogram },
+    proof: cryptogram === undefined ? undefined : { eci, cryptogram: new Secret(cryptogram) },
     marks: [{ id: payload.messageId, rememberUntil: payload.messageExpiration + rememberLongerMs }],
   };
 }
