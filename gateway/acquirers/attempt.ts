@@ -1,4 +1,4 @@
-/** An order's charge as the acquirer is told of it. A wallet's cryptogram leaves its secret here. */
+/** An order's charge as the acquirer is told of it. A wallet's proof leaves its secret here. */
 import type { CardInHand } from "../orders/doer.ts";
 import { initialOf } from "../orders/family.ts";
 import type { ChargeKind, Order, Transaction, TransactionKind } from "../orders/order.ts";

@@ -25,6 +25,11 @@ export const rememberLongerMs = 600_000;
 export type WalletRefusal = { readonly refusal: Reason };
 export type OpenedWallet = WalletCard | WalletRefusal;
 
+/** What field 126 of banks takes, and every dialect can carry; of text that is base64. */
+export function canBeCarried(cryptogram: string): boolean {
+  return Buffer.from(cryptogram, "base64").length === 20;
+}
+
 export function refuse(code: FailureCode, detail = ""): WalletRefusal {
   return { refusal: { code, detail } };
 }

@@ -4,7 +4,13 @@ import { expiryOf, type Payload, readPayload, WalletFault } from "@tollgate/prot
 import { CardNumber } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
-import { type Mark, type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
+import {
+  canBeCarried,
+  type Mark,
+  type OpenedWallet,
+  refuse,
+  rememberLongerMs,
+} from "./opened-wallet.ts";
 import type { WalletBQuestion } from "./read-walletb.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
 
@@ -29,6 +35,9 @@ export async function readWalletA(question: WalletAQuestion): Promise<OpenedWall
   if (payload.paymentDataType === "EMV") return refuse("wallet_not_supported", "EMV");
   const { year, month } = expiryOf(payload);
   const { onlinePaymentCryptogram: cryptogram, eciIndicator: eci } = payload;
+  if (!canBeCarried(cryptogram)) {
+    return refuse("wallet_not_supported", "a cryptogram that is not 20 bytes");
+  }
   return {
     card: {
       number: new CardNumber(payload.applicationPrimaryAccountNumber),

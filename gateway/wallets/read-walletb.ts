@@ -4,7 +4,7 @@ import type { Merchant } from "../orders/merchant.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
 import type { OpenApart } from "./open-apart.ts";
-import { type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
+import { canBeCarried, type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
 import type { WalletKey, WalletRoots } from "./wallet-trust.ts";
 
@@ -26,7 +26,12 @@ export async function readWalletB(question: WalletBQuestion): Promise<OpenedWall
   const own = settings?.gatewayMerchantId ?? merchant.login;
   const isForGateway = question.isEncrypted && settings?.recipientId.startsWith("gateway:");
   const meant = payload.gatewayMerchantId ?? (isForGateway ? "" : own);
-  return meant === own ? cardOf(payload) : refuse("wallet_other_merchant");
+  if (meant !== own) return refuse("wallet_other_merchant");
+  const { cryptogram } = payload;
+  if (cryptogram !== undefined && !canBeCarried(cryptogram)) {
+    return refuse("wallet_not_supported", "a cryptogram that is not 20 bytes");
+  }
+  return cardOf(payload);
 }
 
 type Read = Payload | ReturnType<typeof refuse>;

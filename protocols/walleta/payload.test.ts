@@ -59,7 +59,7 @@ const wrong: readonly (readonly [field: string, values: readonly unknown[]])[] =
   ["deviceManufacturerIdentifier",    [1, "", "xyz"]],
   ["paymentDataType",                 [undefined, "3dsecure", "PAN_ONLY", 3]],
   ["paymentData",                     [undefined, null, "text", []]],
-  ["paymentData.onlinePaymentCryptogram", [undefined, null, 1, "", "AAA", "A===", "AA-_", "AAAA\n", "A".repeat(132)]],
+  ["paymentData.onlinePaymentCryptogram", [undefined, null, 1, "", "AAA", "A===", "AA-_", "AAAA\n", "AB==", "AAB=", "A".repeat(132)]],
   ["paymentData.eciIndicator",        [5, "005", "x", " 5", true]],
 ];
 

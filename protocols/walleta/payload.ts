@@ -4,7 +4,7 @@
  * as absent, since merchants' serialisers write it, and so does an empty eciIndicator.
  */
 import { WalletFault } from "./wallet-fault.ts";
-import { type Fields, isFields, parseFields } from "./wallet-json.ts";
+import { decodeBase64, type Fields, isFields, parseFields } from "./wallet-json.ts";
 
 type Card = {
   /** 12 to 19 digits of a device account; its check digit is not looked at. */
@@ -23,7 +23,7 @@ type Card = {
 type Proof =
   | {
       readonly paymentDataType: "3DSecure";
-      /** Base64. */
+      /** Canonical base64. */
       readonly onlinePaymentCryptogram: string;
       /** Two digits; not from every network. */
       readonly eciIndicator?: string;
@@ -123,7 +123,9 @@ function readProof({ paymentDataType, paymentData: proof }: Fields): Proof | Wal
   }
   const { onlinePaymentCryptogram } = proof;
   const written = proof["eciIndicator"] ?? "";
-  if (!fits("onlinePaymentCryptogram", onlinePaymentCryptogram)) {
+  const isCryptogram = fits("onlinePaymentCryptogram", onlinePaymentCryptogram);
+  // One payment has one spelling.
+  if (!isCryptogram || decodeBase64(onlinePaymentCryptogram) === undefined) {
     return bad("paymentData.onlinePaymentCryptogram");
   }
   if (!fits("eciIndicator", written)) return bad("paymentData.eciIndicator");

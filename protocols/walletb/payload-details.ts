@@ -5,7 +5,7 @@
  */
 import type { Version } from "./token.ts";
 import { WalletFault } from "./wallet-fault.ts";
-import { type Fields, isFields } from "./wallet-json.ts";
+import { decodeBase64, type Fields, isFields } from "./wallet-json.ts";
 
 export type Details = {
   /** 12 to 19 digits; its check digit is not looked at. */
@@ -14,7 +14,7 @@ export type Details = {
   /** Four digits. */
   readonly expirationYear: number;
   readonly authMethod: AuthMethod;
-  /** Base64; always there for CRYPTOGRAM_3DS, never for PAN_ONLY. */
+  /** Canonical base64; always there for CRYPTOGRAM_3DS, never for PAN_ONLY. */
   readonly cryptogram?: string;
   /** Two digits; only for CRYPTOGRAM_3DS, and not from every network. */
   readonly eciIndicator?: string;
@@ -114,8 +114,7 @@ function isAnswer(value: unknown): boolean {
 }
 
 function isCryptogram(value: unknown): value is string {
-  const isBase64 = typeof value === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(value);
-  return isBase64 && value.length % 4 === 0 && value.length <= 128;
+  return typeof value === "string" && value.length <= 128 && decodeBase64(value) !== undefined;
 }
 
 function isWhole(value: unknown, from: number, to: number): value is number {

@@ -91,7 +91,7 @@ const wrong: readonly (readonly [field: string, values: readonly unknown[]])[] =
   ["paymentMethodDetails.expirationYear",  [undefined, "2030", 30, 1999, 2100, 2030.5]],
   ["paymentMethodDetails.authMethod",      [undefined, "3DS", "pan_only", 1]],
   ["paymentMethodDetails.eciIndicator",    [5, "005", "x", true]],
-  ["paymentMethodDetails.cryptogram",      [undefined, null, 1, "", "AAA", "AA-_", "A".repeat(132)]],
+  ["paymentMethodDetails.cryptogram",      [undefined, null, 1, "", "AAA", "AA-_", "AB==", "AAB=", "A".repeat(132)]],
   ["paymentMethodDetails.assuranceDetails", [true, "yes", []]],
   ["paymentMethodDetails.assuranceDetails.accountVerified", ["true", 1]],
 ];

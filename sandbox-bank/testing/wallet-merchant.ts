@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync, KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { MerchantKey, Trust as WalletATrust } from "@tollgate/protocols/walleta";
+import {
+  type MerchantKey,
+  openToken,
+  type Trust as WalletATrust,
+  writePayload,
+} from "@tollgate/protocols/walleta";
 import { readRootKeys, type Trust as WalletBTrust, WalletFault } from "@tollgate/protocols/walletb";
 import { Utf8String } from "asn1js";
 import { AttributeTypeAndValue, CertificationRequest } from "pkijs";
@@ -50,6 +55,16 @@ export async function trustWalletA(bank: Bank, ...keys: MerchantKey[]): Promise<
     signingWindowMs: 300_000,
     allowSandboxSigner: true,
   };
+}
+
+/** As a merchant opens it himself; nothing when it is for another key. */
+export async function openWalletA(
+  bank: Bank,
+  token: string,
+  { key, now }: { readonly key: MerchantKey; readonly now: number },
+): Promise<string | undefined> {
+  const read = openToken(token, { ...(await trustWalletA(bank, key)), now });
+  return "reason" in read ? undefined : writePayload(read.payload);
 }
 
 export type WalletBMerchant = {

@@ -1,8 +1,7 @@
 /** For how long payment data is remembered, and by what: longer than anybody could pay with it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openToken, WalletFault, writePayload } from "@tollgate/protocols/walleta";
-import { trustWalletA } from "../../sandbox-bank/testing/wallet-merchant.ts";
+import { openWalletA } from "../../sandbox-bank/testing/wallet-merchant.ts";
 import { runGw } from "../support/run-gw.ts";
 import { chargesAt } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
@@ -99,9 +98,8 @@ async function opened(world: World, token: string): Promise<string> {
     ...{ certificate, privateKey, merchantIdentifier: "merchant.tollgate.demo" },
   }));
   for (const key of keys) {
-    const trust = { ...(await trustWalletA(world.bank, key)), now: world.clock.now() };
-    const read = openToken(token, trust);
-    if (!(read instanceof WalletFault)) return writePayload(read.payload);
+    const text = await openWalletA(world.bank, token, { key, now: world.clock.now() });
+    if (text !== undefined) return text;
   }
   return assert.fail("no key opens it");
 }
