@@ -60,6 +60,12 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
         log.warn({ err: error }, "could not let go of a wallet's payment data"),
       ),
     takeMessage: makeTakeMessage(databases.node.hot, { batchMax: 256, inFlightMax: 1, clock }),
+    // The order tells it to the merchant; an operator sees by it that all of one fail.
+    onRefused: ({ type, endpoint }, { code, detail }) =>
+      log.info(
+        { merchant: endpoint.merchant.login, type, code, detail },
+        "a wallet's payment data was refused",
+      ),
     eciOf: ({ number }) => eciOf(number.network, "full"),
   });
   const wallets: Wallets = {

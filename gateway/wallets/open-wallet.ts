@@ -4,7 +4,13 @@
  */
 import type { CardInHand } from "../orders/doer.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Authentication, CardFacts, WalletPayment, WalletType } from "../orders/order.ts";
+import type {
+  Authentication,
+  CardFacts,
+  Reason,
+  WalletPayment,
+  WalletType,
+} from "../orders/order.ts";
 import { isPast } from "../values/card-expiry.ts";
 import { isLuhnValid } from "../values/card-number.ts";
 import type { MerchantId } from "../values/ids.ts";
@@ -57,6 +63,7 @@ type Needs = {
   readonly takeMessage: (message: TakenMessage) => Promise<boolean>;
   /** Free for others, unless the same request has come more than once and still has it. */
   readonly letGoOfMessage: (message: TakenMessage) => Promise<void>;
+  readonly onRefused: (asked: AskedWallet, refusal: Reason) => void;
   readonly eciOf: (card: CardInHand) => string | undefined;
 };
 
@@ -75,6 +82,7 @@ export function makeOpenWallet(needs: Needs): OpenWallet {
     const opened = await open(asked);
     const checked = "refusal" in opened ? opened : await check(asked, opened);
     if ("refusal" in checked) {
+      needs.onRefused(asked, checked.refusal);
       return { wallet: { type, refusal: checked.refusal }, paid: undefined };
     }
     const { proof } = checked;
@@ -101,9 +109,9 @@ export function makeOpenWallet(needs: Needs): OpenWallet {
 
   async function check(asked: AskedWallet, opened: WalletCard): Promise<OpenedWallet> {
     const { number, expiryMonth, expiryYear } = opened.card;
-    const isGood = isLuhnValid(number.reveal());
-    if (!isGood || isPast(expiryMonth, expiryYear, asInstant(needs.clock.now()))) {
-      return refuse("wallet_bad_card");
+    if (!isLuhnValid(number.reveal())) return refuse("wallet_bad_card", "check digit");
+    if (isPast(expiryMonth, expiryYear, asInstant(needs.clock.now()))) {
+      return refuse("wallet_bad_card", "expired");
     }
     const isFirst = await needs.takeMessage(messageOf(asked, opened));
     return isFirst ? opened : refuse("wallet_replayed");

@@ -29,9 +29,8 @@ export async function readWalletA(question: WalletAQuestion): Promise<OpenedWall
   if ("refusal" in read) return read;
   const { payload, mark } = read;
   const { minor, currency } = question.amount;
-  const isSame =
-    payload.currencyCode === currency.numeric && BigInt(payload.transactionAmount) === minor;
-  if (!isSame) return refuse("wallet_other_amount");
+  if (payload.currencyCode !== currency.numeric) return refuse("wallet_other_amount", "currency");
+  if (BigInt(payload.transactionAmount) !== minor) return refuse("wallet_other_amount", "amount");
   if (payload.paymentDataType === "EMV") return refuse("wallet_not_supported", "EMV");
   const { year, month } = expiryOf(payload);
   const { onlinePaymentCryptogram: cryptogram, eciIndicator: eci } = payload;
