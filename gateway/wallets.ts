@@ -39,7 +39,11 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
     warn: (wallet, cause) => log.warn({ wallet, cause }, "could not read a wallet's roots"),
   });
   let keys: readonly WalletKey[] = await readKeys();
-  const openApart = makeOpenApart((wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs));
+  const openApart = makeOpenApart({
+    clock,
+    observe: (wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs),
+    onLost: (cause) => log.error({ cause }, "the thread that opens wallets' tokens was lost"),
+  });
   let callOff = () => {};
   await refresh();
 

@@ -13,6 +13,7 @@ import type {
 } from "../orders/order.ts";
 import { isPast } from "../values/card-expiry.ts";
 import { isLuhnValid } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
@@ -74,12 +75,14 @@ export type TakenMessage = {
   readonly digest: Uint8Array;
 };
 
-export type OpenWallet = (asked: AskedWallet) => Promise<WalletResult>;
+/** A failure when it could not be opened for now: nothing has happened. */
+export type OpenWallet = (asked: AskedWallet) => Promise<WalletResult | Failure>;
 
 export function makeOpenWallet(needs: Needs): OpenWallet {
   return async (asked) => {
     const { type } = asked;
     const opened = await open(asked);
+    if (opened instanceof Failure) return opened;
     const checked = "refusal" in opened ? opened : await check(asked, opened);
     if ("refusal" in checked) {
       needs.onRefused(asked, checked.refusal);
@@ -90,7 +93,8 @@ export function makeOpenWallet(needs: Needs): OpenWallet {
     return { wallet: { type, ...device }, paid: paidWith(asked, checked) };
   };
 
-  async function open({ type, text, endpoint, amount }: AskedWallet): Promise<OpenedWallet> {
+  async function open(asked: AskedWallet): Promise<OpenedWallet | Failure> {
+    const { type, text, endpoint, amount } = asked;
     const wallet = walletOf(type);
     const question = {
       text: text.reveal(),

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { expiryOf, type Payload, readPayload, WalletFault } from "@tollgate/protocols/walleta";
 import { CardNumber } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
 import type { Money } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
 import {
@@ -24,9 +25,9 @@ export type WalletAQuestion = WalletBQuestion & {
 /** A payload without its token says nothing of its age: as long as a card lives is too long. */
 const rememberMs = 90 * 86_400_000;
 
-export async function readWalletA(question: WalletAQuestion): Promise<OpenedWallet> {
+export async function readWalletA(question: WalletAQuestion): Promise<OpenedWallet | Failure> {
   const read = question.isEncrypted ? await open(question) : readOpen(question);
-  if ("refusal" in read) return read;
+  if (read instanceof Failure || "refusal" in read) return read;
   const { payload, mark } = read;
   const { minor, currency } = question.amount;
   if (payload.currencyCode !== currency.numeric) return refuse("wallet_other_amount", "currency");
@@ -53,7 +54,7 @@ export async function readWalletA(question: WalletAQuestion): Promise<OpenedWall
 
 type Read = { readonly payload: Payload; readonly mark?: Mark } | ReturnType<typeof refuse>;
 
-async function open(question: WalletAQuestion): Promise<Read> {
+async function open(question: WalletAQuestion): Promise<Read | Failure> {
   const { text, keys, roots, now, signingWindowMs, allowSandboxSigner } = question;
   const merchantKeys = keys.flatMap(({ certificate, privateKey }) =>
     certificate === undefined ? [] : [{ certificate, privateKey, ...identifierOf(question) }],
@@ -62,6 +63,7 @@ async function open(question: WalletAQuestion): Promise<Read> {
   if (roots.walleta().length === 0) return refuse("wallet_not_configured", "walleta: no root");
   const trust = { now, roots: roots.walleta(), merchantKeys, signingWindowMs, allowSandboxSigner };
   const opened = await question.openApart.walleta(text, trust);
+  if (opened instanceof Failure) return opened;
   if ("reason" in opened) return refusalOf(opened);
   const { payload, transactionId, signingTime } = opened;
   // Not by the window of today: a longer one must not make forgotten tokens good again.

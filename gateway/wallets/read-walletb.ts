@@ -2,6 +2,7 @@
 import { type Payload, readPayload, WalletFault } from "@tollgate/protocols/walletb";
 import type { Merchant } from "../orders/merchant.ts";
 import { CardNumber } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
 import { Secret } from "../values/secret.ts";
 import type { OpenApart } from "./open-apart.ts";
 import { canBeCarried, type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
@@ -18,9 +19,9 @@ export type WalletBQuestion = {
   readonly openApart: OpenApart;
 };
 
-export async function readWalletB(question: WalletBQuestion): Promise<OpenedWallet> {
+export async function readWalletB(question: WalletBQuestion): Promise<OpenedWallet | Failure> {
   const payload = question.isEncrypted ? await open(question) : readOpen(question);
-  if ("refusal" in payload) return payload;
+  if (payload instanceof Failure || "refusal" in payload) return payload;
   const { merchant } = question;
   const settings = merchant.settings.wallets?.walletb;
   const own = settings?.gatewayMerchantId ?? merchant.login;
@@ -36,7 +37,7 @@ export async function readWalletB(question: WalletBQuestion): Promise<OpenedWall
 
 type Read = Payload | ReturnType<typeof refuse>;
 
-async function open(question: WalletBQuestion): Promise<Read> {
+async function open(question: WalletBQuestion): Promise<Read | Failure> {
   const { text, merchant, keys, roots, now } = question;
   const settings = merchant.settings.wallets?.walletb;
   if (settings === undefined) return refuse("wallet_not_configured", "walletb: no recipient id");
@@ -50,6 +51,7 @@ async function open(question: WalletBQuestion): Promise<Read> {
     recipientKeys: keys.map(({ privateKey }) => privateKey),
     versions: settings.versions ?? ["ECv2"],
   });
+  if (opened instanceof Failure) return opened;
   return "reason" in opened ? refusalOf(opened) : opened.payload;
 }
 

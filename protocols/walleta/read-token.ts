@@ -22,6 +22,9 @@ const keyFields: Readonly<Record<Version, string>> = {
   RSA_v1: "wrappedKey",
 };
 
+/** Of 16 KB, several times what three certificates need: each is parsed before it is believed. */
+const signatureCharactersMax = (4 / 3) * 16 * 1024;
+
 export function readToken(text: string): Token | WalletFault {
   const fields = parseFields(text);
   if (fields instanceof WalletFault) return fields;
@@ -33,7 +36,11 @@ export function readToken(text: string): Token | WalletFault {
   if (version === undefined) return new WalletFault("unknown_version");
   const encrypted = decodeBase64(fields["data"]);
   if (encrypted === undefined) return new WalletFault("malformed_field", "data");
-  const signature = decodeBase64(fields["signature"]);
+  const { signature: encoded } = fields;
+  if (typeof encoded === "string" && encoded.length > signatureCharactersMax) {
+    return new WalletFault("too_large", "signature");
+  }
+  const signature = decodeBase64(encoded);
   if (signature === undefined) return new WalletFault("malformed_field", "signature");
   if (!isFields(header)) return new WalletFault("wrong_fields", "header");
   const read = readHeader(header, keyFields[version]);

@@ -30,6 +30,7 @@ test("causes with one code are told apart, to merchants and in the log", async (
     ["walleta_encrypted", await ofA({ signingTime: clock.now() - 9e5 }),  "WALLET_DATA_EXPIRED: signed too long ago, or in the future"],
     ["walleta_encrypted", await ofA({ defect: "wrong-amount" }),          "WALLET_AMOUNT_MISMATCH: amount"],
     ["walleta_encrypted", await ofA({ defect: "wrong-currency" }),        "WALLET_AMOUNT_MISMATCH: currency"],
+    ["walleta_encrypted", swollen(await ofA({})),                         "WALLET_DATA_REFUSED: signature: larger than any of the wallet"],
     ["walletb_encrypted", await ofB({ defect: "wrong-root" }),            "WALLET_SIGNATURE_INVALID: signed under no root that is trusted here"],
     ["walletb_encrypted", await ofB({ defect: "tampered" }),              "WALLET_SIGNATURE_INVALID: changed after it was signed, or signed for another recipient"],
     ["walletb_encrypted", await ofB({ defect: "expired" }),               "WALLET_DATA_EXPIRED: the token has expired"],
@@ -74,6 +75,12 @@ test("a test token in production is told as what it is", async (t) => {
   assertWalletRefused(status, 3003, "walleta");
   assert.match(status["error-message"] ?? "", /: a test token, which is not taken in production$/);
 });
+
+/** With a signature of 18 KB, which is more than certificates need. */
+function swollen(token: string): string {
+  const signature = Buffer.alloc(18_000, 48).toString("base64");
+  return JSON.stringify({ ...JSON.parse(token), signature });
+}
 
 function findLogged({ logged }: World, kind: WalletKind, phrase: string): boolean {
   const told = logged.filter((line) => line.includes("a wallet's payment data was refused"));
