@@ -35,6 +35,7 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
   const staging = config.environment === "staging";
   const roots = makeLiveRoots({
     sources: rootPlaces(config),
+    clock,
     // A staging gateway without the sandbox bank has none.
     warn: (wallet, cause) => log.warn({ wallet, cause }, "could not read a wallet's roots"),
   });

@@ -6,6 +6,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type RootKey, readRootKeys, WalletFault } from "@tollgate/protocols/walletb";
+import type { Clock } from "../values/time.ts";
 import type { WalletRoots } from "./wallet-trust.ts";
 
 type Sources = {
@@ -17,11 +18,12 @@ type Sources = {
 
 type Needs = {
   readonly sources: Sources;
+  readonly clock: Clock;
   readonly warn: (wallet: string, cause: string) => void;
 };
 
 export type LiveRoots = WalletRoots & {
-  /** Reads them anew; the milliseconds after which that should be done again. */
+  /** Reads those anew whose time has come; the milliseconds until there are others. */
   refresh(): Promise<number>;
 };
 
@@ -31,15 +33,18 @@ const retryMs = 60_000;
 const freshMinMs = 300_000;
 const freshMaxMs = 7 * 24 * hourMs;
 
-export function makeLiveRoots({ sources, warn }: Needs): LiveRoots {
+export function makeLiveRoots({ sources, clock, warn }: Needs): LiveRoots {
   let walleta: readonly string[] = [];
   let walletb: readonly RootKey[] = [];
+
+  // Each has a time of its own: one that cannot be read is no reason to fetch the other.
+  const reads = [makeDue(refreshWalletA, clock), makeDue(refreshWalletB, clock)];
 
   return {
     walleta: () => walleta,
     walletb: () => walletb,
     async refresh() {
-      const waits = await Promise.all([refreshWalletA(), refreshWalletB()]);
+      const waits = await Promise.all(reads.map((readWhenDue) => readWhenDue()));
       return Math.min(...waits);
     },
   };
@@ -71,6 +76,15 @@ export function makeLiveRoots({ sources, warn }: Needs): LiveRoots {
   }
 }
 
+/** Does it when its time has come; the milliseconds until it comes again. */
+function makeDue(work: () => Promise<number>, clock: Clock): () => Promise<number> {
+  let dueAt: number = clock.now();
+  return async () => {
+    if (clock.now() >= dueAt) dueAt = clock.now() + (await work());
+    return Math.max(0, dueAt - clock.now());
+  };
+}
+
 /** All of them, or an error: a file that is being written must not take the known ones away. */
 function readCertificates(text: string): readonly string[] {
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -93,7 +107,9 @@ async function readPlace(place: string) {
 /** As the publisher's caching header says, within sense. */
 export function freshnessOf(headers: Headers): number {
   const [, seconds] = /(?:^|[\s,])max-age=(\d+)/i.exec(headers.get("cache-control") ?? "") ?? [];
-  const ageMs = Number(headers.get("age") ?? 0) * 1000;
+  const age = headers.get("age") ?? "";
+  // Whatever stands between us may write anything there.
+  const ageMs = /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
   const freshMs = seconds === undefined ? hourMs : Number(seconds) * 1000 - ageMs;
   return Math.min(Math.max(freshMs, freshMinMs), freshMaxMs);
 }
