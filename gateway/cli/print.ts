@@ -10,7 +10,10 @@ export function print(content: Lines | readonly Lines[], json = false): void {
 function printLines(lines: Lines): void {
   const width = Math.max(...Object.keys(lines).map(({ length }) => length));
   for (const [name, value] of Object.entries(lines)) {
-    process.stdout.write(`${name.padEnd(width)}  ${value}\n`);
+    // Of several lines, each must be found by whoever is handed the output: OpenSSL, for one.
+    const text = String(value).trimEnd();
+    const line = text.includes("\n") ? `${name}\n${text}` : `${name.padEnd(width)}  ${value}`;
+    process.stdout.write(`${line}\n`);
   }
 }
 

@@ -86,6 +86,8 @@ export function makeWalletKeyAdministration(query: Query, sealSecret: SealSecret
         [id],
       );
       await notify(query);
+      // The earlier version of the row still has it, until it is cleared away.
+      if (gone.length > 0) await query("vacuum vault.wallet_keys");
       return gone.length > 0;
     },
   };
