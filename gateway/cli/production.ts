@@ -78,13 +78,24 @@ async function sandboxRoots(config: Config): Promise<readonly string[]> {
     places.map(async ([name, place]) => {
       const isFile = place !== "" && !place.startsWith("https://");
       const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
-      const certificates = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
-      // The sandbox bank marks the folder of its roots.
+      const blocks = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
+      const subjects = blocks.map(subjectOf);
+      if (subjects.includes(undefined)) return [`${name} has a PEM block that is no certificate.`];
+      // The sandbox bank marks the folder of its roots, its certificates and its keys.
       const isSandbox =
         (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
-        certificates.some((pem) => /sandbox/i.test(new X509Certificate(pem).subject));
+        subjects.some((subject) => /sandbox/i.test(subject ?? "")) ||
+        /"sandbox"\s*:\s*true/.test(text);
       return isSandbox ? [`${name} trusts the sandbox bank's wallets: use the wallet's own.`] : [];
     }),
   );
   return found.flat();
+}
+
+function subjectOf(pem: string): string | undefined {
+  try {
+    return new X509Certificate(pem).subject;
+  } catch {
+    return undefined;
+  }
 }

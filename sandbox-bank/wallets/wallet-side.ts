@@ -93,7 +93,7 @@ async function openDesk(folder: string, { clock, authenticationValues }: Omit<Ne
   };
 }
 
-/** Beside the roots, because the list of walletb has no place for such a word. */
+/** Beside the roots, for whoever looks into the folder; the roots themselves say it too. */
 const sandboxNote = `The roots in this folder are the sandbox bank's.
 Whoever trusts them takes tokens that cost nobody anything.
 `;

@@ -33,8 +33,14 @@ export async function openWalletBIdentity(folder: string): Promise<WalletBIdenti
     (protocolVersion): RootKey => ({ protocolVersion, key, keyExpiration }),
   );
   // Always, because the list follows from the key and nobody else may have a say in it.
-  await writeKept(join(folder, walletBRootFile), writeRootKeys(roots), "everybody");
+  await writeKept(join(folder, walletBRootFile), writeMarked(roots), "everybody");
   return { rootKey, intermediateKey: makePrivateKey() };
+}
+
+/** Each key says whose it is, so that a copy of the list is not taken for the wallet's own. */
+function writeMarked(roots: readonly RootKey[]): string {
+  const { keys } = JSON.parse(writeRootKeys(roots)) as { keys: readonly object[] };
+  return JSON.stringify({ keys: keys.map((key) => ({ ...key, sandbox: true })) });
 }
 
 export function makePrivateKey(): KeyObject {

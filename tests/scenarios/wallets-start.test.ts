@@ -100,6 +100,24 @@ test("production does not start with the sandbox's roots", async (t) => {
   assert.doesNotMatch(`${both.complaint}${one.complaint}`, /\n {4}at /);
 });
 
+test("production knows a copy of the sandbox's keys, and what is no certificate", async (t) => {
+  const world = await startWorld(t);
+  const place = await makeProduction(world);
+  const keys = join(world.dataDir, "copied.json");
+  await copyFile(join(world.bank.walletFolder, "walletb-root-keys.json"), keys);
+  const broken = join(world.dataDir, "broken.pem");
+  const edge = (word: string) => `-----${word} CERTIFICATE-----`;
+  await writeFile(broken, `${edge("BEGIN")}\nAAAA\n${edge("END")}\n`);
+  const roots = { GW_WALLETA_ROOTS_FILE: broken, GW_WALLETB_ROOT_KEYS: keys };
+
+  const { code, complaint } = await runGw({ ...world, settings: { ...place, ...roots } }, "start");
+
+  assert.equal(code, 2, complaint);
+  assert.match(complaint, /GW_WALLETA_ROOTS_FILE has a PEM block that is no certificate/);
+  assert.match(complaint, /GW_WALLETB_ROOT_KEYS trusts the sandbox bank's wallets/);
+  assert.doesNotMatch(complaint, /\n {4}at /);
+});
+
 test("production starts without roots, and a sandbox beside it is not looked at", async (t) => {
   const world = await startWorld(t);
   const place = await makeProduction(world);
