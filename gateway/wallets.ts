@@ -10,10 +10,10 @@ import { makeLetGoOfMessage, makeTakeMessage } from "./storage/wallet-messages.t
 import { eciOf } from "./threeds/eci.ts";
 import type { Clock } from "./values/time.ts";
 import type { Vault } from "./vault/vault.ts";
+import { openLiveKeys } from "./wallets/live-keys.ts";
 import { makeLiveRoots } from "./wallets/live-roots.ts";
 import { makeOpenApart } from "./wallets/open-apart.ts";
 import { makeOpenWallet, type OpenWallet } from "./wallets/open-wallet.ts";
-import type { WalletKey } from "./wallets/wallet-trust.ts";
 
 export type Wallets = {
   readonly open: OpenWallet;
@@ -39,7 +39,14 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
     // A staging gateway without the sandbox bank has none.
     warn: (wallet, cause) => log.warn({ wallet, cause }, "could not read a wallet's roots"),
   });
-  let keys: readonly WalletKey[] = await readKeys();
+  const keys = await openLiveKeys({
+    read: () => loadWalletKeys(databases.vault.query, vault.openSecret),
+    clock,
+    warn: (cause, id) =>
+      id === undefined
+        ? log.error({ err: cause }, "could not read the wallets' keys again")
+        : log.error({ key: id, cause }, "a wallet's key cannot be opened"),
+  });
   const openApart = makeOpenApart({
     clock,
     observe: (wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs),
@@ -52,7 +59,7 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
   const open = makeOpenWallet({
     clock,
     keysOf: (merchant, wallet) =>
-      keys.filter((key) => key.merchantId === merchant && key.wallet === wallet),
+      keys.current().filter((key) => key.merchantId === merchant && key.wallet === wallet),
     roots,
     openApart,
     signingWindowMs: config.walletSigningWindowMs,
@@ -75,24 +82,14 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
   });
   const wallets: Wallets = {
     open,
-    async reload() {
-      await readKeys().then(
-        (read) => {
-          keys = read;
-        },
-        (error) => log.error({ err: error }, "could not read the wallets' keys again"),
-      );
-    },
+    reload: keys.reload,
     async stop() {
       callOff();
+      keys.stop();
       await openApart.stop();
     },
   };
   return wallets;
-
-  function readKeys(): Promise<readonly WalletKey[]> {
-    return loadWalletKeys(databases.vault.query, vault.openSecret);
-  }
 
   async function refresh(): Promise<void> {
     const againMs = await roots.refresh();

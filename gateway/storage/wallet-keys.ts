@@ -3,6 +3,7 @@ import { createPrivateKey } from "node:crypto";
 import { asMerchantId, type MerchantId } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
 import { asInstant } from "../values/time.ts";
+import type { ReadKeys } from "../wallets/live-keys.ts";
 import type { Wallet, WalletKey } from "../wallets/wallet-trust.ts";
 import { configurationChannel } from "./configuration.ts";
 import type { Query } from "./database.ts";
@@ -22,23 +23,34 @@ export type ListedKey = {
   readonly expiresAt: string | null;
 };
 
-export async function loadWalletKeys(
-  query: Query,
-  open: OpenSecret,
-): Promise<readonly WalletKey[]> {
+export async function loadWalletKeys(query: Query, open: OpenSecret): Promise<ReadKeys> {
   const rows = await query<KeyRow>(
     `select id, merchant_id, wallet, sealed, certificate,
        extract(epoch from created_at) * 1000 as created
      from vault.wallet_keys where removed_at is null order by id desc`,
   );
-  return rows.map(({ id, merchant_id, wallet, sealed, certificate, created }) => ({
+  const keys: WalletKey[] = [];
+  const unreadable: { id: string; cause: string }[] = [];
+  for (const row of rows) {
+    try {
+      keys.push(unpackKey(row, open));
+    } catch (error) {
+      unreadable.push({ id: row.id, cause: String(error) });
+    }
+  }
+  return { keys, unreadable };
+}
+
+function unpackKey(row: KeyRow, open: OpenSecret): WalletKey {
+  const { id, merchant_id, wallet, sealed, certificate, created } = row;
+  return {
     id,
     merchantId: asMerchantId(merchant_id),
     wallet,
     privateKey: createPrivateKey(open(sealed, walletKeyContext(merchant_id, wallet)).reveal()),
     certificate: certificate ?? undefined,
     createdAt: asInstant(Number(created)),
-  }));
+  };
 }
 
 export function makeWalletKeyAdministration(query: Query, sealSecret: SealSecret) {
