@@ -5,6 +5,7 @@
 import { createPublicKey } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { WalletSettings } from "../orders/merchant.ts";
 import { makeAdministration } from "../storage/administration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { type ListedKey, makeWalletKeyAdministration } from "../storage/wallet-keys.ts";
@@ -14,8 +15,11 @@ import { addWalletKey, pointOf } from "./wallet.ts";
 
 /** In the data folder. */
 export const walletaCertificateFile = "walleta-demo.pem";
-const merchantIdentifier = "merchant.tollgate.demo";
-const recipientId = "gateway:tollgate";
+/** Until the operator sets others. */
+const usual = {
+  walleta: { merchantIdentifier: "merchant.tollgate.demo" },
+  walletb: { recipientId: "gateway:tollgate" },
+};
 
 /** As `demo.json` tells it. */
 export type DemonstrationWallets = {
@@ -36,22 +40,26 @@ export async function prepareWallets(
   const merchant = merchants.find((each) => each.login === login);
   if (merchant === undefined) return undefined;
 
-  const wallets = { walleta: { merchantIdentifier }, walletb: { recipientId } };
+  const wallets: Required<WalletSettings> = { ...usual, ...merchant.settings.wallets };
   await makeAdministration(query).setMerchant(merchant.id, { ...merchant.settings, wallets });
+  const { merchantIdentifier } = wallets.walleta;
   const keys = makeWalletKeyAdministration(query, sealSecret);
   const listed = (await keys.list()).filter(({ merchantId }) => merchantId === merchant.id);
   if (!listed.some(({ wallet }) => wallet === "walletb")) {
     await addWalletKey(house, merchant, "walletb");
   }
-  if (!listed.some(isCertified) || !(await isKnownTo(bankUrl))) {
+  if (!listed.some(isCertified) || !(await isKnownTo(bankUrl, merchantIdentifier))) {
     const { id, request = "" } = await addWalletKey(house, merchant, "walleta");
-    await certify(keys, id, await askForCertificate(bankUrl, request));
+    const certificate = await askForCertificate(bankUrl, request, merchantIdentifier);
+    await certify(keys, id, certificate);
   }
-  return tell(house, await keys.list(), { bankUrl, login, merchantId: merchant.id });
+  const { recipientId, gatewayMerchantId = login } = wallets.walletb;
+  const own = (await keys.list()).filter(({ merchantId }) => merchantId === merchant.id);
+  return tell(house, own, { bankUrl, recipientId, gatewayMerchantId });
 }
 
 /** The bank learns of walleta's recipients by certifying them, and may have forgotten. */
-async function isKnownTo(bankUrl: string): Promise<boolean> {
+async function isKnownTo(bankUrl: string, merchantIdentifier: string): Promise<boolean> {
   const answer = await fetch(`${bankUrl}/wallets`);
   const { walleta } = (await answer.json()) as { walleta: { recipient: string | null } };
   return walleta.recipient === merchantIdentifier;
@@ -68,26 +76,30 @@ function isCertified({ wallet, certificate }: ListedKey): boolean {
   return wallet === "walleta" && certificate !== null;
 }
 
-async function askForCertificate(bankUrl: string, request: string): Promise<string> {
-  const path = `/wallets/walleta/certificate?merchantIdentifier=${merchantIdentifier}`;
+async function askForCertificate(
+  bankUrl: string,
+  request: string,
+  merchantIdentifier: string,
+): Promise<string> {
+  const named = new URLSearchParams({ merchantIdentifier });
+  const path = `/wallets/walleta/certificate?${named}`;
   return post(`${bankUrl}${path}`, request, "application/x-pem-file");
 }
 
 /** The newest key of each wallet is the one that is written down and told to the bank. */
 async function tell(
   { config }: House,
-  listed: readonly ListedKey[],
-  { bankUrl, login, merchantId }: { bankUrl: string; login: string; merchantId: string },
+  own: readonly ListedKey[],
+  { bankUrl, ...names }: { bankUrl: string; recipientId: string; gatewayMerchantId: string },
 ): Promise<DemonstrationWallets> {
-  const own = listed.filter((key) => key.merchantId === merchantId);
   const certificate = own.findLast(isCertified)?.certificate ?? "";
   await writeFile(join(resolve(config.dataDir), walletaCertificateFile), certificate);
   const point = pointOf(
     createPublicKey(own.findLast(({ wallet }) => wallet === "walletb")?.publicKey ?? ""),
   );
-  const recipient = { publicKey: point, recipientId, gatewayMerchantId: login };
+  const recipient = { publicKey: point, ...names };
   await post(`${bankUrl}/wallets/walletb/recipient`, JSON.stringify(recipient), "application/json");
-  return { walletaCertificateFile, walletbPublicKey: point, walletbRecipientId: recipientId };
+  return { walletaCertificateFile, walletbPublicKey: point, walletbRecipientId: names.recipientId };
 }
 
 async function post(url: string, body: string, contentType: string): Promise<string> {

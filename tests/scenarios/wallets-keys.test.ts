@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readGw, runGw } from "../support/run-gw.ts";
 import { until } from "../support/until.ts";
-import { assertWalletRefused, mintA, mintB, paid, startWalletWorld } from "../support/wallets.ts";
+import {
+  assertWalletRefused,
+  mintA,
+  mintB,
+  paid,
+  startWalletWorld,
+  withWallets,
+} from "../support/wallets.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** Restarts take long on the test's clock. */
@@ -196,6 +203,21 @@ test("names that are set later leave the others as they are", async (t) => {
 
   assertWalletRefused(own, 3006, "the login is no name any more");
   assert.deepEqual([fine.status, ofA.status], ["approved", "approved"]);
+});
+
+test("a start leaves the names that the operator has set for the demonstration", async (t) => {
+  const world = await startWalletWorld(t);
+  const names = ["--walleta-merchant", "merchant.own", "--walletb-recipient", "merchant:own"];
+  const own = [...names, "--walletb-merchant", "shop-7"];
+  const set = await readGw(world, "wallet", "set", "demo", ...own);
+
+  await withWallets(world);
+  const after = await readGw(world, "wallet", "set", "demo");
+  const ofA = await paid(world, "walleta_encrypted", await mintA(world));
+  const ofB = await paid(world, "walletb_encrypted", await mintB(world));
+
+  assert.deepEqual(after, set);
+  assert.deepEqual([ofA.status, ofB.status], ["approved", "approved"]);
 });
 
 type Made = { readonly id: string; readonly request?: string; readonly publicKey?: string };
