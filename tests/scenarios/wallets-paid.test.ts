@@ -140,6 +140,31 @@ test("of a device's number no digits are told that the customer does not know", 
   }
 });
 
+test("what is told of a device order's card is told of the device's number", async (t) => {
+  const world = await startWalletWorld(t);
+  const typed = await world.merchant().sale();
+  await world.settle();
+  const known = await world.merchant().status(typed);
+  const pan = "5200000000000015";
+  const [device, again] = [
+    await paid(world, "walletb_encrypted", await textOf(world, "walletb_encrypted", { pan })),
+    await paid(world, "walleta_encrypted", await textOf(world, "walleta_encrypted", { pan })),
+  ];
+
+  assert.deepEqual([device.bin, device["card-exp-year"]], ["520000", "2031"]);
+  assert.equal(device["card-hash-id"], again["card-hash-id"]);
+  assert.notEqual(device["card-hash-id"], known["card-hash-id"]);
+});
+
+test("every wallet sale names where the browser returns, where 3-D Secure is done", async (t) => {
+  const world = await startWalletWorld(t);
+  for (const isPanOnly of [true, false]) {
+    const text = await textOf(world, "walletb_encrypted", { isPanOnly });
+    const how = { through: "secure", fields: { redirect_url: undefined } };
+    await assertRefused(pay(world, "walletb_encrypted", text, how), 4);
+  }
+});
+
 test("an order paid with a wallet cannot be registered", async (t) => {
   const world = await startWalletWorld(t);
   const kinds: readonly (readonly [WalletKind, boolean])[] = [
