@@ -3,17 +3,20 @@
  * where the shop has no page for it, and what is said when something does not work.
  */
 import { html } from "../../values/html.ts";
-import type { BrowserReturn, ReceiptAddress } from "../../views/browser-return.ts";
+import type { BrowserReturn } from "../../views/browser-return.ts";
 import { renderFields } from "../../views/browser-step.ts";
 import type { Status } from "../../views/stages.ts";
 import type { CardholderPage } from "./cardholder-page.ts";
 import { goOn, goOnSoon, goOnWhenAsked, submitAtOnce, tellMethodDone } from "./scripts.ts";
+import type { Links } from "./step-pages.ts";
 import type { Texts } from "./texts.ts";
 
+type LastLinks = Pick<Links, "toReceipt">;
+
 /** To the shop, which may have given no address: then the result is told here. */
-export function lastPage(result: BrowserReturn, texts: Texts): CardholderPage {
+export function lastPage(result: BrowserReturn, texts: Texts, links: LastLinks): CardholderPage {
   const { url, fields } = result;
-  if (url === undefined) return resultPage(result, texts);
+  if (url === undefined) return resultPage(result, texts, links);
   return {
     title: texts.returnTitle,
     script: submitAtOnce,
@@ -36,13 +39,13 @@ const endings = {
   error:    { tone: "bad",  title: "errorTitle",    sentence: "errorSentence",    next: "errorNext" },
 } as const;
 
-function resultPage(result: BrowserReturn, texts: Texts): CardholderPage {
+function resultPage(result: BrowserReturn, texts: Texts, { toReceipt }: LastLinks): CardholderPage {
   const { merchantName: merchant, cardMask, clientOrderId, receipt } = result;
   const amount = texts.money(result.amount);
   const ending = endings[finalOf(result.status)];
   // Of a wallet there are no digits to show.
   const card = cardMask && html`<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>\n`;
-  const address = receipt && linkToReceipt(receipt);
+  const address = receipt && toReceipt(receipt);
   const link = address && html`<p><a href="${address}">${texts.receiptLink}</a></p>\n`;
   return {
     title: texts[ending.title],
@@ -59,11 +62,6 @@ ${card}<dt>${texts.order}</dt><dd class="value">${clientOrderId}</dd>
 </dl>
 ${link}</main>`,
   };
-}
-
-/** From the page of an order to that of its receipt; relative, as all links are. */
-function linkToReceipt({ endpointId, receiptId }: ReceiptAddress): string {
-  return `../../../view-receipt/${endpointId}/${receiptId}/`;
 }
 
 function finalOf(status: Status): keyof typeof endings {

@@ -7,6 +7,7 @@ import type { Instant } from "../../values/time.ts";
 import { receiptOf } from "../../views/receipt.ts";
 import type { Look } from "../design.ts";
 import { unavailablePage } from "./end-pages.ts";
+import { linkFrom } from "./links.ts";
 import { noReceiptPage, receiptPage } from "./receipt-page.ts";
 import { makeVisit } from "./visit.ts";
 
@@ -39,8 +40,6 @@ export function addReceiptRoutes(
   });
 }
 
-/** Relative, for a gateway that is reached under a folder of another address. */
-function linkToSelf({ url, params }: ReceiptRequest): string {
-  const self = `${encodeURIComponent(params.receiptId)}/`;
-  return /^[^?]*\/(\?|$)/.test(url) ? `../${self}` : self;
+function linkToSelf(request: ReceiptRequest): string {
+  return linkFrom(request, 0, `${encodeURIComponent(request.params.receiptId)}/`);
 }

@@ -8,10 +8,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Order } from "../../orders/order.ts";
 import type { JourneyServices } from "../../services.ts";
 import { Failure } from "../../values/failure.ts";
-import { type BrowserReturn, isOver } from "../../views/browser-return.ts";
+import { type BrowserReturn, isOver, type ReceiptAddress } from "../../views/browser-return.ts";
 import type { Look } from "../design.ts";
 import type { CardholderPage } from "./cardholder-page.ts";
 import * as ends from "./end-pages.ts";
+import { linkFrom } from "./links.ts";
 import { seenBrowser } from "./seen-browser.ts";
 import { type Links, stepPage, waitingPage } from "./step-pages.ts";
 import type { Texts } from "./texts.ts";
@@ -45,6 +46,7 @@ export function addCardholderRoutes(
     const links = {
       redirect: linkTo("redirect", request),
       report: linkTo("method-result", request),
+      toReceipt: (address: ReceiptAddress) => linkToReceipt(request, address),
     };
     if (order instanceof Failure) return show(ends.unavailablePage(texts, links.redirect));
     return show(presentPage(order, texts, links));
@@ -92,7 +94,7 @@ export function addCardholderRoutes(
   }
 
   function presentPage(order: Order, texts: Texts, links: Links): CardholderPage {
-    if (isOver(order)) return ends.lastPage(returnOf(order), texts);
+    if (isOver(order)) return ends.lastPage(returnOf(order), texts, links);
     const step = journeys.stepOf(order);
     return step === undefined ? waitingPage(order, texts, links) : stepPage(step, texts, links);
   }
@@ -130,10 +132,17 @@ function goBack(request: LinkRequest, reply: FastifyReply): FastifyReply {
   return reply.redirect(linkTo("redirect", request), 303);
 }
 
-/** Relative, for a gateway that is reached under a folder of another address. */
-function linkTo(page: string, { params }: LinkRequest): string {
-  const { orderId, token } = params;
-  return `../../${page}/${encodeURIComponent(orderId)}/${encodeURIComponent(token)}`;
+function linkTo(page: string, request: LinkRequest): string {
+  const { orderId, token } = request.params;
+  return linkFrom(
+    request,
+    2,
+    `${page}/${encodeURIComponent(orderId)}/${encodeURIComponent(token)}`,
+  );
+}
+
+function linkToReceipt(request: LinkRequest, { endpointId, receiptId }: ReceiptAddress): string {
+  return linkFrom(request, 3, `view-receipt/${endpointId}/${receiptId}/`);
 }
 
 function readForm(body: unknown): Form {

@@ -3,6 +3,7 @@ import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import { stagesInDoubt } from "../../orders/transitions.ts";
 import { html } from "../../values/html.ts";
+import type { ReceiptAddress } from "../../views/browser-return.ts";
 import { formOf, renderFields } from "../../views/browser-step.ts";
 import type { CardholderPage } from "./cardholder-page.ts";
 import { lookAgainSoon, openChallenge, runMethod, submitAtOnce } from "./scripts.ts";
@@ -28,6 +29,7 @@ export type Links = {
   readonly redirect: string;
   /** Takes what the page has learnt of the browser. */
   readonly report: string;
+  readonly toReceipt: (address: ReceiptAddress) => string;
 };
 
 export function stepPage(step: PendingStep, texts: Texts, links: Links): CardholderPage {
