@@ -3,13 +3,15 @@
  * along, and what a page of ours says where the shop has given no address.
  */
 import { initialOf } from "../orders/family.ts";
-import type { Order, ReturnUrls } from "../orders/order.ts";
+import type { Order, ReturnUrls, TransactionKind } from "../orders/order.ts";
 import type { EndpointId, ReceiptId } from "../values/ids.ts";
 import { printResult, type ResultFields, type Sign, toldOf } from "./result-fields.ts";
 import { type Status, statusOf } from "./stages.ts";
 
 export type BrowserReturn = {
   readonly status: Status;
+  /** Of the transaction that began the order. */
+  readonly kind: TransactionKind;
   /** Nothing: the shop has given no address for this result. */
   readonly url: string | undefined;
   readonly fields: ResultFields;
@@ -37,6 +39,7 @@ export function browserReturnOf(
   const amount = told("charged-amount") ?? told("amount");
   return {
     status,
+    kind: transaction.kind,
     url: urlFor(status, order.purchase.urls),
     fields: printResult(order, { sign, transaction }),
     merchantName,

@@ -72,6 +72,32 @@ describe("the end of a payment", () => {
     assert.deepEqual(troubles, []);
   });
 
+  // biome-ignore format: a table
+  const verifications = [
+    ["verified",     "4000001000000018", {},     "Card verified",         /^Your card was verified for \S+\. Nothing was charged\.$/m],
+    ["not verified", "4000004000000020", {},     "Card not verified",     /did not verify your card for \S+\. Nothing was charged/],
+    ["verified",     "4000001000000018", german, "Karte geprüft",         /Ihre Karte wurde für \S+ geprüft\. Es wurde nichts abgebucht/],
+    ["not verified", "4000004000000020", german, "Karte nicht bestätigt", /hat Ihre Karte für \S+ nicht bestätigt/],
+  ] as const;
+  for (const [what, card, reader, title, sentence] of verifications) {
+    test(`a card that is ${what} was not paid with: ${title}`, async (t) => {
+      const checkout = prepared();
+      const { world } = checkout;
+      const asked = { credit_card_number: card, redirect_url: undefined };
+      const order = await world.merchant("plain").verify(asked);
+      await world.settle();
+      const { page } = await checkout.open(t, "phone", reader);
+
+      await page.goto(await linkOf(checkout, order["gw-order-id"]));
+
+      await page.getByRole("heading", { name: title, exact: true }).waitFor();
+      await takePicture(page, `page-result-${title.toLowerCase().replaceAll(" ", "-")}`);
+      const words = await wordsOf(page);
+      assert.match(words, sentence);
+      assert.doesNotMatch(words, /payment|Zahlung|0[.,]00/i);
+    });
+  }
+
   test("the way through 3-D Secure speaks German to whoever reads it", async (t) => {
     const checkout = prepared();
     const { link } = await checkout.begin(cards.challengeNoMethod);

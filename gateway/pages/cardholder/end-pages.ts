@@ -39,10 +39,21 @@ const endings = {
   error:    { tone: "bad",  title: "errorTitle",    sentence: "errorSentence",    next: "errorNext" },
 } as const;
 
+/** A card that is only looked at is not paid with, and whoever reads of a payment would worry. */
+// biome-ignore format: a table
+const verifications = {
+  approved: { tone: "good", title: "verifiedTitle",   sentence: "verifiedSentence",   next: "approvedNext" },
+  declined: { tone: "bad",  title: "unverifiedTitle", sentence: "unverifiedSentence", next: "unverifiedNext" },
+  filtered: { tone: "bad",  title: "unverifiedTitle", sentence: "unverifiedSentence", next: "unverifiedNext" },
+  error:    { tone: "bad",  title: "uncheckedTitle",  sentence: "uncheckedSentence",  next: "uncheckedNext" },
+} as const;
+
 function resultPage(result: BrowserReturn, texts: Texts, { toReceipt }: LastLinks): CardholderPage {
   const { merchantName: merchant, cardMask, clientOrderId, receipt } = result;
   const amount = texts.money(result.amount);
-  const ending = endings[finalOf(result.status)];
+  const isVerification = result.kind === "account-verification";
+  const ending = (isVerification ? verifications : endings)[finalOf(result.status)];
+  const paid = isVerification ? undefined : html`<dt>${texts.amount}</dt><dd>${amount}</dd>\n`;
   // Of a wallet there are no digits to show.
   const card = cardMask && html`<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>\n`;
   const address = receipt && toReceipt(receipt);
@@ -57,8 +68,7 @@ function resultPage(result: BrowserReturn, texts: Texts, { toReceipt }: LastLink
 </section>
 <dl>
 <dt>${texts.merchant}</dt><dd>${merchant}</dd>
-<dt>${texts.amount}</dt><dd>${amount}</dd>
-${card}<dt>${texts.order}</dt><dd class="value">${clientOrderId}</dd>
+${paid}${card}<dt>${texts.order}</dt><dd class="value">${clientOrderId}</dd>
 </dl>
 ${link}</main>`,
   };
