@@ -39,6 +39,7 @@ function lookOf({ config, log }: CardholderNeeds): Look {
   const file = config.pageLogoFile;
   return openLook({
     name: config.pageName,
+    host: URL.parse(config.baseUrl)?.host ?? "",
     accent: config.pageAccent,
     logoFile: file,
     onBadLogo: (cause) =>

@@ -35,7 +35,7 @@ test("name and logo stand above, whatever the name says", async () => {
   assert.match(banner, /<span>&lt;script&gt;alert\(&quot;1&quot;\)&lt;\/script&gt;<\/span>/);
   assert.match(
     nameless.look.banner?.text ?? "",
-    /^<header class="banner"><img src="data:image\/png/,
+    /^<header class="banner"><img src="data:image\/png[^"]+" alt="pay\.example"><\/header>/,
   );
 });
 
@@ -68,7 +68,7 @@ test("the colour is lightened for dark screens, and the policy allows the style 
 
 function open(given: { name?: string; accent?: string; logoFile?: string }) {
   const complaints: string[] = [];
-  const asked = { name: "", accent: "", logoFile: "", ...given };
+  const asked = { name: "", host: "pay.example", accent: "", logoFile: "", ...given };
   const look = openLook({ ...asked, onBadLogo: (cause) => void complaints.push(cause) });
   return { look, complaints };
 }

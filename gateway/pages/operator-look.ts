@@ -8,6 +8,8 @@ import { type Look, makeLook } from "./design.ts";
 
 export type OperatorLook = {
   readonly name: string;
+  /** Where the pages are: by it a logo without a name is told to who cannot see it. */
+  readonly host: string;
   readonly accent: string;
   readonly logoFile: string;
   /** A logo that cannot be shown keeps nobody from paying. */
@@ -16,13 +18,14 @@ export type OperatorLook = {
 
 const logoBytesMax = 64 * 1024;
 
-export function openLook({ name, accent, logoFile, onBadLogo }: OperatorLook): Look {
+export function openLook({ name, host, accent, logoFile, onBadLogo }: OperatorLook): Look {
   const logo = logoFile === "" ? undefined : readLogo(logoFile);
   if (logo instanceof BadLogo) onBadLogo(logo.cause);
   const address = typeof logo === "string" ? logo : undefined;
   if (address === undefined && name === "") return makeLook(accent);
-  // The name stands beside the logo, so that the image has nothing to add for who cannot see it.
-  const image = address && html`<img src="${address}" alt="">`;
+  // Beside its name the image has nothing to add for who cannot see it; alone, it is the name.
+  const spoken = name === "" ? host : "";
+  const image = address && html`<img src="${address}" alt="${spoken}">`;
   const words = name === "" ? undefined : html`<span>${name}</span>`;
   return makeLook(accent, html`<header class="banner">${image}${words}</header>\n`);
 }
