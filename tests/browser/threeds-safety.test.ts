@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { bankIn, takePicture } from "../support/cardholder-window.ts";
 import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
 import { cards } from "../support/threeds.ts";
+import { until } from "../support/until.ts";
 
 const hostileName = "<script>alert(1)</script>";
 
@@ -71,6 +72,40 @@ describe("the cardholder's pages", () => {
     assert.equal(frame?.url(), "chrome-error://chromewebdata/");
     assert.match(troubles.join(), /frame-ancestors 'none'/);
   });
+
+  // biome-ignore format: a table
+  const framed = [
+    ["challenge",     "its own", "That did not work"],
+    ["pares",         "its own", "Thank you"],
+    ["challenge",     "a wrong", undefined],
+    ["pares",         "a wrong", undefined],
+    ["method",        "a wrong", undefined],
+    ["method-result", "a wrong", undefined],
+    ["method-result", "its own", undefined],
+  ] as const;
+  for (const [step, token, title] of framed) {
+    const seen = title === undefined ? "nothing" : "what the bank's answer came to";
+    test(`show ${seen} in a shop's frame at ${step} with ${token} token`, async (t) => {
+      const checkout = prepared();
+      const { link } = await checkout.begin(cards.challengeNoMethod);
+      const { page, troubles } = await checkout.open(t, "desk");
+      const address = link.replace("redirect", step) + (token === "its own" ? "" : "x");
+      const form = `<form method="post" action="${address}" target="bank"><button>Post</button>`;
+
+      await page.goto(
+        checkout.shop.publish(`<title>Shop</title>${form}</form><iframe name="bank"></iframe>`),
+      );
+      const answered = page.waitForResponse(address);
+      await page.getByRole("button", { name: "Post" }).click();
+      await answered;
+
+      const frame = page.frameLocator("iframe");
+      if (title !== undefined) return frame.getByRole("heading", { name: title }).waitFor();
+      await until("the frame is refused", () =>
+        troubles.some((trouble) => /frame-ancestors 'none'/.test(trouble)) ? true : undefined,
+      );
+    });
+  }
 
   test("take the word that a step is over from no other page", async (t) => {
     const checkout = prepared();

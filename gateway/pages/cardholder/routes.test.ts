@@ -192,6 +192,20 @@ test("an answer that cannot be used is told, a late one leads on", async (t) => 
   assert.equal(passed.statusCode, 303);
 });
 
+test("what only our own window sends is answered in no frame, whatever comes of it", async (t) => {
+  const payload = "threeDSCompInd=Y";
+  const troubles = [new Failure("storage_unavailable"), new Failure("invalid_parameter", "x")];
+
+  for (const refusal of troubles) {
+    const { server } = serve(t, { order: waiting, refusal });
+    const own = await server.inject({ method: "POST", url: linkOf("method-result"), payload });
+    const issuers = await server.inject({ method: "POST", url: linkOf("method"), payload });
+
+    assert.match(String(own.headers["content-security-policy"]), /frame-ancestors 'none'/);
+    assert.doesNotMatch(String(issuers.headers["content-security-policy"]), /frame-ancestors/);
+  }
+});
+
 test("a reload of what was posted leads back to the order's own page", async (t) => {
   const { server } = serve(t, { order: waiting });
 

@@ -52,7 +52,8 @@ export function addCardholderRoutes(
     return show(presentPage(order, texts, links));
   });
 
-  takes("method-result", uploadReport, goBack);
+  // Our own page in its own window sends this one; issuers send the others, from any frame.
+  takes("method-result", uploadReport, goBack, "show");
   takes("method", uploadMethod, showDone);
   takes("challenge", uploadChallenge, showDone);
   // A shop may have put the issuer's page into a frame, where our page must not be shown.
@@ -70,11 +71,13 @@ export function addCardholderRoutes(
     page: string,
     upload: Upload,
     afterwards: (request: LinkRequest, reply: FastifyReply) => FastifyReply,
+    how: "show" | "showFramed" = "showFramed",
   ): void {
     server.post(pathTo(page), async (request: LinkRequest, reply) => {
-      const { texts, showFramed } = visit(request, reply);
+      const { texts, show, [how]: showTrouble } = visit(request, reply);
       const order = await findOrder(request);
-      if (order === undefined) return showFramed(ends.unknownPage(texts));
+      // No step of ours, so no frame that it could have begun in.
+      if (order === undefined) return show(ends.unknownPage(texts));
       const taken =
         order instanceof Failure ? order : await upload(order, readForm(request.body), request);
       // What comes too late changes nothing, and the order itself says best what became of it.
@@ -83,7 +86,7 @@ export function addCardholderRoutes(
       }
       const onward = linkTo("redirect", request);
       const isOurs = taken.code === "storage_unavailable" || taken.code === "internal_failure";
-      return showFramed((isOurs ? ends.unavailablePage : ends.refusedPage)(texts, onward));
+      return showTrouble((isOurs ? ends.unavailablePage : ends.refusedPage)(texts, onward));
     });
     leadsBack(page);
   }
