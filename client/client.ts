@@ -28,10 +28,14 @@ export { isFinal, needsCardholder, type WaitOptions } from "./poll.ts";
 export {
   type CallbackRequest,
   type CallbackResult,
+  type ControlledResult,
   makeReceiver,
+  type Progress,
   type Receiver,
+  type ReceiverAnswer,
   type ReceiverOptions,
   type Seen,
+  type StatusSource,
   type Verified,
 } from "./receiver.ts";
 export { toMinorUnits } from "./sign.ts";

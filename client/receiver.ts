@@ -1,137 +1,213 @@
 /**
  * The other end of callbacks: says whether one comes from the gateway, reads it, and tells repeats.
- * A callback may come twice, and one whose work was not done must be able to come again: whoever
- * cannot finish what a result is for says so with `forget`, and answers anything but 2xx.
+ * What is believed depends on what proves it. The signature of a form proves every field. `control`
+ * proves three, and not even where one ends and the next begins: the rest is asked of the gateway,
+ * or handed out as what somebody claims.
  */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { makeMemory, makeWaiting, type Seen, type WaitFor } from "./receiver-memory.ts";
+import { makeHasControl, makeIsSigned } from "./callback-proof.ts";
+import {
+  type CallbackRequest,
+  type CallbackResult,
+  type ControlledResult,
+  isCovered,
+  isResult,
+  NoResult,
+  readFields,
+  serialNumberOf,
+} from "./callback-result.ts";
+import { confirmCallback, type StatusSource } from "./confirm-callback.ts";
+import { type Heard, makeMemory, makeWaiting, type Seen, type WaitFor } from "./receiver-memory.ts";
 
-export type { Seen, WaitFor } from "./receiver-memory.ts";
+export type { CallbackRequest, CallbackResult, ControlledResult } from "./callback-result.ts";
+export type { StatusSource } from "./confirm-callback.ts";
+export type { Progress, Seen, WaitFor } from "./receiver-memory.ts";
 
-export type ReceiverOptions = {
+type SharedOptions = {
   readonly controlKey: string;
-  /** `whsec_…`, of an endpoint that sends forms; several while it changes. */
-  readonly webhookSecret?: string | readonly string[];
   /** What was heard before; in this process' memory when not given. */
   readonly seen?: Seen;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 };
 
-/** As any HTTP server has it: `url` with its query, the body as it came. */
-export type CallbackRequest = {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body?: string;
+/** Believes signed forms alone, and of these every field. */
+export type SignedReceiverOptions = SharedOptions & {
+  /** `whsec_…`, of an endpoint that sends forms; several while it changes. */
+  readonly webhookSecret: string | readonly string[];
+  readonly confirm?: never;
 };
 
-/** Names and values are those of the wire. */
-export type CallbackResult = {
-  readonly status: "approved" | "declined" | "error" | "filtered";
-  readonly orderid: string;
-  readonly client_orderid: string;
-  /** Of the transaction that this is about. */
-  readonly "serial-number": string;
-  readonly type: string;
-  readonly amount?: string;
-  readonly "charged-amount"?: string;
-  readonly currency?: string;
-  readonly error_code?: string;
-  readonly error_message?: string;
-  readonly merchantdata?: string;
-  readonly [other: string]: string | undefined;
+/** Believes what the gateway says when it is asked. */
+export type ConfirmingReceiverOptions = SharedOptions & {
+  /** The client's endpoint, or group, that the orders go through. */
+  readonly confirm: StatusSource;
+  readonly webhookSecret?: never;
 };
 
-export type Verified =
-  | { readonly kind: "result"; readonly id: string; readonly result: CallbackResult }
-  | { readonly kind: "repeat"; readonly id: string; readonly result: CallbackResult }
+/** Believes `control`, and hands out as a result no more than it covers. */
+export type ControlReceiverOptions = SharedOptions & {
+  readonly webhookSecret?: never;
+  readonly confirm?: never;
+};
+
+export type ReceiverOptions =
+  | SignedReceiverOptions
+  | ConfirmingReceiverOptions
+  | ControlReceiverOptions;
+
+/** What is to be answered: anything but 2xx has the gateway try again. */
+export type Verified<Result = CallbackResult> =
+  /** New: keep it, say `done`, answer 200. When it cannot be kept, say `forget` and answer 500. */
+  | { readonly kind: "result"; readonly id: string; readonly result: Result }
+  /** It is kept already: 200. */
+  | { readonly kind: "repeat"; readonly id: string }
+  /** It is being kept, or the gateway cannot be asked: 503. */
+  | { readonly kind: "later"; readonly why: string }
+  /** Not the gateway's: 400. */
   | { readonly kind: "refused"; readonly why: string };
 
-export type Receiver = {
-  verify(request: CallbackRequest): Promise<Verified>;
-  /** The work was not done: when the callback comes again, it is no repeat. */
+export type ReceiverAnswer = {
+  readonly status: 200 | 400 | 500 | 503;
+  readonly why: string;
+  /** Of whoever was to keep the result, or to remember it. */
+  readonly error?: unknown;
+};
+
+export type Receiver<Result = CallbackResult> = {
+  /** All that there is to do: `keep` is called with what is new, and the answer is the answer. */
+  receive(request: CallbackRequest, keep: (result: Result) => unknown): Promise<ReceiverAnswer>;
+  /** The same by hand. */
+  verify(request: CallbackRequest): Promise<Verified<Result>>;
+  done(id: string): Promise<void>;
   forget(id: string): Promise<void>;
-  /** Resolves when an order's result is heard, or was just heard. */
+  /** Resolves when an order's result is heard, or was just heard. It is a hint: ask then. */
   readonly waitFor: WaitFor;
 };
 
-const toleranceMs = 5 * 60_000;
-const finals: ReadonlySet<string> = new Set(["approved", "declined", "error", "filtered"]);
+export function makeReceiver(options: SignedReceiverOptions | ConfirmingReceiverOptions): Receiver;
+export function makeReceiver(options: ControlReceiverOptions): Receiver<ControlledResult>;
+export function makeReceiver(options: ReceiverOptions): Receiver | Receiver<ControlledResult> {
+  const { webhookSecret, confirm, now = Date.now } = options;
+  // A setting that is missing must not turn into believing less strictly.
+  for (const name of ["webhookSecret", "confirm"] as const) {
+    if (name in options && options[name] === undefined) throw new TypeError(`${name} is undefined`);
+  }
+  const hasControl = makeHasControl(options.controlKey);
+  if (webhookSecret !== undefined) {
+    return receiverOf(options, proveSigned(hasControl, makeIsSigned(webhookSecret, now)));
+  }
+  if (confirm !== undefined) return receiverOf(options, proveByAsking(hasControl, confirm));
+  return receiverOf(options, proveControl(hasControl));
+}
 
-export function makeReceiver(options: ReceiverOptions): Receiver {
-  const { controlKey, seen = makeMemory(), now = Date.now } = options;
-  const secrets = [options.webhookSecret ?? []].flat().map(readSecret);
-  const { waitFor, tell } = makeWaiting();
+/** By which id repeats are told, and how the result is come by when it is none. */
+type Proven<Result> = {
+  readonly id: string;
+  readonly heard: Heard;
+  readonly find: () => Result | Promise<Result | NoResult>;
+};
+type Prove<Result> = (request: CallbackRequest) => Proven<Result> | NoResult;
+type HasControl = ReturnType<typeof makeHasControl>;
 
-  return {
-    async verify(request) {
-      const body = request.body ?? "";
-      const isForm = request.method.toUpperCase() === "POST";
-      if (secrets.length > 0 && !isSigned(request, body)) return refused("the signature is wrong");
-      const fields = readFields(isForm ? body : request.url.replace(/^[^?]*\??/, ""));
-      if (!hasControl(fields)) return refused("control is wrong");
-      if (!isResult(fields)) return refused("it is no result");
-      // Not the header `webhook-id`: beside a result in the address nothing vouches for it.
-      const id = `${fields.orderid}/${fields["serial-number"]}`;
-      const isNew = await seen.add(id);
-      tell(fields);
-      return { kind: isNew ? "result" : "repeat", id, result: fields };
-    },
-    async forget(id) {
-      await seen.delete(id);
-    },
-    waitFor,
+function proveSigned(
+  hasControl: HasControl,
+  isSigned: ReturnType<typeof makeIsSigned>,
+): Prove<CallbackResult> {
+  return (request) => {
+    if (!isSigned(request)) return refused("the signature is wrong");
+    const fields = readFields(request);
+    if (!hasControl(fields)) return refused("control is wrong");
+    if (!isResult(fields)) return refused("it is no result");
+    const heard = { orderId: fields.orderid, serialNumber: serialNumberOf(fields) };
+    return { id: `${heard.orderId}/${heard.serialNumber}`, heard, find: () => fields };
   };
+}
 
-  function hasControl({ status = "", orderid = "", client_orderid = "", control = "" }: Fields) {
-    const text = status + orderid + client_orderid + controlKey;
-    return isSame(createHash("sha1").update(text).digest("hex"), control.toLowerCase());
+function proveByAsking(hasControl: HasControl, source: StatusSource): Prove<CallbackResult> {
+  return (request) => {
+    const fields = readFields(request);
+    if (!hasControl(fields)) return refused("control is wrong");
+    if (!isResult(fields)) return refused("it is no result");
+    const heard = { orderId: fields.orderid, serialNumber: serialNumberOf(fields) };
+    const id = `${heard.orderId}/${heard.serialNumber}`;
+    return { id, heard, find: () => confirmCallback(fields, source) };
+  };
+}
+
+function proveControl(hasControl: HasControl): Prove<ControlledResult> {
+  return (request) => {
+    const fields = readFields(request);
+    if (!hasControl(fields)) return refused("control is wrong");
+    if (!isCovered(fields)) return refused("it is no result");
+    const { status, orderid, client_orderid, control: _, ...claimed } = fields;
+    const heard = { orderId: orderid, serialNumber: serialNumberOf(fields) };
+    // Nothing else: another serial number may be invented. Where one of them ends is not covered,
+    // but a copy with the ends moved must not make the true one a repeat.
+    const id = `${status}/${orderid}/${client_orderid}`;
+    return { id, heard, find: () => ({ status, orderid, client_orderid, claimed }) };
+  };
+}
+
+function receiverOf<Result extends object>(
+  { seen: given, now = Date.now }: ReceiverOptions,
+  prove: Prove<Result>,
+): Receiver<Result> {
+  const seen = given ?? makeMemory(now);
+  const { waitFor, tell } = makeWaiting();
+  const done = async (id: string) => void (await seen.done(id));
+  const forget = async (id: string) => void (await seen.forget(id));
+  return { receive, verify, done, forget, waitFor };
+
+  async function verify(request: CallbackRequest): Promise<Verified<Result>> {
+    const proven = prove(request);
+    if (proven instanceof NoResult) return { ...proven };
+    const { id, heard, find } = proven;
+    const progress = await seen.begin(id);
+    if (progress === "new") {
+      const result = await find();
+      if (result instanceof NoResult) {
+        await forget(id);
+        return { ...result };
+      }
+      tell(heard);
+      return { kind: "result", id, result };
+    }
+    tell(heard);
+    if (progress === "done") return { kind: "repeat", id };
+    return { kind: "later", why: "another copy is being kept" };
   }
 
-  function isSigned({ method, headers }: CallbackRequest, body: string): boolean {
-    const [id, timestamp] = [
-      headerOf(headers, "webhook-id"),
-      headerOf(headers, "webhook-timestamp"),
-    ];
-    const isFresh = Math.abs(now() - Number(timestamp || Number.NaN) * 1000) <= toleranceMs;
-    if (method.toUpperCase() !== "POST" || !isFresh) return false;
-    const given = headerOf(headers, "webhook-signature").split(" ");
-    const right = secrets.map((secret) => {
-      const signed = createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`);
-      return `v1,${signed.digest("base64")}`;
-    });
-    return right.some((signature) => given.some((each) => isSame(signature, each)));
+  async function receive(
+    request: CallbackRequest,
+    keep: (result: Result) => unknown,
+  ): Promise<ReceiverAnswer> {
+    try {
+      const verified = await verify(request);
+      if (verified.kind === "refused") return { status: 400, why: verified.why };
+      if (verified.kind === "later") return { status: 503, why: verified.why };
+      return verified.kind === "repeat" ? taken : await keepResult(verified, keep);
+    } catch (error) {
+      return { status: 503, why: "what was heard before cannot be looked up", error };
+    }
+  }
+
+  async function keepResult(
+    { id, result }: { readonly id: string; readonly result: Result },
+    keep: (result: Result) => unknown,
+  ): Promise<ReceiverAnswer> {
+    try {
+      await keep(result);
+    } catch (error) {
+      await forget(id);
+      return { status: 500, why: "the result could not be kept", error };
+    }
+    await done(id);
+    return taken;
   }
 }
 
-type Fields = Readonly<Record<string, string | undefined>>;
+const taken: ReceiverAnswer = { status: 200, why: "" };
 
-/** The gateway's fields come last: what the shop has in its own address does not hide them. */
-function readFields(text: string): Fields {
-  return Object.fromEntries(new URLSearchParams(text));
-}
-
-function isResult(fields: Fields): fields is CallbackResult {
-  const needed = [fields["orderid"], fields["client_orderid"], fields["serial-number"]];
-  return finals.has(fields["status"] ?? "") && needed.every((value) => value !== undefined);
-}
-
-function refused(why: string): Verified {
-  return { kind: "refused", why };
-}
-
-function readSecret(secret: string): Buffer {
-  return Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-}
-
-function headerOf(headers: CallbackRequest["headers"], name: string): string {
-  if (headers instanceof Headers) return headers.get(name) ?? "";
-  const found = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
-  return typeof found === "string" ? found : found.join(" ");
-}
-
-function isSame(right: string, given: string): boolean {
-  const [one, other] = [Buffer.from(right), Buffer.from(given)];
-  return one.length === other.length && timingSafeEqual(one, other);
+function refused(why: string): NoResult {
+  return new NoResult("refused", why);
 }

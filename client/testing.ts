@@ -2,9 +2,10 @@
  * What the client's tests talk to: an HTTP server that answers from a script and keeps what it was
  * sent, and a time that passes only when somebody pauses.
  */
+import { createHash, createHmac } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
-import { makeClient } from "./client.ts";
+import { type CallbackRequest, makeClient } from "./client.ts";
 import type { Timing } from "./timing.ts";
 
 export type Received = {
@@ -57,6 +58,37 @@ export const hangUp: Answer = (response) => {
 };
 export const saysNothing: Answer = () => undefined;
 
+export const controlKey = "top-secret-key";
+export const serialNumber = "0195933a-7c48-7000-8000-000000000001";
+export const callback: Readonly<Record<string, string>> = {
+  ...{ status: "approved", orderid: "77000001", client_orderid: "invoice-1", type: "sale" },
+  ...{ amount: "10.42", currency: "USD", "serial-number": serialNumber },
+};
+
+/** A callback as the gateway writes it; `fields` that are forged keep the control that was seen. */
+export function textOf(fields: Readonly<Record<string, string>>, key = controlKey): string {
+  const { status = "", orderid = "", client_orderid = "" } = fields;
+  const text = status + orderid + client_orderid + key;
+  return String(
+    new URLSearchParams({ ...fields, control: createHash("sha1").update(text).digest("hex") }),
+  );
+}
+
+export function asGet(fields = callback): CallbackRequest {
+  return { method: "GET", url: `/told?status=own&${textOf(fields)}`, headers: {} };
+}
+
+export function asForm(fields: typeof callback, key: Uint8Array, atMs: number) {
+  const [id, timestamp, body] = ["77000001-1", String(atMs / 1000), textOf(fields)];
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const headers = {
+    "Webhook-Id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,b3RoZXI= v1,${signature}`,
+  };
+  return { method: "POST", url: "/told", headers, body };
+}
+
 /** Gives the answers in turn; asked once more than it has answers, it repeats the last. */
 export async function startServer(t: TestContext, ...answers: readonly Answer[]) {
   const received: Received[] = [];
@@ -98,6 +130,6 @@ export function makeStillTime(random = 0.5): Timing & { readonly pauses: readonl
 export async function makeScene(t: TestContext, ...answers: readonly Answer[]) {
   const { baseUrl, received } = await startServer(t, ...answers);
   const timing = makeStillTime();
-  const client = makeClient({ baseUrl, login: "acme", controlKey: "top-secret-key", timing });
+  const client = makeClient({ baseUrl, login: "acme", controlKey, timing });
   return { endpoint: client.endpoint("1001"), client, received, timing, baseUrl };
 }

@@ -1,7 +1,7 @@
 /** The client's receiver against the gateway itself: what one sends, the other believes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeReceiver, type Verified } from "@tollgate/client";
+import { type CallbackResult, makeReceiver, type Receiver } from "@tollgate/client";
 import { type Answer, answerWith, startReceiver } from "../support/receiver.ts";
 import { readGw } from "../support/run-gw.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -10,39 +10,86 @@ for (const method of ["GET", "POST"] as const) {
   test(`a ${method} is believed once, a repeat is told, and a wrong key is refused`, async (t) => {
     const world = await startWorld(t);
     await world.changeEndpoint("plain", { callbackMethod: method });
-    const secret = await secretOf(world);
-    const own = { controlKey: world.set.controlKey, now: () => world.clock.now() };
-    const receiver = makeReceiver(method === "GET" ? own : { ...own, webhookSecret: secret });
+    const receiver = await receiverFor(world, method);
     const stranger = makeReceiver({ controlKey: "another" });
-    const verified: Verified[] = [];
-    const shop = await startReceiver(t, hear(receiver, 500));
+    const kept: CallbackResult[] = [];
+    const answers: number[] = [];
+    // The answer is lost on its way, so the same callback comes again.
+    const shop = await startReceiver(t, hear(receiver, answerWith(500)));
 
     const sale = await world.merchant().sale({ server_callback_url: `${shop.url}/told?a=b` });
     await world.settle();
-    shop.answer(hear(receiver, 200));
+    shop.answer(hear(receiver, answerWith(200)));
     await world.pass(150_000);
-    shop.answer(hear(stranger, 200));
+    shop.answer(async (response, { path, ...heard }) => {
+      const refused = () => assert.fail("a stranger's result was kept");
+      const { status } = await stranger.receive({ ...heard, url: path }, refused);
+      answers.push(status);
+      response.end();
+    });
     await world.merchant().sale({ server_callback_url: shop.url });
     await world.settle();
 
-    assert.deepEqual(
-      verified.map(({ kind }) => kind),
-      ["result", "repeat", "refused"],
-    );
-    const [first] = verified;
-    if (first?.kind !== "result") return assert.fail("the first is the result");
-    assert.equal(first.result.orderid, sale["gw-order-id"]);
-    assert.equal(first.result["serial-number"], sale["serial-number"]);
-    assert.equal(first.result.status, "approved");
+    assert.deepEqual(answers, [200, 200, 400]);
+    assert.equal(kept.length, 1);
+    assert.equal(kept[0]?.orderid, sale["gw-order-id"]);
+    assert.equal(kept[0]?.["serial-number"], sale["serial-number"]);
+    assert.equal(kept[0]?.status, "approved");
+    assert.equal(kept[0]?.amount, "10.15");
 
-    function hear(by: typeof receiver, status: number): Answer {
+    function hear(by: Receiver, answer: Answer): Answer {
       return async (response, { path, ...heard }) => {
-        verified.push(await by.verify({ ...heard, url: path }));
-        answerWith(status)(response, { path, ...heard });
+        const taken = await by.receive({ ...heard, url: path }, (result) => kept.push(result));
+        answers.push(taken.status);
+        answer(response, { path, ...heard });
       };
     }
   });
 }
+
+test("asked, the gateway tells a sale and its return apart, and knows of no forgery", async (t) => {
+  const world = await startWorld(t);
+  const receiver = await receiverFor(world, "GET");
+  const kept: CallbackResult[] = [];
+  const shop = await startReceiver(t, async (response, { path, ...heard }) => {
+    const { status } = await receiver.receive({ ...heard, url: path }, (it) => kept.push(it));
+    response.writeHead(status).end();
+  });
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ notify_url: `${shop.url}/told`, client_orderid: "2paid" });
+  await world.settle();
+  const [genuine = ""] = shop.heard.map(({ path }) => path);
+  const change = (changes: Readonly<Record<string, string>>) => {
+    const told = Object.fromEntries(new URLSearchParams(genuine.replace("/told?", "")));
+    return `${shop.url}/told?${new URLSearchParams({ ...told, ...changes })}`;
+  };
+
+  const forged = [
+    { type: "reversal", "serial-number": "0195933a-7c48-7000-8000-00000000beef" },
+    { orderid: `${sale["gw-order-id"]}2`, client_orderid: "paid" },
+    {
+      orderid: sale["gw-order-id"].slice(0, -1),
+      client_orderid: `${sale["gw-order-id"].at(-1)}2paid`,
+    },
+  ];
+  const answers = await Promise.all(forged.map(async (lie) => (await fetch(change(lie))).status));
+  const repeat = await fetch(change({ type: "reversal", amount: "0.01" }));
+  const given = await merchant.return(sale, { amount: "4.15", currency: "USD" });
+  await world.settle();
+
+  assert.deepEqual([...answers, repeat.status], [400, 400, 400, 200]);
+  assert.deepEqual(
+    kept.map((result) => [result.type, result["serial-number"], result.client_orderid]),
+    [
+      ["sale", sale["serial-number"], "2paid"],
+      ["reversal", given["serial-number"], "2paid"],
+    ],
+  );
+  // What it says when asked is what its own callback said.
+  const [told] = shop.heard.map(({ fields }) => fields);
+  const { control: _, merchant_order: __, ...fields } = told ?? {};
+  assert.deepEqual(kept[0], fields);
+});
 
 test("a client that hears the callback asks for the status once", async (t) => {
   const world = await startWorld(t);
@@ -61,7 +108,11 @@ test("a client that hears the callback asks for the status once", async (t) => {
   assert.equal(status.status, "approved");
 });
 
-async function secretOf(world: World): Promise<string> {
+/** As an endpoint needs it: a `GET` proves too little, so that the gateway is asked. */
+async function receiverFor(world: World, method: "GET" | "POST"): Promise<Receiver> {
+  const own = { controlKey: world.set.controlKey, now: () => world.clock.now() };
+  if (method === "GET")
+    return makeReceiver({ ...own, confirm: world.merchant().endpoint("plain") });
   const printed = await readGw(world, "callback", "secret", world.set.endpoints["plain"] ?? "");
-  return (printed as { secret: string }).secret;
+  return makeReceiver({ ...own, webhookSecret: (printed as { secret: string }).secret });
 }
