@@ -24,7 +24,7 @@ export type FoundReceipt = { readonly order: Order; readonly merchantName: strin
 export function makeFindReceipt({ findEndpoint, findByReceipt }: Needs) {
   return async (endpointId: string, receiptId: string): Promise<FoundReceipt | undefined> => {
     const endpoint = findEndpoint(asEndpointId(endpointId));
-    if (endpoint === undefined || !/^\d{1,20}$/.test(receiptId)) return undefined;
+    if (endpoint === undefined || !/^\d{1,39}$/.test(receiptId)) return undefined;
     const order = await findByReceipt(endpoint.merchant.id, asReceiptId(receiptId));
     if (order === undefined || order.endpointId !== endpoint.id) return undefined;
     const { stage } = initialOf(order);

@@ -98,7 +98,7 @@ for (const kind of doubtful) {
 
     assert.equal(ran.code, 0, ran.complaint);
     assert.equal(settled["order-stage"], `${stage}_approved`);
-    assert.match(settled["receipt-id"] ?? "", /^\d{10,20}$/);
+    assert.match(settled["receipt-id"] ?? "", /^\d{20,39}$/);
     assert.equal(sentLater, sent, "nothing is asked of the bank any more");
     assert.equal(returned["order-stage"], "reversal_approved");
     assert.equal(bookedFor(world, returned).join(", "), kind.returned);

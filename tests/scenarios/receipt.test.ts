@@ -63,3 +63,27 @@ test("the receipt of a closed endpoint can still be read", async (t) => {
   assert.equal(shown.status, 200);
   assert.match(await shown.text(), /You paid 10\.15 USD/);
 });
+
+test("a receipt's id has 128 random bits, and earlier ones of 64 are still found", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant("plain");
+  const orders = await Promise.all(Array.from({ length: 12 }, () => merchant.sale()));
+  await world.settle();
+  const links = await Promise.all(orders.map((order) => receiptLinkOf(world, order)));
+  const ids = links.map((link) => BigInt(link.split("/").at(-2) ?? ""));
+  const earlier = "18446744073709551615";
+  await world.house.database.query(
+    `update orders set progress =
+       jsonb_set(progress::jsonb, '{transaction,receiptId}', to_jsonb($2::text))::json
+     where id = $1`,
+    [orders[0]?.["gw-order-id"], earlier],
+  );
+
+  const [shown, kept] = [
+    await fetch(links[1] ?? ""),
+    await fetch((links[0] ?? "").replace(String(ids[0]), earlier)),
+  ];
+
+  assert.ok(ids.some((id) => id >= 2n ** 120n) && ids.every((id) => id < 2n ** 128n));
+  assert.deepEqual([shown.status, kept.status], [200, 200]);
+});

@@ -23,7 +23,7 @@ testOnEachDialect(
     assert.equal(status["last-four-digits"], "1111");
     assert.match(status["approval-code"] ?? "", /^[A-Z0-9]{6}$/);
     assert.match(status["processor-tx-id"] ?? "", /^\d{15}$/);
-    assert.match(status["receipt-id"] ?? "", /^\d{1,20}$/);
+    assert.match(status["receipt-id"] ?? "", /^\d{20,39}$/);
     const booked = world.bank.ledger(status["processor-rrn"]);
     assert.deepEqual(
       booked.map(({ kind, amount, currency }) => [kind, amount, currency]),
