@@ -10,23 +10,25 @@ import type { Look } from "./pages/design.ts";
 import { openLook } from "./pages/operator-look.ts";
 import type { JourneyServices, ReceiptServices } from "./services.ts";
 import type { LiveConfiguration } from "./storage/live-configuration.ts";
-import { makePrintDate } from "./values/time.ts";
+import { type Clock, makePrintDate } from "./values/time.ts";
 import { type BrowserReturn, browserReturnOf } from "./views/browser-return.ts";
 
 export type CardholderNeeds = {
   readonly config: Config;
   readonly log: Log;
+  readonly clock: Pick<Clock, "now">;
   readonly configuration: LiveConfiguration;
   readonly journeys: JourneyServices;
   readonly receipts: ReceiptServices;
 };
 
 export function addCardholderEdges(server: FastifyInstance, needs: CardholderNeeds): void {
-  const { config, configuration, journeys, receipts } = needs;
+  const { config, clock, configuration, journeys, receipts } = needs;
   const { pathWord } = config;
   const look = lookOf(needs);
   addCardholderRoutes(server, { pathWord, journeys, returnOf, look });
-  addReceiptRoutes(server, { pathWord, receipts, look, printDate: makePrintDate(config.zone) });
+  const printDate = makePrintDate(config.zone);
+  addReceiptRoutes(server, { pathWord, receipts, look, printDate, clock });
 
   function returnOf(order: Order): BrowserReturn {
     const { merchant } = configuration.getEndpoint(order.endpointId);

@@ -180,7 +180,7 @@ async function printMetrics({ registry }: Metrics) {
 function receiptsOf({ configuration, database }: EdgeNeeds): ReceiptServices {
   const find = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
-    findByReceipt: makeFindByReceipt(database.hot),
+    findByReceipt: makeFindByReceipt(database.query),
   });
   return { find: guarded(find) };
 }

@@ -37,7 +37,7 @@ before(async () => {
 after(() => clean());
 
 test("an order is found by its receipt, whatever follows, and by its merchant only", async () => {
-  const find = makeFindByReceipt(database.hot);
+  const find = makeFindByReceipt(database.query);
   const sale = approved();
   const asked = meet(sale, asks("return"));
   const returned = meet(asked, events.returned);
@@ -53,17 +53,50 @@ test("an order is found by its receipt, whatever follows, and by its merchant on
   assert.equal(await find(merchant, asReceiptId("814661")), undefined);
 });
 
-test("the look-up goes by the index", async () => {
+test("the look-up goes by the index, also where the planner is free to choose", async () => {
   let statement = "";
   await makeFindByReceipt(async (text) => {
     statement = text;
     return [];
   })(merchant, receipt);
+  await keep(approved());
+  await database.query(
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
+       kind, stage, amount, currency, accepted_at, facts, progress)
+     select merchant_id, 50000000 + number, endpoint_id, 'many-' || number, attempt, digest,
+       version, kind, stage, amount, currency, accepted_at, facts,
+       jsonb_set(progress::jsonb, '{transaction,receiptId}', to_jsonb(number::text))::json
+     from orders, generate_series(1, 3000) as number where id = $1`,
+    [approved().id],
+  );
 
-  const plan = await database.hot(`explain ${statement}`, [merchant, receipt]);
+  // Before anything has gathered statistics, and afterwards.
+  const young = await database.query(`explain ${statement}`, [merchant, receipt]);
+  await database.query("analyze orders");
+  const grown = await database.query(`explain ${statement}`, [merchant, receipt]);
 
-  assert.match(JSON.stringify(plan), /Index Scan using orders_by_receipt/);
-  assert.doesNotMatch(JSON.stringify(plan), /Filter/);
+  for (const plan of [young, grown]) {
+    assert.match(JSON.stringify(plan), /(Index Scan using|Bitmap Index Scan on) orders_by_receipt/);
+    assert.doesNotMatch(JSON.stringify(plan), /Seq Scan/);
+  }
+});
+
+test("however many ask at once, they hold one connection", async () => {
+  let underWay = 0;
+  const most: number[] = [];
+  const find = makeFindByReceipt(async (text, values, name) => {
+    underWay += 1;
+    most.push(underWay);
+    const rows = await database.query(text, values, name);
+    underWay -= 1;
+    return rows as never;
+  });
+
+  const ids = Array.from({ length: 30 }, (_, index) => asReceiptId(String(900_000 + index)));
+  const found = await Promise.all(ids.map((id) => find(merchant, id)));
+
+  assert.deepEqual([...new Set(found)], [undefined]);
+  assert.deepEqual([most.length, Math.max(...most)], [30, 1]);
 });
 
 async function keep(order: Order): Promise<void> {

@@ -64,6 +64,38 @@ test("the receipt of a closed endpoint can still be read", async (t) => {
   assert.match(await shown.text(), /You paid 10\.15 USD/);
 });
 
+test("who looks for receipts that there are not has to wait, and nobody else", async (t) => {
+  const world = await startWorld(t);
+  const order = await world.merchant("plain").sale();
+  await world.settle();
+  const link = await receiptLinkOf(world, order);
+  const ask = async (address: string, from?: string) => {
+    return fetch(address, from === undefined ? {} : { headers: { "x-forwarded-for": from } });
+  };
+  const guess = (digits: number) => link.replace(/\d+\/$/, `${digits}/`);
+
+  for (let find = 0; find < 70; find += 1) {
+    assert.equal((await ask(link, "203.0.113.9")).status, 200);
+  }
+  for (let miss = 0; miss < 60; miss += 1) {
+    assert.equal((await ask(guess(miss), "203.0.113.9")).status, 404);
+  }
+  const held = await ask(guess(61), "203.0.113.9");
+  const pretends = await ask(link, "198.51.100.1, 203.0.113.9");
+  const others = [await ask(link, "203.0.113.10"), await ask(link), await ask(guess(62))];
+  world.clock.advance(5_000);
+  const later = await ask(link, "203.0.113.9");
+
+  assert.deepEqual([held.status, held.headers.get("retry-after")], [429, "5"]);
+  assert.match(await held.text(), /This page tries again by itself/);
+  assert.equal(pretends.status, 429);
+  assert.deepEqual(
+    others.map(({ status }) => status),
+    [200, 200, 404],
+  );
+  assert.equal(later.status, 200);
+});
+
 test("a receipt's id has 128 random bits, and earlier ones of 64 are still found", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant("plain");

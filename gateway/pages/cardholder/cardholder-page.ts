@@ -13,7 +13,7 @@ export type CardholderPage = {
   readonly content: Html;
   readonly script?: Script;
   readonly refresh?: Refresh;
-  readonly status?: 200 | 400 | 404 | 503;
+  readonly status?: 200 | 400 | 404 | 429 | 503;
   /** An address of the issuer or of the shop, to which the page posts. */
   readonly postsTo?: string;
   /** The same address is shown inside the page. */
@@ -34,7 +34,7 @@ export function sendPage(
   const policy = { "style-src": look.styleSource, ...policyOf(page) };
   reply.code(status).headers(pageHeaders({ policy }));
   reply.header("content-language", language).header("vary", "Accept-Language");
-  if (status === 503) reply.header("retry-after", String(retryAfterSeconds));
+  if (status === 429 || status === 503) reply.header("retry-after", String(retryAfterSeconds));
   return reply.send(renderPage({ ...page, language, look }).text);
 }
 

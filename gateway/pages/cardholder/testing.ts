@@ -9,7 +9,7 @@ import type {
   ReceiptServices,
 } from "../../services.ts";
 import { Failure } from "../../values/failure.ts";
-import { makePrintDate } from "../../values/time.ts";
+import { asInstant, makePrintDate } from "../../values/time.ts";
 import { browserReturnOf } from "../../views/browser-return.ts";
 import { type Look, plainLook } from "../design.ts";
 import { addReceiptRoutes } from "./receipt-routes.ts";
@@ -76,7 +76,8 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
     },
   };
   const printDate = makePrintDate("UTC");
-  addReceiptRoutes(server, { pathWord: "gw", receipts, look, printDate });
+  const clock = { now: () => asInstant(0) };
+  addReceiptRoutes(server, { pathWord: "gw", receipts, look, printDate, clock });
   t.after(() => server.close());
   return { server, taken };
 }
