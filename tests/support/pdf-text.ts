@@ -1,0 +1,83 @@
+/**
+ * The words of a PDF as the browser prints it, in the order in which they are drawn: what a reader
+ * of the paper sees. Each font has a table that turns its glyphs into characters; it reads as much
+ * of the format as Chromium writes, and no more.
+ */
+import { inflateSync } from "node:zlib";
+
+export function readPdfText(pdf: Uint8Array): string {
+  const objects = objectsOf(Buffer.from(pdf).toString("latin1"));
+  const pages = [...objects.values()].filter(({ head }) => /\/Type \/Page\b/.test(head));
+  return pages.map((page) => wordsOf(page, objects)).join("\n\f\n");
+}
+
+type PdfObject = { readonly head: string; readonly stream: string };
+type Objects = ReadonlyMap<string, PdfObject>;
+type Glyphs = ReadonlyMap<string, string>;
+
+function objectsOf(text: string): Objects {
+  const found = text.matchAll(/^(\d+) 0 obj\b(.*?)^endobj/gms);
+  return new Map([...found].map(([, id = "", body = ""]) => [id, objectOf(body)]));
+}
+
+function objectOf(body: string): PdfObject {
+  const [, head = body, packed] = /^(.*?)\bstream\r?\n(.*?)\r?\nendstream/s.exec(body) ?? [];
+  if (packed === undefined) return { head, stream: "" };
+  const bytes = Buffer.from(packed, "latin1");
+  const isPacked = head.includes("/FlateDecode");
+  return { head, stream: (isPacked ? inflateSync(bytes) : bytes).toString("latin1") };
+}
+
+/** Glyph by glyph; whatever is moved to begins a word of its own, a line further down a line. */
+function wordsOf({ head }: PdfObject, objects: Objects): string {
+  const fonts = new Map(
+    [...head.matchAll(/\/(F\d+) (\d+) 0 R/g)].map(([, name = "", id = ""]) => {
+      return [name, glyphsOf(id, objects)];
+    }),
+  );
+  const content = streamAt(/\/Contents (\d+) 0 R/.exec(head)?.[1], objects);
+  const steps = content.matchAll(/\/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>|\b(BT)\b/g);
+  let glyphs: Glyphs = new Map();
+  let words = "";
+  for (const [, font, shown, begins] of steps) {
+    if (begins !== undefined) words += "\n";
+    if (font !== undefined) glyphs = fonts.get(font) ?? new Map();
+    for (const glyph of shown?.match(/.{4}/g) ?? [])
+      words += glyphs.get(glyph.toLowerCase()) ?? "�";
+  }
+  return words.normalize("NFKC");
+}
+
+function glyphsOf(fontId: string, objects: Objects): Glyphs {
+  const table = streamAt(
+    /\/ToUnicode (\d+) 0 R/.exec(objects.get(fontId)?.head ?? "")?.[1],
+    objects,
+  );
+  const glyphs = new Map<string, string>();
+  for (const [, rows = ""] of table.matchAll(/beginbfchar(.*?)endbfchar/gs)) {
+    for (const [, glyph = "", text = ""] of rows.matchAll(/<(\w+)> <(\w+)>/g)) {
+      glyphs.set(glyph.toLowerCase(), charactersOf(text));
+    }
+  }
+  for (const [, rows = ""] of table.matchAll(/beginbfrange(.*?)endbfrange/gs)) {
+    for (const [, first = "", last = "", text = ""] of rows.matchAll(/<(\w+)> <(\w+)> <(\w+)>/g)) {
+      const [from, to] = [Number.parseInt(first, 16), Number.parseInt(last, 16)];
+      for (let glyph = from; glyph <= to; glyph += 1) {
+        const character = String.fromCodePoint(Number.parseInt(text, 16) + glyph - from);
+        glyphs.set(glyph.toString(16).padStart(4, "0"), character);
+      }
+    }
+  }
+  return glyphs;
+}
+
+/** UTF-16, as hex. */
+function charactersOf(hex: string): string {
+  return Buffer.from(hex, "hex").swap16().toString("utf16le");
+}
+
+function streamAt(id: string | undefined, objects: Objects): string {
+  const found = objects.get(id ?? "");
+  if (found === undefined) throw new Error("the PDF is not written as Chromium writes it");
+  return found.stream;
+}
