@@ -53,11 +53,11 @@ iframe {
   border: 1px solid var(--line); border-radius: .5rem;
 }
 iframe.unseen { position: absolute; left: -10px; width: 1px; height: 1px; border: 0; opacity: 0 }
-h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 }
+h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0; text-wrap: balance }
 h1 + p { margin-top: .75rem }
 h2 { font-size: 1.2rem; line-height: 1.3; letter-spacing: -.01em; margin: 0 0 .25rem }
 h3 { font-size: .95rem; margin: 1.75rem 0 .5rem }
-p { margin: 0 0 1rem; max-width: 65ch }
+p { margin: 0 0 1rem; max-width: 65ch; text-wrap: pretty }
 a { color: var(--accent); text-underline-offset: .2em }
 .lead, .hint { color: var(--muted) }
 .hint { font-size: .9rem }
@@ -73,6 +73,9 @@ a { color: var(--accent); text-underline-offset: .2em }
 header.banner { max-width: 76rem; margin: 0 auto; padding: 1rem 1rem 0; font-weight: 600 }
 header.banner img { display: block; max-height: 2.5rem; max-width: min(12rem, 60vw) }
 header.banner + main { padding-top: 2rem }
+header.banner:has(+ main.narrow) { max-width: 30rem }
+header.banner:has(+ main.receipt) { max-width: 38rem }
+header.banner:has(+ main.framing) { max-width: 35.5rem }
 header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0 }
 header + .lead { margin-bottom: 1.25rem }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-bottom: 1.75rem }
@@ -91,10 +94,9 @@ dl { display: grid; gap: .125rem 1.5rem; margin: .75rem 0 0; align-items: baseli
 dt { color: var(--muted); font-size: .9rem }
 dd { margin: 0 0 .625rem; min-width: 0; font-size: .95rem }
 main.narrow dl { grid-template-columns: max-content minmax(0, 1fr) }
-main.narrow dd { margin-bottom: .25rem }
+main.narrow dd { margin-bottom: .25rem; overflow-wrap: anywhere }
 main.receipt { max-width: 38rem }
 main.receipt dl { grid-template-columns: fit-content(45%) minmax(0, 1fr); column-gap: 1.25rem }
-main.receipt dd { overflow-wrap: anywhere }
 main.receipt h2 { margin-top: 1.5rem }
 main.receipt button { margin-top: 1.5rem }
 dl + p { margin: .75rem 0 0 }
@@ -122,27 +124,31 @@ tr.chosen td:first-child { box-shadow: inset 3px 0 var(--accent); padding-left: 
 .pill.bad { color: var(--bad); background: var(--bad-ground) }
 .pill.wait { color: var(--wait); background: var(--wait-ground) }
 .result { border-left: .375rem solid var(--plain) }
-.result.good { border-color: var(--good) }
-.result.bad { border-color: var(--bad) }
-.result.wait { border-color: var(--wait) }
-.result p { margin-bottom: .5rem; max-width: none }
+.result.good { border-left-color: var(--good) }
+.result.bad { border-left-color: var(--bad) }
+.result.wait { border-left-color: var(--wait) }
+.result p { margin-bottom: .5rem; max-width: none; overflow-wrap: anywhere }
 .result > :last-child { margin-bottom: 0 }
 label { display: block; font-weight: 500; font-size: .9rem; margin-bottom: 1rem }
-input, select, button { font: inherit; border-radius: .5rem; min-height: 2.75rem; width: 100% }
+input, select, button, a.button {
+  font: inherit; border-radius: .5rem; min-height: 2.75rem; width: 100%;
+}
 input, select {
   display: block; margin-top: .25rem; padding: .5rem .75rem; color: var(--ink);
   background: var(--sunken); border: 1px solid var(--line); text-overflow: ellipsis;
 }
 select { padding-left: .5rem }
-button {
+button, a.button {
   padding: .5rem 1.5rem; border: 0; font-weight: 600; cursor: pointer;
   color: var(--on-accent); background: var(--accent);
 }
-button:hover { filter: brightness(.93) }
+a.button { display: block; text-align: center; text-decoration: none; line-height: 1.75rem }
+button:hover, a.button:hover { filter: brightness(.93) }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 footer { color: var(--muted); font-size: .9rem; padding: .5rem 0 }
 @media (min-width: 40rem) {
   main { padding: 2.5rem 2rem 5rem }
+  header.banner { padding-inline: 2rem }
   section { padding: 1.75rem 2rem }
   dl { grid-template-columns: max-content minmax(0, 1fr) }
   dd { margin-bottom: .25rem }
@@ -152,7 +158,7 @@ footer { color: var(--muted); font-size: .9rem; padding: .5rem 0 }
 @media (min-width: 64rem) {
   .columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.25rem }
 }
-@media (prefers-color-scheme: dark) { button:hover { filter: brightness(1.08) } }
+@media (prefers-color-scheme: dark) { button:hover, a.button:hover { filter: brightness(1.08) } }
 `;
 
 const paper = `
@@ -164,10 +170,10 @@ const paper = `
     --accent: #000; --good: #000; --bad: #000; --wait: #000; --plain: #000;
   }
   * { box-shadow: none !important }
-  button, nav { display: none !important }
+  button, a.button, nav { display: none !important }
   body { font-size: 11pt; line-height: 1.35 }
   main, main.narrow, main.receipt { max-width: none; padding: 0 }
-  header.banner { padding: 0 0 .75rem }
+  header.banner { max-width: none !important; padding: 0 0 .75rem }
   main.receipt dl { grid-template-columns: max-content 1fr; column-gap: 2rem }
   section { border: 0; border-radius: 0; padding: 0 0 0 .75rem; break-inside: avoid }
   dl, table { break-inside: avoid }

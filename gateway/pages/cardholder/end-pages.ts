@@ -57,7 +57,8 @@ function resultPage(result: BrowserReturn, texts: Texts, { toReceipt }: LastLink
   // Of a wallet there are no digits to show.
   const card = cardMask && html`<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>\n`;
   const address = receipt && toReceipt(receipt);
-  const link = address && html`<p><a href="${address}">${texts.receiptLink}</a></p>\n`;
+  const link =
+    address && html`<p><a class="button" href="${address}">${texts.receiptLink}</a></p>\n`;
   return {
     title: texts[ending.title],
     content: html`<main class="narrow">
@@ -88,7 +89,7 @@ export function donePage(texts: Texts, onward: string): CardholderPage {
     content: html`<main class="narrow">
 <h1>${texts.doneTitle}</h1>
 <p class="lead" role="status">${texts.doneSentence}</p>
-<p><a id="on" href="${onward}" target="_top">${texts.continue}</a></p>
+<p><a id="on" class="button" href="${onward}" target="_top">${texts.continue}</a></p>
 </main>`,
   };
 }
@@ -111,7 +112,7 @@ export function refusedPage(texts: Texts, onward: string): CardholderPage {
     content: html`<main class="narrow">
 <h1>${texts.refusedTitle}</h1>
 <p class="lead" role="alert">${texts.refusedSentence}</p>
-<p><a id="on" href="${onward}" target="_top">${texts.refusedLink}</a></p>
+<p><a id="on" class="button" href="${onward}" target="_top">${texts.refusedLink}</a></p>
 </main>`,
   };
 }
@@ -137,7 +138,7 @@ export function unavailablePage(texts: Texts, onward: string): CardholderPage {
     content: html`<main class="narrow">
 <h1>${texts.unavailableTitle}</h1>
 <p class="lead" role="status">${texts.unavailableSentence}</p>
-<p><a id="on" href="${onward}" target="_top">${texts.continue}</a></p>
+<p><a id="on" class="button" href="${onward}" target="_top">${texts.continue}</a></p>
 </main>`,
   };
 }

@@ -71,8 +71,8 @@ test("a storage that is away asks for another try at the same address", async (t
   const slashed = await server.inject(`${address}/?print`);
 
   assert.equal(bare.statusCode, 503);
-  assert.match(bare.body, /<a id="on" href="814660\/"/);
-  assert.match(slashed.body, /<a id="on" href="\.\.\/814660\/"/);
+  assert.match(bare.body, /<a id="on" class="button" href="814660\/"/);
+  assert.match(slashed.body, /<a id="on" class="button" href="\.\.\/814660\/"/);
 });
 
 test("hostile names stay words", async (t) => {
@@ -92,7 +92,7 @@ test("the result of a shop without an address leads to the receipt", async (t) =
 
   const { body } = await server.inject("/gw/form/redirect/42000001/t0ken");
 
-  const [, link = ""] = /<a href="([^"]+)">Show the receipt/.exec(body) ?? [];
+  const [, link = ""] = /<a class="button" href="([^"]+)">Show the receipt/.exec(body) ?? [];
   const { pathname } = new URL(link, "https://pay.example/gw/form/redirect/42000001/t0ken");
   assert.equal((await server.inject(pathname)).statusCode, 200);
 });

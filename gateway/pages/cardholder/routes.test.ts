@@ -167,7 +167,10 @@ test("what issuers send back is taken, and the browser led on", async (t) => {
     { paRes: "eJx+/", md: "m-1" },
     { paRes: "eJx", md: "m-1" },
   ]);
-  assert.match(returned.body, new RegExp(`<a id="on" href="${onward}" target="_top">`));
+  assert.match(
+    returned.body,
+    new RegExp(`<a id="on" class="button" href="${onward}" target="_top">`),
+  );
   assert.doesNotMatch(String(returned.headers["content-security-policy"]), /frame-ancestors/);
   assert.deepEqual([answered.statusCode, answered.headers.location], [303, onward]);
   assert.match(framed.body, /<a id="on"/);
