@@ -96,6 +96,34 @@ test("who looks for receipts that there are not has to wait, and nobody else", a
   assert.equal(later.status, 200);
 });
 
+test("receipts wait at no connection that orders are written by", async (t) => {
+  const world = await startWorld(t);
+  const { database } = world.house;
+  const order = await world.merchant("plain").sale();
+  await world.settle();
+  const link = await receiptLinkOf(world, order);
+  const processes = async (condition: string) => {
+    const found = await database.query<{ pid: number }>(
+      `select pid from pg_stat_activity where datname = current_database() and ${condition}`,
+    );
+    return found.map(({ pid }) => pid);
+  };
+  // The status that was just asked for goes the way of the orders.
+  const writing = await processes("query ~ '^\\s*select orders\\.'");
+
+  const { asked } = await world.whileOrdersWait(
+    () => Promise.all(Array.from({ length: 20 }, () => fetch(link))),
+    async () => {
+      const waiting = await processes("wait_event_type = 'Lock'");
+      assert.equal(waiting.length, 1, "twenty receipts hold one connection");
+      assert.ok(writing.length > 0 && !waiting.some((pid) => writing.includes(pid)));
+    },
+  );
+
+  const shown = await asked;
+  assert.ok(shown.every(({ status }) => status === 200));
+});
+
 test("a receipt's id has 128 random bits, and earlier ones of 64 are still found", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant("plain");
