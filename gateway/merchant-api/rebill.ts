@@ -10,7 +10,7 @@ import { isSameMoney, isZero, type Money, parseAmount } from "../values/money.ts
 import { Secret } from "../values/secret.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
-import { readPurchase, samenessOf } from "./purchase.ts";
+import { callbackFaults, readPurchase, samenessOf } from "./purchase.ts";
 
 type RebillRequest = {
   readonly client_orderid: string;
@@ -120,8 +120,12 @@ function credentialOf(
   } as const;
 }
 
+export function rebillRules(request: RebillRequest, context: Context): readonly Failure[] {
+  return [...returnFaults(request, context), ...callbackFaults(request, context)];
+}
+
 /** A cardholder who is present may be asked to authenticate, and must come back from that. */
-export function rebillRules(request: RebillRequest, { entryPoint }: Context): readonly Failure[] {
+function returnFaults(request: RebillRequest, { entryPoint }: Context): readonly Failure[] {
   const endpoint = endpointFor(entryPoint, request.currency.code);
   if (endpoint === undefined || request.redirect_url !== undefined) return [];
   const { initiator } = credentialOf(request, endpoint);

@@ -1,7 +1,9 @@
 /** Receivers as they are: they hang, drip, flood and vanish, and nobody else waits for them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { rebillFields, type SaleFields } from "../support/merchant.ts";
 import { answerWith, flood, hang, hangUp, makeDrip, startReceiver } from "../support/receiver.ts";
+import { registerOne } from "../support/register-one.ts";
 import { until, untilTrue } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -137,13 +139,23 @@ test("two nodes that look at the same moment send a callback once", async (t) =>
   assert.equal((await attemptsOf(world, 200)).length, 20);
 });
 
-test("an address that leads inside is refused with the order", async (t) => {
+test("an address that leads inside is refused by whatever begins an order", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
+  const cardrefid = await registerOne(world);
+  const again = (fields: SaleFields) => rebillFields({ cardrefid, ...fields });
+  const operations: Readonly<Record<string, (fields: SaleFields) => Promise<unknown>>> = {
+    ...{ sale: merchant.sale, preauth: merchant.preauth, verify: merchant.verify },
+    makeRebill: (fields) => merchant.rebill({ cardrefid, ...fields }),
+    makeRebillPreauth: (fields) => merchant.endpoint("plain").makeRebillPreauth(again(fields)),
+  };
 
-  for (const url of ["http://169.254.169.254/", "http://10.0.0.1/", "http://a:b@127.0.0.1/"]) {
-    await assert.rejects(merchant.sale({ server_callback_url: url }), /server_callback_url/, url);
-    await assert.rejects(merchant.sale({ notify_url: url }), /notify_url/, url);
+  for (const [name, ask] of Object.entries(operations)) {
+    for (const url of ["http://169.254.169.254/", "http://10.0.0.1/", "http://a:b@127.0.0.1/"]) {
+      const told = `${name} ${url}`;
+      await assert.rejects(ask({ server_callback_url: url }), /server_callback_url/, told);
+      await assert.rejects(ask({ notify_url: url }), /notify_url/, told);
+    }
   }
 });
 
