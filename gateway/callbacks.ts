@@ -19,7 +19,7 @@ import { makeCallbackStore } from "./storage/callbacks.ts";
 import type { Database } from "./storage/database.ts";
 import { makeFindOrders } from "./storage/find-orders.ts";
 import type { EndpointId } from "./values/ids.ts";
-import type { Clock } from "./values/time.ts";
+import { type Clock, later } from "./values/time.ts";
 import type { Vault } from "./vault/vault.ts";
 import { printResult } from "./views/result-fields.ts";
 
@@ -29,8 +29,8 @@ export type Callbacks = {
   tell(step: Step): void;
   readonly claimDue: Deliver["claimDue"];
   readonly idle: Deliver["idle"];
-  readonly deliver: Deliver;
-  stop(): void;
+  /** Whatever is still to be told is due for the next node that looks. */
+  stop(): Promise<void>;
 };
 
 type Needs = {
@@ -44,13 +44,18 @@ type Needs = {
   readonly getEndpoint: (id: EndpointId) => Endpoint;
 };
 
+/** How long tries that are under way when a node stops may still take. */
+const graceMaxMs = 2_000;
+/** And writing down what became of them. */
+const giveBackMs = 2_000;
 const gathered = { batchMax: 256, inFlightMax: 1 };
 
 export function makeCallbacks(needs: Needs): Callbacks {
   const { config, clock, log, metrics, database, node } = needs;
   const rules = makeAddressRules(addressOptions(config));
   const isStaging = config.environment === "staging";
-  const { send, stop } = makeSend({
+  const leaseMs = callbackLeaseMs(config);
+  const { send, stop: callOff } = makeSend({
     ...{ rules, clock, timeoutMs: config.callbackTimeoutMs },
     resolve: isStaging ? askSystem : makeResolve(rules.isNamed),
     proxy: config.callbackProxy === "" ? undefined : config.callbackProxy,
@@ -58,8 +63,8 @@ export function makeCallbacks(needs: Needs): Callbacks {
   const { byId } = makeFindOrders(database.hot, gathered);
   const deliver = makeDeliver({
     store: makeCallbackStore({ query: database.hot, node, findOrder: byId }, gathered),
-    ...{ send, clock, messageOf: makeMessageOf(needs) },
-    ...{ leaseMs: callbackLeaseMs(config), tryMs: config.callbackTimeoutMs },
+    ...{ send, callOff, clock, messageOf: makeMessageOf(needs) },
+    ...{ leaseMs, tryMs: config.callbackTimeoutMs },
     retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
     onAttempt({ orderId, sequence }, { status, failure, durationMs }, verdict) {
       const outcome = status === undefined ? "none" : `${Math.floor(status / 100)}xx`;
@@ -74,17 +79,21 @@ export function makeCallbacks(needs: Needs): Callbacks {
   });
   return {
     rules,
-    tell({ order, callback }) {
+    tell({ order, callback, at }) {
       if (callback === undefined) return;
-      deliver.start(
-        { ...callback, merchantId: order.merchantId, orderId: order.id, tries: 0 },
-        order,
-      );
+      const key = { merchantId: order.merchantId, orderId: order.id };
+      // As its row has it, however long the database took to write that.
+      const leaseUntil = later(at, leaseMs);
+      deliver.start({ ...callback, ...key, tries: 0, begunAt: at, leaseUntil }, order);
     },
     claimDue: deliver.claimDue,
     idle: deliver.idle,
-    deliver,
-    stop,
+    async stop() {
+      const graceMs = Math.min(graceMaxMs, config.drainMs);
+      // A database that is away must not hold us up: the leases run out.
+      await Promise.race([deliver.stop(graceMs), delay(graceMs + giveBackMs)]);
+      callOff();
+    },
   };
 }
 
@@ -123,4 +132,8 @@ function addressOptions(config: Config): AddressOptions {
     privateNetworks: partsOf(config.callbackPrivateNetworks),
     names: partsOf(config.callbackNames),
   };
+}
+
+function delay(durationMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, durationMs).unref());
 }

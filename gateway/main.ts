@@ -123,7 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     engine.waits.end();
     await server.close();
     // A database that is away holds a look and a step up for as long as it takes; we leave then.
-    const done = looked.then(() => idleOf(engine)).then(callbacks.idle);
+    const done = looked.then(() => idleOf(engine));
     await Promise.race([done, delay(config.drainMs)]);
     await leave();
   }
@@ -164,7 +164,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function leave(): Promise<void> {
-    callbacks.stop();
+    await callbacks.stop();
     await wallets.stop();
     await links.stop();
     await gates.stop();

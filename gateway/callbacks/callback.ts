@@ -10,8 +10,14 @@ export type Callback = {
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
   readonly url: string;
+  /** Host and port, however the address is spelled: whose places it takes. */
+  readonly receiver: string;
   /** How often it was sent in vain. */
   readonly tries: number;
+  /** Since when its tries count. */
+  readonly begunAt: Instant;
+  /** Until then it is this node's; a row that says otherwise has been moved by somebody else. */
+  readonly leaseUntil: Instant;
 };
 
 export type Attempt = {
@@ -33,7 +39,8 @@ export type Attempt = {
 /** What becomes of it after a try. */
 export type Verdict =
   | { readonly ended: "delivered" | "stopped" | "given_up" }
-  | { readonly dueAt: Instant };
+  /** A try that we called off ourselves is kept, and does not count. */
+  | { readonly dueAt: Instant; readonly isCounted: boolean };
 
 export type Recorded = {
   readonly callback: Callback;
@@ -46,8 +53,13 @@ export type Claim = {
   /** Nobody else takes them up until then. */
   readonly until: Instant;
   readonly most: number;
-  /** Places of receivers that have enough to do here. */
-  readonly except: readonly string[];
+  /** Who has enough to do here: places of receivers, and merchants. */
+  readonly except: Full;
+};
+
+export type Full = {
+  readonly receivers: readonly string[];
+  readonly merchants: readonly MerchantId[];
 };
 
 export type CallbackStore = {
@@ -55,13 +67,17 @@ export type CallbackStore = {
   claimDue(claim: Claim): Promise<readonly Callback[]>;
   /** An earlier one of the order is still to be told: this one is put off until then. */
   waitsForEarlier(callback: Callback): Promise<boolean>;
-  /** The next of the order is due as soon as this one is over. */
+  /**
+   * Every try is kept. What it means for the callback counts only if nobody has moved that since,
+   * as an operator does who has it sent again; the next of the order is due as soon as it is over.
+   */
   record(recorded: Recorded): Promise<void>;
+  /** Due at once for whoever looks, those that are still this node's. */
+  giveBack(callbacks: readonly Callback[], now: Instant): Promise<void>;
   findOrder(callback: Callback): Promise<Order | undefined>;
 };
 
-/** A merchant's receiver: host and port. The store says the same in its own words. */
-export function placeOf({ merchantId, url }: Pick<Callback, "merchantId" | "url">): string {
-  const [, host = ""] = /^https?:\/\/([^/?#]*)/.exec(url) ?? [];
-  return `${merchantId} ${host}`;
+/** A merchant's receiver. The store says the same in its own words. */
+export function placeOf({ merchantId, receiver }: Pick<Callback, "merchantId" | "receiver">) {
+  return `${merchantId} ${receiver}`;
 }

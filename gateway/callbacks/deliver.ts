@@ -1,17 +1,11 @@
 /**
- * Delivers callbacks. Each receiver of each merchant has its own places: one that hangs fills those
- * and no other's. What is in hand here is leased in the database, so whatever a node drops or takes
- * with it when it ends is found there again.
+ * Delivers callbacks, each receiver's in its own places. What is in hand here is leased in the
+ * database, so whatever a node drops or takes with it when it ends is found there again.
  */
 import type { Order } from "../orders/order.ts";
-import { type Clock, type Instant, later } from "../values/time.ts";
-import {
-  type Attempt,
-  type Callback,
-  type CallbackStore,
-  placeOf,
-  type Verdict,
-} from "./callback.ts";
+import { type Clock, later } from "../values/time.ts";
+import type { Attempt, Callback, CallbackStore, Verdict } from "./callback.ts";
+import { activeMax, makePlaces, waitingMax } from "./places.ts";
 import { judge, type RetryOptions } from "./retry.ts";
 import type { Message } from "./send.ts";
 
@@ -22,11 +16,15 @@ export type Deliver = {
   claimDue(): Promise<number>;
   readonly count: number;
   idle(): Promise<void>;
+  /** What has not begun is given back; what is under way has a moment, and is then called off. */
+  stop(graceMs: number): Promise<void>;
 };
 
 type Needs = {
   readonly store: CallbackStore;
   readonly send: (message: Message) => Promise<Attempt>;
+  /** Ends every try that is under way. */
+  readonly callOff: () => void;
   readonly messageOf: (callback: Callback, order: Order) => Message | undefined;
   readonly clock: Clock;
   readonly leaseMs: number;
@@ -37,28 +35,22 @@ type Needs = {
   readonly onTrouble: (callback: Callback, error: unknown) => void;
 };
 
-type Job = {
-  readonly callback: Callback;
-  readonly order: Order | undefined;
-  readonly leaseUntil: Instant;
-};
+type Job = { readonly callback: Callback; readonly order: Order | undefined };
 
-const placesPerReceiver = 32;
-const waitingPerReceiverMax = 10_000;
-const waitingMax = 20_000;
-const activeMax = 4_096;
-/** With so many waiting, no more of a receiver are taken from the database. */
-const fullAt = 256;
 const claimMax = 256;
+/** With so many waiting their orders are read again: a long queue shall hold little. */
+const ordersKeptMax = 2_000;
+const calledOff = "called off: the node stopped";
 
 export function makeDeliver(needs: Needs): Deliver {
   const { store, clock, leaseMs } = needs;
-  const receivers = new Map<string, { active: number; readonly waiting: Job[] }>();
+  const places = makePlaces<Job>();
   const working = new Set<Promise<void>>();
-  let waitingCount = 0;
+  let isStopping = false;
+  let isCalledOff = false;
 
   return {
-    start: (callback, order) => take({ callback, order, leaseUntil: later(clock.now(), leaseMs) }),
+    start: (callback, order) => take({ callback, order }),
     async claimDue() {
       let count = 0;
       for (let claimed = claimMax; claimed === claimMax; count += claimed) {
@@ -69,76 +61,83 @@ export function makeDeliver(needs: Needs): Deliver {
     get count() {
       return working.size;
     },
-    async idle() {
-      while (working.size > 0) await Promise.all(working);
+    idle,
+    async stop(graceMs) {
+      isStopping = true;
+      giveBack(places.empty());
+      await Promise.race([idle(), pause(graceMs)]);
+      isCalledOff = true;
+      needs.callOff();
+      await idle();
     },
   };
 
+  async function idle(): Promise<void> {
+    while (working.size > 0) await Promise.all(working);
+  }
+
   async function claimSome(): Promise<number> {
     const now = clock.now();
+    const most = Math.min(
+      ...[claimMax, waitingMax - places.waitingCount, activeMax - working.size],
+    );
+    if (most <= 0 || isStopping) return 0;
     const until = later(now, leaseMs);
-    const most = Math.min(claimMax, waitingMax - waitingCount, activeMax - working.size);
-    if (most <= 0) return 0;
-    const full = [...receivers].filter(([, { waiting }]) => waiting.length >= fullAt);
-    const except = full.map(([place]) => place);
-    const claimed = await store.claimDue({ now, until, most, except });
-    for (const callback of claimed) take({ callback, order: undefined, leaseUntil: until });
+    const claimed = await store.claimDue({ now, until, most, except: places.full() });
+    for (const callback of claimed) take({ callback, order: undefined });
     return claimed.length;
   }
 
   function take(job: Job): void {
-    const place = placeOf(job.callback);
-    const receiver = receivers.get(place) ?? { active: 0, waiting: [] };
-    if (receiver.active < placesPerReceiver && working.size < activeMax) {
-      receivers.set(place, receiver);
-      run(place, job);
+    if (isStopping) {
+      giveBack([job]);
       return;
     }
-    // Beyond that its lease runs out, and it is found in the database again.
-    if (receiver.waiting.length >= waitingPerReceiverMax || waitingCount >= waitingMax) return;
-    // Nobody starts those of a receiver without anything under way.
-    if (receiver.active === 0) return;
-    waitingCount += 1;
-    // The order is read again then: a long queue shall hold little.
-    receiver.waiting.push({ ...job, order: undefined });
+    const keepsOrder = places.waitingCount < ordersKeptMax;
+    const entered = places.enter(keepsOrder ? job : { ...job, order: undefined });
+    if (entered === "goes") run(job);
   }
 
-  function run(place: string, job: Job): void {
-    const receiver = receivers.get(place);
-    if (receiver === undefined) return;
-    receiver.active += 1;
-    let isDone = false;
-    const work: Promise<void> = deliver(job, makeRoom)
-      .catch((error) => needs.onTrouble(job.callback, error))
-      .finally(() => {
-        makeRoom();
-        working.delete(work);
-      });
-    working.add(work);
+  function run(job: Job): void {
+    let hasLeft = false;
+    const work = deliver(job, makeRoom).catch((error) => needs.onTrouble(job.callback, error));
+    keep(work.finally(makeRoom));
 
     /** The receiver has answered: writing that down must not keep its place. */
     function makeRoom(): void {
-      if (isDone || receiver === undefined) return;
-      isDone = true;
-      receiver.active -= 1;
-      const next = receiver.waiting.shift();
-      if (next !== undefined) {
-        waitingCount -= 1;
-        run(place, next);
-      } else if (receiver.active === 0) receivers.delete(place);
+      if (hasLeft) return;
+      hasLeft = true;
+      const next = places.leave(job);
+      if (next !== undefined) run(next);
     }
   }
 
-  async function deliver(
-    { callback, order, leaseUntil }: Job,
-    makeRoom: () => void,
-  ): Promise<void> {
+  function keep(work: Promise<void>): void {
+    const kept = work.finally(() => working.delete(kept));
+    working.add(kept);
+  }
+
+  /** While the database is away they are left to their leases. */
+  function giveBack(jobs: readonly Job[]): void {
+    if (jobs.length === 0) return;
+    const callbacks = jobs.map(({ callback }) => callback);
+    keep(store.giveBack(callbacks, clock.now()).catch(() => undefined));
+  }
+
+  async function deliver({ callback, order }: Job, makeRoom: () => void): Promise<void> {
     // It has waited for so long that another node might take it up while we are at it.
-    if (later(clock.now(), needs.tryMs) > leaseUntil) return;
+    if (later(clock.now(), needs.tryMs) > callback.leaseUntil) return;
     if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;
-    const attempt = await attemptOf(callback, order ?? (await store.findOrder(callback)));
+    const told = order ?? (await store.findOrder(callback));
+    if (isStopping) return giveBack([{ callback, order }]);
+    const tried = await attemptOf(callback, told);
     makeRoom();
-    const verdict = judge(callback, attempt, clock.now(), needs.retry);
+    const isOurFault = isCalledOff && tried.status === undefined;
+    const attempt = isOurFault ? { ...tried, failure: calledOff } : tried;
+    const now = clock.now();
+    const verdict = isOurFault
+      ? { dueAt: now, isCounted: false }
+      : judge(callback, attempt, now, needs.retry);
     needs.onAttempt(callback, attempt, verdict);
     await store.record({ callback, attempt, verdict });
   }
@@ -157,5 +156,9 @@ export function makeDeliver(needs: Needs): Deliver {
         failure: "it could not be written",
       };
     }
+  }
+
+  function pause(durationMs: number): Promise<void> {
+    return new Promise((resolve) => void clock.after(durationMs, resolve));
   }
 }

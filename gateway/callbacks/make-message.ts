@@ -21,7 +21,10 @@ export type MessageOptions = {
 
 const urlCharactersMax = 8_000;
 
-export function makeMessage(callback: Callback, options: MessageOptions): Message {
+/** What the text needs to know of a callback. */
+type Told = Pick<Callback, "orderId" | "sequence" | "url">;
+
+export function makeMessage(callback: Told, options: MessageOptions): Message {
   const { fields, method, secret, timestamp } = options;
   // The same for every try, so that a receiver can tell a repeat.
   const id = `${callback.orderId}-${callback.sequence}`;

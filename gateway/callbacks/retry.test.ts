@@ -13,7 +13,8 @@ const retry = { gapsMs: [60_000, 120_000], random: () => 0.5 };
 const callback = {
   ...{ merchantId: asMerchantId("7"), orderId: asOrderId("42000001"), sequence: 1, tries: 0 },
   serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
-  url: "https://shop.example/told",
+  ...{ url: "https://shop.example/told", receiver: "shop.example" },
+  ...{ begunAt: now, leaseUntil: now },
 };
 
 function attempt(status: number | undefined, retryAfterMs?: number): Attempt {
@@ -23,6 +24,10 @@ function attempt(status: number | undefined, retryAfterMs?: number): Attempt {
   };
 }
 
+function again(dueAt: number) {
+  return { dueAt, isCounted: true };
+}
+
 test("any 2xx is delivered, 410 stops, and all else is tried again", () => {
   for (const status of [200, 201, 204, 299]) {
     assert.deepEqual(judge(callback, attempt(status), now, retry), { ended: "delivered" });
@@ -30,14 +35,14 @@ test("any 2xx is delivered, 410 stops, and all else is tried again", () => {
   assert.deepEqual(judge(callback, attempt(410), now, retry), { ended: "stopped" });
   for (const status of [undefined, 0, 199, 300, 301, 304, 400, 404, 429, 500, 502, 504]) {
     const verdict = judge(callback, attempt(status), now, retry);
-    assert.deepEqual(verdict, { dueAt: now + 60_000 }, String(status));
+    assert.deepEqual(verdict, again(now + 60_000), String(status));
   }
 });
 
 test("each gap is that of the table, and after the last it is given up", () => {
   const verdict = (tries: number) => judge({ ...callback, tries }, attempt(500), now, retry);
 
-  assert.deepEqual(verdict(1), { dueAt: now + 120_000 });
+  assert.deepEqual(verdict(1), again(now + 120_000));
   assert.deepEqual(verdict(2), { ended: "given_up" });
   assert.deepEqual(verdict(9), { ended: "given_up" });
 });
@@ -46,16 +51,30 @@ test("gaps are a tenth shorter or longer, by chance", () => {
   const verdict = (random: number) =>
     judge(callback, attempt(500), now, { ...retry, random: () => random });
 
-  assert.deepEqual(verdict(0), { dueAt: now + 54_000 });
-  assert.deepEqual(verdict(0.999_999_999_9), { dueAt: now + 60_000 + 5_999.999_998_8 });
+  assert.deepEqual(verdict(0), again(now + 54_000));
+  assert.deepEqual(verdict(0.999_999_999_9), again(now + 60_000 + 5_999.999_998_8));
 });
 
 test("a receiver's wish makes a gap longer, never shorter, and up to a day", () => {
   const verdict = (wishMs: number) => judge(callback, attempt(503, wishMs), now, retry);
 
-  assert.deepEqual(verdict(1_000), { dueAt: now + 60_000 });
-  assert.deepEqual(verdict(600_000), { dueAt: now + 600_000 });
-  assert.deepEqual(verdict(99 * dayMs), { dueAt: now + dayMs });
+  assert.deepEqual(verdict(1_000), again(now + 60_000));
+  assert.deepEqual(verdict(600_000), again(now + 600_000));
+  assert.deepEqual(verdict(99 * dayMs), again(now + dayMs));
+});
+
+test("however often a receiver wishes for more time, it ends when the table would have", () => {
+  const gapsMs = settings.callbackRetryGapsMs.production;
+  let [at, tries]: readonly [number, number] = [now, 0];
+  for (;;) {
+    const verdict = judge({ ...callback, tries }, attempt(503, dayMs), asInstant(at), {
+      ...{ gapsMs, random: () => 0.999 },
+    });
+    if ("ended" in verdict) break;
+    [at, tries] = [verdict.dueAt, tries + 1];
+  }
+
+  assert.ok(tries >= 14 && at - now <= 17 * dayMs, `${tries} tries in ${(at - now) / dayMs} days`);
 });
 
 test("the wish is in seconds or a date", () => {

@@ -12,9 +12,11 @@ export type RetryOptions = {
 /** However long a receiver wishes to be left alone. */
 const retryAfterMaxMs = 86_400_000;
 const jitter = 0.1;
+/** For what a node that was away has cost. */
+const marginMs = 86_400_000;
 
 export function judge(
-  { tries }: Callback,
+  { tries, begunAt }: Callback,
   { status, retryAfterMs = 0 }: Attempt,
   now: Instant,
   { gapsMs, random }: RetryOptions,
@@ -25,7 +27,14 @@ export function judge(
   if (gapMs === undefined) return { ended: "given_up" };
   const jittered = gapMs * (1 - jitter + 2 * jitter * random());
   const wished = Math.min(retryAfterMs, retryAfterMaxMs);
-  return { dueAt: asInstant(now + Math.max(jittered, wished)) };
+  const dueAt = asInstant(now + Math.max(jittered, wished));
+  // Whoever always wishes for more time does not get more than the table has.
+  if (dueAt > begunAt + longestMs(gapsMs)) return { ended: "given_up" };
+  return { dueAt, isCounted: true };
+}
+
+function longestMs(gapsMs: readonly number[]): number {
+  return gapsMs.reduce((sum, gapMs) => sum + gapMs * (1 + jitter), marginMs);
 }
 
 /** Seconds or a date; what is neither, or over, is no wish. */

@@ -86,7 +86,9 @@ export function resendCallback(
     if (chosen instanceof StartProblem) return complain(chosen);
     const sent = await resendCallbacks(house.database.query, chosen, systemClock.now());
     if (order !== undefined && sent.length === 0) return complain(nothingFor(order));
-    print({ "to be sent again": sent.length }, json);
+    const first = sent.filter(({ asked }) => !asked).length;
+    const note = first === 0 ? {} : { "of these earlier ones, which go first": first };
+    print({ "to be sent again": sent.length, ...note }, json);
   });
 }
 

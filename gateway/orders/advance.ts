@@ -5,6 +5,7 @@
  */
 import { Failure } from "../values/failure.ts";
 import type { SerialNumber } from "../values/ids.ts";
+import { receiverOf } from "../values/receiver.ts";
 import { type Instant, later } from "../values/time.ts";
 import { claimableAfterMs, type Deadlines, stageLimitMs } from "./deadlines.ts";
 import { type Effect, type ImmediateEffect, isCarried, isImmediate } from "./effects.ts";
@@ -26,6 +27,8 @@ export type Step = {
 
 export type OwedCallback = {
   readonly url: string;
+  /** Whose places it takes. */
+  readonly receiver: string;
   /** The transaction's place in its order. */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
@@ -126,7 +129,8 @@ function callbackOf({ purchase, transaction, earlier }: Order): OwedCallback | u
   const { serverCallback, notify } = purchase.urls;
   const url = earlier.length === 0 ? (serverCallback ?? notify) : notify;
   if (url === undefined) return undefined;
-  return { url, sequence: earlier.length + 1, serialNumber: transaction.serialNumber };
+  const { serialNumber } = transaction;
+  return { url, receiver: receiverOf(url), sequence: earlier.length + 1, serialNumber };
 }
 
 /** A note changes nothing but the history. */

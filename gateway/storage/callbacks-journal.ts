@@ -69,16 +69,38 @@ export function findAttempts(query: Query, chosen: Chosen): Promise<readonly Att
   );
 }
 
-/** Due at once, with all tries before it; answers how many. */
+export type Resent = {
+  readonly order: string;
+  readonly sequence: number;
+  /** Not asked for, but it has to go first. */
+  readonly asked: boolean;
+};
+
+/** Due at once, with all tries before it, after the earlier ones of its order that are not over. */
 export async function resendCallbacks(
   query: Query,
   chosen: Chosen,
   now: Instant,
-): Promise<readonly { readonly order: string; readonly sequence: number }[]> {
+): Promise<readonly Resent[]> {
   return query(
-    `update callbacks set ended = null, ended_at = null, tries = 0,
-       due_at = to_timestamp($7::float8 / 1000)
-     where ${chosenRows} returning order_id as order, sequence`,
+    `with chosen as materialized (
+       select merchant_id, order_id, sequence from callbacks where ${chosenRows}
+     ), wanted as (
+       select merchant_id, order_id, sequence, true as asked from chosen
+       union all
+       select earlier.merchant_id, earlier.order_id, earlier.sequence, false
+       from callbacks as earlier join (
+         select merchant_id, order_id, max(sequence) as last from chosen group by 1, 2
+       ) as later using (merchant_id, order_id)
+       where earlier.sequence < later.last and earlier.ended is null
+         and (merchant_id, order_id, earlier.sequence) not in (select * from chosen)
+     )
+     update callbacks set ended = null, ended_at = null, tries = 0,
+       begun_at = to_timestamp($7::float8 / 1000), due_at = to_timestamp($7::float8 / 1000)
+     from wanted
+     where callbacks.merchant_id = wanted.merchant_id and callbacks.order_id = wanted.order_id
+       and callbacks.sequence = wanted.sequence
+     returning callbacks.order_id as order, callbacks.sequence, asked`,
     [...valuesOf(chosen), now],
   );
 }

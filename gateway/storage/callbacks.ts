@@ -2,17 +2,24 @@
 import type { Callback, CallbackStore, Recorded } from "../callbacks/callback.ts";
 import type { Order } from "../orders/order.ts";
 import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
-import { jsonArray, textArray } from "./array-literal.ts";
+import { asInstant, type Instant } from "../values/time.ts";
+import { jsonArray, plainArray, textArray } from "./array-literal.ts";
 import { isConnectionLoss, type Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";
 
-export type CallbackRow = {
-  readonly merchant_id: string;
-  readonly order_id: string;
-  readonly sequence: number;
+type Key = { readonly merchant_id: string; readonly order_id: string; readonly sequence: number };
+type Due = Key & {
+  /** In seconds. */
+  readonly due: number;
+  /** When an earlier one of the order is due, which has to be over first. */
+  readonly waits: number | null;
+};
+type CallbackRow = Key & {
   readonly serial: string;
   readonly url: string;
+  readonly receiver: string;
   readonly tries: number;
+  readonly begun: number;
 };
 
 type Needs = {
@@ -35,71 +42,110 @@ export function makeCallbackStore(
   );
 
   return {
-    async claimDue({ now, until, most, except }) {
-      const due = await query<CallbackRow & { due: number }>(
-        dueStatement,
-        [now, most, textArray(except)],
-        "due_callbacks",
-      );
-      if (due.length === 0) return [];
-      const packed = jsonArray(due.map((row) => JSON.stringify(row)));
-      const taken = await query<CallbackRow>(claimStatement, [packed, until], "claim_callbacks");
-      return taken.map(unpackCallback);
+    async claimDue(claim) {
+      for (;;) {
+        const { now, most, except } = claim;
+        const full = [textArray(except.receivers), plainArray(except.merchants)];
+        const due = await query<Due>(dueStatement, [now, most, ...full], "due_callbacks");
+        const waiting = due.filter(({ waits }) => waits !== null);
+        if (waiting.length > 0)
+          await query(putOffStatement, [packDue(waiting)], "put_off_callbacks");
+        const first = due.filter(({ waits }) => waits === null);
+        if (first.length > 0) return take(first, claim.until);
+        if (waiting.length === 0) return [];
+      }
     },
     async waitsForEarlier({ merchantId, orderId, sequence }) {
       const key = [merchantId, orderId, sequence];
       return (await query(waitStatement, key, "put_off_callback")).length > 0;
     },
     record,
+    async giveBack(callbacks, now) {
+      const packed = jsonArray(callbacks.map((each) => JSON.stringify(packKey(each))));
+      await query(giveBackStatement, [packed, now], "give_back_callbacks");
+    },
     findOrder,
   };
+
+  async function take(due: readonly Due[], until: Instant): Promise<readonly Callback[]> {
+    const values = [packDue(due), until];
+    const taken = await query<CallbackRow>(claimStatement, values, "claim_callbacks");
+    return taken.map((row) => unpackCallback(row, until));
+  }
 }
 
-export function unpackCallback(row: CallbackRow): Callback {
+function unpackCallback(row: CallbackRow, leaseUntil: Instant): Callback {
   return {
     merchantId: asMerchantId(row.merchant_id),
     orderId: asOrderId(row.order_id),
     sequence: row.sequence,
     serialNumber: asSerialNumber(row.serial),
-    url: row.url,
-    tries: row.tries,
+    ...{ url: row.url, receiver: row.receiver, tries: row.tries },
+    begunAt: asInstant(row.begun),
+    leaseUntil,
   };
 }
 
+function packDue(due: readonly Due[]): string {
+  return jsonArray(due.map((row) => JSON.stringify(row)));
+}
+
+function packKey({ merchantId, orderId, sequence, leaseUntil }: Callback) {
+  return { merchant_id: merchantId, order_id: orderId, sequence, lease: leaseUntil };
+}
+
 function packRecord({ callback, attempt, verdict }: Recorded): string {
-  const { merchantId, orderId, sequence } = callback;
   const { at, method, url, body, status, failure, durationMs, answer } = attempt;
   return JSON.stringify({
-    ...{ merchant_id: merchantId, order_id: orderId, sequence, at, method, url, body },
+    ...{ ...packKey(callback), at, method, url, body },
     ...{ status: status ?? null, failure: failure ?? null, answer, duration_ms: durationMs },
     ended: "ended" in verdict ? verdict.ended : null,
     due: "dueAt" in verdict ? verdict.dueAt : null,
+    counted: "dueAt" in verdict && !verdict.isCounted ? 0 : 1,
   });
 }
 
-/** Of one order only the first that is not over. */
+/**
+ * Of one order only the first that is not over. One whose turn has not come is found too, unless
+ * the earlier one is itself due: it is put off, so that not every look stumbles over it.
+ */
 const dueStatement = `
-select merchant_id, order_id, sequence, serial, url, tries,
-  extract(epoch from due_at)::float8 as due
+select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as due,
+  (select extract(epoch from max(earlier.due_at))::float8 from callbacks as earlier
+   where earlier.merchant_id = callbacks.merchant_id and earlier.order_id = callbacks.order_id
+     and earlier.sequence < callbacks.sequence and earlier.ended is null) as waits
 from callbacks
 where due_at <= to_timestamp($1::float8 / 1000)
-  and merchant_id || ' ' || coalesce(substring(url from '^https?://([^/?#]*)'), '')
-    <> all($3::text[])
+  and merchant_id || ' ' || receiver <> all($3::text[]) and merchant_id <> all($4::bigint[])
   and not exists (
     select from callbacks as earlier
     where earlier.merchant_id = callbacks.merchant_id and earlier.order_id = callbacks.order_id
-      and earlier.sequence < callbacks.sequence and earlier.ended is null)
+      and earlier.sequence < callbacks.sequence and earlier.ended is null
+      and earlier.due_at <= to_timestamp($1::float8 / 1000))
 order by due_at limit $2`;
 
 /** Compare-and-set: whoever was faster has moved the time. */
-const claimStatement = `
-update callbacks set due_at = to_timestamp($2::float8 / 1000)
+const stillDue = `
 from json_to_recordset($1::json)
-  as found (merchant_id bigint, order_id bigint, sequence int, due float8)
+  as found (merchant_id bigint, order_id bigint, sequence int, due float8, waits float8)
 where callbacks.merchant_id = found.merchant_id and callbacks.order_id = found.order_id
   and callbacks.sequence = found.sequence and callbacks.ended is null
-  and abs(extract(epoch from callbacks.due_at) - found.due) < 0.001
-returning callbacks.merchant_id, callbacks.order_id, callbacks.sequence, serial, url, tries`;
+  and abs(extract(epoch from callbacks.due_at) - found.due) < 0.001`;
+
+const putOffStatement = `update callbacks set due_at = to_timestamp(found.waits) ${stillDue}`;
+
+const claimStatement = `
+update callbacks set due_at = to_timestamp($2::float8 / 1000) ${stillDue}
+returning callbacks.merchant_id, callbacks.order_id, callbacks.sequence, serial, url, receiver,
+  tries, (extract(epoch from begun_at) * 1000)::float8 as begun`;
+
+const giveBackStatement = `
+update callbacks set due_at = to_timestamp($2::float8 / 1000)
+from json_to_recordset($1::json)
+  as held (merchant_id bigint, order_id bigint, sequence int, lease float8)
+where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.order_id
+  and callbacks.sequence = held.sequence and callbacks.ended is null
+  and callbacks.due_at = to_timestamp(held.lease / 1000)`;
 
 /** With the earlier one, so that no look stumbles over it meanwhile. */
 const waitStatement = `
@@ -113,15 +159,17 @@ where merchant_id = $1 and order_id = $2 and sequence = $3 and ended is null
 returning callbacks.order_id`;
 
 /**
- * A callback that is over lets the order's next one go; one that is not takes it along. The
- * needless condition makes the planner expect one row, and so go by the key: while few callbacks
- * are open it would otherwise read all there are, for each of the batch.
+ * A callback that is over lets the order's next one go; one that is not takes it along, unless
+ * that was tried in this batch too: a row can be written once only. The needless condition makes
+ * the planner expect one row, and so go by the key: while few callbacks are open it would otherwise
+ * read all there are, for each of the batch.
  */
 const recordStatement = `
 with told as materialized (
   select * from json_to_recordset($1::json) as told (
-    merchant_id bigint, order_id bigint, sequence int, at float8, method text, url text,
-    body text, status int, failure text, duration_ms int, answer text, ended text, due float8)
+    merchant_id bigint, order_id bigint, sequence int, lease float8, at float8, method text,
+    url text, body text, status int, failure text, duration_ms int, answer text, ended text,
+    due float8, counted int)
   where coalesce(sequence, 0) = sequence
 ), kept as (
   insert into callback_attempts (merchant_id, order_id, sequence, at, node, method, url, body,
@@ -129,14 +177,21 @@ with told as materialized (
   select merchant_id, order_id, sequence, to_timestamp(at / 1000), $2, method, url, body,
     status, failure, duration_ms, answer from told
 ), moved as (
-  update callbacks set tries = tries + 1, ended = told.ended,
+  update callbacks set tries = tries + told.counted, ended = told.ended,
     ended_at = case when told.ended is not null then to_timestamp(told.at / 1000) end,
     due_at = case when told.ended is null then to_timestamp(told.due / 1000) end
   from told
   where callbacks.merchant_id = told.merchant_id and callbacks.order_id = told.order_id
     and callbacks.sequence = told.sequence and callbacks.ended is null
+    and callbacks.due_at = to_timestamp(told.lease / 1000)
+  returning told.merchant_id, told.order_id, told.sequence, told.ended, told.at, told.due
 )
-update callbacks set due_at = to_timestamp(coalesce(told.due, told.at) / 1000)
-from told
-where callbacks.merchant_id = told.merchant_id and callbacks.order_id = told.order_id
-  and callbacks.sequence > told.sequence and callbacks.ended is null`;
+update callbacks set due_at = to_timestamp(coalesce(moved.due, moved.at) / 1000),
+  begun_at = case when moved.ended is null then begun_at else to_timestamp(moved.at / 1000) end
+from moved
+where callbacks.merchant_id = moved.merchant_id and callbacks.order_id = moved.order_id
+  and callbacks.sequence > moved.sequence and callbacks.ended is null
+  and not exists (
+    select from told as own
+    where own.merchant_id = callbacks.merchant_id and own.order_id = callbacks.order_id
+      and own.sequence = callbacks.sequence)`;

@@ -126,9 +126,9 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
 /** Leased to this node, which sends it as soon as it is written. */
 function packCallback({ order, at, callback }: Step, leaseMs: number): readonly string[] {
   if (callback === undefined) return [];
-  const { url, sequence, serialNumber } = callback;
+  const { url, receiver, sequence, serialNumber } = callback;
   const key = { merchant_id: order.merchantId, order_id: order.id, sequence };
-  return [JSON.stringify({ ...key, serial: serialNumber, url, at, due: at + leaseMs })];
+  return [JSON.stringify({ ...key, serial: serialNumber, url, receiver, at, due: at + leaseMs })];
 }
 
 function isNote({ kind }: OrderEvent): boolean {
@@ -137,11 +137,12 @@ function isNote({ kind }: OrderEvent): boolean {
 
 /** Nothing is told of what was not written; a callback of an earlier try is there already. */
 const owe = (written: string) => `
-  insert into callbacks (merchant_id, order_id, sequence, serial, url, made_at, due_at)
-  select owed.merchant_id, order_id, sequence, serial, url, to_timestamp(owed.at / 1000),
-    to_timestamp(due / 1000)
+  insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
+    due_at)
+  select owed.merchant_id, order_id, sequence, serial, url, receiver, to_timestamp(owed.at / 1000),
+    to_timestamp(owed.at / 1000), to_timestamp(due / 1000)
   from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint, sequence int,
-    serial uuid, url text, at float8, due float8)
+    serial uuid, url text, receiver text, at float8, due float8)
   join ${written} on ${written}.merchant_id = owed.merchant_id and ${written}.id = owed.order_id
   on conflict do nothing`;
 

@@ -45,6 +45,28 @@ test("a receiver that hangs delays nobody else, and is tried again", async (t) =
   assert.ok(kept.every(({ ended }) => ended === "delivered"));
 });
 
+test("a receiver has its places once, however its address is spelled", async (t) => {
+  const world = await startWorld(t);
+  const stuck = await startReceiver(t, hang);
+  const shop = await startReceiver(t);
+  const merchant = world.merchant();
+  const spellings = ["http://127.0.0.1", "HTTP://127.0.0.1", "http://127.1", "http://%3127.0.0.1"];
+
+  const many = Array.from({ length: places + 8 }, (_, at) =>
+    merchant.sale({ server_callback_url: `${spellings[at % 4]}:${stuck.port}/${at}` }),
+  );
+  await Promise.all(many);
+  await stuck.untilHeard(places);
+  await merchant.sale({ server_callback_url: shop.url });
+  await shop.untilHeard(1);
+
+  assert.equal(stuck.heard.length, places);
+  world.clock.advance(timeoutMs);
+  await stuck.untilHeard(places + 8);
+  world.clock.advance(timeoutMs);
+  await world.settle();
+});
+
 test("two merchants with one receiver do not wait for each other", async (t) => {
   const world = await startWorld(t);
   const other = await world.stranger();
@@ -113,7 +135,7 @@ test("what was under way when a gateway stopped is sent by the next one", async 
 
   await world.restart();
   shop.answer(answerWith(200));
-  // Its lease or its first gap has to pass.
+  // It was called off or has failed, and its first gap has to pass then.
   await world.pass(150_000);
 
   assert.equal(shop.heard.length, 2);
