@@ -66,13 +66,16 @@ export function makeCallbacks(needs: Needs): Callbacks {
     ...{ send, callOff, clock, messageOf: makeMessageOf(needs) },
     ...{ leaseMs, tryMs: config.callbackTimeoutMs },
     retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
-    onAttempt({ orderId, sequence }, { status, failure, durationMs }, verdict) {
+    onAttempt({ orderId, sequence, tries }, { status, failure, durationMs }, verdict) {
       const outcome = status === undefined ? "none" : `${Math.floor(status / 100)}xx`;
       metrics.callbackMs.observe({ outcome }, durationMs);
       const facts = { order: orderId, sequence, status, failure, ms: durationMs };
-      const isLost = "ended" in verdict && verdict.ended !== "delivered";
-      if (isLost) log.warn({ ...facts, ended: verdict.ended }, "a callback is tried no more");
-      else log.info(facts, "sent a callback");
+      const ended = "ended" in verdict ? verdict.ended : undefined;
+      const isUsual = ended === "delivered" && tries === 0;
+      // Every try is in the database: of what went as it should, a line each would only cost.
+      if (isUsual) log.debug(facts, "sent a callback");
+      else if (ended === undefined || ended === "delivered") log.info(facts, "sent a callback");
+      else log.warn({ ...facts, ended }, "a callback is tried no more");
     },
     onTrouble: ({ orderId, sequence }, error) =>
       log.error({ err: error, order: orderId, sequence }, "a callback broke"),

@@ -37,16 +37,59 @@ test("every final status is told", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t);
   const merchant = world.merchant();
-  const declined = await merchant.sale({
-    server_callback_url: shop.url,
-    credit_card_number: "4000004000000012",
-  });
+  const url = { server_callback_url: shop.url };
+
+  const approved = await merchant.sale(url);
+  await world.settle();
+  const declined = await merchant.sale({ ...url, credit_card_number: "4000004000000012" });
+  await world.settle();
+  await world.changeEndpoint("plain", { amountMax: "1000" });
+  const filtered = await merchant.sale({ ...url, amount: "10.01" });
+  await world.settle();
+  await world.bank.setSwitches({ hostDown: true });
+  await world.linksDown();
+  const error = await merchant.sale({ ...url, amount: "9.00" });
   await world.settle();
 
-  assert.equal(shop.heard[0]?.fields["status"], "declined");
-  assert.notEqual(shop.heard[0]?.fields["error_code"] ?? "", "");
-  assert.notEqual(shop.heard[0]?.fields["error_message"] ?? "", "");
-  assert.equal(shop.heard[0]?.fields["control"], checksum(world, "declined", declined));
+  const sales = { approved, declined, filtered, error };
+  assert.equal(shop.heard.length, 4);
+  for (const [at, [status, sale]] of Object.entries(sales).entries()) {
+    const fields = shop.heard[at]?.fields ?? {};
+    assert.equal(fields["status"], status);
+    assert.equal(fields["control"], checksum(world, status, sale));
+    assert.equal(fields["serial-number"], sale["serial-number"]);
+    const reasons = [fields["error_code"], fields["error_message"]].filter(Boolean);
+    assert.equal(reasons.length, status === "approved" ? 0 : 2, status);
+  }
+});
+
+test("of what arrives at once the log says nothing, and all else it tells", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t);
+  const told = () =>
+    world.logged.map((line) => JSON.parse(line)).filter(({ msg }) => /callback/.test(msg));
+  const levels = { debug: 20, info: 30, warn: 40 };
+
+  await world.merchant().sale({ server_callback_url: shop.url });
+  await world.settle();
+  shop.answer(answerWith(500));
+  await world.merchant().sale({ server_callback_url: shop.url });
+  await world.settle();
+  shop.answer(answerWith(200));
+  await world.pass(150_000);
+  shop.answer(answerWith(410));
+  await world.merchant().sale({ server_callback_url: shop.url });
+  await world.settle();
+
+  assert.deepEqual(
+    told().map(({ level, status, ended }) => [level, status, ended]),
+    [
+      [levels.debug, 200, undefined],
+      [levels.info, 500, undefined],
+      [levels.info, 200, undefined],
+      [levels.warn, 410, "stopped"],
+    ],
+  );
 });
 
 test("the first transaction is told to one address, later ones to the other", async (t) => {
