@@ -16,6 +16,7 @@ import type { Endpoint } from "./orders/merchant.ts";
 import type { Order } from "./orders/order.ts";
 import { partsOf } from "./settings.ts";
 import { makeCallbackStore } from "./storage/callbacks.ts";
+import { deleteEndedCallbacks } from "./storage/callbacks-retention.ts";
 import type { Database } from "./storage/database.ts";
 import { makeFindOrders } from "./storage/find-orders.ts";
 import type { EndpointId } from "./values/ids.ts";
@@ -29,6 +30,8 @@ export type Callbacks = {
   tell(step: Step): void;
   readonly claimDue: Deliver["claimDue"];
   readonly idle: Deliver["idle"];
+  /** Deletes some of what is kept for long enough; answers how many. */
+  deleteOld(): Promise<number>;
   /** Whatever is still to be told is due for the next node that looks. */
   stop(): Promise<void>;
 };
@@ -48,6 +51,9 @@ type Needs = {
 const graceMaxMs = 2_000;
 /** And writing down what became of them. */
 const giveBackMs = 2_000;
+const dayMs = 86_400_000;
+/** In one statement: nobody shall notice it. */
+const deletedMax = 500;
 const gathered = { batchMax: 256, inFlightMax: 1 };
 
 export function makeCallbacks(needs: Needs): Callbacks {
@@ -91,6 +97,11 @@ export function makeCallbacks(needs: Needs): Callbacks {
     },
     claimDue: deliver.claimDue,
     idle: deliver.idle,
+    async deleteOld() {
+      if (config.callbackKeepDays === 0) return 0;
+      const before = later(clock.now(), -config.callbackKeepDays * dayMs);
+      return deleteEndedCallbacks(database.hot, { before, most: deletedMax });
+    },
     async stop() {
       const graceMs = Math.min(graceMaxMs, config.drainMs);
       // A database that is away must not hold us up: the leases run out.

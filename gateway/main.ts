@@ -17,7 +17,7 @@ import type { Log } from "./log/log.ts";
 import { type Metrics, makeMetrics } from "./log/metrics.ts";
 import { makeObserveOrders } from "./log/observe.ts";
 import { makeFindMissing } from "./missing.ts";
-import { doRegularly, idleOf } from "./regular-work.ts";
+import { deleteSome, doRegularly, idleOf } from "./regular-work.ts";
 import { makeReferenceStore } from "./storage/card-references.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
@@ -115,6 +115,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await idleOf(engine);
       await callbacks.idle();
     } while ((await engine.work.claimDue()) + (await callbacks.claimDue()) > 0);
+    await deleteSome(callbacks);
   }
 
   /** First no new work, then what is in hand, then the links it needs. */

@@ -9,6 +9,9 @@ import { every } from "./work/every.ts";
 
 /** How often held cards whose time is over are destroyed. */
 const destroyEveryMs = 10_000;
+/** How often old callbacks are deleted, and in how many statements at most: a thousand a second. */
+const deleteEveryMs = 10_000;
+const deletionsMax = 20;
 
 type Workers = {
   readonly engine: Engine;
@@ -16,7 +19,7 @@ type Workers = {
   readonly callbacks: Callbacks;
 };
 
-/** Looks for work that is due, and destroys cards that were held for too long. */
+/** Looks for work that is due, and destroys what was kept for long enough. */
 export function doRegularly(
   { engine, held, callbacks }: Workers,
   { config, clock, log }: { config: Config; clock: Clock; log: Log },
@@ -33,8 +36,20 @@ export function doRegularly(
       () => held.destroyExpired(clock.now()),
       (error) => log.warn({ err: error }, "could not destroy what was held for too long"),
     ),
+    every(
+      deleteEveryMs,
+      () => deleteSome(callbacks),
+      (error) => log.warn({ err: error }, "could not delete old callbacks"),
+    ),
   ];
   return () => Promise.all(stops.map((stop) => stop()));
+}
+
+/** Until nothing is left, or enough was done for now: a node that stops waits for it. */
+export async function deleteSome(callbacks: Pick<Callbacks, "deleteOld">): Promise<void> {
+  for (let count = 0; count < deletionsMax; count += 1) {
+    if ((await callbacks.deleteOld()) === 0) return;
+  }
 }
 
 /** Nothing is in hand, and nothing that a bank has told is still to be written. */

@@ -130,6 +130,7 @@ export const settings = {
   walletSigningWindowMs: same("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "how far from now walleta may have signed its payment data"),
   callbackTimeoutMs:    same("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "how long a receiver of callbacks may take"),
   callbackRetryGapsMs:  same("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "seconds, by commas",    callbackGaps,     "gaps between tries of a callback; after the last it is given up"),
+  callbackKeepDays:     same("GW_CALLBACK_KEEP_DAYS",        whole,       "days, 0 is for ever",   90,               "how long callbacks and all their tries are kept after they are over"),
   callbackPorts:        same("GW_CALLBACK_PORTS",            ports,       "ports, by commas",      "",               "ports that callbacks may go to besides 80, 443, 8080 and 8443; in staging all may"),
   callbackPrivateNetworks: same("GW_CALLBACK_PRIVATE_NETWORKS", networks, "CIDR, by commas",       "",               "private networks that callbacks may go to"),
   callbackNames:        same("GW_CALLBACK_ALLOWED_NAMES",    text,        "names, by commas",      "",               "names or addresses that callbacks may go to, whatever they are"),

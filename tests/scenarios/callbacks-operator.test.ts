@@ -11,6 +11,8 @@ import { answerWith, startReceiver } from "../support/receiver.ts";
 import { readGw, runGw } from "../support/run-gw.ts";
 import { startWorld } from "../support/world.ts";
 
+const dayMs = 86_400_000;
+
 type Shown = {
   readonly callbacks: readonly Readonly<Record<string, unknown>>[];
   readonly attempts: readonly Readonly<Record<string, unknown>>[];
@@ -110,6 +112,32 @@ test("an operator has one, all of an order, or a range sent again", async (t) =>
   assert.equal(gone.heard.length, 2);
   assert.equal(shop.heard.length, 5);
   assert.equal(nothing.code, 2);
+});
+
+test("what is over is deleted with its tries when it was kept for long enough", async (t) => {
+  const world = await startWorld(t, { GW_CALLBACK_KEEP_DAYS: "3" });
+  const shop = await startReceiver(t);
+  const down = await startReceiver(t, answerWith(500));
+  const merchant = world.merchant();
+  const kept = async () => {
+    const [counts] = await world.house.database.query(
+      `select (select count(*)::int from callbacks) as callbacks,
+         (select count(*)::int from callback_attempts) as attempts`,
+    );
+    return counts;
+  };
+  await merchant.sale({ server_callback_url: shop.url });
+  const open = await merchant.sale({ server_callback_url: down.url });
+  await world.settle();
+
+  await world.pass(3 * dayMs - 60_000);
+  const before = await kept();
+  await world.pass(120_000);
+
+  const shown = (await readGw(world, "callback", "show", open["gw-order-id"])) as Shown;
+  assert.deepEqual(before, { callbacks: 2, attempts: 3 });
+  assert.deepEqual(await kept(), { callbacks: 1, attempts: shown.attempts.length });
+  assert.equal(shown.callbacks[0]?.["state"], "due");
 });
 
 test("what an operator settles by hand is told by the first node that looks", async (t) => {
