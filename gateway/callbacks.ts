@@ -6,6 +6,7 @@ import { type Deliver, makeDeliver } from "./callbacks/deliver.ts";
 import { askSystem, makeResolve } from "./callbacks/look-up.ts";
 import { type Message, makeMessage } from "./callbacks/make-message.ts";
 import { makeSend } from "./callbacks/send.ts";
+import { secretNames } from "./callbacks/webhook-secrets.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log/log.ts";
 import type { Metrics } from "./log/metrics.ts";
@@ -118,13 +119,15 @@ function makeMessageOf({ clock, vault, getEndpoint }: Needs) {
       ({ serialNumber }) => serialNumber === callback.serialNumber,
     );
     if (transaction === undefined) return undefined;
-    const { id, merchant, settings } = getEndpoint(order.endpointId);
+    const endpoint = getEndpoint(order.endpointId);
+    const { merchant, settings } = endpoint;
+    const now = clock.now();
     const sign = (text: string) => signFor(merchant, text);
     return makeMessage(callback, {
       fields: printResult(order, { sign, transaction }),
       method: settings.callbackMethod ?? "GET",
-      secret: vault.secretFor(webhookContext(id)),
-      timestamp: Math.floor(clock.now() / 1000),
+      secrets: secretNames(endpoint, now).map(vault.secretFor),
+      timestamp: Math.floor(now / 1000),
     });
   };
 }
@@ -132,10 +135,6 @@ function makeMessageOf({ clock, vault, getEndpoint }: Needs) {
 /** As long as a node may be silent with a callback; a try that hangs must be over long before. */
 export function callbackLeaseMs({ callbackTimeoutMs }: Config): number {
   return 4 * callbackTimeoutMs;
-}
-
-export function webhookContext(endpoint: EndpointId): string {
-  return `webhook/${endpoint}`;
 }
 
 /** In staging all of this machine may be called, at any port. */

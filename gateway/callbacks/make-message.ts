@@ -13,8 +13,8 @@ export type { Message };
 export type MessageOptions = {
   readonly fields: ResultFields;
   readonly method: "GET" | "POST";
-  /** Of the endpoint, for Standard Webhooks. */
-  readonly secret: Uint8Array;
+  /** Of the endpoint, for Standard Webhooks; two while it changes. */
+  readonly secrets: readonly Uint8Array[];
   /** Seconds since 1970. */
   readonly timestamp: number;
 };
@@ -25,7 +25,7 @@ const urlCharactersMax = 8_000;
 type Told = Pick<Callback, "orderId" | "sequence" | "url">;
 
 export function makeMessage(callback: Told, options: MessageOptions): Message {
-  const { fields, method, secret, timestamp } = options;
+  const { fields, method, secrets, timestamp } = options;
   // The same for every try, so that a receiver can tell a repeat.
   const id = `${callback.orderId}-${callback.sequence}`;
   const text = writeForm(fields);
@@ -33,7 +33,9 @@ export function makeMessage(callback: Told, options: MessageOptions): Message {
   if (method === "GET" && isShort(url)) {
     return { method: "GET", url, body: "", headers: { "webhook-id": id } };
   }
-  const signed = createHmac("sha256", secret).update(`${id}.${timestamp}.${text}`).digest("base64");
+  const signed = secrets.map((secret) =>
+    createHmac("sha256", secret).update(`${id}.${timestamp}.${text}`).digest("base64"),
+  );
   return {
     method: "POST",
     url: callback.url,
@@ -42,7 +44,7 @@ export function makeMessage(callback: Told, options: MessageOptions): Message {
       "content-type": "application/x-www-form-urlencoded",
       "webhook-id": id,
       "webhook-timestamp": String(timestamp),
-      "webhook-signature": `v1,${signed}`,
+      "webhook-signature": signed.map((each) => `v1,${each}`).join(" "),
     },
   };
 }

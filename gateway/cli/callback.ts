@@ -2,7 +2,6 @@
  * `gw callback`: what merchants were told, every try of it, and sending it again. That makes it due
  * in the database; the gateway's nodes send it.
  */
-import { webhookContext } from "../callbacks.ts";
 import { systemClock } from "../clock.ts";
 import {
   type CallbackEntry,
@@ -14,10 +13,7 @@ import {
   resendCallbacks,
 } from "../storage/callbacks-journal.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { asEndpointId } from "../values/ids.ts";
 import { type Instant, makePrintDate, parseDate } from "../values/time.ts";
-import { inConfigured } from "./configured.ts";
-import { openVault } from "./demonstration.ts";
 import { findOrder } from "./find-order.ts";
 import { complain, type House, inHouse } from "./house.ts";
 import { readOneOf } from "./option-values.ts";
@@ -89,17 +85,6 @@ export function resendCallback(
     const first = sent.filter(({ asked }) => !asked).length;
     const note = first === 0 ? {} : { "of these earlier ones, which go first": first };
     print({ "to be sent again": sent.length, ...note }, json);
-  });
-}
-
-/** The secret that a merchant verifies the signatures of forms with. */
-export function printSecret(id: string, { json = false }: Output): Promise<void> {
-  return inConfigured(async ({ house, configuration }) => {
-    const endpoint = configuration.endpoints.get(asEndpointId(id));
-    if (endpoint === undefined) return complain(new StartProblem(`There is no endpoint ${id}.`));
-    const vault = await openVault(house);
-    const secret = vault.secretFor(webhookContext(endpoint.id)).toString("base64");
-    print({ endpoint: id, secret: `whsec_${secret}` }, json);
   });
 }
 

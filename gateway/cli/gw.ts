@@ -346,8 +346,10 @@ callback
 callback
   .command("secret <endpointid>")
   .description("print the secret that a merchant verifies the signatures of forms with")
+  .option("--renew", "make a new one; for a day forms are signed with the old one too")
+  .option("--retire", "sign with the old one no more, from now on")
   .option("--json", "as JSON")
-  .action(async (id, options) => (await import("./callback.ts")).printSecret(id, options));
+  .action(async (id, options) => (await import("./callback-secret.ts")).printSecret(id, options));
 
 await program.parseAsync();
 

@@ -83,6 +83,8 @@ export type EndpointSettings = {
   readonly acceptsPartialApprovals?: boolean;
   /** How callbacks are sent: everything in the address (`GET`), or as a form (`POST`). */
   readonly callbackMethod?: "GET" | "POST";
+  /** How often the secret that signs forms was renewed, and when, while the old one counts. */
+  readonly webhookSecret?: { readonly generation: number; readonly renewedAt?: number };
   /** Requests are signed by OAuth; those with a checksum are refused. */
   readonly oauthOnly?: boolean;
 };

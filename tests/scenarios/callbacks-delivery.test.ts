@@ -139,6 +139,39 @@ test("an endpoint may have forms, signed as Standard Webhooks are", async (t) =>
   assert.ok(key.length >= 24 && key.length <= 64);
 });
 
+test("a renewed secret signs beside the old one for a day, or until that is retired", async (t) => {
+  const world = await startWorld(t);
+  await world.changeEndpoint("plain", { callbackMethod: "POST" });
+  const shop = await startReceiver(t);
+  const readSecret = async (...options: readonly string[]) => {
+    const endpoint = world.set.endpoints["plain"] ?? "";
+    const printed = await readGw(world, "callback", "secret", endpoint, ...options);
+    await world.restart();
+    return (printed as { secret: string }).secret;
+  };
+  /** Which of them have signed the next callback, in the order of the header. */
+  const signersOf = async (secrets: readonly string[]) => {
+    await world.merchant().sale({ server_callback_url: shop.url });
+    await world.settle();
+    const told = shop.heard.at(-1);
+    const header = (name: string) => String(told?.headers[`webhook-${name}`]);
+    const text = `${header("id")}.${header("timestamp")}.${told?.body}`;
+    const given = header("signature").split(" ");
+    return given.map((signature) => secrets.findIndex((each) => sign(each, text) === signature));
+  };
+
+  const first = await readSecret();
+  const second = await readSecret("--renew");
+  assert.deepEqual(await signersOf([first, second]), [1, 0]);
+  assert.equal(await readSecret("--retire"), second);
+  assert.deepEqual(await signersOf([first, second]), [1]);
+  const third = await readSecret("--renew");
+  assert.deepEqual(await signersOf([first, second, third]), [2, 1]);
+  await world.pass(86_400_000);
+  assert.deepEqual(await signersOf([first, second, third]), [2]);
+  assert.equal(new Set([first, second, third]).size, 3);
+});
+
 test("what is too long for an address is sent as a form", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t);
@@ -242,6 +275,11 @@ async function endsOf(world: World): Promise<readonly (string | null)[]> {
     [],
   );
   return rows.map(({ ended }) => ended);
+}
+
+function sign(secret: string, text: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  return `v1,${createHmac("sha256", key).update(text).digest("base64")}`;
 }
 
 function checksum(

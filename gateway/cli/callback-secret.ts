@@ -1,0 +1,37 @@
+/** `gw callback secret`: what a merchant verifies the signatures of forms with, and a new one. */
+import {
+  oldSecretUntil,
+  renewSecret,
+  retireOldSecret,
+  secretNames,
+} from "../callbacks/webhook-secrets.ts";
+import { systemClock } from "../clock.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { asEndpointId } from "../values/ids.ts";
+import { asInstant, makePrintDate } from "../values/time.ts";
+import { inConfigured } from "./configured.ts";
+import { openVault } from "./demonstration.ts";
+import { complain } from "./house.ts";
+import { print } from "./print.ts";
+
+type Options = { readonly renew?: boolean; readonly retire?: boolean; readonly json?: boolean };
+
+export function printSecret(id: string, options: Options): Promise<void> {
+  const { renew = false, retire = false, json = false } = options;
+  return inConfigured(async ({ house, config, configuration, administration }) => {
+    const endpoint = configuration.endpoints.get(asEndpointId(id));
+    if (endpoint === undefined) return complain(new StartProblem(`There is no endpoint ${id}.`));
+    const now = systemClock.now();
+    const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
+    const settings = retire ? retireOldSecret(renewed) : renewed;
+    if (renew || retire) {
+      await administration.setEndpoint(endpoint.id, { settings, enabled: endpoint.enabled });
+    }
+    const { secretFor } = await openVault(house);
+    const [name = ""] = secretNames({ id: endpoint.id, settings }, now);
+    const oldUntil = oldSecretUntil(settings) ?? 0;
+    const printDate = makePrintDate(config.zone);
+    const note = oldUntil > now ? { "old one until": printDate(asInstant(oldUntil)) } : {};
+    print({ endpoint: id, secret: `whsec_${secretFor(name).toString("base64")}`, ...note }, json);
+  });
+}
