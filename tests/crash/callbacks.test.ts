@@ -73,6 +73,34 @@ test("what a killed node was telling is told again by its neighbour", limit, asy
   );
 });
 
+test("what a stopped node was telling is told by its neighbour at once", limit, async (t) => {
+  const world = await startCrashWorld(t);
+  const shop = await startReceiver(t, hang);
+  const left = await world.startNode({ GW_NODE_NAME: "left" });
+  const right = await world.startNode({ GW_NODE_NAME: "right" });
+  await Promise.all([left.untilReady(), right.untilReady()]);
+  const endpoint = makeLoadClient({ set: world.set, url: () => left.url });
+  const sale = await endpoint.sale(saleFields({ server_callback_url: shop.url }));
+  await shop.untilHeard(1);
+  shop.answer(answerWith(200));
+
+  // Neither the receiver, which may take 15 s, nor the lease of a minute is waited for.
+  const code = await left.stop(10_000);
+  await shop.untilHeard(2, 10_000);
+  await untilDelivered(world.databaseUrl, 1);
+
+  const tries = await readRows<{ node: string; failure: string | null }>(
+    world.databaseUrl,
+    "select node, failure from callback_attempts order by at",
+  );
+  assert.equal(code, 0);
+  assertSame(shop, sale["gw-order-id"]);
+  assert.deepEqual(tries, [
+    { node: "left", failure: "called off: the node stopped" },
+    { node: "right", failure: null },
+  ]);
+});
+
 test("of many orders under kills, each is told in the end", limit, async (t) => {
   const world = await startCrashWorld(t, { settings });
   const shop = await startReceiver(t);
