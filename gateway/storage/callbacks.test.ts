@@ -19,7 +19,7 @@ const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const url = "https://shop.example/told";
 const delivered: Verdict = { ended: "delivered" };
 const { database, stop } = await startDatabase();
-const { claimDue, record, giveBack } = makeCallbackStore(
+const { claimDue, record, giveBack, waitsForEarlier } = makeCallbackStore(
   { query: database.hot, node: "left", findOrder: async () => undefined },
   { batchMax: 256, inFlightMax: 1 },
 );
@@ -78,6 +78,21 @@ test("what is due before its turn is put off by the first look", async () => {
   assert.deepEqual(
     (await rows()).map(([sequence, , , due]) => [sequence, due]),
     [1, 2, 3].map((sequence) => [sequence, now + 3_600_000]),
+  );
+});
+
+test("what waits for an earlier one is put off, unless that has let it go meanwhile", async () => {
+  await owe(1, later(now, 3_600_000));
+  await owe(2, lease);
+  await owe(3, later(now, 5_000));
+
+  assert.equal(await waitsForEarlier(callback(1)), false);
+  assert.equal(await waitsForEarlier(callback(2)), true);
+  assert.equal(await waitsForEarlier(callback(3)), true);
+
+  assert.deepEqual(
+    (await rows()).map(([, , , due]) => due),
+    [now + 3_600_000, now + 3_600_000, now + 5_000],
   );
 });
 

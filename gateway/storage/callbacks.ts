@@ -55,8 +55,8 @@ export function makeCallbackStore(
         if (waiting.length === 0) return [];
       }
     },
-    async waitsForEarlier({ merchantId, orderId, sequence }) {
-      const key = [merchantId, orderId, sequence];
+    async waitsForEarlier({ merchantId, orderId, sequence, leaseUntil }) {
+      const key = [merchantId, orderId, sequence, leaseUntil];
       return (await query(waitStatement, key, "put_off_callback")).length > 0;
     },
     record,
@@ -147,16 +147,20 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
   and callbacks.sequence = held.sequence and callbacks.ended is null
   and callbacks.due_at = to_timestamp(held.lease / 1000)`;
 
-/** With the earlier one, so that no look stumbles over it meanwhile. */
+/**
+ * With the earlier one, so that no look stumbles over it meanwhile; unless somebody has moved it
+ * since, who knew better how the earlier one went.
+ */
 const waitStatement = `
 with earlier as (
   select max(due_at) as due_at from callbacks
   where merchant_id = $1 and order_id = $2 and sequence < $3 and ended is null
+), moved as (
+  update callbacks set due_at = earlier.due_at from earlier
+  where merchant_id = $1 and order_id = $2 and sequence = $3 and ended is null
+    and earlier.due_at is not null and callbacks.due_at = to_timestamp($4::float8 / 1000)
 )
-update callbacks set due_at = earlier.due_at from earlier
-where merchant_id = $1 and order_id = $2 and sequence = $3 and ended is null
-  and earlier.due_at is not null
-returning callbacks.order_id`;
+select from earlier where due_at is not null`;
 
 /**
  * A callback that is over lets the order's next one go; one that is not takes it along, unless
