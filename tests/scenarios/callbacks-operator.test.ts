@@ -114,6 +114,32 @@ test("an operator has one, all of an order, or a range sent again", async (t) =>
   assert.equal(nothing.code, 2);
 });
 
+test("one sent again behind an earlier one that fails has that sent first", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t, answerWith(500));
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ notify_url: shop.url });
+  await world.settle();
+  await merchant.return(sale);
+  await world.settle();
+  const before = shop.heard.length;
+  shop.answer(answerWith(200));
+
+  const resent = await readGw(world, "callback", "resend", sale["gw-order-id"], "2");
+  // The command's clock is ahead of the world's; the first gap is two minutes.
+  await world.pass(60_000);
+
+  assert.equal(before, 1);
+  assert.deepEqual(resent, {
+    "to be sent again": 2,
+    "of these earlier ones, which go first": 1,
+  });
+  assert.deepEqual(
+    shop.heard.slice(1).map(({ fields }) => fields["type"]),
+    ["sale", "reversal"],
+  );
+});
+
 test("what is over is deleted with its tries when it was kept for long enough", async (t) => {
   const world = await startWorld(t, { GW_CALLBACK_KEEP_DAYS: "3" });
   const shop = await startReceiver(t);
