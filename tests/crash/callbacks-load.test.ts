@@ -1,6 +1,6 @@
 /**
- * Many orders whose receivers are good, slow, failing and hanging, all mixed: every good one is told
- * at once whatever the others do, and what waits for the others takes no memory.
+ * Many orders whose receivers are good, slow, failing and hanging, all mixed: every good one is
+ * told at once whatever the others do, and what waits for the others takes no memory.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ import { saleFields } from "../support/merchant.ts";
 import { answerWith, hang, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
-const orders = Number(process.env["TOLLGATE_CALLBACK_ORDERS"] ?? 2_000);
+const orders = Number(process.env["TOLLGATE_CALLBACK_ORDERS"] ?? 10_000);
 const waves = 10;
 const clients = 32;
 const slowMs = 1_000;

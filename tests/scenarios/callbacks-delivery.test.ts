@@ -1,9 +1,8 @@
 /** Callbacks as a merchant hears them: what they say, where they go, in which order, how often. */
 import assert from "node:assert/strict";
-import { createHash, createHmac } from "node:crypto";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { answerWith, startReceiver } from "../support/receiver.ts";
-import { readGw } from "../support/run-gw.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 test("the result of a sale is told with all its fields and a checksum", async (t) => {
@@ -116,74 +115,6 @@ test("the first transaction is told to one address, later ones to the other", as
   assert.equal(later.heard[0]?.fields["serial-number"], returned["serial-number"]);
 });
 
-test("an endpoint may have forms, signed as Standard Webhooks are", async (t) => {
-  const world = await startWorld(t);
-  await world.changeEndpoint("plain", { callbackMethod: "POST" });
-  const shop = await startReceiver(t);
-  const printed = await readGw(world, "callback", "secret", world.set.endpoints["plain"] ?? "");
-  const { secret } = printed as { secret: string };
-
-  const sale = await world.merchant().sale({ server_callback_url: `${shop.url}/told?shop=7` });
-  await world.settle();
-
-  const [told] = shop.heard;
-  const { "webhook-id": id, "webhook-timestamp": at, ...headers } = told?.headers ?? {};
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  const signed = createHmac("sha256", key).update(`${id}.${at}.${told?.body}`).digest("base64");
-  assert.equal(told?.method, "POST");
-  assert.equal(told?.path, "/told?shop=7");
-  assert.equal(headers["content-type"], "application/x-www-form-urlencoded");
-  assert.equal(headers["webhook-signature"], `v1,${signed}`);
-  assert.equal(id, `${sale["gw-order-id"]}-1`);
-  assert.equal(told?.fields["control"], checksum(world, "approved", sale));
-  assert.ok(key.length >= 24 && key.length <= 64);
-});
-
-test("a renewed secret signs beside the old one for a day, or until that is retired", async (t) => {
-  const world = await startWorld(t);
-  await world.changeEndpoint("plain", { callbackMethod: "POST" });
-  const shop = await startReceiver(t);
-  const readSecret = async (...options: readonly string[]) => {
-    const endpoint = world.set.endpoints["plain"] ?? "";
-    const printed = await readGw(world, "callback", "secret", endpoint, ...options);
-    await world.restart();
-    return (printed as { secret: string }).secret;
-  };
-  /** Which of them have signed the next callback, in the order of the header. */
-  const signersOf = async (secrets: readonly string[]) => {
-    await world.merchant().sale({ server_callback_url: shop.url });
-    await world.settle();
-    const told = shop.heard.at(-1);
-    const header = (name: string) => String(told?.headers[`webhook-${name}`]);
-    const text = `${header("id")}.${header("timestamp")}.${told?.body}`;
-    const given = header("signature").split(" ");
-    return given.map((signature) => secrets.findIndex((each) => sign(each, text) === signature));
-  };
-
-  const first = await readSecret();
-  const second = await readSecret("--renew");
-  assert.deepEqual(await signersOf([first, second]), [1, 0]);
-  assert.equal(await readSecret("--retire"), second);
-  assert.deepEqual(await signersOf([first, second]), [1]);
-  const third = await readSecret("--renew");
-  assert.deepEqual(await signersOf([first, second, third]), [2, 1]);
-  await world.pass(86_400_000);
-  assert.deepEqual(await signersOf([first, second, third]), [2]);
-  assert.equal(new Set([first, second, third]).size, 3);
-});
-
-test("what is too long for an address is sent as a form", async (t) => {
-  const world = await startWorld(t);
-  const shop = await startReceiver(t);
-  const long = "a cart with much in it ".repeat(500).trim();
-
-  await world.merchant().sale({ server_callback_url: shop.url, merchant_data: long });
-  await world.settle();
-
-  assert.equal(shop.heard[0]?.method, "POST");
-  assert.equal(shop.heard[0]?.fields["merchantdata"], long);
-});
-
 test("what is not heard is sent again to the end of the table, and then given up", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t, answerWith(500, {}, "no room"));
@@ -275,11 +206,6 @@ async function endsOf(world: World): Promise<readonly (string | null)[]> {
     [],
   );
   return rows.map(({ ended }) => ended);
-}
-
-function sign(secret: string, text: string): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  return `v1,${createHmac("sha256", key).update(text).digest("base64")}`;
 }
 
 function checksum(
