@@ -126,7 +126,7 @@ function makeMessageOf({ clock, vault, getEndpoint }: Needs) {
     return makeMessage(callback, {
       fields: printResult(order, { sign, transaction }),
       method: settings.callbackMethod ?? "GET",
-      secrets: secretNames(endpoint, now).map(vault.secretFor),
+      secrets: () => secretNames(endpoint, now).map(vault.secretFor),
       timestamp: Math.floor(now / 1000),
     });
   };

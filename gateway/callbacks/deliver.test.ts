@@ -14,7 +14,7 @@ import type { Callback } from "./callback.ts";
 import { makeDeliver } from "./deliver.ts";
 import { askSystem } from "./look-up.ts";
 import { makeSend } from "./send.ts";
-import { type Answer, hang, makeStillClock, startReceiver } from "./testing.ts";
+import { type Answer, hang, makeStillClock, startReceiver } from "./testing/receiver.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const leaseMs = 60_000;

@@ -18,7 +18,7 @@ const fields = [
   ["status", "approved"],
   ["email", "a+b@c.example"],
 ] as const;
-const asGet = { fields, method: "GET", secrets: [secret], timestamp: 1_794_708_246 } as const;
+const asGet = { fields, method: "GET", secrets: () => [secret], timestamp: 1_794_708_246 } as const;
 const text = "status=approved&email=a%2Bb%40c.example";
 
 test("an address keeps its own query, and loses its fragment", () => {

@@ -13,8 +13,8 @@ export type { Message };
 export type MessageOptions = {
   readonly fields: ResultFields;
   readonly method: "GET" | "POST";
-  /** Of the endpoint, for Standard Webhooks; two while it changes. */
-  readonly secrets: readonly Uint8Array[];
+  /** Of the endpoint, for Standard Webhooks; two while it changes. Made only for what is signed. */
+  readonly secrets: () => readonly Uint8Array[];
   /** Seconds since 1970. */
   readonly timestamp: number;
 };
@@ -33,7 +33,7 @@ export function makeMessage(callback: Told, options: MessageOptions): Message {
   if (method === "GET" && isShort(url)) {
     return { method: "GET", url, body: "", headers: { "webhook-id": id } };
   }
-  const signed = secrets.map((secret) =>
+  const signed = secrets().map((secret) =>
     createHmac("sha256", secret).update(`${id}.${timestamp}.${text}`).digest("base64"),
   );
   return {

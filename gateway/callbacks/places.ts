@@ -29,7 +29,9 @@ export const waitingMax = 20_000;
 const fullAt = 256;
 
 /** A third of what is left to all: a quarter of the whole for one alone, and never all of it. */
-const shareOf = (left: number) => left / 3;
+const activeShareOf = (left: number) => left / 3;
+/** As much as is left: half of the whole for one alone. Who waits costs little but patience. */
+const waitingShareOf = (left: number) => left;
 
 export function makePlaces<Job extends Placed>(): Places<Job> {
   const receivers = new Map<string, Receiver<Job>>();
@@ -92,11 +94,11 @@ export function makePlaces<Job extends Placed>(): Places<Job> {
   };
 
   function mayAct({ active }: Count): boolean {
-    return active < shareOf(activeMax - all.active);
+    return active < activeShareOf(activeMax - all.active);
   }
 
   function roomOf({ waiting }: Count): number {
-    return shareOf(waitingMax - all.waiting) - waiting;
+    return waitingShareOf(waitingMax - all.waiting) - waiting;
   }
 
   function placedOf({ callback }: Job) {
