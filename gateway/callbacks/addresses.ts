@@ -7,7 +7,7 @@ import { BlockList, isIP, isIPv4 } from "node:net";
 
 export type AddressRules = {
   /** Nothing: it may be called. */
-  findUrlFault(text: string): string | undefined;
+  findUrlFault(text: string, parsed?: URL | null): string | undefined;
   /** Of one address that a name leads to. */
   findAddressFault(address: string, hostname: string): string | undefined;
   /** The operator allows it by name. */
@@ -59,8 +59,7 @@ export function makeAddressRules(options: AddressOptions): AddressRules {
     return names.has(bare(hostname));
   }
 
-  function findUrlFault(text: string): string | undefined {
-    const url = URL.parse(text);
+  function findUrlFault(text: string, url = URL.parse(text)): string | undefined {
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
     if (/^[^:]*:[/\\]*[^/\\?#]*@/.test(text)) return "it carries a name or a password";
     const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port);

@@ -27,9 +27,9 @@ export function makeConnections(options: DialOptions): Connections {
 
   return {
     takeKept(receiver) {
-      const [latest] = kept.get(keyOf(receiver)) ?? [];
-      if (latest !== undefined) forget(receiver, latest);
-      return latest;
+      const [first] = kept.get(keyOf(receiver)) ?? [];
+      if (first !== undefined) forget(receiver, first);
+      return first;
     },
     async open(receiver, onSocket) {
       if (isStopped) throw new Error("the gateway is ending");

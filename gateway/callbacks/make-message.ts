@@ -51,8 +51,11 @@ export function makeMessage(callback: Told, options: MessageOptions): Message {
 
 /** As it goes out: what an address may not hold is escaped, and grows by that. */
 function isShort(url: string): boolean {
-  return url.length <= urlCharactersMax && (URL.parse(url)?.href.length ?? 0) <= urlCharactersMax;
+  const written = isPlain.test(url) ? url : (URL.parse(url)?.href ?? "");
+  return written.length <= urlCharactersMax;
 }
+
+const isPlain = /^[!#-;=?-[\]_a-z~]*$/;
 
 /** The address's own query stays where it is. */
 function withQuery(url: string, text: string): string {

@@ -55,18 +55,20 @@ export function makeSend(needs: Needs): Send {
       const { method, url, body } = message;
       const at = clock.now();
       const startedAt = performance.now();
-      const fault = rules.findUrlFault(url);
-      const outcome = fault === undefined ? await exchange(message) : failed(fault);
+      const parsed = URL.parse(url);
+      const fault = rules.findUrlFault(url, parsed);
+      const outcome =
+        fault !== undefined || parsed === null ? failed(fault) : await exchange(message, parsed);
       const durationMs = Math.round(performance.now() - startedAt);
       return { at, method, url, body, durationMs, ...outcome };
     },
     stop: connections.stop,
   };
 
-  async function exchange(message: Message): Promise<Outcome> {
+  async function exchange(message: Message, url: URL): Promise<Outcome> {
     const limit = startLimit(clock, timeoutMs);
     try {
-      const request = requestOf(message, proxy);
+      const request = requestOf(message, url, proxy);
       const { connection, reading } = await ask(request, limit);
       if (reading.reader.isReusable) connections.keep(request.receiver, connection);
       return outcomeOf(reading, limit);
@@ -88,7 +90,7 @@ export function makeSend(needs: Needs): Send {
     }
     const connection = await Promise.race([
       connections.open(receiver, (socket) => limit.onOver(() => socket.destroy())),
-      limit.over,
+      limit.over(),
     ]);
     limit.onOver(connection.cut);
     return { connection, reading: await connection.ask(text) };
@@ -111,10 +113,10 @@ export function makeSend(needs: Needs): Send {
 }
 
 function requestOf(
-  { method, url, headers, body }: Message,
+  { method, headers, body }: Message,
+  { protocol, hostname, host, port, pathname, search }: URL,
   proxy: ProxyServer | undefined,
 ): Request {
-  const { protocol, hostname, host, port, pathname, search } = new URL(url);
   const isSecure = protocol === "https:";
   const receiver = { isSecure, hostname: withoutBrackets(hostname), port: portOf(protocol, port) };
   const path = `${pathname}${search}`;
@@ -153,7 +155,7 @@ function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
-function failed(failure: string): Outcome {
+function failed(failure = "not an http(s) address"): Outcome {
   return { status: undefined, failure, answer: "", retryAfterMs: undefined };
 }
 

@@ -3,7 +3,7 @@
  * body have their limits, and a connection is only good for another request when there is no doubt
  * about where this answer ended.
  */
-import { makeBodyReader } from "./read-body.ts";
+import { makeBodyReader, nothing } from "./read-body.ts";
 
 export type Answer = {
   readonly status: number;
@@ -35,7 +35,7 @@ export type Limits = {
 };
 
 export function makeAnswerReader(limits: Limits): AnswerReader {
-  let head: Buffer = Buffer.alloc(0);
+  let head: Buffer = nothing;
   let headBytes = 0;
   let answer: Answer | undefined;
   let fault: string | undefined;
@@ -59,7 +59,7 @@ export function makeAnswerReader(limits: Limits): AnswerReader {
       return fault;
     },
     get start() {
-      return body?.start ?? Buffer.alloc(0);
+      return body?.start ?? nothing;
     },
     get isReusable() {
       return body?.isReusable ?? false;

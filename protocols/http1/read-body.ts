@@ -8,10 +8,12 @@ type Framing = (chunk: Buffer, keep: (part: Buffer) => void) => Buffer | undefin
 
 class Malformed extends Error {}
 
+export const nothing = Buffer.alloc(0);
+
 export function makeBodyReader(answer: Answer, limits: BodyLimits) {
   const framing = framingOf(answer);
   const closes = /\bclose\b/i.test(answer.headers.get("connection") ?? "");
-  let start: Buffer = Buffer.alloc(0);
+  let start: Buffer = nothing;
   let bytes = 0;
   let isReusable = false;
 
@@ -37,7 +39,8 @@ export function makeBodyReader(answer: Answer, limits: BodyLimits) {
 
   function keep(part: Buffer): void {
     if (start.length >= limits.startBytesMax) return;
-    start = Buffer.concat([start, part]).subarray(0, limits.startBytesMax);
+    const longer = start === nothing ? part : Buffer.concat([start, part]);
+    start = longer.subarray(0, limits.startBytesMax);
   }
 }
 
@@ -70,7 +73,7 @@ function counted(length: number): Framing {
 const chunkLineMax = 1_024;
 
 function chunked(): Framing {
-  let waiting: Buffer = Buffer.alloc(0);
+  let waiting: Buffer = nothing;
   let left = 0;
   let part: "size" | "data" | "data's end" | "trailers" = "size";
 
