@@ -5,8 +5,10 @@ import type { Callback } from "./callbacks/callback.ts";
 import { type Deliver, makeDeliver } from "./callbacks/deliver.ts";
 import { askSystem, makeResolve } from "./callbacks/look-up.ts";
 import { type Message, makeMessage } from "./callbacks/make-message.ts";
-import { makeSend } from "./callbacks/send.ts";
+import { makeSend, type Send } from "./callbacks/send.ts";
+import { makeSendApart } from "./callbacks/send-apart.ts";
 import { secretNames } from "./callbacks/webhook-secrets.ts";
+import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log/log.ts";
 import type { Metrics } from "./log/metrics.ts";
@@ -60,13 +62,8 @@ const gathered = { batchMax: 256, inFlightMax: 1 };
 export function makeCallbacks(needs: Needs): Callbacks {
   const { config, clock, log, metrics, database, node } = needs;
   const rules = makeAddressRules(addressOptions(config));
-  const isStaging = config.environment === "staging";
   const leaseMs = callbackLeaseMs(config);
-  const { send, stop: callOff } = makeSend({
-    ...{ rules, clock, timeoutMs: config.callbackTimeoutMs },
-    resolve: isStaging ? askSystem : makeResolve(rules.isNamed),
-    proxy: config.callbackProxy === "" ? undefined : config.callbackProxy,
-  });
+  const { send, stop: callOff } = makeSender(needs, rules);
   const { byId } = makeFindOrders(database.hot, gathered);
   const deliver = makeDeliver({
     store: makeCallbackStore({ query: database.hot, node, findOrder: byId }, gathered),
@@ -110,6 +107,21 @@ export function makeCallbacks(needs: Needs): Callbacks {
       callOff();
     },
   };
+}
+
+/** A thread goes by the system's clock; whoever has another one sends from here. */
+function makeSender({ config, clock, log }: Needs, rules: AddressRules): Send {
+  const asksSystem = config.environment === "staging";
+  const proxy = config.callbackProxy === "" ? undefined : config.callbackProxy;
+  const shared = { timeoutMs: config.callbackTimeoutMs, proxy };
+  if (clock !== systemClock) {
+    const resolve = asksSystem ? askSystem : makeResolve(rules.isNamed);
+    return makeSend({ ...shared, rules, clock, resolve });
+  }
+  return makeSendApart(
+    { ...shared, asksSystem, addresses: addressOptions(config) },
+    { clock, onLost: (cause) => log.error({ cause }, "the thread that sends callbacks was lost") },
+  );
 }
 
 /** Nothing when the order no longer knows the transaction. */

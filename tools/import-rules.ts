@@ -25,7 +25,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/threeds",       [values, orders, "protocols"]],
   ["gateway/wallets",       [values, orders, "protocols"]],
   ["gateway/acquirers",     [values, orders, "protocols"]],
-  ["gateway/callbacks",     [values, orders, "protocols", views]],
+  ["gateway/callbacks",     [values, orders, "protocols", views, "gateway/clock"]],
   ["gateway/issuers",       [values, orders]],
   ["gateway/vault",         [values]],
   ["gateway/work",          [values, orders]],

@@ -16,7 +16,7 @@ export type Connections = {
   stop(): void;
 };
 
-const keptPerReceiverMax = 32;
+const keptPerReceiverMax = 64;
 const keptMax = 1_024;
 
 export function makeConnections(options: DialOptions): Connections {

@@ -22,7 +22,7 @@ export type Places<Job> = {
   readonly waitingCount: number;
 };
 
-const placesPerReceiver = 32;
+const placesPerReceiver = 64;
 export const activeMax = 4_096;
 export const waitingMax = 20_000;
 /** With so many waiting, no more of a receiver are taken from the database. */

@@ -100,8 +100,7 @@ export function makeSend(needs: Needs): Send {
   function outcomeOf({ reader, trouble }: Reading, { isOver }: Limit): Outcome {
     const { answer, fault, start } = reader;
     if (answer === undefined) {
-      const closed = trouble === undefined ? "it closed without an answer" : sentenceOf(trouble);
-      return failed(fault ?? (isOver ? timeIsOver : closed));
+      return failed(fault ?? (isOver ? timeIsOver : endOf(trouble)));
     }
     return {
       status: answer.status,
@@ -157,6 +156,13 @@ function withoutBrackets(hostname: string): string {
 
 function failed(failure = "not an http(s) address"): Outcome {
   return { status: undefined, failure, answer: "", retryAfterMs: undefined };
+}
+
+/** Whether it closed or broke the connection is the same to everybody. */
+function endOf(trouble: Error | undefined): string {
+  const code = trouble !== undefined && "code" in trouble ? trouble.code : undefined;
+  const isClosed = trouble === undefined || code === "ECONNRESET" || code === "EPIPE";
+  return isClosed ? "it closed without an answer" : sentenceOf(trouble);
 }
 
 /** Several connections that failed together have no words of their own. */

@@ -13,8 +13,8 @@ export async function deleteEndedCallbacks(
 const deleteStatement = `
 with old as materialized (
   select merchant_id, order_id, sequence from callbacks
-  where ended_at < to_timestamp($1::float8 / 1000)
-  order by ended_at limit $2 for update skip locked
+  where made_at < to_timestamp($1::float8 / 1000) and ended_at < to_timestamp($1::float8 / 1000)
+  order by made_at limit $2 for update skip locked
 ), gone as (
   delete from callbacks using old
   where callbacks.merchant_id = old.merchant_id and callbacks.order_id = old.order_id

@@ -164,9 +164,9 @@ select from earlier where due_at is not null`;
 
 /**
  * A callback that is over lets the order's next one go; one that is not takes it along, unless
- * that was tried in this batch too: a row can be written once only. The needless condition makes
- * the planner expect one row, and so go by the key: while few callbacks are open it would otherwise
- * read all there are, for each of the batch.
+ * that was tried in this batch too: a row can be written once only. For the planner's sake there is
+ * a needless condition, which makes it expect one row, and a comparison that no index knows: so it
+ * goes by the key, and does not read all callbacks that are open for each of the batch.
  */
 const recordStatement = `
 with told as materialized (
@@ -187,7 +187,7 @@ with told as materialized (
   from told
   where callbacks.merchant_id = told.merchant_id and callbacks.order_id = told.order_id
     and callbacks.sequence = told.sequence and callbacks.ended is null
-    and callbacks.due_at = to_timestamp(told.lease / 1000)
+    and callbacks.due_at is not distinct from to_timestamp(told.lease / 1000)
   returning told.merchant_id, told.order_id, told.sequence, told.ended, told.at, told.due
 )
 update callbacks set due_at = to_timestamp(coalesce(moved.due, moved.at) / 1000),

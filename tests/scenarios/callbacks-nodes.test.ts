@@ -7,7 +7,7 @@ import { until, untilTrue } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const timeoutMs = 15_000;
-const places = 32;
+const places = 64;
 const graceMs = 2_000;
 
 test("what a stopping gateway had in hand goes on at once with the next one", async (t) => {

@@ -12,6 +12,3 @@ update callbacks set receiver = coalesce(
 -- From when on its tries count: since it was made, was sent again, or could go at last.
 alter table callbacks add column begun_at timestamptz not null default now();
 update callbacks set begun_at = made_at;
-
--- Finds those that are over for long, which are deleted.
-create index callbacks_ended on callbacks (ended_at) where ended_at is not null;

@@ -1,0 +1,118 @@
+/**
+ * Sends callbacks from a thread, which is started with the first of them. Whatever becomes of the
+ * thread, each try ends: one that was in its hands has failed, and the next starts another.
+ */
+import { Worker } from "node:worker_threads";
+import type { Clock } from "../values/time.ts";
+import type { AddressOptions } from "./addresses.ts";
+import type { Attempt } from "./callback.ts";
+import type { Message, Send } from "./send.ts";
+import { type Outcome, type Plain, packQuestion, unpackAnswers } from "./sending-words.ts";
+
+export type SendingOptions = {
+  readonly addresses: AddressOptions;
+  /** Names are looked up as this machine does it. */
+  readonly asksSystem: boolean;
+  readonly timeoutMs: number;
+  readonly proxy: string | undefined;
+};
+
+type Needs = {
+  readonly clock: Clock;
+  /** The thread has ended without being told to. */
+  readonly onLost: (cause: string) => void;
+};
+
+type Waiting = { readonly since: number; readonly settle: (outcome: Outcome) => void };
+
+/** A thread that says nothing for so long after a try must have ended hangs. */
+const graceMs = 5_000;
+
+export function makeSendApart(options: SendingOptions, { clock, onLost }: Needs): Send {
+  const waiting = new Map<number, Waiting>();
+  const patienceMs = options.timeoutMs + graceMs;
+  let thread: Worker | undefined;
+  let questions: Plain[] = [];
+  let asked = 0;
+  let isWatched = false;
+  let isStopped = false;
+
+  return {
+    async send(message): Promise<Attempt> {
+      const { method, url, body } = message;
+      return { method, url, body, ...(await ask(message)) };
+    },
+    stop() {
+      isStopped = true;
+      const ending = thread;
+      giveUp("it was called off");
+      void ending?.terminate();
+    },
+  };
+
+  function ask(message: Message): Promise<Outcome> {
+    if (isStopped) return Promise.resolve(failed("the gateway is ending"));
+    asked += 1;
+    if (questions.length === 0) setImmediate(post);
+    questions.push(...packQuestion(asked, message));
+    watch();
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    waiting.set(asked, { since: clock.now(), settle: resolve });
+    return promise;
+  }
+
+  function post(): void {
+    if (isStopped) return;
+    thread ??= start();
+    thread.postMessage(questions);
+    questions = [];
+  }
+
+  /** One timer for all: the first that waits has waited longest. */
+  function watch(): void {
+    if (isWatched) return;
+    isWatched = true;
+    clock.after(patienceMs, () => {
+      isWatched = false;
+      const [oldest] = waiting.values();
+      if (oldest === undefined) return;
+      if (clock.now() - oldest.since >= patienceMs && thread !== undefined)
+        lose(thread, "it hangs");
+      if (waiting.size > 0) watch();
+    });
+  }
+
+  function start(): Worker {
+    const url = new URL("./sending-thread.ts", import.meta.url);
+    const started = new Worker(url, { workerData: options });
+    // It alone must not keep a stopping gateway alive.
+    started.unref();
+    started.on("message", (words: readonly Plain[]) => {
+      for (const [id, outcome] of unpackAnswers(words)) {
+        waiting.get(id)?.settle(outcome);
+        waiting.delete(id);
+      }
+    });
+    started.on("error", (error) => lose(started, String(error)));
+    started.on("exit", (code) => lose(started, `it ended with ${code}`));
+    return started;
+  }
+
+  function lose(lost: Worker, cause: string): void {
+    if (thread !== lost) return;
+    giveUp("the thread that sent it was lost");
+    onLost(cause);
+    void lost.terminate();
+  }
+
+  function giveUp(cause: string): void {
+    thread = undefined;
+    for (const { settle } of waiting.values()) settle(failed(cause));
+    waiting.clear();
+  }
+
+  function failed(failure: string): Outcome {
+    const nothing = { status: undefined, answer: "", retryAfterMs: undefined };
+    return { at: clock.now(), durationMs: 0, failure, ...nothing };
+  }
+}
