@@ -13,7 +13,7 @@ type Step = { readonly name: string; readonly program: string; readonly paramete
 type Group = {
   readonly name: string;
   readonly folders: readonly string[];
-  /** Files at a time. Groups that start whole gateways keep the cores to themselves. */
+  /** Files at a time. What is measured by the clock has the cores to itself. */
   readonly concurrency: number;
   /** How long one file may take before it counts as hung. */
   readonly minutes: number;
@@ -33,7 +33,8 @@ const groups: readonly Group[] = [
   { name: "unit",      concurrency: 2, minutes: 2,  sharesDatabase: false,
     folders: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
   { name: "scenarios", concurrency: 2, minutes: 5,  sharesDatabase: true,  folders: ["tests/scenarios", "tests/contract"] },
-  { name: "crash",     concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/crash"] },
+  { name: "crash",     concurrency: 2, minutes: 10, sharesDatabase: false, folders: ["tests/crash"] },
+  { name: "load",      concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/load"] },
   { name: "browser",   concurrency: 1, minutes: 10, sharesDatabase: true,  folders: ["tests/browser"] },
 ];
 

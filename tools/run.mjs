@@ -3,7 +3,7 @@
  * the packages when they are missing or out of date. Plain JavaScript, because it runs before
  * anything is installed.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
@@ -20,6 +20,8 @@ const pinnedNode = join(
   ...[root, "node_modules", "node", "bin"],
   process.platform === "win32" ? "node.exe" : "node",
 );
+// What Node makes of the sources, kept: without it every process carries the means to make it.
+const compiledFolder = join(root, "node_modules", ".cache", "compiled");
 const repeatWithinMs = 1_000;
 const parentCheckEveryMs = 1_000;
 
@@ -46,9 +48,12 @@ async function main([file, ...parameters]) {
 }
 
 function run(path, parameters) {
+  const env = { NODE_COMPILE_CACHE: compiledFolder, ...process.env };
+  // Once: whatever comes of it, the sources can be run without.
+  if (!existsSync(compiledFolder)) spawnSync(pinnedNode, [join(root, "tools/warm.ts")], { env });
   const child = spawn(pinnedNode, [...nodeFlags, path, ...parameters], {
     stdio: "inherit",
-    env: { TOLLGATE_STARTED_AT: String(startedAt), ...process.env },
+    env: { TOLLGATE_STARTED_AT: String(startedAt), ...env },
   });
   passSignalsTo(child);
   stopWithParent(child);

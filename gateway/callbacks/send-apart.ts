@@ -25,6 +25,8 @@ type Needs = {
 
 type Waiting = { readonly since: number; readonly settle: (outcome: Outcome) => void };
 
+/** Little of what it makes lives on: room for more of it would only be memory that nobody needs. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
 /** A thread that says nothing for so long after a try must have ended hangs. */
 const graceMs = 5_000;
 
@@ -84,7 +86,7 @@ export function makeSendApart(options: SendingOptions, { clock, onLost }: Needs)
 
   function start(): Worker {
     const url = new URL("./sending-thread.ts", import.meta.url);
-    const started = new Worker(url, { workerData: options });
+    const started = new Worker(url, { workerData: options, resourceLimits });
     // It alone must not keep a stopping gateway alive.
     started.unref();
     started.on("message", (words: readonly Plain[]) => {
