@@ -47,6 +47,8 @@ type Needs = {
 /** About a second's work. */
 const waitingMax = 256;
 const deadlineMs = 5_000;
+/** Little of what it makes lives on. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
 
 type Waiting = (answer: OpeningAnswer | Failure) => void;
 
@@ -108,7 +110,8 @@ export function makeOpenApart({ clock, observe, onLost }: Needs): OpenApart {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL("./opening-thread.ts", import.meta.url));
+    const url = new URL("./opening-thread.ts", import.meta.url);
+    const started = new Worker(url, { resourceLimits });
     // It alone must not keep a stopping gateway alive.
     started.unref();
     started.on("message", (answer: OpeningAnswer) => {
