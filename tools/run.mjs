@@ -4,7 +4,7 @@
  * anything is installed.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,8 +49,7 @@ async function main([file, ...parameters]) {
 
 function run(path, parameters) {
   const env = { NODE_COMPILE_CACHE: compiledFolder, ...process.env };
-  // Once: whatever comes of it, the sources can be run without.
-  if (!existsSync(compiledFolder)) spawnSync(pinnedNode, [join(root, "tools/warm.ts")], { env });
+  warm(env);
   const child = spawn(pinnedNode, [...nodeFlags, path, ...parameters], {
     stdio: "inherit",
     env: { TOLLGATE_STARTED_AT: String(startedAt), ...env },
@@ -61,6 +60,17 @@ function run(path, parameters) {
     child.on("error", (error) => resolve(refuse(`The pinned Node cannot run: ${error.message}`)));
     child.on("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
   });
+}
+
+/** Once, where that can be kept; whatever comes of it, the sources can be run without. */
+function warm(env) {
+  if (existsSync(compiledFolder)) return;
+  try {
+    mkdirSync(compiledFolder, { recursive: true });
+    spawnSync(pinnedNode, [join(root, "tools", "warm.ts")], { env, stdio: "ignore" });
+  } catch {
+    // Not ours to write to.
+  }
 }
 
 /**
