@@ -22,6 +22,7 @@ const pinnedNode = join(
 );
 // What Node makes of the sources, kept: without it every process carries the means to make it.
 const compiledFolder = join(root, "node_modules", ".cache", "compiled");
+const warmWithinMs = 20_000;
 const repeatWithinMs = 1_000;
 const parentCheckEveryMs = 1_000;
 
@@ -48,8 +49,7 @@ async function main([file, ...parameters]) {
 }
 
 function run(path, parameters) {
-  const env = { NODE_COMPILE_CACHE: compiledFolder, ...process.env };
-  warm(env);
+  const env = { ...process.env, ...warm() };
   const child = spawn(pinnedNode, [...nodeFlags, path, ...parameters], {
     stdio: "inherit",
     env: { TOLLGATE_STARTED_AT: String(startedAt), ...env },
@@ -62,15 +62,21 @@ function run(path, parameters) {
   });
 }
 
-/** Once, where that can be kept; whatever comes of it, the sources can be run without. */
-function warm(env) {
-  if (existsSync(compiledFolder)) return;
+/** Once, where it can be kept, and unless somebody keeps it elsewhere. */
+function warm() {
+  if (process.env.NODE_COMPILE_CACHE !== undefined) return {};
+  const cache = { NODE_COMPILE_CACHE: compiledFolder };
+  if (existsSync(compiledFolder)) return cache;
   try {
     mkdirSync(compiledFolder, { recursive: true });
-    spawnSync(pinnedNode, [join(root, "tools", "warm.ts")], { env, stdio: "ignore" });
   } catch {
-    // Not ours to write to.
+    // Not ours to write to: the sources can be run without.
+    return {};
   }
+  const env = { ...process.env, ...cache };
+  const options = { env, stdio: "ignore", timeout: warmWithinMs };
+  spawnSync(pinnedNode, [join(root, "tools", "warm.ts")], options);
+  return cache;
 }
 
 /**

@@ -61,7 +61,8 @@ export function makeAddressRules(options: AddressOptions): AddressRules {
 
   function findUrlFault(text: string, url = URL.parse(text)): string | undefined {
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
-    if (/^[^:]*:[/\\]*[^/\\?#]*@/.test(text)) return "it carries a name or a password";
+    const isNamedIn = url.username !== "" || url.password !== "";
+    if (isNamedIn || /^[^:]*:[/\\]*[^/\\?#]*@/.test(text)) return "it carries a name or a password";
     const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port);
     if (!options.allowsLoopback && !ports.has(port)) return `port ${port} is not allowed`;
     const host = bare(url.hostname);
@@ -75,7 +76,8 @@ export function makeAddressRules(options: AddressOptions): AddressRules {
     if (isNamed(hostname) || names.has(address)) return undefined;
     if (options.allowsLoopback && holds(loopback, address)) return undefined;
     const hidden = hiddenIn(address);
-    if (isIP(address) === 6 && hidden.length === 0 && !isGivenOut(address)) return never;
+    const isBare = hidden.length === 0 || isIsatap(groupsOf(address));
+    if (isIP(address) === 6 && isBare && !isGivenOut(address)) return never;
     // An address may carry another one inside: all of them must pass.
     for (const each of [address, ...hidden]) {
       if (options.allowsLoopback && holds(loopback, each)) continue;
@@ -116,16 +118,21 @@ function hiddenIn(address: string): readonly string[] {
   const groups = groupsOf(address);
   const [first = 0, second = 0] = groups;
   const low = v4From(groups[6], groups[7]);
-  // Mapped, compatible, and translated as ::ffff:0:a.b.c.d.
-  if (groups.slice(0, 4).every((group) => group === 0)) return [low];
-  if ((groups[4] ?? 0) % 0x200 === 0 && groups[5] === 0x5efe) return [low];
-  if (first === 0x64 && second === 0xff9b) return [low];
+  // Compatible, mapped, translated as ::ffff:0:a.b.c.d, and as 64:ff9b::a.b.c.d.
+  const prefix = groups.slice(0, 6).join(":");
+  if (/^(0:0:0:0:0:0|0:0:0:0:0:65535|0:0:0:0:65535:0|100:65435:0:0:0:0)$/.test(prefix))
+    return [low];
+  if (isIsatap(groups)) return [low];
   if (first === 0x2002) return [v4From(second, groups[2])];
   if (first === 0x2001 && second === 0) {
     const client = v4From((groups[6] ?? 0) ^ 0xffff, (groups[7] ?? 0) ^ 0xffff);
     return [v4From(groups[2], groups[3]), client];
   }
   return [];
+}
+
+function isIsatap(groups: readonly number[]): boolean {
+  return (groups[4] ?? 0) % 0x200 === 0 && groups[5] === 0x5efe;
 }
 
 function v4From(high = 0, low = 0): string {

@@ -34,12 +34,14 @@ export type Attempt = {
   readonly answer: string;
   /** As the receiver wishes, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** The receiver has nothing to do with its failure. */
+  readonly isOurFault?: boolean;
 };
 
 /** What becomes of it after a try. */
 export type Verdict =
   | { readonly ended: "delivered" | "stopped" | "given_up" }
-  /** A try that we called off ourselves is kept, and does not count. */
+  /** A try that failed by our own fault is kept, and does not count. */
   | { readonly dueAt: Instant; readonly isCounted: boolean };
 
 export type Recorded = {

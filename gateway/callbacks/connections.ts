@@ -18,18 +18,22 @@ export type Connections = {
 
 const keptPerReceiverMax = 64;
 const keptMax = 1_024;
+/** After that the name is looked up and judged anew: it may lead elsewhere by now. */
+const ageMaxMs = 300_000;
 
 export function makeConnections(options: DialOptions): Connections {
-  const kept = new Map<string, Set<Connection>>();
+  const kept = new Map<string, Connection[]>();
+  const openedAt = new WeakMap<Connection, number>();
   const sockets = new Set<Socket>();
   let keptCount = 0;
   let isStopped = false;
 
   return {
     takeKept(receiver) {
-      const [first] = kept.get(keyOf(receiver)) ?? [];
-      if (first !== undefined) forget(receiver, first);
-      return first;
+      // The latest used: the others may rest, and be closed for it.
+      const latest = kept.get(keyOf(receiver))?.at(-1);
+      if (latest !== undefined) forget(receiver, latest);
+      return latest;
     },
     async open(receiver, onSocket) {
       if (isStopped) throw new Error("the gateway is ending");
@@ -39,13 +43,16 @@ export function makeConnections(options: DialOptions): Connections {
         onSocket(each);
       });
       const connection = makeConnection(socket, () => forget(receiver, connection));
+      openedAt.set(connection, performance.now());
       return connection;
     },
     keep(receiver, connection) {
       const key = keyOf(receiver);
-      const others = kept.get(key) ?? new Set();
-      if (others.size >= keptPerReceiverMax || keptCount >= keptMax) return connection.cut();
-      kept.set(key, others.add(connection));
+      const others = kept.get(key) ?? [];
+      const isOld = performance.now() - (openedAt.get(connection) ?? 0) > ageMaxMs;
+      const isFull = others.length >= keptPerReceiverMax || keptCount >= keptMax;
+      if (isOld || isFull || isStopped) return connection.cut();
+      kept.set(key, [...others, connection]);
       keptCount += 1;
     },
     stop() {
@@ -56,10 +63,11 @@ export function makeConnections(options: DialOptions): Connections {
 
   function forget(receiver: Receiver, connection: Connection): void {
     const key = keyOf(receiver);
-    const others = kept.get(key);
-    if (others?.delete(connection) !== true) return;
-    keptCount -= 1;
-    if (others.size === 0) kept.delete(key);
+    const before = kept.get(key) ?? [];
+    const others = before.filter((each) => each !== connection);
+    keptCount -= before.length - others.length;
+    if (others.length === 0) kept.delete(key);
+    else kept.set(key, others);
   }
 }
 

@@ -41,6 +41,8 @@ const claimMax = 256;
 /** With so many waiting their orders are read again: a long queue shall hold little. */
 const ordersKeptMax = 2_000;
 const calledOff = "called off: the node stopped";
+/** After a try that failed by our own fault. */
+const ownFaultGapMs = 10_000;
 
 export function makeDeliver(needs: Needs): Deliver {
   const { store, clock, leaseMs } = needs;
@@ -132,12 +134,13 @@ export function makeDeliver(needs: Needs): Deliver {
     if (isStopping) return giveBack([{ callback, order }]);
     const tried = await attemptOf(callback, told);
     makeRoom();
-    const isOurFault = isCalledOff && tried.status === undefined;
-    const attempt = isOurFault ? { ...tried, failure: calledOff } : tried;
+    const isEnd = isCalledOff && tried.status === undefined;
+    const attempt = isEnd ? { ...tried, failure: calledOff } : tried;
     const now = clock.now();
-    const verdict = isOurFault
-      ? { dueAt: now, isCounted: false }
-      : judge(callback, attempt, now, needs.retry);
+    const verdict =
+      isEnd || attempt.isOurFault === true
+        ? { dueAt: later(now, isEnd ? 0 : ownFaultGapMs), isCounted: false }
+        : judge(callback, attempt, now, needs.retry);
     needs.onAttempt(callback, attempt, verdict);
     await store.record({ callback, attempt, verdict });
   }

@@ -53,18 +53,19 @@ async function open(
     ...(lookup === undefined ? {} : { lookup }),
   };
   if (!isSecure) {
-    const socket = connectPlain(place);
+    const socket = withoutAlarm(connectPlain(place));
     onSocket(socket);
     await heard(socket, "connect");
     return socket;
   }
-  const socket = connectSecure({
+  const secure = connectSecure({
     ...place,
     ...(through === undefined ? {} : { socket: through }),
     ...(authorities === undefined ? {} : { ca: authorities }),
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
     ALPNProtocols: ["http/1.1"],
   });
+  const socket = withoutAlarm(secure);
   onSocket(socket);
   await heard(socket, "secureConnect");
   return socket;
@@ -89,7 +90,7 @@ async function askForTunnel(socket: Socket, receiver: Receiver, proxy: ProxyServ
   }
   socket.pause();
   const { answer, fault } = reader;
-  if (answer?.status === 200) return;
+  if (answer !== undefined && answer.status >= 200 && answer.status < 300) return;
   socket.destroy();
   throw new Error(`the proxy opens no way: ${fault ?? `it answers ${answer?.status}`}`);
 }
@@ -109,11 +110,12 @@ function heard<Heard>(socket: Socket, event: "connect" | "secureConnect" | "data
 
     function settle(how: () => void): void {
       socket.off(event, take).off("error", fail).off("close", close);
-      // What comes later is nobody's business any more, and must not end us.
-      socket.on("error", ignore);
       how();
     }
   });
 }
 
-function ignore(): void {}
+/** An error that nobody listens for any more must not end us. */
+function withoutAlarm<Kind extends Socket>(socket: Kind): Kind {
+  return socket.on("error", () => undefined);
+}

@@ -23,15 +23,16 @@ type Needs = {
   readonly onLost: (cause: string) => void;
 };
 
-type Waiting = { readonly since: number; readonly settle: (outcome: Outcome) => void };
+type Settle = (outcome: Outcome) => void;
 
+const threadLost = "the thread that sent it was lost";
 /** Little of what it makes lives on: room for more of it would only be memory that nobody needs. */
 const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
 /** A thread that says nothing for so long after a try must have ended hangs. */
 const graceMs = 5_000;
 
 export function makeSendApart(options: SendingOptions, { clock, onLost }: Needs): Send {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, Settle>();
   const patienceMs = options.timeoutMs + graceMs;
   let thread: Worker | undefined;
   let questions: Plain[] = [];
@@ -59,29 +60,39 @@ export function makeSendApart(options: SendingOptions, { clock, onLost }: Needs)
     questions.push(...packQuestion(asked, message));
     watch();
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    waiting.set(asked, { since: clock.now(), settle: resolve });
+    waiting.set(asked, resolve);
     return promise;
   }
 
+  /** Nothing is left to be told when a thread was lost in the same turn. */
   function post(): void {
-    if (isStopped) return;
-    thread ??= start();
-    thread.postMessage(questions);
+    if (questions.length === 0) return;
+    const words = questions;
     questions = [];
+    try {
+      thread ??= start();
+      thread.postMessage(words);
+    } catch (error) {
+      // The system has no room for another thread just now.
+      giveUp(threadLost);
+      onLost(String(error));
+    }
   }
 
-  /** One timer for all: the first that waits has waited longest. */
+  /** One timer for all: whoever was asked before it was set must have been answered after it. */
   function watch(): void {
     if (isWatched) return;
     isWatched = true;
-    clock.after(patienceMs, () => {
-      isWatched = false;
-      const [oldest] = waiting.values();
-      if (oldest === undefined) return;
-      if (clock.now() - oldest.since >= patienceMs && thread !== undefined)
-        lose(thread, "it hangs");
-      if (waiting.size > 0) watch();
-    });
+    const latest = asked;
+    // If it was us who hung, the answers are there by now, and are read first.
+    clock.after(patienceMs, () => setImmediate(() => lookAfter(latest)));
+  }
+
+  function lookAfter(latest: number): void {
+    isWatched = false;
+    const [oldest] = waiting.keys();
+    if (oldest !== undefined && oldest <= latest && thread !== undefined) lose(thread, "it hangs");
+    if (waiting.size > 0) watch();
   }
 
   function start(): Worker {
@@ -91,7 +102,7 @@ export function makeSendApart(options: SendingOptions, { clock, onLost }: Needs)
     started.unref();
     started.on("message", (words: readonly Plain[]) => {
       for (const [id, outcome] of unpackAnswers(words)) {
-        waiting.get(id)?.settle(outcome);
+        waiting.get(id)?.(outcome);
         waiting.delete(id);
       }
     });
@@ -102,14 +113,20 @@ export function makeSendApart(options: SendingOptions, { clock, onLost }: Needs)
 
   function lose(lost: Worker, cause: string): void {
     if (thread !== lost) return;
-    giveUp("the thread that sent it was lost");
+    giveUp(threadLost);
     onLost(cause);
     void lost.terminate();
   }
 
+  /** The one that has waited longest may be the cause; it is no fault of the others' receivers. */
   function giveUp(cause: string): void {
     thread = undefined;
-    for (const { settle } of waiting.values()) settle(failed(cause));
+    questions = [];
+    let isOurFault = false;
+    for (const settle of waiting.values()) {
+      settle({ ...failed(cause), isOurFault });
+      isOurFault = true;
+    }
     waiting.clear();
   }
 

@@ -135,7 +135,7 @@ function requestOf(
 }
 
 function proxyAt({ protocol, hostname, port, username, password }: URL): ProxyServer {
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = `${decoded(username)}:${decoded(password)}`;
   return {
     isSecure: protocol === "https:",
     hostname: withoutBrackets(hostname),
@@ -143,6 +143,15 @@ function proxyAt({ protocol, hostname, port, username, password }: URL): ProxySe
     authorization:
       username === "" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`,
   };
+}
+
+/** A percent sign that escapes nothing is one. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function portOf(protocol: string, port: string): number {

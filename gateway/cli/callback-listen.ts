@@ -16,6 +16,8 @@ import { untilToldToStop } from "./signals.ts";
 type Options = { readonly port: string; readonly answer: string };
 
 const bodyCharactersMax = 65_536;
+const shownMax = 1_000;
+const nameMax = 40;
 
 export function listenForCallbacks({ port, answer }: Options): Promise<void> {
   return inConfigured(async ({ configuration }) => {
@@ -78,11 +80,13 @@ function tell(
   const whose = signer === undefined ? "WRONG control" : `right control of ${signer.login}`;
   process.stdout.write(`\n${method}, ${whose}\n`);
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
-  const all = [...fields, ...shown].map(([name, value]) => [plain(name), plain(String(value))]);
+  const all = [...fields, ...shown]
+    .filter(([name]) => name.length < nameMax)
+    .map(([name, value]) => [plain(name), plain(String(value))]);
   print(Object.fromEntries(all));
 }
 
 /** Whatever is said to us must not command the terminal. */
 function plain(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, " ");
+  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, shownMax);
 }

@@ -126,8 +126,7 @@ test("rows of before get the receiver that new ones would get", async () => {
     ...["https://[::1]:443/", "https://a:b@shop.example/"],
   ];
   const path = join(import.meta.dirname, "migrations/0013-callback-receivers.sql");
-  const [, update = ""] =
-    /(update callbacks set receiver[^;]*);/.exec(await readFile(path, "utf8")) ?? [];
+  const [, update = ""] = /(update callbacks set [^;]*);/.exec(await readFile(path, "utf8")) ?? [];
   for (const [at, each] of urls.entries()) await owe(at + 1, lease, undefined, each);
   await database.query("update callbacks set receiver = ''");
 

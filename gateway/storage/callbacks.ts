@@ -107,11 +107,13 @@ function packRecord({ callback, attempt, verdict }: Recorded): string {
 
 /**
  * Of one order only the first that is not over. One whose turn has not come is found too, unless
- * the earlier one is itself due: it is put off, so that not every look stumbles over it.
+ * the earlier one is itself due: it is put off, so that not every look stumbles over it. The time
+ * is wrapped: bare, its latest would be looked for among all that are open, not by the order.
  */
 const dueStatement = `
 select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as due,
-  (select extract(epoch from max(earlier.due_at))::float8 from callbacks as earlier
+  (select extract(epoch from max(earlier.due_at + interval '0'))::float8
+   from callbacks as earlier
    where earlier.merchant_id = callbacks.merchant_id and earlier.order_id = callbacks.order_id
      and earlier.sequence < callbacks.sequence and earlier.ended is null) as waits
 from callbacks
@@ -145,20 +147,24 @@ from json_to_recordset($1::json)
   as held (merchant_id bigint, order_id bigint, sequence int, lease float8)
 where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.order_id
   and callbacks.sequence = held.sequence and callbacks.ended is null
-  and callbacks.due_at = to_timestamp(held.lease / 1000)`;
+  and callbacks.due_at is not distinct from to_timestamp(held.lease / 1000)`;
 
 /**
  * With the earlier one, so that no look stumbles over it meanwhile; unless somebody has moved it
- * since, who knew better how the earlier one went.
+ * since, who knew better how the earlier one went. Whoever is just writing down that the earlier
+ * one is over is waited for: he has not seen this one, and would not let it go.
  */
 const waitStatement = `
-with earlier as (
-  select max(due_at) as due_at from callbacks
-  where merchant_id = $1 and order_id = $2 and sequence < $3 and ended is null
+with open as (
+  select due_at from callbacks
+  where merchant_id = $1 and order_id = $2 and sequence < $3 and ended is null for share
+), earlier as (
+  select max(due_at) as due_at from open
 ), moved as (
   update callbacks set due_at = earlier.due_at from earlier
   where merchant_id = $1 and order_id = $2 and sequence = $3 and ended is null
-    and earlier.due_at is not null and callbacks.due_at = to_timestamp($4::float8 / 1000)
+    and earlier.due_at is not null
+    and callbacks.due_at is not distinct from to_timestamp($4::float8 / 1000)
 )
 select from earlier where due_at is not null`;
 

@@ -106,6 +106,7 @@ const refused: readonly (readonly [name: string, text: string, fault: RegExp])[]
   ["a change of protocol",  "HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", /something else/],
   ["headers without end",   `${ok}a: ${"x".repeat(200)}`,                          /no end/],
   ["too long headers",      `${ok}a: ${"x".repeat(200)}\r\n\r\n`,                  /no end/],
+  ["lines of another kind", "HTTP/1.1 200 OK\nContent-Length: 2\n\nOK",            /lines do not end/],
   ["words without end",     "HTTP/1.1 100 Continue\r\n\r\n".repeat(20),            /no end/],
 ];
 
@@ -122,3 +123,15 @@ for (const [name, text, fault] of refused) {
     }
   });
 }
+
+test("no line takes long to read, whatever stands in it", () => {
+  const roomy = { headBytesMax: 16_384, bodyBytesMax: 100, startBytesMax: 10 };
+  const spaces = " ".repeat(16_000);
+  const startedAt = performance.now();
+  for (const line of [`a:${spaces}\n`, `a: x${spaces}x`, `a${spaces}: b`, `a:${spaces}`]) {
+    const reader = makeAnswerReader(roomy);
+    reader.take(Buffer.from(`${ok}${line}\r\nContent-Length: 0\r\n\r\n`));
+    assert.equal(reader.answer?.status, 200);
+  }
+  assert.ok(performance.now() - startedAt < 200);
+});

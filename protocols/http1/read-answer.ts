@@ -69,6 +69,7 @@ export function makeAnswerReader(limits: Limits): AnswerReader {
   function readHead(): "more" | "done" {
     for (;;) {
       const end = head.indexOf("\r\n\r\n");
+      if (end === -1 && head.includes("\n\n")) return refuse("its lines do not end as HTTP's do");
       if (end === -1 && headBytes <= limits.headBytesMax) return "more";
       if (end === -1 || headBytes - head.length + end > limits.headBytesMax) {
         return refuse("its headers have no end");
@@ -99,13 +100,17 @@ function readHeaders(lines: readonly string[]) {
   const headers = new Map<string, string>();
   let isDoubtful = false;
   for (const line of lines) {
-    const [, name, value = ""] = /^([!#$%&'*+.^`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    const known = name?.toLowerCase() ?? "";
-    if (known === "" || (isFraming(known) && headers.has(known))) isDoubtful = true;
-    if (known !== "") headers.set(known, value);
+    // Not by one pattern for all of it: a hostile line could make that search for hours.
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    const isFine = isToken.test(name) && !/[\r\n\0]/.test(line);
+    if (!isFine || (isFraming(name) && headers.has(name))) isDoubtful = true;
+    if (isFine) headers.set(name, line.slice(colon + 1).trim());
   }
   return { headers, isDoubtful };
 }
+
+const isToken = /^[!#$%&'*+.^`|~\w-]+$/;
 
 function isFraming(name: string): boolean {
   return name === "content-length" || name === "transfer-encoding";
