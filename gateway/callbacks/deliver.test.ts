@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import type { Worker } from "node:worker_threads";
 import type { Order } from "../orders/order.ts";
 import { makeCallbackStore } from "../storage/callbacks.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
@@ -13,13 +14,15 @@ import { makeAddressRules } from "./addresses.ts";
 import type { Callback } from "./callback.ts";
 import { makeDeliver } from "./deliver.ts";
 import { askSystem } from "./look-up.ts";
-import { makeSend } from "./send.ts";
+import { makeSend, type Send } from "./send.ts";
+import { makeSendApart } from "./send-apart.ts";
 import { type Answer, hang, makeStillClock, startReceiver } from "./testing/receiver.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const leaseMs = 60_000;
 const gathered = { batchMax: 256, inFlightMax: 1 };
 const retry = { gapsMs: [60_000], random: () => 0.5 };
+const addresses = { ports: [], allowsLoopback: true, privateNetworks: [], names: [] };
 // Nothing of an order is looked at here: the text is the address.
 const order = {} as Order;
 const { database, stop } = await startDatabase();
@@ -65,16 +68,36 @@ test("what waits for a place is not read from the database again, unless much wa
 
   assert.equal(shop.heard.length, 2_132);
   assert.equal(reads.count, 68);
+  start(1);
+  await deliver.idle();
+  assert.equal(shop.heard.length, 2_133, "all places are free again");
 });
 
-async function startDelivery(t: TestContext) {
+test("a try that was lost with its thread counts only for the one that may have lost it", async (t) => {
+  const { promise: started, resolve } = Promise.withResolvers<Worker>();
+  process.once("worker", resolve);
+  const apart = makeSendApart(
+    { addresses, asksSystem: true, timeoutMs: 15_000, proxy: undefined },
+    { clock: makeStillClock(), onLost: () => undefined },
+  );
+  const { deliver, clock } = await startDelivery(t, apart);
+  const silent = await startReceiver(t, hang);
+  const { owe, triesOf } = makeOwed(database, clock.now());
+  await owe("9", [silent.url, silent.url, silent.url]);
+
+  await deliver.claimDue();
+  await silent.isHeard;
+  await (await started).terminate();
+  await deliver.idle();
+
+  assert.deepEqual(await triesOf("9"), [0, 0, 1]);
+});
+
+async function startDelivery(t: TestContext, apart?: Send) {
   const clock = makeStillClock();
-  const rules = makeAddressRules({
-    ...{ ports: [], allowsLoopback: true, privateNetworks: [], names: [] },
-  });
-  const { send, stop: callOff } = makeSend({
-    ...{ rules, clock, timeoutMs: 15_000, resolve: askSystem },
-  });
+  const rules = makeAddressRules(addresses);
+  const { send, stop: callOff } =
+    apart ?? makeSend({ rules, clock, timeoutMs: 15_000, resolve: askSystem });
   t.after(callOff);
   const reads = { count: 0 };
   const findOrder = async () => {

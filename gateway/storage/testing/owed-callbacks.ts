@@ -18,6 +18,14 @@ export function makeOwed({ query }: Database, now: Instant) {
         [merchant, serial, urls, urls.map(receiverOf), now, others],
       );
     },
+    /** How often each was sent in vain, the luckiest first. */
+    async triesOf(merchant: string): Promise<readonly number[]> {
+      const rows = await query<{ tries: number }>(
+        "select tries from callbacks where merchant_id = $1 order by tries",
+        [merchant],
+      );
+      return rows.map(({ tries }) => tries);
+    },
     async countDue(merchant: string): Promise<number> {
       const rows = await query(
         `select from callbacks
