@@ -4,7 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import { parseForm } from "@tollgate/protocols/form";
-import { makeSignedText, OAuthFault, parseAuthorization, verify } from "@tollgate/protocols/oauth1";
+import { makeBaseString, OAuthFault, parseOAuthHeader, verify } from "@tollgate/protocols/oauth1";
 import { AccessDenied, makeClient, Refused, Unreachable } from "./client.ts";
 import {
   type Answer,
@@ -31,12 +31,12 @@ async function makeSigned(t: TestContext, ...answers: readonly Answer[]) {
 }
 
 function assertSigned({ url, body, authorization }: Received, baseUrl: string) {
-  const header = parseAuthorization(authorization);
+  const header = parseOAuthHeader(authorization);
   assert.ok(!(header instanceof OAuthFault));
   const form = parseForm(Buffer.from(body));
   assert.ok("pairs" in form);
   const request = { method: "POST", url: baseUrl + url, parameters: form.pairs };
-  const text = makeSignedText(request, header.parameters);
+  const text = makeBaseString(request, header.parameters);
   assert.ok(typeof text === "string" && verify(text, header.signature, publicKey));
   return header;
 }

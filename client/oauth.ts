@@ -3,7 +3,7 @@
  * and time stamp, because the gateway takes a nonce once. The body is not touched.
  */
 import { type KeyObject, randomBytes } from "node:crypto";
-import { authorize, OAuthFault, readPrivateKey } from "@tollgate/protocols/oauth1";
+import { OAuthFault, readRsaPrivateKey, signRequest } from "@tollgate/protocols/oauth1";
 
 export type OAuthCredentials = {
   /** The merchant login. */
@@ -24,14 +24,14 @@ export function makeAuthorizer({
   privateKey: given,
   now = Date.now,
 }: OAuthCredentials): MakeAuthorize {
-  const privateKey = typeof given === "string" ? readPrivateKey(given) : given;
+  const privateKey = typeof given === "string" ? readRsaPrivateKey(given) : given;
   if (privateKey?.type !== "private" || privateKey.asymmetricKeyType !== "rsa") {
     throw new TypeError("oauth.privateKey must be an RSA private key, without a passphrase");
   }
   return (url, parameters) => () => {
     const nonce = randomBytes(16).toString("hex");
     const timestamp = Math.floor(now() / 1000);
-    const header = authorize(
+    const header = signRequest(
       { method: "POST", url, parameters },
       { consumerKey, privateKey, nonce, timestamp },
     );

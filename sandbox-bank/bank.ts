@@ -4,7 +4,7 @@
  * shares no code with the gateway except the public protocols.
  */
 import { join } from "node:path";
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { makeAttend } from "./acquirer-host/attend.ts";
 import { ascii } from "./acquirer-host/dialects/ascii.ts";
 import { binary } from "./acquirer-host/dialects/binary.ts";
@@ -51,7 +51,7 @@ export type Bank = {
   messages(reference?: string): readonly LoggedMessage[];
   switches(): Switches;
   setSwitches(patch: Partial<Switches>): Promise<void>;
-  received(match: Match): Promise<Message>;
+  received(match: Match): Promise<IsoMessage>;
   /** Of 3-D Secure, oldest first, card numbers masked. */
   threeDsMessages(transactionId?: string): readonly ThreeDsMessage[];
   /** The first such message, when it has been received or sent. */

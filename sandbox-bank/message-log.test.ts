@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { encode, iso87Ascii, type Message } from "@tollgate/protocols/iso8583";
+import { encode, type IsoMessage, iso87Ascii } from "@tollgate/protocols/iso8583";
 import { MessageLog } from "./message-log.ts";
 import { charge } from "./testing/gateway-line.ts";
 import { binarySpeech } from "./testing/speech.ts";
 
-function record(log: MessageLog, message: Message, specification = iso87Ascii): void {
+function record(log: MessageLog, message: IsoMessage, specification = iso87Ascii): void {
   const reference = message.fields[37] ?? "";
   const payload = encode(specification, message);
   log.record("received", { reference, payload, specification, ms: 0 });

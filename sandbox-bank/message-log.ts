@@ -7,7 +7,7 @@ import {
   DecodeFault,
   decode,
   describe,
-  type Message,
+  type IsoMessage,
   type Specification,
 } from "@tollgate/protocols/iso8583";
 import { isoAt } from "./bank-clock.ts";
@@ -84,7 +84,7 @@ export class MessageLog {
   }
 
   /** The oldest received message of this kind, as it came. */
-  find(mti: string, reference: string | undefined): Message | undefined {
+  find(mti: string, reference: string | undefined): IsoMessage | undefined {
     for (const slot of this.#walk(reference)) {
       if (this.#directionOf(slot) !== "received") continue;
       const message = this.#decode(slot);
@@ -113,7 +113,7 @@ export class MessageLog {
     return { at, direction, mti, fields };
   }
 
-  #decode(slot: number): Message | DecodeFault {
+  #decode(slot: number): IsoMessage | DecodeFault {
     return decode(this.#specificationOf(slot), this.#payloadOf(slot));
   }
 

@@ -1,7 +1,7 @@
 /** Every row of the catalogue that the host acts on, through a real socket. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { DecodeFault, type Message } from "@tollgate/protocols/iso8583";
+import { DecodeFault, type IsoMessage } from "@tollgate/protocols/iso8583";
 import { amountOutcomes, scenarios } from "./scenarios.ts";
 import { booked, startTestBank } from "./testing/bank-for-tests.ts";
 import { echo, follow, GatewayLine } from "./testing/gateway-line.ts";
@@ -217,7 +217,7 @@ async function explainsItself(line: GatewayLine, card: string) {
   assert.match(fields[63] ?? "", line.speech.explanation);
 }
 
-async function assertSilent(line: GatewayLine, request: Message) {
+async function assertSilent(line: GatewayLine, request: IsoMessage) {
   line.send(request, echo);
   assert.equal((await line.answer()).mti, "0810");
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { authorize } from "@tollgate/protocols/oauth1";
+import { signRequest } from "@tollgate/protocols/oauth1";
 import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
 import { asInstant } from "../values/time.ts";
@@ -29,7 +29,7 @@ type Change = {
 
 function sign(change: Change = {}): string {
   const { url = `https://pay.example${target}`, method = "POST", ...credentials } = change;
-  const header = authorize(
+  const header = signRequest(
     { method, url, parameters: pairs },
     {
       consumerKey: "acme",

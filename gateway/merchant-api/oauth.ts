@@ -5,10 +5,10 @@
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import {
-  makeSignedText,
+  makeBaseString,
   OAuthFault,
   type Parameter,
-  parseAuthorization,
+  parseOAuthHeader,
   verify,
 } from "@tollgate/protocols/oauth1";
 import type { EntryPoint } from "../orders/merchant.ts";
@@ -62,7 +62,7 @@ export async function checkOAuth(
   { call, pairs, entryPoint }: SignedRequest,
   { baseUrls, windowMs, takeNonce, clock }: OAuthNeeds & { readonly clock: Clock },
 ): Promise<AccessDenied | Failure | undefined> {
-  const header = parseAuthorization(call.authorization);
+  const header = parseOAuthHeader(call.authorization);
   if (header instanceof OAuthFault) return new AccessDenied(header.reason);
   const { consumerKey, nonce, timestamp, signature } = header;
   const signedAt = asInstant(timestamp * 1000);
@@ -72,7 +72,7 @@ export async function checkOAuth(
   const texts: string[] = [];
   for (const base of baseUrls(call.port)) {
     const request = { method: call.method, url: base + call.target, parameters: pairs };
-    const text = makeSignedText(request, header.parameters);
+    const text = makeBaseString(request, header.parameters);
     if (text instanceof OAuthFault) return new AccessDenied(text.reason);
     texts.push(text);
   }

@@ -1,5 +1,5 @@
 /** What the cardholder's browser has to do next, with everything that a page needs for it. */
-import { packForm, packMethodData, unpackForm } from "@tollgate/protocols/emv3ds";
+import { decodeFormValue, encodeFormValue, encodeMethodData } from "@tollgate/protocols/emv3ds";
 import type { Challenge, PendingStep } from "../orders/authentication.ts";
 import type { Order } from "../orders/order.ts";
 import type { Links } from "./links.ts";
@@ -38,7 +38,7 @@ export function makeStepOf(links: Links): StepOf {
 }
 
 function methodDataFor(threeDSServerTransID: string, notificationUrl: string): string {
-  return packMethodData({ threeDSServerTransID, threeDSMethodNotificationURL: notificationUrl });
+  return encodeMethodData({ threeDSServerTransID, threeDSMethodNotificationURL: notificationUrl });
 }
 
 function challengeForms({ acsUrl, creq }: Challenge) {
@@ -46,9 +46,9 @@ function challengeForms({ acsUrl, creq }: Challenge) {
     acsUrl,
     creq,
     creqFor(windowSize: string): string {
-      const text = unpackForm(creq);
+      const text = decodeFormValue(creq);
       if (typeof text !== "string") return creq;
-      return packForm({ ...JSON.parse(text), challengeWindowSize: windowSize });
+      return encodeFormValue({ ...JSON.parse(text), challengeWindowSize: windowSize });
     },
   };
 }

@@ -8,8 +8,21 @@ export { DecodeFault, type DecodeField, type DecodeReason, type Subfield } from 
 export { describe } from "./describe.ts";
 export { encode } from "./encode.ts";
 export { FrameFault, FrameReader, type Framing, frame } from "./framing.ts";
-export { type Fields, isRequest, type Message, responseMti } from "./message.ts";
-export { type OriginalData, originalData, parseOriginalData } from "./original-data.ts";
+export {
+  type Fields,
+  type Fields as IsoFields,
+  isRequest,
+  type Message,
+  type Message as IsoMessage,
+  responseMti,
+} from "./message.ts";
+export {
+  type OriginalData,
+  originalData,
+  originalData as writeOriginalData,
+  parseOriginalData,
+  parseOriginalData as readOriginalData,
+} from "./original-data.ts";
 export { type PositionRow, type Positions, readPositions, writePositions } from "./positions.ts";
 export type { Composite, Row, Specification } from "./specification.ts";
 export { iso87Ascii } from "./specifications/iso87-ascii.ts";

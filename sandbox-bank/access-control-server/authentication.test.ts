@@ -2,7 +2,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { type Message, type Version, versions } from "@tollgate/protocols/emv3ds";
+import {
+  type Emv3dsMessage,
+  type ProtocolVersion,
+  protocolVersions,
+} from "@tollgate/protocols/emv3ds";
 import { AuthenticationValues } from "../issuer/authentication-values.ts";
 import { scenarios } from "../scenarios.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
@@ -13,8 +17,8 @@ const bank = await startTestBank({ after });
 const server = await startThreeDsServer({ after }, bank);
 const issuer = await AuthenticationValues.open(join(bank.dataDir, "bank", "cavv.key"));
 
-function versionOf(group: string): Version {
-  return versions.find((version) => group.includes(version)) ?? "2.2.0";
+function versionOf(group: string): ProtocolVersion {
+  return protocolVersions.find((version) => group.includes(version)) ?? "2.2.0";
 }
 
 /** Status and ECI, or status and reason, or the error. */
@@ -81,7 +85,7 @@ test("a card of any length that nobody listed is authenticated without a challen
 });
 
 test("a mandate makes every card that would be authenticated show a challenge", async () => {
-  const ask = async (card: string, version: Version, wish: unknown) => {
+  const ask = async (card: string, version: ProtocolVersion, wish: unknown) => {
     const more = { threeDSRequestorChallengeInd: wish };
     return (await server.ask(makeAReq(card, server.resultUrl, version, more)))["transStatus"];
   };
@@ -107,7 +111,7 @@ test("who pays without being there is never challenged", async () => {
   );
   const areq = { ...Object.fromEntries(kept), deviceChannel: "03", threeRIInd: "11" };
 
-  const ares: Message = await server.ask(areq);
+  const ares: Emv3dsMessage = await server.ask(areq);
 
   assert.deepEqual([ares["transStatus"], ares["transStatusReason"]], ["U", "21"]);
 });

@@ -3,7 +3,7 @@
  * is kept until then has no card number in it; the proof is made now and handed out later.
  */
 import { randomUUID } from "node:crypto";
-import { type Message, MessageFault, textOf } from "@tollgate/protocols/emv3ds";
+import { type Emv3dsMessage, MessageFault, textOf } from "@tollgate/protocols/emv3ds";
 import type { AuthenticationValues } from "../issuer/authentication-values.ts";
 import { maskCard } from "../issuer/mask-card.ts";
 import { eciFor, type ProvedStatus } from "../issuer/networks.ts";
@@ -42,7 +42,10 @@ const acsOperator = "SANDBOX-BANK";
 const dynamic = "02";
 
 /** A fault is told by the directory in the ACS's place; nothing is told to no one. */
-export function authenticate(areq: Message, acs: Acs): Message | MessageFault | undefined {
+export function authenticate(
+  areq: Emv3dsMessage,
+  acs: Acs,
+): Emv3dsMessage | MessageFault | undefined {
   const card = textOf(areq, "acctNumber") ?? "";
   const rule = ruleFor(card, areq);
   switch (rule.kind) {
@@ -61,7 +64,7 @@ export function authenticate(areq: Message, acs: Acs): Message | MessageFault | 
   }
 }
 
-function ruleFor(card: string, areq: Message): SecureRule {
+function ruleFor(card: string, areq: Emv3dsMessage): SecureRule {
   const rule = findScenario(card)?.secure ?? { kind: "authenticate" };
   const isDemanded = rule.kind === "authenticate" && demandsChallenge(areq);
   const asked: SecureRule = isDemanded ? { kind: "challenge", end: "by-code" } : rule;
@@ -72,7 +75,7 @@ function ruleFor(card: string, areq: Message): SecureRule {
 }
 
 /** 04: a mandate; 13: the issuer itself asked for it. A text up to 2.2.0, a list in 2.3.1. */
-function demandsChallenge(areq: Message): boolean {
+function demandsChallenge(areq: Emv3dsMessage): boolean {
   const wish = areq["threeDSRequestorChallengeInd"];
   const wishes: readonly unknown[] = Array.isArray(wish) ? wish : [wish];
   return wishes.includes("04") || wishes.includes("13");
@@ -82,7 +85,12 @@ function prove(card: string, status: ProvedStatus, { authenticationValues }: Acs
   return { eci: eciFor(card, status), authenticationValue: authenticationValues.make(card) };
 }
 
-function openChallenge(areq: Message, card: string, end: ChallengeEnd, acs: Acs): Message {
+function openChallenge(
+  areq: Emv3dsMessage,
+  card: string,
+  end: ChallengeEnd,
+  acs: Acs,
+): Emv3dsMessage {
   const ares = makeARes(areq, {
     transStatus: "C",
     acsURL: acs.challengeUrl(),
@@ -114,7 +122,7 @@ export function writeMethod(version: string): object {
 }
 
 /** A request that is no payment has no amount. */
-function describePurchase(areq: Message, card: string): Purchase {
+function describePurchase(areq: Emv3dsMessage, card: string): Purchase {
   const amount = textOf(areq, "purchaseAmount");
   return {
     merchant: textOf(areq, "merchantName") ?? textOf(areq, "threeDSRequestorName") ?? "",
@@ -130,7 +138,7 @@ function describePurchase(areq: Message, card: string): Purchase {
   };
 }
 
-function makeARes(areq: Message, more: object): Message {
+function makeARes(areq: Emv3dsMessage, more: object): Emv3dsMessage {
   return {
     messageType: "ARes",
     messageVersion: areq.messageVersion,

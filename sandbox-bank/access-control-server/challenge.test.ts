@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { type Message, packForm, unpackForm, type Version } from "@tollgate/protocols/emv3ds";
+import {
+  decodeFormValue,
+  type Emv3dsMessage,
+  encodeFormValue,
+  type ProtocolVersion,
+} from "@tollgate/protocols/emv3ds";
 import { AuthenticationValues } from "../issuer/authentication-values.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import { post } from "../testing/browser.ts";
@@ -23,7 +28,7 @@ const bank = await startTestBank({ after });
 const server = await startThreeDsServer({ after }, bank);
 const issuer = await AuthenticationValues.open(join(bank.dataDir, "bank", "cavv.key"));
 
-function resultsOf(transactionId: string): readonly Message[] {
+function resultsOf(transactionId: string): readonly Emv3dsMessage[] {
   return server.results.filter((rreq) => rreq["threeDSServerTransID"] === transactionId);
 }
 
@@ -33,7 +38,7 @@ const fail: Pressed = { action: "fail" };
 const cancel: Pressed = { action: "cancel" };
 
 // biome-ignore format: a table
-const rows: readonly (readonly [name: string, card: string, version: Version, pressed: Pressed, told: string, result: string])[] = [
+const rows: readonly (readonly [name: string, card: string, version: ProtocolVersion, pressed: Pressed, told: string, result: string])[] = [
   ["challenge",           "4000002000000024", "2.2.0", right,         "Y", "Y"],
   ["challenge",           "4000002000000024", "2.2.0", wrong,         "N", "N"],
   ["challenge",           "4000002000000024", "2.2.0", { code: "" },  "N", "N"],
@@ -148,18 +153,18 @@ test("a result is not given to a server that the directory's authority does not 
 
 test("a challenge that nobody asked for is told in a sentence", async () => {
   const { acsUrl, creq, transactionId } = await askForChallenge(server, "4000002000000024");
-  const known: Message = JSON.parse(String(unpackForm(creq)));
+  const known: Emv3dsMessage = JSON.parse(String(decodeFormValue(creq)));
 
   const foreign = { ...known, acsTransID: randomUUID() };
   const mixed = { ...known, threeDSServerTransID: randomUUID() };
   for (const other of [foreign, mixed]) {
-    const page = await post(acsUrl, { creq: packForm(other) });
+    const page = await post(acsUrl, { creq: encodeFormValue(other) });
     assert.equal(page.status, 404);
     assert.match(page.html, /knows of no such payment/);
   }
   assert.equal((await post(`${acsUrl}/answer`, { acsTransID: transactionId })).status, 404);
   assert.equal((await post(`${acsUrl}/answer`, {})).status, 404);
-  for (const odd of ["", "no base64!", packForm("{}"), packForm("[")]) {
+  for (const odd of ["", "no base64!", encodeFormValue("{}"), encodeFormValue("[")]) {
     assert.equal((await post(acsUrl, { creq: odd })).status, 400, odd);
   }
 });

@@ -4,12 +4,12 @@
  * its page is opened or answered.
  */
 import {
-  type Message,
+  decodeFormValue,
+  type Emv3dsMessage,
+  encodeFormValue,
   MessageFault,
-  packForm,
   readMessage,
   textOf,
-  unpackForm,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { ThreeDsMessages } from "../threeds-messages.ts";
@@ -24,7 +24,7 @@ export type ChallengeDesk = {
   readonly challenges: Transactions<Challenge>;
   readonly messages: ThreeDsMessages;
   /** Done when the 3DS Server has answered, or will not. */
-  readonly deliverResult: (rreq: Message, url: string) => Promise<void>;
+  readonly deliverResult: (rreq: Emv3dsMessage, url: string) => Promise<void>;
   /** Forgotten when the bank stops. */
   readonly later: (afterMs: number, act: () => void) => void;
 };
@@ -67,8 +67,8 @@ export async function answerChallenge(form: Form, desk: ChallengeDesk): Promise<
 const unknown = makeRefusalPage(404, "The bank knows of no such payment, or it was too long ago.");
 
 /** Both spellings of base64, and whatever else the codec forgives. */
-function readCReq(packed: string): Message | undefined {
-  const text = unpackForm(packed);
+function readCReq(packed: string): Emv3dsMessage | undefined {
+  const text = decodeFormValue(packed);
   if (text instanceof MessageFault) return undefined;
   const creq = readMessage(text, { types: ["CReq"] });
   return creq instanceof MessageFault ? undefined : creq;
@@ -89,10 +89,10 @@ async function decide(challenge: Challenge, ending: Ending, desk: ChallengeDesk)
   const cres = makeCRes(challenge, ending);
   const transactionId = challenge.threeDSServerTransID;
   desk.messages.record({ direction: "sent", type: "CRes", transactionId, fields: cres });
-  return packForm(writeMessage(cres));
+  return encodeFormValue(writeMessage(cres));
 }
 
-function makeRReq(challenge: Challenge, { status, isCancelled }: Ending): Message {
+function makeRReq(challenge: Challenge, { status, isCancelled }: Ending): Emv3dsMessage {
   return {
     messageType: "RReq",
     messageVersion: challenge.version,
@@ -108,7 +108,7 @@ function makeRReq(challenge: Challenge, { status, isCancelled }: Ending): Messag
   };
 }
 
-function makeCRes(challenge: Challenge, { told }: Ending): Message {
+function makeCRes(challenge: Challenge, { told }: Ending): Emv3dsMessage {
   return {
     messageType: "CRes",
     messageVersion: challenge.version,

@@ -1,11 +1,11 @@
 /** The 3DS Method: a page in a hidden frame that tells whoever opened it that it has run. */
-import { MessageFault, packMethodData, readMethodData } from "@tollgate/protocols/emv3ds";
+import { decodeMethodData, encodeMethodData, MessageFault } from "@tollgate/protocols/emv3ds";
 import type { ThreeDsMessages } from "../threeds-messages.ts";
 import type { Page } from "./pages/page.ts";
 import { makeForwardPage, makeRefusalPage } from "./pages/passing-pages.ts";
 
 export function runMethod(form: URLSearchParams, messages: ThreeDsMessages): Page {
-  const asked = readMethodData(form.get("threeDSMethodData") ?? "", { allowHttp: true });
+  const asked = decodeMethodData(form.get("threeDSMethodData") ?? "", { allowHttp: true });
   if (asked instanceof MessageFault || asked.threeDSMethodNotificationURL === undefined) {
     return makeRefusalPage(400, "This is no request for the 3DS Method.");
   }
@@ -14,6 +14,6 @@ export function runMethod(form: URLSearchParams, messages: ThreeDsMessages): Pag
   const transactionId = threeDSServerTransID;
   messages.record({ direction: "received", type, transactionId, fields: asked });
   return makeForwardPage("Looking at this browser", threeDSMethodNotificationURL, {
-    threeDSMethodData: packMethodData({ threeDSServerTransID }),
+    threeDSMethodData: encodeMethodData({ threeDSServerTransID }),
   });
 }

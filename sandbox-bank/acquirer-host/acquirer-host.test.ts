@@ -1,7 +1,7 @@
 /** The host's dialect beyond the catalogue: links, forms, captures, reversals, broken input. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { encode, frame, iso87Ascii, type Message } from "@tollgate/protocols/iso8583";
+import { encode, frame, type IsoMessage, iso87Ascii } from "@tollgate/protocols/iso8583";
 import { Random } from "../random.ts";
 import { booked, startTestBank } from "../testing/bank-for-tests.ts";
 import { charge, echo, follow, GatewayLine, network } from "../testing/gateway-line.ts";
@@ -55,7 +55,7 @@ test("a charge that no card could make good is refused with the reason", async (
   const line = await signOn(t);
   const { 4: _amount, ...withoutAmount } = charge().fields;
   // biome-ignore format: a table
-  const rows: readonly (readonly [string, Message])[] = [
+  const rows: readonly (readonly [string, IsoMessage])[] = [
     ["14", charge({ card: "4111111111111112" })],
     ["54", charge({ more: { 14: "2001" } })],
     ["12", charge({ more: { 3: "200000" } })],
@@ -105,7 +105,7 @@ test("a capture needs an authorisation that holds the money", async (t) => {
   const reference = authorisation.fields[37] ?? "";
 
   // biome-ignore format: a table
-  const rows: readonly (readonly [string, Message])[] = [
+  const rows: readonly (readonly [string, IsoMessage])[] = [
     ["13", follow("0220", authorisation, { amount: 1_001 })],
     ["13", follow("0220", authorisation, { amount: 0 })],
     ["13", follow("0220", cancelled)],

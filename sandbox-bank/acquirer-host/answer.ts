@@ -2,7 +2,7 @@
  * Makes the answer to a request: what it echoes, when the host made it, and its response code.
  * The card number is never echoed.
  */
-import { type Message, responseMti } from "@tollgate/protocols/iso8583";
+import { type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Desk, Line } from "./desk.ts";
 import type { ApprovalNumbers } from "./numbers.ts";
 
@@ -34,7 +34,7 @@ const texts: ReadonlyMap<string, string> = new Map([
 
 type Fields = { [field: number]: string };
 
-export function makeAnswer(request: Message, code: string, desk: Desk): Message {
+export function makeAnswer(request: IsoMessage, code: string, desk: Desk): IsoMessage {
   return { mti: responseMti(request.mti), fields: makeFields(request, code, desk) };
 }
 
@@ -47,10 +47,10 @@ export type Approval = {
 
 /** An approval has numbers of its own; `more` are fields that this one carries besides. */
 export function makeApproval(
-  request: Message,
+  request: IsoMessage,
   { desk, line, numbers }: Approval,
   more?: Fields,
-): Message {
+): IsoMessage {
   const fields = makeFields(request, more?.[39] ?? "00", desk);
   fields[38] = numbers.approvalCode;
   fields[62] = line.dialect.writeNetworkId(numbers.networkTransactionId);
@@ -59,13 +59,13 @@ export function makeApproval(
 }
 
 /** Sends the answer after the bank's latency, and after `afterMs` more where a card is slow. */
-export function deliver(answer: Message, line: Line, desk: Desk, afterMs = 0): void {
+export function deliver(answer: IsoMessage, line: Line, desk: Desk, afterMs = 0): void {
   const delayMs = desk.switches.nextLatencyMs() + afterMs;
   if (delayMs === 0) line.answer(answer);
   else setTimeout(() => line.answer(answer), delayMs).unref();
 }
 
-function makeFields(request: Message, code: string, desk: Desk): Fields {
+function makeFields(request: IsoMessage, code: string, desk: Desk): Fields {
   const { time, date } = desk.clock.now();
   const fields: Fields = {};
   for (const field of echoed) {

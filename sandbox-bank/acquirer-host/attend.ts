@@ -1,5 +1,5 @@
 /** From a decoded request to whoever answers it, by message type. */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { makeAttendCharge } from "./authorisation.ts";
 import { makeAttendCapture } from "./capture.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
@@ -24,7 +24,7 @@ export function makeAttend(desk: Desk): Attend {
     ["0600", inquiry],
   ]);
 
-  return function attend(request: Message, line: Line): void {
+  return function attend(request: IsoMessage, line: Line): void {
     const answerer = byMti.get(request.mti);
     const isUnknown = answerer === inquiry && !line.dialect.answersInquiries;
     if (answerer === undefined || isUnknown)

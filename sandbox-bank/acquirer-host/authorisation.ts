@@ -3,7 +3,7 @@
  * like one and moves nothing. Every charge that is accepted is booked as it comes, even under a
  * reference seen before: the books must show a gateway's mistake, not hide it.
  */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { nameCurrency, parseAmount } from "../money.ts";
 import { findScenario, type Outcome, type Scenario } from "../scenarios.ts";
 import { deliver, makeAnswer, makeApproval } from "./answer.ts";
@@ -12,7 +12,7 @@ import type { Attend, Desk, Line } from "./desk.ts";
 import type { Remarks } from "./host-dialect.ts";
 
 type Charge = {
-  readonly request: Message;
+  readonly request: IsoMessage;
   readonly reference: string;
   readonly amount: bigint;
   readonly currency: string;
@@ -27,7 +27,7 @@ const loyalty: Remarks = {
 };
 
 export function makeAttendCharge(desk: Desk): Attend {
-  return function attendCharge(request: Message, line: Line): void {
+  return function attendCharge(request: IsoMessage, line: Line): void {
     const { 2: card, 11: trace, 37: reference, 49: currency } = request.fields;
     const amount = parseAmount(request.fields[4]);
     if (!card || !trace || !reference || !currency || amount === undefined) {
@@ -82,13 +82,13 @@ function carryOut(outcome: Outcome, charge: Charge, line: Line, desk: Desk): voi
   }
 }
 
-function approve(charge: Charge, line: Line, desk: Desk, more?: Message["fields"]): Message {
+function approve(charge: Charge, line: Line, desk: Desk, more?: IsoMessage["fields"]): IsoMessage {
   book(charge, desk);
   const numbers = desk.numbers.next(charge.reference);
   return makeApproval(charge.request, { desk, line, numbers }, more);
 }
 
-function approveHalf(charge: Charge, line: Line, desk: Desk): Message {
+function approveHalf(charge: Charge, line: Line, desk: Desk): IsoMessage {
   // There is no half of nothing: a verification is approved as it is.
   if (isVerification(charge.request)) return approve(charge, line, desk);
   const half = charge.amount / 2n;
@@ -97,7 +97,7 @@ function approveHalf(charge: Charge, line: Line, desk: Desk): Message {
   return approve({ ...charge, amount: half }, line, desk, part);
 }
 
-function deliverTwice(answer: Message, line: Line, desk: Desk): void {
+function deliverTwice(answer: IsoMessage, line: Line, desk: Desk): void {
   deliver(answer, line, desk);
   deliver(answer, line, desk);
 }
@@ -107,7 +107,7 @@ function decline(
   { code, explained }: { readonly code: string; readonly explained?: string },
   line: Line,
   desk: Desk,
-): Message {
+): IsoMessage {
   const answer = makeAnswer(request, code, desk);
   if (explained === undefined) return answer;
   const explanation = line.dialect.writeRemarks({ explanation: explained });

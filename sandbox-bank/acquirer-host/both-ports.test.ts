@@ -1,7 +1,7 @@
 /** What the host does alike on both of its ports, whatever the dialect. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { booked, startTestBank } from "../testing/bank-for-tests.ts";
 import { charge, echo, follow, GatewayLine } from "../testing/gateway-line.ts";
 import { asciiSpeech, binarySpeech, speeches } from "../testing/speech.ts";
@@ -59,7 +59,7 @@ for (const speech of speeches) {
   test(`only a verification is for nothing, and it is for nothing only, ${speech.name}`, async (t) => {
     const line = await signOn(t, speech);
     // biome-ignore format: a table
-    const rows: readonly (readonly [string, Message])[] = [
+    const rows: readonly (readonly [string, IsoMessage])[] = [
       ["13", line.charge({ amount: 0 })],
       ["13", line.charge({ amount: 0, mti: "0100" })],
       ["13", line.charge({ ...verification, amount: 1 })],

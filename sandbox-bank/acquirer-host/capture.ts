@@ -2,7 +2,7 @@
  * Capture advices (0220): money of an earlier authorisation, named by its reference. A repeat
  * (0221) of what is booked is accepted and not booked again; a new 0220 is always a new capture.
  */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { isOtherCurrency, parseAmount } from "../money.ts";
 import { findScenarioNamed } from "../scenarios.ts";
 import { deliver, makeAnswer } from "./answer.ts";
@@ -10,7 +10,7 @@ import { isAnswerLost } from "./decision.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
 
 export function makeAttendCapture(desk: Desk): Attend {
-  return function attendCapture(request: Message, line: Line): void {
+  return function attendCapture(request: IsoMessage, line: Line): void {
     const code = capture(request, desk);
     if (code === "00" && isAnswerLost(desk.switches)) return;
     deliver(makeAnswer(request, code, desk), line, desk);
@@ -18,7 +18,7 @@ export function makeAttendCapture(desk: Desk): Attend {
 }
 
 /** Books the capture where it can be; gives the response code. */
-function capture(request: Message, { ledger }: Desk): string {
+function capture(request: IsoMessage, { ledger }: Desk): string {
   const { 11: trace, 37: reference } = request.fields;
   const amount = parseAmount(request.fields[4]);
   if (amount === undefined || !trace || !reference) return "30";

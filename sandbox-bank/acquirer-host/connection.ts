@@ -10,7 +10,7 @@ import {
   FrameFault,
   FrameReader,
   frame,
-  type Message,
+  type IsoMessage,
 } from "@tollgate/protocols/iso8583";
 import type { Arrivals } from "../arrivals.ts";
 import type { BankClock } from "../bank-clock.ts";
@@ -54,7 +54,7 @@ export class Connection implements Line {
     return this.#socket.writable;
   }
 
-  answer(message: Message): void {
+  answer(message: IsoMessage): void {
     if (!this.isOpen()) return;
     this.#send(message.fields[37] ?? "", encode(this.dialect.specification, message));
   }
@@ -94,7 +94,7 @@ export class Connection implements Line {
     this.#attend(request);
   }
 
-  #attend(request: Message): void {
+  #attend(request: IsoMessage): void {
     try {
       this.#surroundings.attend(request, this);
     } catch (error) {

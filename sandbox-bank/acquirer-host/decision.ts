@@ -2,7 +2,7 @@
  * Decides what becomes of a charge: its form first, then its card's row of the catalogue, then the
  * whole-bank shares, which touch only what would be plainly approved.
  */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { AuthenticationValues } from "../issuer/authentication-values.ts";
 import { eciFor } from "../issuer/networks.ts";
 import {
@@ -21,7 +21,7 @@ const silence: Outcome = { kind: "book-in-silence" };
 const doNotHonour: Outcome = { kind: "decline", code: "05" };
 
 export type Asked = {
-  readonly request: Message;
+  readonly request: IsoMessage;
   readonly card: string;
   readonly amount: bigint;
   readonly month: string;
@@ -48,7 +48,7 @@ export function decide(
 }
 
 /** Condition 51: is the card good? It asks for no money and gets none. */
-export function isVerification({ fields }: Message): boolean {
+export function isVerification({ fields }: IsoMessage): boolean {
   return fields[25] === "51";
 }
 
@@ -106,7 +106,7 @@ function isAuthenticated(card: string, proof: Proof, values: AuthenticationValue
 }
 
 /** Entry mode 10: the card was on file. */
-function isRecurrent(request: Message): boolean {
+function isRecurrent(request: IsoMessage): boolean {
   return request.fields[22]?.startsWith("10") === true;
 }
 

@@ -1,5 +1,5 @@
 /** What the host's answers are made with, and the connection as those who answer see it. */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { BankClock } from "../bank-clock.ts";
 import type { AuthenticationValues } from "../issuer/authentication-values.ts";
 import type { Ledger } from "../ledger.ts";
@@ -21,9 +21,9 @@ export type Line = {
   readonly dialect: HostDialect;
   signedOn: boolean;
   isOpen(): boolean;
-  answer(message: Message): void;
+  answer(message: IsoMessage): void;
   answerGarbage(reference: string): void;
   close(reason: string): void;
 };
 
-export type Attend = (request: Message, line: Line) => void;
+export type Attend = (request: IsoMessage, line: Line) => void;

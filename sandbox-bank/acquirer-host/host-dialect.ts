@@ -2,14 +2,14 @@
  * What the host must know of the dialect that a gateway speaks to it: everything else is decided
  * alike for all of them, from fields that have one meaning in every dialect.
  */
-import type { Fields, Framing, Specification } from "@tollgate/protocols/iso8583";
+import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 
 export type HostDialect = {
   readonly specification: Specification;
   readonly framing: Framing;
   readonly answersInquiries: boolean;
   /** Nothing when the private fields cannot be read. */
-  readonly readProof: (fields: Fields) => Proof | undefined;
+  readonly readProof: (fields: IsoFields) => Proof | undefined;
   /** Field 62 of an approval. */
   readonly writeNetworkId: (networkId: string) => string;
   /** Field 63 of an answer. */

@@ -2,18 +2,18 @@
  * Inquiries (0600): what became of a charge, truthfully from the books. What is held back is not
  * booked yet, so the host does not know it. An inquiry is always answered: doubt must have an end.
  */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { numberCurrency } from "../money.ts";
 import { deliver, makeAnswer, makeApproval } from "./answer.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
 
 export function makeAttendInquiry(desk: Desk): Attend {
-  return function attendInquiry(request: Message, line: Line): void {
+  return function attendInquiry(request: IsoMessage, line: Line): void {
     deliver(inquire(request, line, desk), line, desk);
   };
 }
 
-function inquire(request: Message, line: Line, desk: Desk): Message {
+function inquire(request: IsoMessage, line: Line, desk: Desk): IsoMessage {
   const { 11: trace, 37: reference } = request.fields;
   if (!trace || !reference) return makeAnswer(request, "30", desk);
   const standing = desk.ledger.findStanding(reference);

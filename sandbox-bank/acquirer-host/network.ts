@@ -1,10 +1,10 @@
 /** Network messages (0800): sign-on, sign-off and echo, named by field 70. */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { makeAnswer } from "./answer.ts";
 import type { Attend, Desk, Line } from "./desk.ts";
 
 export function makeAttendNetwork(desk: Desk): Attend {
-  return function attendNetwork(request: Message, line: Line): void {
+  return function attendNetwork(request: IsoMessage, line: Line): void {
     const code = codeFor(request.fields[70], line, desk);
     line.answer(makeAnswer(request, code, desk));
   };

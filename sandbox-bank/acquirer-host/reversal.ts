@@ -4,7 +4,7 @@
  * left to do: it is accepted and booked once. An advice settles doubt, so its answer is never lost
  * by chance.
  */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { isOtherCurrency, parseAmount } from "../money.ts";
 import { findScenarioNamed, type LaterRule } from "../scenarios.ts";
 import { deliver, makeAnswer } from "./answer.ts";
@@ -14,7 +14,7 @@ import type { Attend, Desk, Line } from "./desk.ts";
 export function makeAttendReversal(desk: Desk): Attend {
   const unanswered = new Map<string, number>();
 
-  return function attendReversal(request: Message, line: Line): void {
+  return function attendReversal(request: IsoMessage, line: Line): void {
     const reference = request.fields[37];
     if (!reference || !request.fields[11]) {
       deliver(makeAnswer(request, "30", desk), line, desk);
@@ -34,13 +34,13 @@ export function makeAttendReversal(desk: Desk): Attend {
 }
 
 /** A request, which may be refused; an advice tells what has happened already. */
-function isReturn({ mti }: Message): boolean {
+function isReturn({ mti }: IsoMessage): boolean {
   return mti === "0400" || mti === "0401";
 }
 
 /** Books the reversal where it can be; gives the response code. */
 function reverse(
-  request: Message,
+  request: IsoMessage,
   reference: string,
   { ledger }: Desk,
   later: LaterRule | undefined,

@@ -3,12 +3,12 @@
  * are left out, so that any card somebody tries is authenticated by the sandbox.
  */
 import { createHash } from "node:crypto";
-import type { Version } from "@tollgate/protocols/emv3ds";
+import type { ProtocolVersion } from "@tollgate/protocols/emv3ds";
 
 export type Range = {
   readonly start: string;
   readonly end: string;
-  readonly version: Version;
+  readonly version: ProtocolVersion;
   readonly hasMethod: boolean;
 };
 
@@ -39,7 +39,7 @@ export function isInRange102(card: string): boolean {
 }
 
 /** `cardRangeData` of a PRes, in the shape of its version. */
-export function writeCardRanges(version: Version, methodUrl: string): readonly object[] {
+export function writeCardRanges(version: ProtocolVersion, methodUrl: string): readonly object[] {
   return ranges.map((each) =>
     version === "2.3.1" ? writeLaterShape(each, methodUrl) : writeShape(version, each, methodUrl),
   );
@@ -53,7 +53,7 @@ export function serialNumberOf(methodUrl: string): string {
     .slice(0, 16);
 }
 
-function writeShape(version: Version, each: Range, methodUrl: string): object {
+function writeShape(version: ProtocolVersion, each: Range, methodUrl: string): object {
   return {
     startRange: each.start,
     endRange: each.end,
@@ -82,7 +82,7 @@ function writeLaterShape(each: Range, methodUrl: string): object {
   };
 }
 
-function range(first: string, last: string, version: Version, hasMethod: boolean): Range {
+function range(first: string, last: string, version: ProtocolVersion, hasMethod: boolean): Range {
   return { ...spanOf(first, last), version, hasMethod };
 }
 

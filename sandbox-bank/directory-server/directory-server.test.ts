@@ -5,7 +5,7 @@ import { Agent } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { coversCard, readCardRanges, versions } from "@tollgate/protocols/emv3ds";
+import { coversCard, protocolVersions, readCardRanges } from "@tollgate/protocols/emv3ds";
 import { openIdentities } from "../certificates/identities.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import { makeAReq, makePReq } from "../testing/requests.ts";
@@ -48,7 +48,7 @@ test("what is no 3-D Secure at all is refused by HTTP", async () => {
   );
 });
 
-for (const version of versions) {
+for (const version of protocolVersions) {
   test(`the card ranges of ${version} hold every card but two ranges`, async () => {
     const pres = await server.ask(makePReq(version));
     assert.equal(pres.messageVersion, version);

@@ -4,15 +4,15 @@
  */
 import { randomUUID } from "node:crypto";
 import {
-  isVersion,
-  type Message,
+  type Emv3dsMessage,
+  isProtocolVersion,
   MessageFault,
   makeErro,
+  type ProtocolVersion,
+  protocolVersions,
   type Received,
   readMessage,
   textOf,
-  type Version,
-  versions,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { ThreeDsMessages } from "../threeds-messages.ts";
@@ -21,7 +21,7 @@ import { findRange, serialNumberOf, writeCardRanges } from "./card-ranges.ts";
 export type EmvDesk = {
   readonly messages: ThreeDsMessages;
   /** The ACS; it answers nothing when it stays silent. */
-  readonly authenticate: (areq: Message) => Message | MessageFault | undefined;
+  readonly authenticate: (areq: Emv3dsMessage) => Emv3dsMessage | MessageFault | undefined;
   readonly methodUrl: () => string;
   readonly ownUrl: () => string;
 };
@@ -31,7 +31,7 @@ export type Answer = { readonly text: string } | "nothing" | "silence";
 
 export const directoryReference = "TOLLGATE-SANDBOX-DS";
 
-const newest: Version = "2.3.1";
+const newest: ProtocolVersion = "2.3.1";
 
 export function answerEmv(text: string, desk: EmvDesk): Answer {
   const request = readMessage(text, { types: ["PReq", "AReq", "Erro"], allowHttp: true });
@@ -46,12 +46,12 @@ export function answerEmv(text: string, desk: EmvDesk): Answer {
   return passToAcs(request, desk);
 }
 
-function prepare(preq: Message, { methodUrl }: EmvDesk): Message {
+function prepare(preq: Emv3dsMessage, { methodUrl }: EmvDesk): Emv3dsMessage {
   const { messageVersion } = preq;
   const version = versionOf(messageVersion);
   const serialNum = serialNumberOf(methodUrl());
   const isCurrent = textOf(preq, "serialNum") === serialNum;
-  const span = { dsStartProtocolVersion: versions[0], dsEndProtocolVersion: newest };
+  const span = { dsStartProtocolVersion: protocolVersions[0], dsEndProtocolVersion: newest };
   return {
     messageType: "PRes",
     messageVersion,
@@ -64,8 +64,8 @@ function prepare(preq: Message, { methodUrl }: EmvDesk): Message {
   };
 }
 
-function passToAcs(areq: Message, desk: EmvDesk): Answer {
-  const passed: Message = {
+function passToAcs(areq: Emv3dsMessage, desk: EmvDesk): Answer {
+  const passed: Emv3dsMessage = {
     ...areq,
     dsTransID: randomUUID(),
     dsReferenceNumber: directoryReference,
@@ -78,7 +78,7 @@ function passToAcs(areq: Message, desk: EmvDesk): Answer {
 }
 
 /** What the codec cannot know: who takes part, and that results need a connection to trust. */
-function findFault(areq: Message): MessageFault | undefined {
+function findFault(areq: Emv3dsMessage): MessageFault | undefined {
   const range = findRange(textOf(areq, "acctNumber") ?? "");
   if (range === undefined) return new MessageFault("305", ["acctNumber"]);
   if (range.version !== areq.messageVersion) return new MessageFault("102", [], range.version);
@@ -86,7 +86,7 @@ function findFault(areq: Message): MessageFault | undefined {
   return isSecret ? undefined : new MessageFault("203", ["threeDSServerURL"]);
 }
 
-function tell(areq: Message): Received {
+function tell(areq: Emv3dsMessage): Received {
   const { messageType, messageVersion } = areq;
   const threeDSServerTransID = textOf(areq, "threeDSServerTransID") ?? "";
   const dsTransID = textOf(areq, "dsTransID") ?? "";
@@ -98,7 +98,7 @@ function refuse(fault: MessageFault, desk: EmvDesk): Answer {
   return send(makeErro(fault, { component: "D", version }), undefined, desk);
 }
 
-function send(message: Message, request: Message | undefined, desk: EmvDesk): Answer {
+function send(message: Emv3dsMessage, request: Emv3dsMessage | undefined, desk: EmvDesk): Answer {
   const text = writeMessage(message, {
     allowHttp: true,
     ...(request === undefined ? {} : { request }),
@@ -107,7 +107,7 @@ function send(message: Message, request: Message | undefined, desk: EmvDesk): An
   return { text };
 }
 
-function note(direction: "received" | "sent", message: Message, { messages }: EmvDesk): void {
+function note(direction: "received" | "sent", message: Emv3dsMessage, { messages }: EmvDesk): void {
   const transactionId = textOf(message, "threeDSServerTransID") ?? "";
   messages.record({ direction, type: message.messageType, transactionId, fields: message });
 }
@@ -118,6 +118,6 @@ function noteUnread(received: Received, { messages }: EmvDesk): void {
   messages.record({ direction: "received", type, transactionId, fields: { ...received } });
 }
 
-function versionOf(text: string | undefined): Version {
-  return isVersion(text) ? text : newest;
+function versionOf(text: string | undefined): ProtocolVersion {
+  return isProtocolVersion(text) ? text : newest;
 }

@@ -5,7 +5,7 @@
  */
 import { Agent, request } from "node:https";
 import {
-  type Message,
+  type Emv3dsMessage,
   MessageFault,
   readMessage,
   textOf,
@@ -42,7 +42,7 @@ export class ResultMessenger {
   }
 
   /** Done when the RRes is there, or when it is certain that none will come. Never throws. */
-  async deliver(rreq: Message, url: string): Promise<void> {
+  async deliver(rreq: Emv3dsMessage, url: string): Promise<void> {
     const { log, messages } = this.#surroundings;
     const transactionId = textOf(rreq, "threeDSServerTransID") ?? "";
     const text = writeMessage(rreq);

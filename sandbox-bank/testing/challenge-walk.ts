@@ -1,12 +1,12 @@
 /** A challenge from AReq to the last form, as gateway and browser walk it in the bank's tests. */
 import assert from "node:assert/strict";
 import {
-  type Message,
+  decodeFormValue,
+  type Emv3dsMessage,
+  encodeFormValue,
   MessageFault,
-  packForm,
+  type ProtocolVersion,
   readMessage,
-  unpackForm,
-  type Version,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import { type BrowserPage, type Form, post } from "./browser.ts";
@@ -22,18 +22,23 @@ export type Asked = {
 export async function askForChallenge(
   server: ThreeDsServer,
   card: string,
-  version: Version = "2.2.0",
+  version: ProtocolVersion = "2.2.0",
   more: object = {},
 ): Promise<Asked> {
   const ares = await server.ask(makeAReq(card, server.resultUrl, version, more));
   assert.equal(ares["transStatus"], "C");
   const { messageVersion, threeDSServerTransID, acsTransID, acsURL } = ares;
   const ids = { threeDSServerTransID, acsTransID };
-  const creq: Message = { messageType: "CReq", messageVersion, ...ids, challengeWindowSize: "05" };
+  const creq: Emv3dsMessage = {
+    messageType: "CReq",
+    messageVersion,
+    ...ids,
+    challengeWindowSize: "05",
+  };
   return {
     transactionId: String(threeDSServerTransID),
     acsUrl: String(acsURL),
-    creq: packForm(writeMessage(creq)),
+    creq: encodeFormValue(writeMessage(creq)),
   };
 }
 
@@ -61,8 +66,8 @@ export function formOf({ status, html, forms: [form] }: BrowserPage): Form {
   return form ?? assert.fail(`no form in:\n${html}`);
 }
 
-export function readCRes(form: Form): Message {
-  const text = unpackForm(form.fields["cres"] ?? "");
+export function readCRes(form: Form): Emv3dsMessage {
+  const text = decodeFormValue(form.fields["cres"] ?? "");
   const cres = text instanceof MessageFault ? text : readMessage(text, { types: ["CRes"] });
   return cres instanceof MessageFault ? assert.fail(`${cres.code} ${cres.detail}`) : cres;
 }

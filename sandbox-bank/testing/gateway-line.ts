@@ -11,11 +11,11 @@ import {
   FrameFault,
   FrameReader,
   frame,
-  type Message,
+  type IsoMessage,
 } from "@tollgate/protocols/iso8583";
 import { asciiSpeech, type Speech } from "./speech.ts";
 
-export type Received = Message | DecodeFault;
+export type Received = IsoMessage | DecodeFault;
 
 export class GatewayLine {
   readonly closed: Promise<unknown>;
@@ -48,11 +48,11 @@ export class GatewayLine {
   }
 
   /** A charge as this line speaks. */
-  charge(options: ChargeFields = {}): Message {
+  charge(options: ChargeFields = {}): IsoMessage {
     return charge({ speech: this.speech, ...options });
   }
 
-  send(...messages: readonly Message[]): void {
+  send(...messages: readonly IsoMessage[]): void {
     const { specification } = this.speech;
     this.sendBytes(...messages.map((message) => frame("binary-2", encode(specification, message))));
   }
@@ -61,13 +61,13 @@ export class GatewayLine {
     this.#socket.write(Buffer.concat(bytes));
   }
 
-  async ask(message: Message): Promise<Message> {
+  async ask(message: IsoMessage): Promise<IsoMessage> {
     this.send(message);
     return this.answer();
   }
 
   /** The next answer, which must be a message. */
-  async answer(): Promise<Message> {
+  async answer(): Promise<IsoMessage> {
     const received = await this.next();
     if (received instanceof DecodeFault) throw new Error("the host answered no message");
     return received;
@@ -103,7 +103,7 @@ export function nextReference(): string {
   return `T${String(references).padStart(11, "0")}`;
 }
 
-export function network(code: "001" | "002" | "301"): Message {
+export function network(code: "001" | "002" | "301"): IsoMessage {
   return { mti: "0800", fields: { 7: "1115023900", 11: nextTrace(), 70: code } };
 }
 
@@ -118,10 +118,10 @@ export type ChargeFields = {
   readonly eci?: string;
   readonly cavv?: string;
   readonly speech?: Speech;
-  readonly more?: Message["fields"];
+  readonly more?: IsoMessage["fields"];
 };
 
-export function charge(options: ChargeFields = {}): Message {
+export function charge(options: ChargeFields = {}): IsoMessage {
   const { card = "4000001000000018", amount = 1_000, mti = "0200" } = options;
   const { cvv = "123", eci, cavv, speech = asciiSpeech } = options;
   const fields = {
@@ -144,9 +144,9 @@ export function charge(options: ChargeFields = {}): Message {
 /** A capture or a reversal of a charge; `remaining` makes a reversal a partial one. */
 export function follow(
   mti: "0220" | "0221" | "0400" | "0401" | "0420" | "0421",
-  original: Message,
+  original: IsoMessage,
   { amount, remaining }: { readonly amount?: number; readonly remaining?: number } = {},
-): Message {
+): IsoMessage {
   const { 3: code = "", 4: charged = "", 37: reference = "", 49: currency = "" } = original.fields;
   const replaced = remaining === undefined ? {} : { 95: digits(remaining).padEnd(42, "0") };
   const fields = {
@@ -161,7 +161,7 @@ export function follow(
 }
 
 /** Asks what became of a charge. */
-export function inquire(original: Message): Message {
+export function inquire(original: IsoMessage): IsoMessage {
   const { 37: reference = "" } = original.fields;
   return { mti: "0600", fields: { 7: "1115023930", 11: nextTrace(), 37: reference } };
 }

@@ -1,11 +1,11 @@
 /** Requests as a gateway writes them, for the bank's own tests. */
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Message, Version } from "@tollgate/protocols/emv3ds";
+import type { Emv3dsMessage, ProtocolVersion } from "@tollgate/protocols/emv3ds";
 import type { PaReq } from "@tollgate/protocols/threeds102";
 
 export const notificationUrl = "https://merchant.example/3ds/notify?order=1";
 
-export function makePReq(version: Version, more: object = {}): Message {
+export function makePReq(version: ProtocolVersion, more: object = {}): Emv3dsMessage {
   return {
     messageType: "PReq",
     messageVersion: version,
@@ -19,9 +19,9 @@ export function makePReq(version: Version, more: object = {}): Message {
 export function makeAReq(
   acctNumber: string,
   threeDSServerURL: string,
-  version: Version = "2.2.0",
+  version: ProtocolVersion = "2.2.0",
   more: object = {},
-): Message {
+): Emv3dsMessage {
   return {
     messageType: "AReq",
     messageVersion: version,

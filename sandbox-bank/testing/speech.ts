@@ -1,6 +1,6 @@
 /** The two dialects of the host from a gateway's side, as far as they differ. */
 import {
-  type Fields,
+  type IsoFields,
   iso87Ascii,
   iso87Bitmapped,
   type Specification,
@@ -14,9 +14,9 @@ export type Speech = {
   readonly name: string;
   readonly specification: Specification;
   readonly portOf: (bank: Bank) => number;
-  readonly writeProof: (proof: Proof) => Fields;
+  readonly writeProof: (proof: Proof) => IsoFields;
   /** A field that the codec takes and the dialect does not. */
-  readonly unreadable: Fields;
+  readonly unreadable: IsoFields;
   /** Field 62 of an approval; field 63 of the cards that have words in theirs. */
   readonly networkId: RegExp;
   readonly loyalty: string;

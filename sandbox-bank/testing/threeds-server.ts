@@ -7,7 +7,12 @@ import { readFile } from "node:fs/promises";
 import { Agent, createServer, request } from "node:https";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
-import { type Message, MessageFault, readMessage, writeMessage } from "@tollgate/protocols/emv3ds";
+import {
+  type Emv3dsMessage,
+  MessageFault,
+  readMessage,
+  writeMessage,
+} from "@tollgate/protocols/emv3ds";
 import type { Bank } from "../bank.ts";
 
 export type Answered = {
@@ -26,13 +31,13 @@ export type Sending = {
 export type ThreeDsServer = {
   /** Where the directory sends results. */
   readonly resultUrl: string;
-  readonly results: readonly Message[];
+  readonly results: readonly Emv3dsMessage[];
   /** Answers the next result with this instead of an RRes; `undefined` drops the connection. */
   answerNext(body: string | undefined): void;
   /** Posts to a path of the directory server. */
   post(path: string, body: string, sending?: Sending): Promise<Answered>;
   /** What the directory server answers to a message. */
-  ask(message: object): Promise<Message>;
+  ask(message: object): Promise<Emv3dsMessage>;
 };
 
 type Cleanup = { after(clean: () => Promise<void>): void };
@@ -44,7 +49,7 @@ export async function startThreeDsServer(t: Cleanup, bank: Bank): Promise<ThreeD
     ),
   );
   const agent = new Agent({ ca, cert, key });
-  const results: Message[] = [];
+  const results: Emv3dsMessage[] = [];
   const instead: (string | undefined)[] = [];
 
   const tls = { ca, cert, key, requestCert: true, rejectUnauthorized: true };
@@ -101,7 +106,7 @@ export async function send(url: string, body: string, sending: Sending): Promise
   return promise;
 }
 
-function makeRRes(rreq: Message): Message {
+function makeRRes(rreq: Emv3dsMessage): Emv3dsMessage {
   const { messageVersion, threeDSServerTransID, dsTransID, acsTransID } = rreq;
   const ids = { threeDSServerTransID, dsTransID, acsTransID };
   return { messageType: "RRes", messageVersion, ...ids, resultsStatus: "01" };

@@ -1,10 +1,10 @@
 /** The chapter of the index on OAuth, with one request worked out from its fields to its header. */
 
 import {
-  makeSignedText,
+  makeBaseString,
   normalizeParameters,
   OAuthFault,
-  parseAuthorization,
+  parseOAuthHeader,
 } from "@tollgate/protocols/oauth1";
 import { settings } from "../../gateway/settings.ts";
 import { checksumFields, type Example, signedUrlOf } from "./examples.ts";
@@ -85,9 +85,9 @@ function worked(examples: readonly Example[]): readonly string[] {
   if (example === undefined) throw new Error("No operation answers with a status response.");
   const url = signedUrlOf(example.operation);
   const parameters = example.fields.filter(([name]) => !checksumFields.has(name));
-  const header = parseAuthorization(example.authorization);
+  const header = parseOAuthHeader(example.authorization);
   if (header instanceof OAuthFault) throw new Error(`The example is not signed: ${header.reason}.`);
-  const text = makeSignedText({ method: "POST", url, parameters }, header.parameters);
+  const text = makeBaseString({ method: "POST", url, parameters }, header.parameters);
   if (text instanceof OAuthFault) throw new Error(`The example is not signed: ${text.reason}.`);
   const lines = parameters.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
   return [

@@ -3,7 +3,7 @@
  * is published with them: it protects nothing.
  */
 import { createPrivateKey, createPublicKey } from "node:crypto";
-import { authorize, OAuthFault } from "@tollgate/protocols/oauth1";
+import { OAuthFault, signRequest } from "@tollgate/protocols/oauth1";
 
 export const samplePrivateKeyPem = `-----BEGIN RSA PRIVATE KEY-----
 MIIEpAIBAAKCAQEAkZw9iCkGiwxutYb14DQ815k4iNX6ED4FkqVASATBWnkc8pvv
@@ -51,7 +51,7 @@ export type SampleSigner = {
 
 /** The Authorization header of a sample request. */
 export function authorizeSample(request: SampleRequest, signer: SampleSigner): string {
-  const header = authorize(request, { ...signer, privateKey });
+  const header = signRequest(request, { ...signer, privateKey });
   if (header instanceof OAuthFault) throw new Error(`No sample is signed: ${header.reason}.`);
   return header;
 }

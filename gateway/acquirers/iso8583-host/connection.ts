@@ -11,7 +11,7 @@ import {
   FrameFault,
   FrameReader,
   frame,
-  type Message,
+  type IsoMessage,
 } from "@tollgate/protocols/iso8583";
 import type { Dialect } from "./dialect.ts";
 
@@ -24,7 +24,7 @@ export type Wire = Pick<Dialect, "specification" | "framing">;
 
 export type ConnectionEvents = {
   readonly onOpen: () => void;
-  readonly onMessage: (message: Message) => void;
+  readonly onMessage: (message: IsoMessage) => void;
   /** A frame that is no message; the stream after it is as good as before. */
   readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
   /** Once, and nothing else afterwards. */
@@ -50,7 +50,7 @@ export class Connection {
     this.#socket.on("close", () => this.drop("closed by the host"));
   }
 
-  send(message: Message): void {
+  send(message: IsoMessage): void {
     const { framing, specification } = this.#wire;
     const framed = frame(framing, encode(specification, message));
     if (this.#gathered.length === 0) setImmediate(() => this.#flush());

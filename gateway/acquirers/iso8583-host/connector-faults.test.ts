@@ -1,7 +1,7 @@
 /** The acquirer against a host that misbehaves in ways the sandbox bank does not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { gateKinds } from "../gate.ts";
 import { dialects } from "./dialects/dialects.ts";
 import { makeAttempt } from "./testing/attempts.ts";
@@ -37,7 +37,7 @@ const shown = {
 for (const kind of gateKinds) {
   test(`no card number, no CVV and no CAVV is ever logged, ${kind}`, async (t) => {
     // This host echoes all that it was told, under a trace number that nobody waits for.
-    const echo = (message: Message) => {
+    const echo = (message: IsoMessage) => {
       const answer = accept(message);
       if (message.mti === "0800") return answer;
       return { ...answer, fields: { ...answer.fields, 11: "999999" } };

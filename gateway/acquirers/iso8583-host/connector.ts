@@ -2,7 +2,12 @@
  * An acquirer behind an ISO 8583 host. It never throws and never sends twice; what the answers
  * mean is decided in `read-answer.ts`, how the link lives in `link.ts`.
  */
-import { type DecodeFault, describe, type Message, responseMti } from "@tollgate/protocols/iso8583";
+import {
+  type DecodeFault,
+  describe,
+  type IsoMessage,
+  responseMti,
+} from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
 import type { Acquirer, NotSent, OnLateApproval, Unknown } from "../acquirer.ts";
 import type { GateSettings } from "../gate.ts";
@@ -113,7 +118,7 @@ function makeLink(options: Iso8583Options): Link {
 function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options) {
   const { readAnswer } = makeAnswerReader(dialect);
   const answersToCharges = new Set(charges.map((kind) => responseMti(dialect.mtis[kind].first)));
-  return (message: Message, earlierCode: string | undefined) => {
+  return (message: IsoMessage, earlierCode: string | undefined) => {
     log("unmatched_message", describe(message, dialect.specification));
     const reference = message.fields[37];
     const answer = readAnswer(message.fields, clock.now());
@@ -126,7 +131,7 @@ function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options
   };
 }
 
-type Exchange = (make: () => Message) => Promise<Ending | "not_sent">;
+type Exchange = (make: () => IsoMessage) => Promise<Ending | "not_sent">;
 
 function makeExchange(link: Link, options: Iso8583Options): Exchange {
   const { clock, log, observe } = options;
@@ -142,7 +147,7 @@ function makeExchange(link: Link, options: Iso8583Options): Exchange {
   };
 
   /** Nothing when the message cannot be written; then nothing has left either. */
-  function send(make: () => Message) {
+  function send(make: () => IsoMessage) {
     try {
       const message = make();
       return { mti: message.mti, answer: link.send(message, limit) };

@@ -2,7 +2,7 @@
  * What one host's way of speaking ISO 8583:1987 is made of. A dialect is a table: which message
  * has which field, and how its value is made. A host with other habits is another table.
  */
-import type { Fields, Framing, Specification } from "@tollgate/protocols/iso8583";
+import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 import type { Charge, ChargeKind, Credential, Loyalty } from "../../orders/order.ts";
 import type { Money } from "../../values/money.ts";
 import type { Secret } from "../../values/secret.ts";
@@ -19,9 +19,9 @@ export type Dialect = {
   readonly gateRows: readonly GateRow[];
   readonly rows: readonly FactRow[];
   /** The network's own id of the transaction, from an answer. */
-  readonly readNetworkId: (fields: Fields) => string | undefined;
+  readonly readNetworkId: (fields: IsoFields) => string | undefined;
   /** What an answer has to say to the cardholder; nothing in most. */
-  readonly readRemarks: (fields: Fields) => Remarks | undefined;
+  readonly readRemarks: (fields: IsoFields) => Remarks | undefined;
 };
 
 export type MessageKind = ChargeKind | "inquiry" | "reversal" | "capture" | "return";

@@ -2,7 +2,7 @@
  * The values that every dialect writes alike, whatever its encoding. The card number leaves its
  * secret here, and nowhere else on this way.
  */
-import { originalData } from "@tollgate/protocols/iso8583";
+import { writeOriginalData } from "@tollgate/protocols/iso8583";
 import type { Calendar, Facts } from "./dialect.ts";
 
 export function cardNumber({ card }: Facts): string {
@@ -60,7 +60,7 @@ export function nameOriginal({ charge, original }: Facts): string | undefined {
   if (original === undefined) return undefined;
   const { mti, acquirerId } = original;
   const transmittedAt = transmissionTime(original.sent);
-  return originalData({ mti, stan: charge.traceNumber, transmittedAt, acquirerId });
+  return writeOriginalData({ mti, stan: charge.traceNumber, transmittedAt, acquirerId });
 }
 
 /** Replacement amounts: what remains charged, and nothing in the other places. */

@@ -1,7 +1,7 @@
 /** The link against a host that is silent, garbled or out of step. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { sandbox } from "./dialects/sandbox.ts";
 import { makeMessages } from "./messages.ts";
 import { makeAttempt, settings } from "./testing/attempts.ts";
@@ -37,7 +37,7 @@ test("a host that says nothing to the sign-on is given up", async (t) => {
 });
 
 test("an answer that nobody waits for, or a second one, is reported", async (t) => {
-  const twice: Message[] = [];
+  const twice: IsoMessage[] = [];
   const port = await startHost(t, (message) => {
     if (message.mti === "0200") twice.push(message);
     return message.fields[70] === "301" && twice[0] !== undefined

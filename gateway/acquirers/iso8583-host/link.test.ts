@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import { sandbox } from "./dialects/sandbox.ts";
 import { makeMessages } from "./messages.ts";
@@ -24,7 +24,7 @@ async function startTestBank(t: TestContext): Promise<Bank> {
   return bank;
 }
 
-function answered(message: Message | string): Message["fields"] {
+function answered(message: IsoMessage | string): IsoMessage["fields"] {
   assert.ok(typeof message !== "string", `ended as ${message}`);
   return message.fields;
 }

@@ -3,7 +3,7 @@
  * comes back by itself. An answer belongs to a request by message type, trace number and reference
  * together, because trace numbers repeat.
  */
-import { type DecodeFault, type Message, responseMti } from "@tollgate/protocols/iso8583";
+import { type DecodeFault, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
 import { type Address, Connection, type Wire } from "./connection.ts";
 import { networkAccepted, networkCodes } from "./dialect.ts";
@@ -43,7 +43,7 @@ export const usualLinkLimits: LinkLimits = {
 export type LinkEvents = {
   readonly onState: (state: LinkState, why: string) => void;
   /** `earlierCode`: the response code of the answer that the same request has had before. */
-  readonly onUnmatched: (message: Message, earlierCode: string | undefined) => void;
+  readonly onUnmatched: (message: IsoMessage, earlierCode: string | undefined) => void;
   /** May be the answer to any request, so all go on waiting and the right one runs out of time. */
   readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
 };
@@ -99,7 +99,7 @@ export class Link {
   }
 
   /** `not_sent` is a promise that nothing left; with any other ending it may have. */
-  send(message: Message, limit: { readonly timeoutMs: number }): Promise<Ending | "not_sent"> {
+  send(message: IsoMessage, limit: { readonly timeoutMs: number }): Promise<Ending | "not_sent"> {
     const connection = this.#connection;
     if (connection === undefined || !this.isReady()) return Promise.resolve("not_sent");
     return this.#ask(connection, message, limit.timeoutMs);
@@ -129,7 +129,7 @@ export class Link {
     this.#callOffTimer();
   }
 
-  #ask(connection: Connection, message: Message, timeoutMs: number): Promise<Ending> {
+  #ask(connection: Connection, message: IsoMessage, timeoutMs: number): Promise<Ending> {
     const key = keyOf(responseMti(message.mti), message);
     // Asked twice is sent once: both askers get the one answer.
     const asked = this.#waiting.find(key);
@@ -177,7 +177,7 @@ export class Link {
     else this.#watch(connection, this.#options.limits.echoAfterMs);
   }
 
-  #receive(message: Message): void {
+  #receive(message: IsoMessage): void {
     this.#receivedAtMs = this.#options.clock.now();
     const key = keyOf(message.mti, message);
     if (this.#waiting.answer(key, message)) {
@@ -220,6 +220,6 @@ export class Link {
   }
 }
 
-function keyOf(responseType: string, { fields }: Message): string {
+function keyOf(responseType: string, { fields }: IsoMessage): string {
   return `${responseType} ${fields[11] ?? ""} ${fields[37] ?? ""}`;
 }

@@ -2,7 +2,7 @@
  * Builds the messages of one gate from its dialect's tables. What a gate says in every message is
  * written once, when the gate is made, and settings that do not fit their fields fail there.
  */
-import { encode, type Fields, type Message } from "@tollgate/protocols/iso8583";
+import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
 import { Money } from "../../values/money.ts";
 import { asInstant, calendar, type Instant } from "../../values/time.ts";
 import type { Attempt, FollowUp, Inquiry, ReversalAdvice } from "../acquirer.ts";
@@ -11,11 +11,11 @@ import { type Dialect, type Facts, type MessageKind, networkMti } from "./dialec
 import { transmissionTime } from "./field-values.ts";
 
 export type Messages = {
-  readonly makeCharge: (attempt: Attempt) => Message;
-  readonly makeInquiry: (attempt: Attempt, inquiry: Inquiry, at: Instant) => Message;
-  readonly makeReversal: (attempt: Attempt, advice: ReversalAdvice, at: Instant) => Message;
-  readonly makeCapture: (request: FollowUp) => Message;
-  readonly makeReturn: (request: FollowUp) => Message;
+  readonly makeCharge: (attempt: Attempt) => IsoMessage;
+  readonly makeInquiry: (attempt: Attempt, inquiry: Inquiry, at: Instant) => IsoMessage;
+  readonly makeReversal: (attempt: Attempt, advice: ReversalAdvice, at: Instant) => IsoMessage;
+  readonly makeCapture: (request: FollowUp) => IsoMessage;
+  readonly makeReturn: (request: FollowUp) => IsoMessage;
 };
 
 export function makeMessages(dialect: Dialect, settings: GateSettings): Messages {
@@ -83,12 +83,12 @@ export function makeMessages(dialect: Dialect, settings: GateSettings): Messages
 }
 
 /** Sign-on, sign-off, echo. */
-export function makeNetworkMessage(code: string, traceNumber: string, at: Instant): Message {
+export function makeNetworkMessage(code: string, traceNumber: string, at: Instant): IsoMessage {
   const fields = { 7: transmissionTime(calendar(at)), 11: traceNumber, 70: code };
   return { mti: networkMti, fields };
 }
 
-type Fill = (facts: Facts) => Fields;
+type Fill = (facts: Facts) => IsoFields;
 
 function makeFills(dialect: Dialect, settings: GateSettings): Record<MessageKind, Fill> {
   const make = (kind: MessageKind) => makeFill(dialect, kind, settings);

@@ -3,7 +3,7 @@
  * for this charge, in its currency. Anything else that says "approved" may be money taken, so it
  * is an unknown outcome, which is settled, and never a refusal.
  */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../orders/order.ts";
 import { isZero, Money } from "../../values/money.ts";
 import type { Instant } from "../../values/time.ts";
@@ -20,18 +20,18 @@ import { trimField } from "./remarks.ts";
 import { verdictOf } from "./response-codes.ts";
 
 export type AnswerReader = {
-  readonly readAuthorization: (message: Message, attempt: Attempt, at: Instant) => Authorization;
-  readonly readFound: (message: Message, attempt: Attempt, at: Instant) => Found;
-  readonly readFollowUp: (message: Message, request: FollowUp, at: Instant) => FollowUpAnswer;
+  readonly readAuthorization: (message: IsoMessage, attempt: Attempt, at: Instant) => Authorization;
+  readonly readFound: (message: IsoMessage, attempt: Attempt, at: Instant) => Found;
+  readonly readFollowUp: (message: IsoMessage, request: FollowUp, at: Instant) => FollowUpAnswer;
   /** Without the amount, which means something only beside what was asked. */
-  readonly readAnswer: (fields: Message["fields"], at: Instant) => Answer | undefined;
+  readonly readAnswer: (fields: IsoMessage["fields"], at: Instant) => Answer | undefined;
 };
 
 export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): AnswerReader {
   return { readAuthorization, readFound, readFollowUp, readAnswer };
 
   function readAuthorization(
-    { fields }: Message,
+    { fields }: IsoMessage,
     { charge, amount }: Attempt,
     at: Instant,
   ): Authorization {
@@ -53,7 +53,7 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
   }
 
   /** Only 00 says that the charge stands; whatever else is said, it is not known to. */
-  function readFound(message: Message, attempt: Attempt, at: Instant): Found {
+  function readFound(message: IsoMessage, attempt: Attempt, at: Instant): Found {
     const responseCode = message.fields[39];
     if (responseCode === undefined) return unreadable;
     if (responseCode !== "00") return notFound;
@@ -62,7 +62,7 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
   }
 
   /** All or nothing: a host that says it did a part has not been understood. */
-  function readFollowUp({ fields }: Message, { amount }: FollowUp, at: Instant): FollowUpAnswer {
+  function readFollowUp({ fields }: IsoMessage, { amount }: FollowUp, at: Instant): FollowUpAnswer {
     const answer = readAnswer(fields, at);
     const verdict = verdictOf(fields[39] ?? "");
     if (answer === undefined || verdict === "approved_in_part") return unreadable;
@@ -70,7 +70,7 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
     return { kind: "approved", answer: { ...answer, approvedAmount: amount } };
   }
 
-  function readAnswer(fields: Message["fields"], processedAt: Instant): Answer | undefined {
+  function readAnswer(fields: IsoMessage["fields"], processedAt: Instant): Answer | undefined {
     const responseCode = fields[39];
     if (responseCode === undefined) return undefined;
     const answer = {

@@ -2,10 +2,10 @@
  * The requests that wait for their answers. Those with the same time limit run out in the order in
  * which they were made, so each limit needs one timer and not one per request: thousands wait.
  */
-import type { Message } from "@tollgate/protocols/iso8583";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { type Clock, type Instant, later } from "../../values/time.ts";
 
-export type Ending = Message | "timeout" | "link_lost";
+export type Ending = IsoMessage | "timeout" | "link_lost";
 
 type Waiter = {
   readonly key: string;
@@ -42,7 +42,7 @@ export class Waiting {
   }
 
   /** False when nobody waits for it. */
-  answer(key: string, message: Message): boolean {
+  answer(key: string, message: IsoMessage): boolean {
     const waiter = this.#byKey.get(key);
     if (waiter === undefined) return false;
     this.#end(waiter, message);

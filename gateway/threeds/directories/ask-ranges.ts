@@ -1,12 +1,12 @@
 /** The questions after card ranges: PReq of 2.x, CRReq of 1.0.2, and what the answers change. */
 import { randomUUID } from "node:crypto";
 import {
-  type Message,
+  type Emv3dsMessage,
   MessageFault,
+  protocolVersions,
   readCardRanges,
   readMessage,
   textOf,
-  versions,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import { readCrRes, ThreeDsFault, writeCrReq } from "@tollgate/protocols/threeds102";
@@ -29,7 +29,7 @@ type Known = Pick<Claim, "serialNumber" | "version">;
 /** As much as `readMessage` takes. */
 const answerBytesMax = 64 * 1024 * 1024;
 /** Every version, and once more when the serial number turns out to be unknown. */
-export const questionsMax = 2 * versions.length;
+export const questionsMax = 2 * protocolVersions.length;
 
 export function makeAskNewer(needs: AskNeeds): AskRanges {
   return askNewer;
@@ -57,9 +57,9 @@ export function makeAskNewer(needs: AskNeeds): AskRanges {
     { server, ask }: Directory,
     messageVersion: string,
     serialNum: string | undefined,
-  ): Promise<Message | undefined> {
+  ): Promise<Emv3dsMessage | undefined> {
     const { url = "", referenceNumber, operatorId } = server.settings;
-    const request: Message = {
+    const request: Emv3dsMessage = {
       messageType: "PReq",
       messageVersion,
       threeDSServerRefNumber: referenceNumber,
@@ -83,7 +83,7 @@ export function makeAskNewer(needs: AskNeeds): AskRanges {
 
 /** What was answered last goes first: every question more counts against the hour's limit. */
 function inOrder(known: string | undefined): readonly string[] {
-  const newestFirst: readonly string[] = versions.toReversed();
+  const newestFirst: readonly string[] = protocolVersions.toReversed();
   if (known === undefined || !newestFirst.includes(known)) return newestFirst;
   return [known, ...newestFirst.filter((version) => version !== known)];
 }
@@ -114,7 +114,7 @@ export function makeAskOlder(needs: AskNeeds): AskRanges {
 }
 
 /** Of a range that is named more than once, what is said last counts. */
-function changesOf(answer: Message): Pick<RangeChanges, "put" | "remove" | "serialNumber"> {
+function changesOf(answer: Emv3dsMessage): Pick<RangeChanges, "put" | "remove" | "serialNumber"> {
   const put = new Map<string, StoredRange>();
   const remove = new Map<string, Pick<StoredRange, "first" | "last">>();
   for (const { start, end, action, versions: offered } of readCardRanges(answer)) {

@@ -1,7 +1,7 @@
 /** Whatever a merchant may send of his customer, the question that comes of it can be asked. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { versions, writeMessage } from "@tollgate/protocols/emv3ds";
+import { protocolVersions, writeMessage } from "@tollgate/protocols/emv3ds";
 import fc from "fast-check";
 import { draft, threeds } from "../../orders/testing.ts";
 import { CardNumber } from "../../values/card-number.ts";
@@ -30,7 +30,7 @@ const browsers = fc.record(
   { requiredKeys: [] },
 );
 
-for (const version of versions) {
+for (const version of protocolVersions) {
   test(`no customer and no browser can break the question (${version})`, () => {
     fc.assert(
       fc.property(customers, browsers, text(60), (customer, properties, holderName) => {

@@ -1,5 +1,5 @@
 /** Makes the AReq: who sells, who pays, how much, and with what browser. */
-import type { Message } from "@tollgate/protocols/emv3ds";
+import type { Emv3dsMessage } from "@tollgate/protocols/emv3ds";
 import type { ThreeDSecure } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import type { CardNumber } from "../../values/card-number.ts";
@@ -40,7 +40,7 @@ export type PaidCard = {
 const browserChannel = "02";
 
 /** `withoutCustomer`: should what the merchant says of him not fit the protocol. */
-export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Message {
+export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Emv3dsMessage {
   const { order, threeds, card, settings } = parts;
   const { purchase } = order;
   const isPayment = order.transaction.kind !== "account-verification";

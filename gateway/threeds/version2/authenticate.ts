@@ -4,13 +4,13 @@
  * authentication that could not be done.
  */
 import {
-  type Message,
+  type Emv3dsMessage,
+  encodeFormValue,
   MessageFault,
   makeErro,
-  packForm,
+  protocolVersions,
   readMessage,
   textOf,
-  versions,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { Doer } from "../../orders/doer.ts";
@@ -107,12 +107,12 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
     // An error is never answered by another.
     if (fault.received.messageType === "Erro") return;
     const transactionId = textOf(request, "threeDSServerTransID");
-    const version = versions.find((known) => known === request.messageVersion) ?? "2.2.0";
+    const version = protocolVersions.find((known) => known === request.messageVersion) ?? "2.2.0";
     const ids = transactionId === undefined ? {} : { threeDSServerTransID: transactionId };
     await ask(writeMessage(makeErro(fault, { component: "S", version, ...ids }), { allowHttp }));
   }
 
-  function judged(order: Order, answer: Message): OrderEvent {
+  function judged(order: Order, answer: Emv3dsMessage): OrderEvent {
     if (answer.messageType === "Erro") {
       needs.warn(order, `the AReq was answered with Erro ${textOf(answer, "errorCode")}`);
       return judge.unauthenticated(order);
@@ -129,11 +129,11 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
 }
 
 type Question = {
-  readonly request: Message;
+  readonly request: Emv3dsMessage;
   readonly ask: (body: string) => Promise<string | undefined>;
 };
 
-function challengeOf(answer: Message): OrderEvent {
+function challengeOf(answer: Emv3dsMessage): OrderEvent {
   const acsTransactionId = textOf(answer, "acsTransID") ?? "";
   const creq = {
     messageType: "CReq",
@@ -148,7 +148,7 @@ function challengeOf(answer: Message): OrderEvent {
       acsUrl: textOf(answer, "acsURL") ?? "",
       acsTransactionId,
       directoryTransactionId: textOf(answer, "dsTransID") ?? "",
-      creq: packForm(creq),
+      creq: encodeFormValue(creq),
     },
   };
 }

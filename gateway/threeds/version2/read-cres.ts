@@ -2,7 +2,7 @@
  * The CRes that a browser or a merchant brings. It tells that the challenge is over for the
  * cardholder and for which authentication; what came of it is not believed.
  */
-import { MessageFault, readMessage, textOf, unpackForm } from "@tollgate/protocols/emv3ds";
+import { decodeFormValue, MessageFault, readMessage, textOf } from "@tollgate/protocols/emv3ds";
 import type { ThreeDSecure } from "../../orders/authentication.ts";
 import { isSameId } from "../transaction-id.ts";
 
@@ -12,7 +12,7 @@ export function findCresFault(
   { transactionId, challenge }: ThreeDSecure,
   { allowHttp }: { readonly allowHttp: boolean },
 ): string | undefined {
-  const text = unpackForm(cres);
+  const text = decodeFormValue(cres);
   if (text instanceof MessageFault) return "it is not base64";
   const message = readMessage(text, { types: ["CRes", "Erro"], allowHttp });
   if (message instanceof MessageFault) return `it is no CRes: ${message.code} ${message.detail}`;

@@ -3,13 +3,13 @@
  * before or after the browser is back, twice, or too late; the answer always says what was done.
  */
 import {
-  type Message,
+  type Emv3dsMessage,
   MessageFault,
   makeErro,
+  type ProtocolVersion,
+  protocolVersions,
   readMessage,
   textOf,
-  type Version,
-  versions,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { OrderEvent } from "../../orders/events.ts";
@@ -49,7 +49,10 @@ export function makeTakeResult(needs: Needs): TakeResult {
     return writeMessage(resultResponse(message), { allowHttp });
   };
 
-  async function findOrder(directory: string, message: Message): Promise<Order | MessageFault> {
+  async function findOrder(
+    directory: string,
+    message: Emv3dsMessage,
+  ): Promise<Order | MessageFault> {
     const transactionId = textOf(message, "threeDSServerTransID") ?? "";
     const sequence = sequenceIn(transactionId);
     const order = sequence === undefined ? undefined : await needs.findBySequence(sequence);
@@ -72,7 +75,10 @@ export function makeTakeResult(needs: Needs): TakeResult {
       : new MessageFault("203", ["messageCategory"]);
   }
 
-  async function take(order: Order, message: Message): Promise<Failure | MessageFault | undefined> {
+  async function take(
+    order: Order,
+    message: Emv3dsMessage,
+  ): Promise<Failure | MessageFault | undefined> {
     const verdict = verdictOf(order, message);
     const event = eventOf(verdict);
     const { stage, authentication } = initialOf(order);
@@ -84,7 +90,7 @@ export function makeTakeResult(needs: Needs): TakeResult {
     return told.code === "not_allowed_now" ? take(await needs.load(order), message) : told;
   }
 
-  function verdictOf(order: Order, message: Message): Verdict {
+  function verdictOf(order: Order, message: Emv3dsMessage): Verdict {
     return needs.judge(order, {
       status: textOf(message, "transStatus") ?? "U",
       eci: textOf(message, "eci"),
@@ -96,7 +102,7 @@ export function makeTakeResult(needs: Needs): TakeResult {
   /** The order has ended without it, or another result came first: nothing is changed any more. */
   async function tooLate(
     order: Order,
-    message: Message,
+    message: Emv3dsMessage,
   ): Promise<Failure | MessageFault | undefined> {
     const status = textOf(message, "transStatus");
     const noted = await needs.report(order, {
@@ -142,7 +148,7 @@ function isRepeat(known: Authentication | undefined, { authentication: told }: V
   );
 }
 
-function resultResponse(message: Message): Message {
+function resultResponse(message: Emv3dsMessage): Emv3dsMessage {
   return {
     messageType: "RRes",
     messageVersion: message.messageVersion,
@@ -154,6 +160,6 @@ function resultResponse(message: Message): Message {
   };
 }
 
-function versionOf(version: unknown): Version {
-  return versions.find((known) => known === version) ?? "2.2.0";
+function versionOf(version: unknown): ProtocolVersion {
+  return protocolVersions.find((known) => known === version) ?? "2.2.0";
 }

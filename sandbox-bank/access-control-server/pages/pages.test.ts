@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { packMethodData, readMethodData } from "@tollgate/protocols/emv3ds";
+import { decodeMethodData, encodeMethodData } from "@tollgate/protocols/emv3ds";
 import { startTestBank } from "../../testing/bank-for-tests.ts";
 import { type BrowserPage, post } from "../../testing/browser.ts";
 import { answer, askForChallenge, formOf, openChallenge } from "../../testing/challenge-walk.ts";
@@ -18,7 +18,7 @@ function runMethod(threeDSMethodData: string): Promise<BrowserPage> {
 }
 
 function packMethod(url: string, threeDSServerTransID = randomUUID()): string {
-  return packMethodData({ threeDSServerTransID, threeDSMethodNotificationURL: url });
+  return encodeMethodData({ threeDSServerTransID, threeDSMethodNotificationURL: url });
 }
 
 test("the method's page posts the transaction back to who opened it", async () => {
@@ -27,7 +27,7 @@ test("the method's page posts the transaction back to who opened it", async () =
 
   const form = formOf(page);
   assert.equal(form.action, notification);
-  const back = readMethodData(form.fields["threeDSMethodData"] ?? "");
+  const back = decodeMethodData(form.fields["threeDSMethodData"] ?? "");
   assert.deepEqual(back, { threeDSServerTransID });
   assert.match(page.html, /<noscript>.*<button/);
   const heard = await bank.heard({

@@ -1,7 +1,7 @@
 /** The host's dialect in ASCII: what has no field of its own is in sub-elements of 48 and 63. */
 import {
   DecodeFault,
-  type Fields,
+  type IsoFields,
   iso87Ascii,
   readSubelements,
   writeSubelements,
@@ -20,7 +20,7 @@ export const ascii: HostDialect = {
 const noProof: Proof = { cvv: "", eci: undefined, authenticationValue: undefined };
 
 /** 42 the ECI, 43 the authentication value, 92 the CVV. */
-function readProof({ 48: field }: Fields): Proof | undefined {
+function readProof({ 48: field }: IsoFields): Proof | undefined {
   if (field === undefined) return noProof;
   const read = readSubelements(field);
   if (read instanceof DecodeFault) return undefined;

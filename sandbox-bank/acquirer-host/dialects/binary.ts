@@ -2,7 +2,7 @@
 import {
   cardholder63,
   DecodeFault,
-  type Fields,
+  type IsoFields,
   iso87Bitmapped,
   payment62,
   pointOfService60,
@@ -23,10 +23,10 @@ export const binary: HostDialect = {
   writeRemarks,
 };
 
-const nothing: Fields = {};
+const nothing: IsoFields = {};
 
 /** A CVV that the gateway says is there (1) stands at the right of its four places. */
-function readProof({ 60: indicators, 62: payment, 126: secrets }: Fields): Proof | undefined {
+function readProof({ 60: indicators, 62: payment, 126: secrets }: IsoFields): Proof | undefined {
   const places = indicators === undefined ? nothing : readPositions(pointOfService60, indicators);
   const ids = payment === undefined ? nothing : readComposite(payment62, payment);
   const security = secrets === undefined ? nothing : readComposite(security126, secrets);

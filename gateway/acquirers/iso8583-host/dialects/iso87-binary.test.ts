@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   describe as describeMessage,
   encode,
-  type Message,
+  type IsoMessage,
   readComposite,
   security126,
 } from "@tollgate/protocols/iso8583";
@@ -24,11 +24,11 @@ const cavvBytes = "0000010498345612345678901234560000000000";
 const answer = { approvalCode: "A1B2C3", networkId: "151121000000001" };
 const original = "0200000777111502040600000400123" + "00000000000";
 
-function describe(message: Message) {
+function describe(message: IsoMessage) {
   return describeMessage(message, specification);
 }
 
-function securityOf({ fields }: Message): object | undefined {
+function securityOf({ fields }: IsoMessage): object | undefined {
   return fields[126] === undefined ? undefined : readComposite(security126, fields[126]);
 }
 

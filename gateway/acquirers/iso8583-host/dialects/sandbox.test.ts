@@ -1,7 +1,7 @@
 /** The sandbox bank's dialect, message by message, as a log would show it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describe, type Message, readSubelements } from "@tollgate/protocols/iso8583";
+import { describe, type IsoMessage, readSubelements } from "@tollgate/protocols/iso8583";
 import type { Initiator, Scenario } from "../../../orders/order.ts";
 import { asInstant } from "../../../values/time.ts";
 import type { Attempt } from "../../acquirer.ts";
@@ -17,7 +17,7 @@ const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
 const answer = { approvalCode: "A1B2C3", networkId: "151121000000001" };
 const original = "0200000777111502040600000400123" + "00000000000";
 
-function elementsOf({ fields }: Message): object | undefined {
+function elementsOf({ fields }: IsoMessage): object | undefined {
   if (fields[48] === undefined) return undefined;
   const read = readSubelements(fields[48]);
   assert.ok("elements" in read);

@@ -10,7 +10,7 @@ import {
   FrameFault,
   FrameReader,
   frame,
-  type Message,
+  type IsoMessage,
   responseMti,
 } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../../orders/order.ts";
@@ -23,7 +23,7 @@ import { Journal } from "./journal.ts";
 import { TestClock } from "./test-clock.ts";
 
 /** What a host says to a message: another, raw bytes, or nothing. */
-export type Says = (message: Message) => Message | Buffer | undefined;
+export type Says = (message: IsoMessage) => IsoMessage | Buffer | undefined;
 
 /** A host that does as it is told, for what no bank would do. */
 export async function startHost(
@@ -56,7 +56,7 @@ export async function startHost(
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-export function accept({ mti, fields }: Message): Message {
+export function accept({ mti, fields }: IsoMessage): IsoMessage {
   return { mti: responseMti(mti), fields: { ...fields, 39: "00" } };
 }
 
