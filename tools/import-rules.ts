@@ -1,9 +1,11 @@
 /**
- * Who may import whom. A folder may always import from itself; what else, this table says. The
- * row with the longest matching path counts. `type …` allows types only.
+ * Which folder may import which, and that no files import each other in a circle. A folder may
+ * always import from itself, and otherwise what its row says; the row with the longest matching
+ * path counts. `type …` allows types only.
  */
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
-import { isTest, lineOf, type TextFile } from "./repository.ts";
+import { isTest, lineOf, root, type TextFile } from "./repository.ts";
 
 type Rule = readonly [folder: string, mayImport: readonly string[]];
 
@@ -72,14 +74,14 @@ export const packageRules: readonly Rule[] = [
   ["pg",                    ["gateway/storage", "tests", "benchmarks"]],
 ];
 
-/** Nothing here touches the world: no clock, no disk, no network, no other process. */
-const purePlaces = ["protocols", values, orders, views];
-const worldly =
+/** Folders without I/O: no clock, no disk, no network, no other process. */
+const pureFolders = ["protocols", values, orders, views];
+const inputOrOutput =
   /^node:(fs|net|tls|dgram|dns|https?|http2|timers|child_process|worker_threads|cluster)\b/;
 
-/** What a workspace shows when it is imported by its bare name. */
+/** The file that a workspace exports under its bare name. */
 // biome-ignore format: a table
-const faces: Readonly<Record<string, string>> = {
+const mainFiles: Readonly<Record<string, string>> = {
   "gateway":      "gateway/main",
   "sandbox-bank": "sandbox-bank/bank",
   "client":       "client/client",
@@ -112,7 +114,11 @@ function faultOf(file: TextFile, specifier: string, what: "types" | "values"): s
 
 function packageFault(file: TextFile, specifier: string): string | undefined {
   const { path } = file;
-  if (worldly.test(specifier) && !isTest(file) && purePlaces.some((at) => isWithin(path, at))) {
+  if (
+    inputOrOutput.test(specifier) &&
+    !isTest(file) &&
+    pureFolders.some((at) => isWithin(path, at))
+  ) {
     return `is pure and may not import ${specifier}`;
   }
   const rule = packageRules.find(([name]) => isWithin(specifier, name));
@@ -126,7 +132,7 @@ function targetOf(path: string, specifier: string): string | undefined {
   const named = /^@tollgate\/([^/]+)(\/.+)?$/.exec(specifier);
   if (named === null) return undefined;
   const [, workspace = "", part = ""] = named;
-  return part === "" ? (faces[workspace] ?? workspace) : workspace + part;
+  return part === "" ? (mainFiles[workspace] ?? workspace) : workspace + part;
 }
 
 function ruleFor(path: string): Rule | undefined {
@@ -151,6 +157,46 @@ function isWithin(path: string, place: string): boolean {
 
 function workspaceOf(path: string): string {
   return path.split("/")[0] ?? "";
+}
+
+/** Every circle as the files on it, in the order in which they import each other; types count. */
+export function findCircles(sources: readonly TextFile[]): readonly (readonly string[])[] {
+  const graph: Graph = new Map(sources.map((file) => [file.path, filesImportedBy(file)]));
+  const circles: (readonly string[])[] = [];
+  for (const path of graph.keys()) {
+    if (circles.some((circle) => circle.includes(path))) continue;
+    const circle = shortestCircle(graph, path);
+    if (circle !== undefined) circles.push(circle);
+  }
+  return circles;
+}
+
+export function printCircle(circle: readonly string[]): string {
+  return [...circle, circle[0]].join(" → ");
+}
+
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** Breadth first, from the file until one is found that imports it. */
+function shortestCircle(graph: Graph, start: string): readonly string[] | undefined {
+  const ways = new Map([[start, [start]]]);
+  for (const [path, way] of ways) {
+    for (const imported of graph.get(path) ?? []) {
+      if (imported === start) return way;
+      if (!ways.has(imported)) ways.set(imported, [...way, imported]);
+    }
+  }
+  return undefined;
+}
+
+function filesImportedBy(file: TextFile): readonly string[] {
+  return importsOf(file).flatMap(({ specifier }) => {
+    if (specifier.startsWith(".")) return [join(dirname(file.path), specifier)];
+    const [, workspace, part = ""] = /^@tollgate\/([^/]+)(\/.+)?$/.exec(specifier) ?? [];
+    if (workspace === undefined) return [];
+    const { exports } = JSON.parse(readFileSync(join(root, workspace, "package.json"), "utf8"));
+    return [join(workspace, exports[`.${part}`])];
+  });
 }
 
 /** Static and dynamic imports and re-exports; the words must stand in code, not in a string. */

@@ -1,6 +1,6 @@
 /**
- * Tells code, comments, strings and patterns of a source apart. Each comes back as long as the
- * source, with the others blanked, so that a place found in one is the same place in the source.
+ * Separates the code, comments, strings and patterns of a source. Each comes back as long as the
+ * source, with the others blanked, so that an offset found in one is the same offset in the source.
  */
 export type Parts = Readonly<Record<Kind, string>>;
 
@@ -8,108 +8,76 @@ export type Parts = Readonly<Record<Kind, string>>;
 export const edge = "\0";
 
 type Kind = "code" | "comments" | "strings" | "patterns";
+type Span = { readonly kind: Kind; readonly from: number; readonly to: number };
 
 export function splitSource(source: string): Parts {
-  const kinds = kindsIn(source);
-  const only = (kind: Kind): string => {
-    let text = "";
-    for (let at = 0; at < source.length; at += 1) {
-      const symbol = source[at] ?? "";
-      if (kinds[at] === kind || symbol === "\n") text += symbol;
-      else text += kind === "strings" && /["'`]/.test(symbol) ? edge : " ";
-    }
-    return text;
+  const parts = { code: "", comments: "", strings: "", patterns: "" };
+  const add = (kind: Kind, text: string) => {
+    const blank = text.replace(/[^\n]/g, " ");
+    parts.code += kind === "code" ? text : blank;
+    parts.comments += kind === "comments" ? text : blank;
+    parts.strings += kind === "strings" ? text : text.replace(/./g, blankOrEdge);
+    parts.patterns += kind === "patterns" ? text : blank;
   };
-  return {
-    code: only("code"),
-    comments: only("comments"),
-    strings: only("strings"),
-    patterns: only("patterns"),
-  };
-}
-
-/** The kind of every character. Quotes belong to the code, so that strings stay apart. */
-function kindsIn(source: string): readonly Kind[] {
-  const kinds: Kind[] = [];
-  // How many braces are open in each `${…}` that we are inside of.
-  const nested: number[] = [];
   let at = 0;
-  const mark = (kind: Kind, end: number) => {
-    for (; at < end; at += 1) kinds.push(kind);
-  };
-  const template = () => {
-    const end = endOfTemplate(source, at);
-    mark("strings", end);
-    if (source[at] === "$") {
-      nested.push(0);
-      mark("code", at + 2);
-    } else mark("code", at + 1);
-  };
+  for (const { kind, from, to } of spansIn(source)) {
+    add("code", source.slice(at, from));
+    add(kind, source.slice(from, to));
+    at = to;
+  }
+  add("code", source.slice(at));
+  return parts;
+}
 
-  while (at < source.length) {
-    const rest = source.slice(at, at + 2);
-    const symbol = rest[0] ?? "";
-    if (rest === "//") mark("comments", indexOr(source, "\n", at));
-    else if (rest === "/*") mark("comments", indexOr(source, "*/", at + 2) + 2);
-    else if (symbol === '"' || symbol === "'") {
-      mark("code", at + 1);
-      mark("strings", endOfString(source, at, symbol));
-      mark("code", at + 1);
-    } else if (symbol === "`") {
-      mark("code", at + 1);
-      template();
-    } else if (symbol === "/" && startsPattern(source, at))
-      mark("patterns", endOfPattern(source, at));
-    else if (symbol === "}" && nested.at(-1) === 0) {
-      nested.pop();
-      mark("code", at + 1);
-      template();
-    } else {
-      if (nested.length > 0 && symbol === "{") nested.push((nested.pop() ?? 0) + 1);
-      if (nested.length > 0 && symbol === "}") nested.push((nested.pop() ?? 0) - 1);
-      mark("code", at + 1);
+function blankOrEdge(symbol: string): string {
+  return symbol === '"' || symbol === "'" || symbol === "`" ? edge : " ";
+}
+
+const commentForm = /\/\/[^\n]*|\/\*.*?(?:\*\/|$)/sy;
+/** A string that is not closed ends with its line: text between tags may hold an apostrophe. */
+const stringForms = { '"': /(?:\\.|[^"\\\n])*/sy, "'": /(?:\\.|[^'\\\n])*/sy };
+const templateForm = /(?:\\.|\$(?!\{)|[^`\\$])*/sy;
+const patternForm = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]?|[^/[\\\n])*\/?/sy;
+
+/** Everything but code. The quotes around a string are code. */
+function* spansIn(source: string): Generator<Span> {
+  // How many braces are open in each `${…}` around the offset.
+  const nested: number[] = [];
+  const mark = /["'`{}/]/g;
+  for (let found = mark.exec(source); found !== null; found = mark.exec(source)) {
+    const [symbol] = found;
+    const span = (kind: Kind, form: RegExp, from: number): Span => {
+      form.lastIndex = from;
+      return { kind, from, to: from + (form.exec(source)?.[0].length ?? 0) };
+    };
+    const { index } = found;
+    if (symbol === "/") {
+      const isComment = /^\/[/*]/.test(source.slice(index, index + 2));
+      if (!isComment && !startsPattern(source, index)) continue;
+      const whole = isComment
+        ? span("comments", commentForm, index)
+        : span("patterns", patternForm, index);
+      yield whole;
+      mark.lastIndex = whole.to;
+    } else if (symbol === '"' || symbol === "'") {
+      const text = span("strings", stringForms[symbol], index + 1);
+      yield text;
+      mark.lastIndex = text.to + 1;
+    } else if (symbol === "`" || (symbol === "}" && nested.at(-1) === 0)) {
+      if (symbol === "}") nested.pop();
+      const text = span("strings", templateForm, index + 1);
+      yield text;
+      const opens = source[text.to] === "$";
+      if (opens) nested.push(0);
+      mark.lastIndex = text.to + (opens ? 2 : 1);
+    } else if (nested.length > 0) {
+      nested.push((nested.pop() ?? 0) + (symbol === "{" ? 1 : -1));
     }
   }
-  return kinds;
-}
-
-/** A string that is not closed on its line ends there: text between tags may hold an apostrophe. */
-function endOfString(source: string, from: number, quote: string): number {
-  for (let at = from; at < source.length; at += 1) {
-    const symbol = source[at];
-    if (symbol === "\\") at += 1;
-    else if (symbol === quote || symbol === "\n") return at;
-  }
-  return source.length;
-}
-
-function endOfTemplate(source: string, from: number): number {
-  for (let at = from; at < source.length; at += 1) {
-    if (source[at] === "\\") at += 1;
-    else if (source[at] === "`" || source.startsWith("${", at)) return at;
-  }
-  return source.length;
 }
 
 /** A slash begins a pattern where a value is expected, and divides elsewhere. */
 function startsPattern(source: string, at: number): boolean {
   const before = source.slice(Math.max(0, at - 200), at).trimEnd();
   return before === "" || /[(,=:[!&|?{};+\-*%<>~^]$|\b(return|case|typeof|of|in)$/.test(before);
-}
-
-function endOfPattern(source: string, from: number): number {
-  let inClass = false;
-  for (let at = from + 1; at < source.length; at += 1) {
-    const symbol = source[at];
-    if (symbol === "\\") at += 1;
-    else if (symbol === "[") inClass = true;
-    else if (symbol === "]") inClass = false;
-    else if (symbol === "\n" || (symbol === "/" && !inClass)) return at + 1;
-  }
-  return source.length;
-}
-
-function indexOr(source: string, sought: string, from: number): number {
-  const found = source.indexOf(sought, from);
-  return found < 0 ? source.length : found;
 }

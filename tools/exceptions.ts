@@ -1,0 +1,77 @@
+/**
+ * What still breaks a rule about the layout. The lists only shrink: nothing is added without a
+ * reason beside it, and `tidy.test.ts` names the entries that are no longer needed.
+ */
+
+/** A circle of imports is tolerated when all of its files are in one of these folders. */
+export const foldersWithCircles: readonly string[] = [
+  "gateway/cli",
+  "gateway/filters",
+  "gateway/orders",
+  "gateway/pages/cardholder",
+  "gateway/threeds/directories",
+  "protocols/http1",
+  "sandbox-bank",
+];
+
+/** Types and classes of these names are exported by more than one file of the gateway. */
+export const namesOfSeveral: readonly string[] = [
+  ...["Answer", "Asked", "Attempt", "Authentication", "Calendar", "Chosen", "Circumstances"],
+  ...["Claim", "Connection", "FollowUp", "KeptRequest", "Links", "ListedKey", "Outcome", "Row"],
+  ...["SealedCard", "Told", "Verdict", "Visit"],
+];
+
+/** Files of less than 40 lines, by folder. */
+// biome-ignore format: a table
+const shortOnes: Readonly<Record<string, string>> = {
+  "benchmarks":                               "baseline-route receiver statistics",
+  "client":                                   "call read-reply timing",
+  "gateway/acquirers":                        "answer-events inquire too-late",
+  "gateway/acquirers/iso8583-host/dialects":  "dialects",
+  "gateway/acquirers/iso8583-host":           "recent remarks",
+  "gateway/callbacks":                        "limit sending-thread",
+  "gateway/cli":                              "callback-secret config configured find-order group gw migrate print rotate serve signals start-problems",
+  "gateway/cli/commands":                     "cards house keys orders wallets",
+  "gateway":                                  "clock missing",
+  "gateway/directory-api":                    "seldom",
+  "gateway/filters":                          "amount-limits",
+  "gateway/http":                             "health",
+  "gateway/issuers":                          "issuer-range",
+  "gateway/merchant-api":                     "acknowledge card-registration rate-limit threeds-upload wait",
+  "gateway/orders":                           "amounts deadlines doer effects follow-up-transitions transitions",
+  "gateway/pages/cardholder":                 "client-network links visit",
+  "gateway/pages":                            "page-headers same-origin",
+  "gateway/storage":                          "array-literal callbacks-retention examine-server find-receipts history latest-orders try-again",
+  "gateway/storage/embedded":                 "binaries start-problem",
+  "gateway/threeds/directories":              "directory in-turn",
+  "gateway/threeds":                          "eci look-up-3ds transaction-id",
+  "gateway/threeds/version2":                 "read-cres",
+  "gateway/values":                           "brand card-expiry currency failure-types html places receiver secret",
+  "gateway/vault":                            "key-text nonces receipt-ids reference-ids seal",
+  "gateway/wallets":                          "opened-wallet opening-thread wallet-trust",
+  "gateway/work":                             "alert-operator every find-receipt report",
+  "protocols/emv3ds":                         "form iso-codes message-fault three-ds-method write-message",
+  "protocols/emv3ds/tables":                  "erro extension tables",
+  "protocols/form":                           "write-form",
+  "protocols/http1":                          "write-request",
+  "protocols/iso8583":                        "decode-fault decode message specification",
+  "protocols/iso8583/parts":                  "content encoding padding",
+  "protocols/oauth1":                         "authorize oauth-fault",
+  "protocols/threeds102":                     "algorithms error-code threeds-fault",
+  "protocols/walleta":                        "identifiers token",
+  "protocols/walletb":                        "public-key signed-bytes token wallet-fault",
+  "sandbox-bank/access-control-server":       "method transactions",
+  "sandbox-bank/access-control-server/pages": "passing-pages",
+  "sandbox-bank/acquirer-host":               "attend capture desk host-dialect inquiry network numbers",
+  "sandbox-bank":                             "bank-clock http-exchange listen-on random",
+  "sandbox-bank/issuer":                      "mask-card networks",
+  "sandbox-bank/wallets":                     "public-point",
+  "tools/documents":                          "markdown render-all settings-page typescript",
+  "tools":                                    "warm write-docs",
+};
+
+export const shortFiles: ReadonlySet<string> = new Set(
+  Object.entries(shortOnes).flatMap(([folder, names]) =>
+    names.split(" ").map((name) => `${folder}/${name}.ts`),
+  ),
+);

@@ -1,0 +1,163 @@
+/**
+ * Words that the project no longer uses, with their successors. `node tools/old-words.test.ts`
+ * prints the count of each by folder; with paths as parameters it prints every place under them.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isTest, lineOf, readRepository, type TextFile, textFile } from "./repository.ts";
+
+/** Folders and files that still have old words. Empty this list when the last one is gone. */
+const pending: readonly string[] = [
+  ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "package.json"],
+  ...["docs/", "gateway/", "protocols/", "sandbox-bank/", "client/", "portal/"],
+  ...["tests/", "benchmarks/", "tools/"],
+];
+
+/** Records of the past, which keep the words of their time. */
+const history =
+  /^(CHANGELOG\.md|docs\/decisions\/.*|gateway\/storage\/migrations\/00(0\d|1[0-3])-.*|package-lock\.json|tools\/old-words\.test\.ts)$/;
+
+type OldWord = {
+  readonly was: string;
+  readonly now: string;
+  /** Meets lower-case text in which camelCase, snake_case and kebab-case are separate words. */
+  readonly pattern: RegExp;
+  /** Looks at identifiers only, and not at comments, strings and documents. */
+  readonly codeOnly?: true;
+  /** Meets the text as it is written. */
+  readonly verbatim?: true;
+  /** A manner of speaking, which the names of tests may have: they are sentences. */
+  readonly manner?: true;
+  readonly under?: string;
+  /** Other senses of the word, which are removed before the search. */
+  readonly except?: RegExp;
+  /** Files that have the word in another sense. */
+  readonly skip?: RegExp;
+};
+
+// biome-ignore format: a table
+const oldWords: readonly OldWord[] = [
+  { was: "doer",          now: "effect handler",             pattern: /\bdoers?\b/ },
+  { was: "carry (code)",  now: "run, order runner",          pattern: /\b(carry|carries|carried|carrying)\b/, codeOnly: true, under: "gateway/" },
+  { was: "carry",         now: "run (an order's effects)",   pattern: /\bcarr(y|ies|ied|ying) ((on|out|the|an?|its|every|each|this|that|all|own|such|open) )*(orders?|effects?|transactions?|it|them|on)\b/ },
+  { was: "carried",       now: "run (an order's effects)",   pattern: /\bcarried (effects?|by (this|that|a|an|the|another|any) )|\b(orders?|effects?|transactions?|it|they) (is|are|was|were|be|being) carried\b|\bcarry\.ts\b/ },
+  { was: "in hand",       now: "in flight; card data",       pattern: /\bin hand\b/ },
+  { was: "family",        now: "the order's transactions",   pattern: /\bfamil(y|ies)\b/, except: /font family/, skip: /^sandbox-bank\/|node:dns|family: [46]/ },
+  { was: "give back",     now: "refund, cancel; release",    pattern: /\b(give|gives|gave|given|giving) ((it|them|all|money|what|that|the|a|an|its|part|parts|of|nothing|more|less|lease|leases|order|orders|token|tokens|amount|rest) ){0,3}back\b/ },
+  { was: "let go of",     now: "release, cancel",            pattern: /\b(let|lets|letting) ((it|them|him|\w+) )?go\b( of\b)?/ },
+  { was: 'kind "reversal"', now: 'kind "refund"',            pattern: /\b(kind|kinds?\.\w+)(:| ===| !==) "reversal"|\bcase "reversal":/, verbatim: true, under: "gateway/" },
+  { was: "transaction.charge", now: "transaction.identifiers", pattern: /\btransaction\??\.charge\b/, verbatim: true },
+  { was: "held card",     now: "pending card data",          pattern: /\bheld (cards?|cvvs?|secrets?|numbers?)\b|\b(find|make|destroy|open|seal|store|read) held\b|\bheld\.ts\b|\bcards? (is |are |was |were |be |being )?held\b/ },
+  { was: "hold (a card)", now: "pending card data; keep",    pattern: /\b(hold|holds|holding) (on to )?((a|an|the|its|their|this|that|every|no|order|cardholder's) )*(cards?|cvvs?)\b/, except: /\bcard holder/ },
+  { was: "sameness",      now: "request fingerprint",        pattern: /\bsameness\b/ },
+  { was: "twin",          now: "synchronous variant",        pattern: /\btwins?\b/ },
+  { was: "learn",         now: "apply facts",                pattern: /\blearn(s|t|ed|ing)?\b/ },
+  { was: "take part",     now: "accepts partial approval; is enrolled", pattern: /\b(take|takes|took|taken|taking) part\b/ },
+  { was: "isAuthenticated", now: "needsAuthentication",      pattern: /\bisAuthenticated\b/, verbatim: true, under: "gateway/filters/" },
+  { was: "isAuthenticated", now: "needsAuthentication",      pattern: /\bisAuthenticated\b/, verbatim: true, under: "gateway/screening/" },
+  { was: "house",         now: "installation",               pattern: /\bhouses?\b/, except: /\b(clearing|ware|opera|light) ?house/ },
+  { was: "apart",         now: "worker; separately",         pattern: /\bapart\b/, except: /\b(apart from|far apart|(tell|tells|telling|told)( \w+)*? apart)\b/, manner: true },
+  { was: "places",        now: "delivery limiter",           pattern: /\bplaces?\b/, codeOnly: true, under: "gateway/callbacks" },
+  { was: "stays out",     now: "defer",                      pattern: /\bstay(s|ed|ing)? out\b/ },
+  { was: "missing.ts",    now: "readiness",                  pattern: /\bmissing\.(test\.)?ts\b/ },
+  { was: "regular work",  now: "background jobs",            pattern: /\bregular work\b/ },
+  { was: "Needs",         now: "Dependencies",               pattern: /\b[A-Z]?[a-z]*Needs\b/, verbatim: true, codeOnly: true },
+  { was: "he, his, him",  now: "the noun, or they",          pattern: /\b(he|his|him|himself)\b/, manner: true },
+  { was: "whoever",       now: "the actor",                  pattern: /\bwho(so)?m?ever\b/, manner: true },
+  { was: "somebody",      now: "the actor",                  pattern: /\b(some|no)body\b/, manner: true },
+  { was: "whatever",      now: "what is meant",              pattern: /\bwhatever\b/, manner: true },
+  { was: "what was",      now: "what is meant",              pattern: /\bwhat was\b/, manner: true },
+];
+
+type Place = { readonly was: string; readonly path: string; readonly line: number };
+
+const places = readRepository()
+  .filter(({ path }) => !history.test(path))
+  .flatMap(placesIn);
+
+test("no old word is left", (t) => {
+  const [waiting, wrong] = [places.filter(isPending), places.filter((place) => !isPending(place))];
+
+  if (waiting.length > 0) t.diagnostic(`${waiting.length} old words in pending folders`);
+  assert.deepEqual(wrong.map(print), []);
+});
+
+test("an old word is found in names, in paths and across lines", () => {
+  // biome-ignore format: a table
+  const samples: readonly (readonly [path: string, text: string, count: number])[] = [
+    ["gateway/a.ts",              "const a = makeCarry(doersOf(b));",              2],
+    ["gateway/send-apart.ts",     "",                                              1],
+    ["docs/a.md",                 "The gateway gives the money\nback, in\nhand.",  2],
+    ["docs/glossary.md",          "| Word | Formerly |\n|---|---|\n| run | carry, in hand |", 0],
+    ["gateway/a.css",             "font-family: serif",                            0],
+    ["docs/a.md",                 "The request carries a header.",                 0],
+    ["docs/a.md",                 "see [it](decisions/0010-families-of-things.md)", 0],
+  ];
+
+  for (const [path, text, count] of samples) {
+    assert.equal(placesIn(textFile(path, text)).length, count, `${path}: ${text}`);
+  }
+});
+
+if (process.env["NODE_TEST_CONTEXT"] === undefined) report(process.argv.slice(2));
+
+function report(paths: readonly string[]): void {
+  const shown = places.filter(({ path }) => paths.some((start) => path.startsWith(start)));
+  for (const line of shown.map(print)) process.stdout.write(`${line}\n`);
+  if (paths.length > 0) return;
+  for (const [was, found = []] of Object.entries(Object.groupBy(places, (place) => place.was))) {
+    const folders = Object.groupBy(found, ({ path }) => path.split("/").slice(0, 2).join("/"));
+    const counts = Object.entries(folders).map(([folder, each]) => `${folder} ${each?.length}`);
+    process.stdout.write(`${String(found.length).padStart(5)}  ${was}: ${counts.join(", ")}\n`);
+  }
+}
+
+/** The path is searched as the line before the first. */
+function placesIn(file: TextFile): readonly Place[] {
+  const { path } = file;
+  return oldWords.flatMap(({ was, pattern, verbatim, under = "", except, skip, ...word }) => {
+    if (!path.startsWith(under) || skip?.test(`${path}\n${file.text}`)) return [];
+    const written = `${path}\n${partOf(file, word)}`;
+    const text = verbatim ? written : separateWords(written);
+    const searched = except ? text.replace(spaced(except), "") : text;
+    const matches = [...searched.matchAll(spaced(pattern))];
+    return matches.map(({ index }) => ({ was, path, line: lineOf(searched, index) - 1 }));
+  });
+}
+
+function partOf(file: TextFile, { codeOnly, manner }: Partial<OldWord>): string {
+  if (codeOnly) return file.parts.code;
+  return manner && isTest(file) ? file.parts.comments : withoutReferences(file);
+}
+
+/** Decision records keep their names; a column "Formerly" or "Before" is there for old words. */
+function withoutReferences({ lines }: TextFile): string {
+  let column = -1;
+  const kept = lines.map((line) => {
+    const cells = line.split("|");
+    const named = cells.findIndex((cell) => /^ (formerly|before) $/i.test(cell));
+    if (named >= 0 || cells.length < 3) column = named;
+    return cells.filter((_, at) => at !== column).join("|");
+  });
+  return kept.join("\n").replaceAll(/decisions\/[\w-]+\.md/g, "");
+}
+
+/** In lower case, one space between words, and without the marks that begin a comment's line. */
+function separateWords(text: string): string {
+  const words = text.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll(/[_-]/g, " ");
+  return words.replaceAll(/\n *(\*|\/\/)/g, "\n").toLowerCase();
+}
+
+/** A phrase may run over the end of a line. */
+function spaced({ source }: RegExp): RegExp {
+  return new RegExp(source.replaceAll(" ", "\\s+"), "g");
+}
+
+function isPending({ path }: Place): boolean {
+  return pending.some((start) => path.startsWith(start));
+}
+
+function print({ was, path, line }: Place): string {
+  const now = oldWords.find((word) => word.was === was)?.now;
+  return `${path}:${line} ${was}: say ${now}`;
+}
