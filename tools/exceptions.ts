@@ -66,8 +66,7 @@ const shortOnes: Readonly<Record<string, string>> = {
   "sandbox-bank":                             "bank-clock http-exchange listen-on random",
   "sandbox-bank/issuer":                      "mask-card networks",
   "sandbox-bank/wallets":                     "public-point",
-  "tools/documents":                          "markdown render-all settings-page typescript",
-  "tools":                                    "warm write-docs",
+  "tools":                                    "warm",
 };
 
 export const shortFiles: ReadonlySet<string> = new Set(

@@ -1,16 +1,16 @@
 /** The generated files in the repository are those that the tables give now. */
 import assert from "node:assert/strict";
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { globSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { operations } from "../gateway/merchant-api/operations/index.ts";
-import { renderAll } from "./documents/render-all.ts";
+import { root } from "./repository.ts";
+import { readText, renderAll } from "./write-docs.ts";
 
-const root = resolve(import.meta.dirname, "..");
 const rendered = await renderAll();
 
 test("every generated file is fresh", () => {
-  const stale = [...rendered].filter(([path, content]) => readText(path) !== content);
+  const stale = [...rendered].filter(([path, content]) => readText(join(root, path)) !== content);
 
   const paths = stale.map(([path]) => path);
   assert.deepEqual(paths, [], `run npm run docs: ${paths.join(", ")}`);
@@ -47,8 +47,3 @@ test("every generated file says that it is", () => {
 test("rendering twice gives the same", async () => {
   assert.deepEqual(await renderAll(), rendered);
 });
-
-function readText(path: string): string | undefined {
-  const file = join(root, path);
-  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
-}

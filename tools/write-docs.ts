@@ -1,29 +1,57 @@
-/** `npm run docs`: writes every generated file and removes the pages of what is no more. */
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { renderAll } from "./documents/render-all.ts";
+/** `npm run docs`: writes every generated file and removes the pages of former operations. */
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { renderClient } from "./documents/client-source.ts";
+import { type Example, makeExamples } from "./documents/examples.ts";
+import { renderIndex } from "./documents/index-page.ts";
+import { renderOperation } from "./documents/operation-page.ts";
+import { renderOrdersPage } from "./documents/orders-page.ts";
+import { renderErrorsPage, renderSettingsPage } from "./documents/reference-pages.ts";
+import { renderStatusPage } from "./documents/status-page.ts";
+import { root } from "./repository.ts";
 
-const root = resolve(import.meta.dirname, "..");
-const files = await renderAll();
+if (import.meta.main) await write();
 
-for (const [path, content] of files) {
-  const file = join(root, path);
-  mkdirSync(dirname(file), { recursive: true });
-  if (readText(file) !== content) {
+/** Every generated file of the repository, by its path: the same each time for the same tables. */
+export async function renderAll(): Promise<ReadonlyMap<string, string>> {
+  const examples = await makeExamples();
+  return new Map([
+    ["client/operations.generated.ts", renderClient(examples)],
+    ["docs/merchant-api/README.md", renderIndex(examples)],
+    ...examples.map((example) => [pageOf(example), renderOperation(example)] as const),
+    ["docs/merchant-api/status-response.md", renderStatusPage(findStatus(examples))],
+    ["docs/merchant-api/errors.md", renderErrorsPage()],
+    ["docs/orders.md", renderOrdersPage()],
+    ["docs/settings.md", renderSettingsPage()],
+  ]);
+}
+
+function pageOf({ operation }: Example): string {
+  return `docs/merchant-api/${operation.name}.md`;
+}
+
+function findStatus(examples: readonly Example[]): Example {
+  const found = examples.find(({ reply }) => reply.type === "status-response");
+  if (found === undefined) throw new Error("No operation answers with a status response.");
+  return found;
+}
+
+async function write(): Promise<void> {
+  const files = await renderAll();
+  for (const [path, content] of files) {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    if (readText(file) === content) continue;
     writeFileSync(file, content);
     process.stdout.write(`${path}\n`);
   }
-}
-for (const path of globSync("docs/merchant-api/*.md", { cwd: root })) {
-  if (files.has(path)) continue;
-  rmSync(join(root, path));
-  process.stdout.write(`${path} is no more\n`);
+  for (const path of globSync("docs/merchant-api/*.md", { cwd: root })) {
+    if (files.has(path)) continue;
+    rmSync(join(root, path));
+    process.stdout.write(`${path} removed\n`);
+  }
 }
 
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
+export function readText(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }

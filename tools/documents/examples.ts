@@ -1,9 +1,10 @@
 /**
  * One example for each operation: its fields, the request as it is sent, and the reply that the
- * gateway gives to it. A request that the gateway refuses is no example, and stops the generator.
+ * gateway gives to it. An example that the gateway refuses stops the generator.
  */
-import { hash } from "node:crypto";
+import { createPrivateKey, hash } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
+import { OAuthFault, signRequest } from "@tollgate/protocols/oauth1";
 import { AccessDenied } from "../../gateway/merchant-api/oauth.ts";
 import {
   type ControlTerm,
@@ -21,35 +22,25 @@ import { Failure } from "../../gateway/values/failure.ts";
 import { asSerialNumber } from "../../gateway/values/ids.ts";
 import { parseAmount } from "../../gateway/values/money.ts";
 import { makeSampleGateway } from "./sample-gateway.ts";
-import { authorizeSample } from "./sample-oauth.ts";
-import {
-  sampleBaseUrl,
-  sampleClock,
-  sampleControlKey,
-  sampleEndpoint,
-  sampleGroup,
-  sampleOrderId,
-  sampleReferences,
-} from "./sample-world.ts";
+import * as sample from "./sample-world.ts";
 
 export type Example = {
   readonly operation: Operation;
-  /** That the request is sent in. */
+  /** The version in which the request is sent. */
   readonly version: Version;
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The values of the checksum's formula, in order, without the key. */
   readonly signed: readonly string[];
-  readonly control: string;
   /** The header that the same request needs in v4, without its login and control. */
   readonly authorization: string;
   readonly reply: Reply;
-  /** As it stands on the wire. */
+  /** The reply as it is sent. */
   readonly answer: string;
 };
 
 // biome-ignore format: a table
 const sharedValues: Readonly<Record<string, string>> = {
-  login:              sampleEndpoint.merchant.login,
+  login:              sample.endpoint.merchant.login,
   email:              "jane@example.com",
   ipaddress:          "203.0.113.7",
   first_name:         "Jane",
@@ -68,15 +59,11 @@ const sharedValues: Readonly<Record<string, string>> = {
   redirect_url:       "https://shop.example/return",
 };
 
-const tickets = { client_orderid: "invoice-1042", orderid: sampleOrderId(1) };
-const room = { client_orderid: "invoice-1043", orderid: sampleOrderId(2) };
+const tickets = { client_orderid: "invoice-1042", orderid: sample.makeOrderId(1) };
+const room = { client_orderid: "invoice-1043", orderid: sample.makeOrderId(2) };
 
-/**
- * What each operation has of its own: the sale is returned, and the preauthorisation captured in
- * part. The status asks about the sale by its serial number, since the return came after it.
- */
 const month = {
-  cardrefid: sampleReferences.card,
+  cardrefid: sample.references.card,
   order_desc: "A month of apples",
   amount: "19.99",
   currency: "USD",
@@ -94,6 +81,10 @@ const sampleCres = Buffer.from(
   }),
 ).toString("base64url");
 
+/**
+ * The values of one operation: the sale is refunded, and the preauthorisation captured in part. The
+ * status asks about the sale by its serial number, since the refund came after it.
+ */
 // biome-ignore format: a table
 const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sale:    { ...tickets, order_desc: "Two tickets", amount: "10.42", currency: "USD" },
@@ -104,7 +95,7 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "account-verification": { client_orderid: "customer-77" },
   "create-card-ref":       room,
   "create-card-ref-v4":    room,
-  "get-card-info":         { cardrefid: sampleReferences.card },
+  "get-card-info":         { cardrefid: sample.references.card },
   "make-rebill":           { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
   "make-rebill-sale":      { ...month, client_orderid: "subscription-12-02" },
   "make-rebill-preauth":   { ...month, client_orderid: "subscription-12-03" },
@@ -114,76 +105,79 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const fieldWord = "gw";
+const privateKey = createPrivateKey(sample.privateKeyPem);
 
-/** In the order of the operations table; what comes later may need what came before. */
+/** In the order of the operations table: later operations may need the orders of earlier ones. */
 export async function makeExamples(): Promise<readonly Example[]> {
-  const needs = {
+  const dependencies = {
     services: makeSampleGateway(),
-    findEntryPoint: () => sampleEndpoint,
-    clock: sampleClock,
+    findEntryPoint: () => sample.endpoint,
+    clock: sample.clock,
     takeToken: () => 0,
-    oauth: { baseUrls: () => [sampleBaseUrl], windowMs: 0, takeNonce: async () => true },
+    oauth: { baseUrls: () => [sample.baseUrl], windowMs: 0, takeNonce: async () => true },
   };
   const examples: Example[] = [];
   for (const [index, operation] of operations.entries()) {
     const [version = "v2"] = versionsOf(operation);
-    const fields = fieldsOf(operation);
-    const authorization = authorizationOf(operation, fields, index);
-    const signed = signedValues(operation.control, new Map(fields), sampleEndpoint.id);
-    const control = hash("sha1", signed.join("") + sampleControlKey);
-    const all = version === "v2" ? [...fields, ["control", control] as const] : fields;
+    const inVersion2 = fieldsOf(operation);
+    const authorization = authorizationOf(operation, inVersion2, index);
+    const signed = signedValues(operation.control, new Map(inVersion2), sample.endpoint.id);
+    const control = hash("sha1", signed.join("") + sample.controlKey);
+    const fields = version === "v2" ? [...inVersion2, ["control", control] as const] : inVersion2;
     const serialNumber = sampleSerialNumber(index);
-    const { answer } = await makePipeline(
+    const { answer: reply } = await makePipeline(
       operation,
-      needs,
+      dependencies,
       version,
     )({
-      id: sampleEndpoint.id,
+      id: sample.endpoint.id,
       form: "endpoint",
       contentType: undefined,
-      body: Buffer.from(writeForm(all)),
+      body: Buffer.from(writeForm(fields)),
       serialNumber,
       method: "POST",
       target: targetOf(operation, version),
       port: 0,
       authorization,
     });
-    if (answer instanceof Failure || answer instanceof AccessDenied) {
-      throw new Error(complaint(operation, answer));
+    if (reply instanceof Failure || reply instanceof AccessDenied) {
+      const why = reply instanceof Failure ? reply.message : reply.check;
+      throw new Error(`The example of ${operation.name} in ${import.meta.filename}: ${why}`);
     }
-    const printed = writeReply(answer, serialNumber, "form", { fieldWord, lineFeeds: false });
-    const shown = { operation, version, fields: all, signed, control, authorization };
-    examples.push({ ...shown, reply: answer, answer: printed });
+    const answer = writeReply(reply, serialNumber, "form", { fieldWord, lineFeeds: false });
+    examples.push({ operation, version, fields, signed, authorization, reply, answer });
   }
   return examples;
 }
 
-/** What v4 does without. */
+/** The fields that v4 does not need. */
 export const checksumFields: ReadonlySet<string> = new Set(["login", "control"]);
 
 function authorizationOf(operation: Operation, fields: Example["fields"], index: number): string {
-  const request = {
-    method: "POST",
-    url: signedUrlOf(operation),
-    parameters: fields.filter(([name]) => !checksumFields.has(name)),
-  } as const;
-  return authorizeSample(request, {
-    consumerKey: sampleEndpoint.merchant.login,
-    nonce: hash("md5", `nonce of example ${index}`),
-    timestamp: Math.floor(sampleClock.now() / 1000),
-  });
+  const parameters = fields.filter(([name]) => !checksumFields.has(name));
+  const header = signRequest(
+    { method: "POST", url: signedUrlOf(operation), parameters },
+    {
+      consumerKey: sample.endpoint.merchant.login,
+      nonce: hash("md5", `nonce of example ${index}`),
+      timestamp: Math.floor(sample.clock.now() / 1000),
+      privateKey,
+    },
+  );
+  if (header instanceof OAuthFault) throw new Error(`No example is signed: ${header.reason}.`);
+  return header;
 }
 
-/** What a signature covers. */
+/** The URL that an OAuth signature covers. */
 export function signedUrlOf(operation: Operation): string {
-  return sampleBaseUrl + targetOf(operation, "v4");
+  return sample.baseUrl + targetOf(operation, "v4");
 }
 
 function targetOf(operation: Operation, version: Version): string {
-  return `/gw/api${pathIn(version, operation).replace("{id}", sampleEndpoint.id)}`;
+  return `/gw/api${pathIn(version, operation).replace("{id}", sample.endpoint.id)}`;
 }
 
-/** What the checksum covers, one value for each term; `id` is the number in the path. */
+/** The values that the checksum covers, in order; `id` is the number in the path. */
 export function signedValues(
   terms: readonly ControlTerm[],
   values: ReadonlyMap<string, string>,
@@ -204,8 +198,6 @@ function minorUnitsOf(field: string, values: ReadonlyMap<string, string>): strin
   return money === undefined ? "" : String(money.minor);
 }
 
-export const sampleGroupId: string = sampleGroup.id;
-
 function fieldsOf({ name, request }: Operation): readonly (readonly [string, string])[] {
   const values: Readonly<Record<string, string>> = { ...sharedValues, ...ownValues[name] };
   return Object.keys(request).flatMap((field) => {
@@ -216,10 +208,4 @@ function fieldsOf({ name, request }: Operation): readonly (readonly [string, str
 
 function sampleSerialNumber(index: number) {
   return asSerialNumber(`0195933a-7c48-7000-8000-${String(index + 1).padStart(12, "0")}`);
-}
-
-function complaint({ name }: Operation, answer: Failure | AccessDenied): string {
-  const place = "tools/documents/examples.ts has its values";
-  const why = answer instanceof Failure ? answer.message : answer.check;
-  return `The example of ${name} is refused: ${why}. ${place}.`;
 }

@@ -8,8 +8,8 @@ import {
 } from "../../gateway/merchant-api/operation.ts";
 import { twinOf } from "../../gateway/merchant-api/wait.ts";
 import type { Example } from "./examples.ts";
-import { fence, mono, page, sentence, table } from "./markdown.ts";
-import { sampleBaseUrl, sampleControlKey, sampleEndpoint } from "./sample-world.ts";
+import * as sample from "./sample-world.ts";
+import { fence, mono, page, sentence, table } from "./text.ts";
 
 const from = "gateway/merchant-api/operations";
 
@@ -128,13 +128,13 @@ function parameterRows({ request }: Operation): readonly (readonly string[])[] {
 }
 
 function renderExample({ operation, version, fields, authorization, answer }: Example): string {
-  const url = sampleBaseUrl + pathOf({ path: pathIn(version, operation) }, sampleEndpoint.id);
+  const url = sample.baseUrl + pathOf({ path: pathIn(version, operation) }, sample.endpoint.id);
   const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
   const inV2 = version === "v2";
-  const key = inV2 ? `the control key ${mono(sampleControlKey)}` : "the key of the OAuth chapter";
+  const key = inV2 ? `the control key ${mono(sample.controlKey)}` : "the key of the OAuth chapter";
   const header = inV2 ? [] : [`  -H 'Authorization: ${authorization}'`];
   return [
-    `A request of the merchant ${mono(sampleEndpoint.merchant.login)} with ${key}:`,
+    `A request of the merchant ${mono(sample.endpoint.merchant.login)} with ${key}:`,
     fence("sh", [`curl '${url}'`, ...header, ...lines].join(" \\\n")),
     "The reply is one line; here it has a line break before each `&`:",
     fence("text", answer.replaceAll("&", "\n&")),

@@ -1,13 +1,20 @@
 /** The page of the orders' lives: each transition table as a drawing and as a table. */
+
+import type { OpenStage } from "../../gateway/orders/deadlines.ts";
 import { carriedEffects, immediateEffects, writtenEffects } from "../../gateway/orders/effects.ts";
 import type { EventKind } from "../../gateway/orders/events.ts";
-import type { TransactionKind } from "../../gateway/orders/order.ts";
-import { beginnings, tables } from "../../gateway/orders/transitions.ts";
-import { settings } from "../../gateway/settings.ts";
-import { list, mono, page, sentence, table } from "./markdown.ts";
-import { effectMeanings, eventMeanings } from "./order-words.ts";
-import { likeSection, tableSection } from "./transition-sections.ts";
-import { cellsOf, transactionKinds } from "./transition-tables.ts";
+import type { Stage, TransactionKind } from "../../gateway/orders/order.ts";
+import {
+  beginnings,
+  type Cell,
+  isFinal,
+  type TransitionTable,
+  tables,
+} from "../../gateway/orders/transitions.ts";
+import { type SettingName, settings } from "../../gateway/settings.ts";
+import { statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/stages.ts";
+import { effectMeanings, eventMeanings, stageMeanings } from "./order-words.ts";
+import { fence, list, mono, page, sentence, table } from "./text.ts";
 
 export function renderOrdersPage(): string {
   return page(
@@ -128,4 +135,153 @@ function repeats(): string {
     `An unanswered reversal, capture or return is repeated after ${gaps} seconds ` +
     `(${mono(name)}), and then at the last of these gaps until the acquirer has answered.`
   );
+}
+
+/** A kind that has its own drawing. */
+export function tableSection(kind: TransactionKind, title: string): readonly string[] {
+  const transitions = tables[kind];
+  return [
+    `## ${title}`,
+    fence("mermaid", drawingOf(kind)),
+    table(
+      ["Stage", "Meaning", "Seen by merchants as", "Deadline"],
+      stagesOf(transitions).map((stage) => stageRow(kind, stage)),
+    ),
+    table(
+      ["Stage", "Event", "Next stage", "Effect owed"],
+      cellsOf(transitions).map(({ stage, kind: event, cell }) => [
+        mono(stage),
+        mono(event),
+        cell.stage === stage ? "the same" : mono(cell.stage),
+        cell.effect === undefined ? "" : mono(cell.effect),
+      ]),
+    ),
+  ];
+}
+
+/** A kind whose table is that of another, but for what is named. */
+export function likeSection(
+  kind: TransactionKind,
+  like: TransactionKind,
+  title: string,
+): readonly string[] {
+  if (beginnings[kind].stage !== beginnings[like].stage) {
+    throw new Error(`${kind} begins otherwise than ${like}; give it a drawing of its own.`);
+  }
+  const lost = cellsMissing(tables[like], tables[kind]);
+  const gained = cellsMissing(tables[kind], tables[like]);
+  const [stage = "approved"] = stagesOf(tables[kind]);
+  const seen =
+    `Merchants see ${mono(wireStageOf(kind, stage))} where it is ` +
+    `${mono(wireStageOf(like, stage))} there, and the \`transaction-type\` ` +
+    `${mono(wireTypeOf(kind))}.`;
+  if (lost.length === 0 && gained.length === 0) {
+    return [`## ${title}`, `Its table is that of ${nounOf(like)}. ${seen}`];
+  }
+  return [
+    `## ${title}`,
+    `Its table is that of ${nounOf(like)}, except for these cells. ${seen}`,
+    list(...lost.map((cell) => `${nameOf(cell)} is not possible.`), ...gained.map(describe)),
+  ];
+}
+
+function nounOf(kind: TransactionKind): string {
+  return kind === "reversal" ? "a return" : `a ${kind}`;
+}
+
+function nameOf({ stage, kind }: NamedCell): string {
+  return `${mono(kind)} in ${mono(stage)}`;
+}
+
+function describe(named: NamedCell): string {
+  const { stage, effect } = named.cell;
+  const owed = effect === undefined ? "" : `, and ${mono(effect)} is owed`;
+  return `${nameOf(named)} leads to ${mono(stage)}${owed}.`;
+}
+
+/** Which setting says how long a stage may last, as the engine is wired. */
+// biome-ignore format: a table
+const deadlineSettings = {
+  filtering:          "processingDeadlineMs",
+  authenticating:     "processingDeadlineMs",
+  awaiting_method:    "methodDeadlineMs",
+  awaiting_challenge: "challengeDeadlineMs",
+  awaiting_result:    "resultWaitMs",
+  awaiting_return:    "resultGraceMs",
+  awaiting_pares:     "paresDeadlineMs",
+  authorizing:        "processingDeadlineMs",
+  inquiring:          "processingDeadlineMs",
+  reversing:          "doubtAlarmMs",
+  capturing:          "processingDeadlineMs",
+  returning:          "processingDeadlineMs",
+  repeating:          "doubtAlarmMs",
+} as const satisfies Record<OpenStage, SettingName>;
+
+function stageRow(kind: TransactionKind, stage: Stage): readonly string[] {
+  const seen = `${mono(statusOf(stage))}, ${mono(wireStageOf(kind, stage))}`;
+  return [mono(stage), sentence(stageMeanings[stage]), seen, deadlineOf(stage)];
+}
+
+function deadlineOf(stage: Stage): string {
+  for (const [open, name] of Object.entries(deadlineSettings)) {
+    const { name: variable, production } = settings[name];
+    if (open === stage) return `${production / 1000} s (${mono(variable)})`;
+  }
+  return "none: it is final";
+}
+
+/** In the order of the tables: what begins an order first. */
+export const transactionKinds: readonly TransactionKind[] = keysOf(tables);
+
+export function stagesOf(transitions: TransitionTable): readonly Stage[] {
+  return keysOf(transitions);
+}
+
+export type NamedCell = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
+
+export function cellsOf(transitions: TransitionTable): readonly NamedCell[] {
+  return stagesOf(transitions).flatMap((stage) => {
+    const row = transitions[stage] ?? {};
+    return keysOf(row).flatMap((kind) => {
+      const cell = row[kind];
+      return cell === undefined ? [] : [{ stage, kind, cell }];
+    });
+  });
+}
+
+/** What a transaction of this kind begins with. */
+export function firstEventOf(kind: TransactionKind): EventKind {
+  if (kind === "capture") return "capture_asked";
+  return kind === "reversal" || kind === "cancel" ? "return_asked" : "received";
+}
+
+export function drawingOf(kind: TransactionKind): string {
+  const cells = cellsOf(tables[kind]);
+  const edges = Map.groupBy(cells, ({ stage, cell }) => `${stage} --> ${cell.stage}`);
+  const arrows = [...edges].map(([edge, group]) => {
+    return `  ${edge} : ${group.map((each) => each.kind).join(", ")}`;
+  });
+  const ends = stagesOf(tables[kind]).filter(isFinal);
+  return [
+    "stateDiagram-v2",
+    "  direction LR",
+    `  [*] --> ${beginnings[kind].stage} : ${firstEventOf(kind)}`,
+    ...arrows,
+    ...ends.map((stage) => `  ${stage} --> [*]`),
+  ].join("\n");
+}
+
+/** The cells of the one that the other has not, or has otherwise. */
+export function cellsMissing(one: TransitionTable, other: TransitionTable): readonly NamedCell[] {
+  return cellsOf(one).filter(({ stage, kind, cell }) => {
+    const counterpart = other[stage]?.[kind];
+    return counterpart?.stage !== cell.stage || counterpart.effect !== cell.effect;
+  });
+}
+
+/** `Object.keys` forgets what the keys are; the objects here have those of their types only. */
+function keysOf<Key extends string>(record: { readonly [Name in Key]?: unknown }): readonly Key[] {
+  const keys: Key[] = [];
+  for (const key in record) keys.push(key);
+  return keys;
 }

@@ -1,7 +1,7 @@
 /**
  * A gateway in memory, without database and bank, for the examples in the documents: requests go
- * through the real checks and become real orders, so that no example can be wrong. Time stands
- * still in it and every bank says yes at once.
+ * through the real checks and become real orders, so that no example can be wrong. The clock stands
+ * still, and every charge is approved at once.
  */
 import { makeScreen } from "../../gateway/filters/screen.ts";
 import { makeIssuerTable } from "../../gateway/issuers/issuer-table.ts";
@@ -9,56 +9,28 @@ import { sandboxRanges } from "../../gateway/issuers/sandbox-ranges.ts";
 import { makeAdvance } from "../../gateway/orders/advance.ts";
 import { makeFollow } from "../../gateway/orders/apply.ts";
 import type { CardReference } from "../../gateway/orders/card-reference.ts";
-import type { Deadlines } from "../../gateway/orders/deadlines.ts";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
+import { answer as approval, deadlines } from "../../gateway/orders/testing.ts";
 import type { Services } from "../../gateway/services.ts";
 import { makeLookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
 import { makeJudge } from "../../gateway/threeds/verdict.ts";
 import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
-import { makePrintDate, minutes } from "../../gateway/values/time.ts";
+import { makePrintDate } from "../../gateway/values/time.ts";
 import { makeAccept } from "../../gateway/work/accept.ts";
 import type { Carry } from "../../gateway/work/carry.ts";
 import { makeFindOrder } from "../../gateway/work/find-order.ts";
 import { makeFollowUp } from "../../gateway/work/follow-up.ts";
-import {
-  onlyEndpoint,
-  sampleCardNumber,
-  sampleClock,
-  sampleOrderId,
-  sampleReferences,
-} from "./sample-world.ts";
+import * as sample from "./sample-world.ts";
 
-/** Time stands still, so that no deadline is ever near. */
-const limitMs = minutes(5);
-const sampleDeadlines: Deadlines = {
-  stageMs: {
-    filtering: limitMs,
-    authenticating: limitMs,
-    awaiting_method: limitMs,
-    awaiting_challenge: limitMs,
-    awaiting_result: limitMs,
-    awaiting_return: limitMs,
-    awaiting_pares: limitMs,
-    authorizing: limitMs,
-    inquiring: limitMs,
-    reversing: limitMs,
-    capturing: limitMs,
-    returning: limitMs,
-    repeating: limitMs,
-  },
-  leaseMs: limitMs,
-  repeatGapsMs: [limitMs],
-};
-
-const advance = makeAdvance(sampleDeadlines, {
+const advance = makeAdvance(deadlines, {
   screen: makeScreen(
-    () => onlyEndpoint,
+    () => sample.onlyEndpoint,
     () => true,
   ),
-  look_up_3ds: makeLookUp3ds(makeJudge(() => onlyEndpoint)),
+  look_up_3ds: makeLookUp3ds(makeJudge(() => sample.onlyEndpoint)),
 });
 
 const issuers = makeIssuerTable(sandboxRanges);
@@ -73,7 +45,7 @@ export function makeSampleGateway(): Services {
     count: 0,
     idle: async () => undefined,
   };
-  const shared = { advance, carry, clock: sampleClock, inFlightMax: 1 };
+  const shared = { advance, carry, clock: sample.clock, inFlightMax: 1 };
   const accept = makeAccept({
     ...shared,
     begin: async ({ step }) => {
@@ -91,7 +63,7 @@ export function makeSampleGateway(): Services {
     },
     nextOrderId: async () => {
       count += 1;
-      return asOrderId(sampleOrderId(count));
+      return asOrderId(sample.makeOrderId(count));
     },
   });
   const find = makeFindOrder({
@@ -149,14 +121,14 @@ function makeSampleCards(): Services["cards"] {
   return {
     async register({ id, merchantId, endpointId, card }) {
       const facts = { merchantId, endpointId, orderId: id, card, networkId: undefined };
-      const times = { createdAt: sampleClock.now(), removedAt: undefined };
-      const reference = { id: sampleReferences.card, purpose: "card" as const };
-      known.set(sampleReferences.card, { ...reference, ...facts, ...times });
-      return sampleReferences;
+      const times = { createdAt: sample.clock.now(), removedAt: undefined };
+      const reference = { id: sample.references.card, purpose: "card" as const };
+      known.set(sample.references.card, { ...reference, ...facts, ...times });
+      return sample.references;
     },
     find: async (_entryPoint, id) => known.get(id) ?? new Failure("card_reference_not_found"),
     findHeld: async () => ({
-      number: new CardNumber(sampleCardNumber),
+      number: new CardNumber(sample.cardNumber),
       expiryYear: "30",
       expiryMonth: "12",
       cvv: undefined,
@@ -165,19 +137,13 @@ function makeSampleCards(): Services["cards"] {
 }
 
 function approve(order: Order): Order {
-  const step = advance(order, approvalOf(order), sampleClock.now());
+  const step = advance(order, approvalOf(order), sample.clock.now());
   if (step instanceof Failure) throw new Error(step.cause);
   return step.order;
 }
 
 function approvalOf({ transaction }: Order): OrderEvent {
-  const answer = {
-    responseCode: "00",
-    approvalCode: "731904",
-    networkId: "107073092653001",
-    approvedAmount: undefined,
-    processedAt: sampleClock.now(),
-  };
+  const answer = { ...approval, processedAt: sample.clock.now() };
   switch (transaction.kind) {
     case "capture":
       return { kind: "captured", answer };

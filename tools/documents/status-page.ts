@@ -3,9 +3,8 @@ import type { TransactionKind } from "../../gateway/orders/order.ts";
 import { tables } from "../../gateway/orders/transitions.ts";
 import { type Status, statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/stages.ts";
 import type { Example } from "./examples.ts";
-import { mono, page, sentence, table } from "./markdown.ts";
-import { always, describeStatusField } from "./status-fields.ts";
-import { stagesOf, transactionKinds } from "./transition-tables.ts";
+import { stagesOf, transactionKinds } from "./orders-page.ts";
+import { mono, page, sentence, table } from "./text.ts";
 
 // biome-ignore format: a table
 const suffixMeanings: Readonly<Record<string, string>> = {
@@ -91,4 +90,102 @@ function endingRow([suffix, { status, kinds }]: readonly [string, Ending]): read
 function partsOf(wireStage: string) {
   const at = wireStage.indexOf("_") + 1;
   return { prefix: wireStage.slice(0, at), suffix: wireStage.slice(at) };
+}
+
+// biome-ignore format: a table
+export const statusFields: Readonly<Record<string, string>> = {
+  "type":                       "always `status-response`",
+  "serial-number":              "number of this request, new for each",
+  "merchant-order-id":          "the merchant's order id",
+  "gw-order-id":                "order id assigned by the gateway",
+  "status":                     "order status: `processing`, or one of the final `approved`, `declined`, `error` and `filtered`",
+  "order-stage":                "current stage of processing",
+  "amount":                     "amount of the initial transaction, always, with at least two fraction digits",
+  "initial-amount":             "amount set in the initiating transaction without fees or commissions; it does not change",
+  "charged-amount":             "what was charged in all, when that is not `initial-amount`: less was approved, or a part was captured",
+  "total-reversal-amount":      "the sum of all returns until now, when a return is described",
+  "currency":                   "currency of the initial transaction",
+  "by-request-sn":              "serial number from the status request, when it was sent",
+  "transaction-type":           "kind of the transaction that is described: the latest, unless `by-request-sn` names another",
+
+  "processor-tx-id":            "acquirer's transaction identifier",
+  "processor-rrn":              "reference of the charge at the acquirer",
+  "approval-code":              "bank's approval code",
+  "receipt-id":                 "receipt identifier, for approved orders; the receipt, for the cardholder to read and print, is at `{base_url}/gw/view-receipt/{endpoint_id}/{receipt_id}/`",
+  "descriptor":                 "payment recipient as the cardholder's statement shows it",
+  "original-gate-descriptor":   "descriptor set at gate level",
+  "terminal-id":                "acquirer's terminal id, shown in the receipt",
+  "gw-processing-date":         "when the acquirer processed it, `YYYY-MM-DD HH:MM:SS` and the zone",
+  "transaction-date":           "when the final status was assigned, same shape",
+
+  "name":                       "cardholder's name",
+  "cardholder-name":            "cardholder's name",
+  "card-exp-month":             "month of the card's expiry",
+  "card-exp-year":              "year of the card's expiry, four digits",
+  "last-four-digits":           "last four digits of the card number",
+  "bin":                        "bank identification number, six digits",
+  "card-type":                  "card network in upper case",
+  "bank-name":                  "bank by the card's BIN, `UNKNOWN` when it is not known",
+  "card-hash-id":               "the same for the same card number within one merchant, for loyalty programs and fraud checks",
+  "card-ref-id":                "card reference id, where the transaction registers the card",
+  "card-country-alpha-three-code":             "country of the card's issuer, three letters",
+  "destination-card-country-alpha-three-code": "country of the destination card's issuer, three letters",
+
+  "email":                      "customer's email address, as sent",
+  "first-name":                 "customer's first name, as sent",
+  "last-name":                  "customer's last name, as sent",
+  "phone":                      "customer's phone number, as sent",
+  "country":                    "customer's country, two letters",
+  "state":                      "customer's state",
+  "city":                       "customer's city",
+  "zip_code":                   "customer's postal code",
+  "address1":                   "customer's address",
+
+  "gate-partial-reversal":      "whether the gate can return a part: `enabled` or `disabled`",
+  "gate-partial-capture":       "whether the gate can capture a part: `enabled` or `disabled`",
+  "verified-3d-status":         "3-D Secure result: `AUTHENTICATED`, `NOT_AUTHENTICATED` or `UNSUPPORTED`; absent when not performed",
+  "eci":                        "electronic commerce indicator",
+  "ips-src-payment-product-code": "product code of the card",
+  "ips-src-payment-product-name": "name of the card's product",
+  "ips-src-payment-type-code":  "type code of the card",
+  "ips-src-payment-type-name":  "name of the card's type",
+  "merchantdata":               "the request's `merchant_data`, when it was sent",
+  "loyalty-balance":            "loyalty program: balance",
+  "loyalty-message":            "loyalty program: message",
+  "loyalty-bonus":              "loyalty program: bonus",
+  "loyalty-program":            "loyalty program: name",
+  "seller-commission":          "seller's commission, when enabled for the merchant",
+  "acquirer-commission":        "acquirer's commission, when enabled for the merchant",
+  "motivational-message":       "extended reason of a decline, for the cardholder",
+  "error-message":              "reason, when the status is `declined`, `error` or `filtered`",
+  "error-code":                 "code of the reason, in the same cases",
+
+  "html":                       "while a 3-D Secure step is pending: a page with a form that submits itself",
+  "redirect-to":                "while a step is pending: where the cardholder's browser can be sent",
+  "tds-status":                 "pending 3-D Secure step: `MethodUrlFrame`, `CReqForm` or `PaReqForm`",
+  "tds-method-url-frame-3ds-server-trans-id": "transaction id of the 3-D Secure server, with `MethodUrlFrame`",
+  "tds-method-url-frame-3ds-method-url":      "where the method frame is loaded from, with `MethodUrlFrame`",
+  "tds-creq-form-acs-url":      "where the challenge request is posted, with `CReqForm`",
+  "tds-creq-form-creq":         "challenge request, with `CReqForm`",
+  "tds-pareq-form-pareq":       "payer authentication request, with `PaReqForm`",
+  "tds-pareq-form-acs-url":     "where it is posted, with `PaReqForm`",
+  "tds-pareq-form-md":          "merchant data of the form, with `PaReqForm`",
+};
+
+/** The fields of an answer that are in every reply of its kind. */
+export const always: readonly string[] = [
+  "type",
+  "serial-number",
+  "merchant-order-id",
+  "gw-order-id",
+];
+
+export function describeStatusField(name: string): string {
+  const description = statusFields[name];
+  if (description === undefined) {
+    throw new Error(
+      `The status field ${name} is not described in tools/documents/status-fields.ts.`,
+    );
+  }
+  return description;
 }

@@ -1,4 +1,4 @@
-/** The few shapes that the generated documents are made of. */
+/** The few shapes that generated documents and sources are made of: Markdown first. */
 
 /** A page: where it comes from, its one title, and its parts, a blank line between them. */
 export function page(from: string, title: string, ...parts: readonly string[]): string {
@@ -27,10 +27,30 @@ export function mono(text: string): string {
   return `\`${text}\``;
 }
 
-export function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
 function cell(text: string): string {
   return text.replaceAll("|", "\\|");
+}
+
+export function block(...lines: readonly string[]): string {
+  return `${lines.join("\n")}\n`;
+}
+
+export function camel(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function pascal(name: string): string {
+  return camel(`-${name}`);
+}
+
+export function key(name: string): string {
+  return /^\w+$/.test(name) ? name : quote(name);
+}
+
+export function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+export function sentence(text = ""): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

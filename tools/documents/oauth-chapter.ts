@@ -8,9 +8,8 @@ import {
 } from "@tollgate/protocols/oauth1";
 import { settings } from "../../gateway/settings.ts";
 import { checksumFields, type Example, signedUrlOf } from "./examples.ts";
-import { fence, list, mono, numbered, table } from "./markdown.ts";
-import { samplePrivateKeyPem } from "./sample-oauth.ts";
-import { sampleEndpoint } from "./sample-world.ts";
+import * as sample from "./sample-world.ts";
+import { fence, list, mono, numbered, table } from "./text.ts";
 
 export function oauthChapter(examples: readonly Example[]): readonly string[] {
   return [
@@ -91,7 +90,7 @@ function worked(examples: readonly Example[]): readonly string[] {
   if (text instanceof OAuthFault) throw new Error(`The example is not signed: ${text.reason}.`);
   const lines = parameters.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
   return [
-    `Worked out for an order status of the merchant ${mono(sampleEndpoint.merchant.login)}, ` +
+    `Worked out for an order status of the merchant ${mono(sample.endpoint.merchant.login)}, ` +
       "with a key that is published here and protects nothing. The text of step 3:",
     fence("text", normalizeParameters([...parameters, ...header.parameters])),
     "The text of step 4, which is signed:",
@@ -105,6 +104,6 @@ function worked(examples: readonly Example[]): readonly string[] {
       [`curl '${url}'`, `  -H 'Authorization: ${example.authorization}'`, ...lines].join(" \\\n"),
     ),
     "The key:",
-    fence("text", samplePrivateKeyPem.trim()),
+    fence("text", sample.privateKeyPem.trim()),
   ];
 }
