@@ -1,4 +1,4 @@
-/** The index of the merchant interface: operations, requests and replies, authentication, repeats. */
+/** The index of the merchant interface: operations, wire format, authentication, repeats. */
 import { hash } from "node:crypto";
 import { type Operation, versionsOf } from "../../gateway/merchant-api/operation.ts";
 import { twinOf } from "../../gateway/merchant-api/wait.ts";
