@@ -7,20 +7,27 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
+  type Composite,
   DecodeFault,
-  type DecodeField,
   type DecodeReason,
   decode,
   encode,
+  type FieldName,
+  type FieldRow,
+  type IsoFields,
+  type IsoMessage,
   iso87Ascii,
   iso87BinaryLeft,
   iso87BinaryRight,
   iso87Bitmapped,
-  type Message,
-  type Row,
+  payment62,
+  readComposite,
+  responseMti,
   type Specification,
+  security126,
+  writeComposite,
 } from "./index.ts";
-import { samples, specifications } from "./samples.ts";
+import { samples, specifications } from "./testing.ts";
 
 const layouts = [...Object.values(specifications), iso87Bitmapped];
 
@@ -39,27 +46,27 @@ for (const { id, specification, payload, mti, fields } of good) {
   test(`${id} is refused when bytes are missing or left over`, () => {
     for (let length = 0; length < payload.length; length++) {
       const fault = decode(specification, payload.subarray(0, length));
-      assert.ok(fault instanceof DecodeFault && fault.reason === "cut_short", `${length} bytes`);
+      assert.ok(fault instanceof DecodeFault && fault.reason === "truncated", `${length} bytes`);
     }
     for (const byte of [0x00, 0x20, 0x30, 0xff]) {
       const longer = Buffer.concat([payload, Buffer.of(byte)]);
-      assert.deepEqual(decode(specification, longer), new DecodeFault("end", "left_over"));
+      assert.deepEqual(decode(specification, longer), new DecodeFault("end", "trailing_bytes"));
     }
   });
 }
 
 // biome-ignore format: a table
-const faults: Record<string, readonly [DecodeField, DecodeReason]> = {
-  "x01-truncated":              [48,       "cut_short"],
+const faults: Record<string, readonly [FieldName, DecodeReason]> = {
+  "x01-truncated":              [48,       "truncated"],
   "x02-length-prefix":          [2,        "too_long"],
-  "x03-bitmap-without-data":    [70,       "cut_short"],
-  "x04-trailing-bytes":         ["end",    "left_over"],
-  "x05-non-digit":              [4,        "wrong_content"],
+  "x03-bitmap-without-data":    [70,       "truncated"],
+  "x04-trailing-bytes":         ["end",    "trailing_bytes"],
+  "x05-non-digit":              [4,        "invalid_content"],
   "x06-length-not-digits":      [2,        "malformed_length"],
-  "x07-bitmap-not-hex":         ["bitmap", "wrong_content"],
-  "x08-bcd-not-decimal":        [4,        "wrong_content"],
+  "x07-bitmap-not-hex":         ["bitmap", "invalid_content"],
+  "x08-bcd-not-decimal":        [4,        "invalid_content"],
   "x09-bcd-length-not-decimal": [2,        "malformed_length"],
-  "x10-binary-truncated":       [128,      "cut_short"],
+  "x10-binary-truncated":       [128,      "truncated"],
 };
 
 test("every broken sample is refused for its own reason", () => {
@@ -70,22 +77,22 @@ test("every broken sample is refused for its own reason", () => {
   }
 });
 
-type Refused = readonly [string, Specification, Buffer, DecodeField, DecodeReason];
+type Refused = readonly [string, Specification, Buffer, FieldName, DecodeReason];
 
 // biome-ignore format: a table
 const refused: readonly Refused[] = [
-  ["letter in the type",        iso87Ascii,       text("08X00000000000000000"),                         "mti",    "wrong_content"],
-  ["lower-case bitmap",         iso87Ascii,       text("080000000000000000a0"),                         "bitmap", "wrong_content"],
-  ["second bitmap is empty",    iso87Ascii,       text("080080000000000000000000000000000000"),         "bitmap", "needless_bitmap"],
+  ["letter in the type",        iso87Ascii,       text("08X00000000000000000"),                         "mti",    "invalid_content"],
+  ["lower-case bitmap",         iso87Ascii,       text("080000000000000000a0"),                         "bitmap", "invalid_content"],
+  ["second bitmap is empty",    iso87Ascii,       text("080080000000000000000000000000000000"),         "bitmap", "empty_second_bitmap"],
   ["third bitmap",              iso87Ascii,       text("080080000000000000008000000000000000"),         65,       "unknown_field"],
   ["field without a row",       iso87Ascii,       text("08000800000000000000123456789012"),             5,        "unknown_field"],
   ["hex of half a byte",        iso87Ascii,       text("08000000000000000200003ABC"),                   55,       "malformed_length"],
-  ["hex in lower case",         iso87Ascii,       text("08000000000000000200002ab"),                    55,       "wrong_content"],
-  ["control character",         iso87Ascii,       text("0800000000000010000002a\n"),                    44,       "wrong_content"],
-  ["byte above ASCII",          iso87Ascii,       text("0800000000000010000002a\xe9"),                  44,       "wrong_content"],
+  ["hex in lower case",         iso87Ascii,       text("08000000000000000200002ab"),                    55,       "invalid_content"],
+  ["control character",         iso87Ascii,       text("0800000000000010000002a\n"),                    44,       "invalid_content"],
+  ["byte above ASCII",          iso87Ascii,       text("0800000000000010000002a\xe9"),                  44,       "invalid_content"],
   ["plus sign in a length",     iso87Ascii,       text("08000000000000100000+2ab"),                     44,       "malformed_length"],
-  ["padding is not 0",          iso87BinaryLeft,  Buffer.from("08000000200000000000" + "1276", "hex"), 19,       "wrong_padding"],
-  ["padding is not F",          iso87BinaryRight, Buffer.from("08000000200000000000" + "2760", "hex"), 19,       "wrong_padding"],
+  ["padding is not 0",          iso87BinaryLeft,  Buffer.from("08000000200000000000" + "1276", "hex"), 19,       "invalid_padding"],
+  ["padding is not F",          iso87BinaryRight, Buffer.from("08000000200000000000" + "2760", "hex"), 19,       "invalid_padding"],
   ["length above three digits", iso87BinaryLeft,  Buffer.from("08000000000000010000" + "1001", "hex"), 48,       "too_long"],
 ];
 
@@ -104,7 +111,7 @@ test("a variable field may be empty", () => {
 });
 
 // biome-ignore format: a table
-const wrong: readonly (readonly [Message, complaint: string])[] = [
+const wrong: readonly (readonly [IsoMessage, complaint: string])[] = [
   [{ mti: "020",  fields: {} },                           "field mti is too short"],
   [{ mti: "02O0", fields: {} },                           "field mti has a character outside its content"],
   [{ mti: "0200", fields: { 2: "4".repeat(20) } },        "field 2 is too long"],
@@ -169,11 +176,152 @@ test("a mutated message is refused, or is another message that encode could have
   );
 });
 
+const cavv = "0000010498345612345678901234560000000000";
+
+test("the authentication value of a sample is read and written back", () => {
+  const sample = samples.good.find(({ id }) => id === "b01-0100");
+  const message = decode(iso87Bitmapped, Buffer.from(sample?.hex ?? "", "hex"));
+  assert.ok(!(message instanceof DecodeFault));
+  const field = message.fields[126] ?? "";
+
+  assert.deepEqual(readComposite(security126, field), { 9: cavv });
+  assert.equal(writeComposite(security126, { 9: cavv }), field);
+});
+
+// biome-ignore format: a table
+const written: readonly (readonly [Composite, IsoFields, hex: string])[] = [
+  [payment62,   { 2: "151121000000001" },               "4000000000000000" + "0151121000000001"],
+  [security126, { 10: "11 123" },                       "0040000000000000" + "313120313233"],
+  [security126, { 13: "R" },                            "0008000000000000" + "52"],
+  [security126, { 13: "C", 10: "111234", 9: cavv },     `00C8000000000000${cavv}31313132333443`],
+  [security126, {},                                     "0000000000000000"],
+];
+
+test("sub-fields stand behind their bitmap in ascending order", () => {
+  for (const [composite, subfields, hex] of written) {
+    assert.equal(writeComposite(composite, subfields), hex);
+    assert.deepEqual(readComposite(composite, hex), subfields);
+  }
+});
+
+// biome-ignore format: a table
+const malformed: readonly (readonly [Composite, hex: string, FieldName, DecodeReason])[] = [
+  [payment62,   "",                                      62,       "truncated"],
+  [payment62,   "40000000000000",                        62,       "truncated"],
+  [payment62,   "4000000000000000" + "01511210000000",   "62.2",   "truncated"],
+  [payment62,   "4000000000000000" + "1151121000000001", "62.2",   "invalid_padding"],
+  [payment62,   "4000000000000000" + "015112100000000A", "62.2",   "invalid_content"],
+  [payment62,   "4000000000000000" + "015112100000000100", 62,     "trailing_bytes"],
+  [payment62,   "8000000000000000" + "59",               "62.1",   "unknown_field"],
+  [payment62,   "151121000000001",                       62,       "invalid_content"],
+  [payment62,   "400000000000000g",                      62,       "invalid_content"],
+  [security126, `0080000000000000${cavv.slice(2)}`,     "126.9",  "truncated"],
+  [security126, "0040000000000000" + "313100313233",     "126.10", "invalid_content"],
+];
+
+test("bytes that are not made of sub-fields are refused, by name", () => {
+  for (const [composite, hex, field, reason] of malformed) {
+    assert.deepEqual(readComposite(composite, hex), new DecodeFault(field, reason), hex);
+  }
+});
+
+// biome-ignore format: a table
+const wrongSubfields: readonly (readonly [Composite, IsoFields, complaint: string])[] = [
+  [payment62,   { 2: "15112100000000" },   "field 62.2 is too short"],
+  [payment62,   { 2: "15112100000000A" },  "field 62.2 has a character outside its content"],
+  [payment62,   { 1: "Y" },                "field 62.1 has no row"],
+  [payment62,   { 65: "Y" },               "field 62.65 has no row"],
+  [security126, { 9: cavv.slice(2) },      "field 126.9 is too short"],
+  [security126, { 10: "11-123" },          "field 126.10 has a character outside its content"],
+];
+
+test("sub-fields that break the table are not written, and the error shows no value", () => {
+  for (const [composite, subfields, complaint] of wrongSubfields) {
+    assert.throws(() => writeComposite(composite, subfields), { message: complaint });
+  }
+});
+
+test("a composite table that cannot work is refused", () => {
+  const one: FieldRow = [1, "one", "n", "fixed", 2, "bcd"];
+  const beyond: FieldRow = [65, "beyond", "n", "fixed", 2, "bcd"];
+
+  const repeated = { ...payment62, rows: [one, one] };
+  assert.throws(() => writeComposite(repeated, {}), /field 62.1 has two rows/);
+  const outside = { ...payment62, rows: [beyond] };
+  assert.throws(() => writeComposite(outside, {}), /field 62.65 has no bit of its own/);
+});
+
+// biome-ignore format: a table
+const wide: Composite = {
+  field: 126,
+  oddDigits: "right F",
+  rows: [
+    [ 1, "first bit",  "n",   "fixed",     3, "bcd"   ],
+    [ 2, "variable",   "ans", "LL bcd",   20, "ascii" ],
+    [33, "odd digits", "n",   "LL bcd",    9, "bcd"   ],
+    [64, "last bit",   "b",   "LL binary", 5, "binary"],
+  ],
+};
+
+test("any sub-fields that the table allows come back", () => {
+  const digits = (minLength: number, maxLength: number) =>
+    fc.string({ unit: fc.constantFrom(..."0123456789"), minLength, maxLength });
+  const subfields = fc.record(
+    {
+      1: digits(3, 3),
+      2: fc.string({ unit: fc.constantFrom(..." ~A0+="), maxLength: 20 }),
+      33: digits(0, 9),
+      64: fc.uint8Array({ maxLength: 5 }).map((bytes) => Buffer.from(bytes).toString("hex")),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(subfields, (made) => {
+      const upper = Object.entries(made).map(([key, value]) => [key, value.toUpperCase()]);
+      const given: IsoFields = Object.fromEntries(upper);
+      assert.deepEqual(readComposite(wide, writeComposite(wide, given)), given);
+    }),
+  );
+});
+
+test("any bytes are read or refused, and what is read is written back", () => {
+  const bitmaps = ["4000000000000000", "C000000080000001", "00C8000000000000", ""];
+  const bytes = fc.tuple(fc.constantFrom(...bitmaps), fc.uint8Array({ maxLength: 40 }));
+  for (const composite of [payment62, security126, wide]) {
+    fc.assert(
+      fc.property(bytes, ([bitmap, rest]) => {
+        const hex = bitmap + Buffer.from(rest).toString("hex").toUpperCase();
+        const subfields = readComposite(composite, hex);
+        if (subfields instanceof DecodeFault) return;
+        assert.equal(writeComposite(composite, subfields), hex);
+      }),
+      { numRuns: 2000 },
+    );
+  }
+});
+
+// biome-ignore format: a table
+const answers: readonly (readonly [request: string, response: string])[] = [
+  ["0100", "0110"], ["0200", "0210"], ["0220", "0230"], ["0221", "0230"],
+  ["0400", "0410"], ["0401", "0410"], ["0420", "0430"], ["0421", "0430"],
+  ["0500", "0510"], ["0800", "0810"], ["0423", "0432"], ["0180", "0190"],
+];
+
+test("a request is answered by the next function, and a repeat like its original", () => {
+  for (const [request, response] of answers) assert.equal(responseMti(request), response);
+});
+
+test("an answer is not answered", () => {
+  for (const mti of ["0110", "0210", "0430", "0810", "02", "02000", "02x0", ""]) {
+    assert.throws(() => responseMti(mti), /is not a request/);
+  }
+});
+
 function text(characters: string): Buffer {
   return Buffer.from(characters, "latin1");
 }
 
-function anyMessage({ rows }: Specification): fc.Arbitrary<Message> {
+function anyMessage({ rows }: Specification): fc.Arbitrary<IsoMessage> {
   const entries = fc
     .subarray([...rows])
     .chain((chosen) =>
@@ -184,7 +332,7 @@ function anyMessage({ rows }: Specification): fc.Arbitrary<Message> {
     .map(([mti, fields]) => ({ mti, fields: Object.fromEntries(fields) }));
 }
 
-function anyValue([, , content, prefix, lengthMax]: Row): fc.Arbitrary<string> {
+function anyValue([, , content, prefix, lengthMax]: FieldRow): fc.Arbitrary<string> {
   const unit = { n: "0123456789", an: "AZaz09 ", ans: " ~A0+=", b: "0123456789ABCDEF" }[content];
   const charactersMax = content === "b" ? lengthMax * 2 : lengthMax;
   return fc

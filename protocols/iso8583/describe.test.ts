@@ -3,16 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   describe,
+  type IsoMessage,
   iso87Bitmapped,
-  type Message,
   payment62,
   security126,
   writeComposite,
   writeSubelements,
 } from "./index.ts";
-import { samples } from "./samples.ts";
+import { samples } from "./testing.ts";
 
-const sale: Message = {
+const sale: IsoMessage = {
   mti: "0200",
   fields: {
     2: "4000001000000000013",

@@ -1,69 +1,57 @@
 /**
- * A message for logs and for people. A field of ISO 8583:1987 is hidden unless it stands on the
- * list of those known to be harmless, and there is no way to ask for more.
+ * A message for logs. Every field is masked unless it is on the list of those known to be harmless,
+ * and there is no option to show more.
  */
-import { readComposite } from "./composite.ts";
-import { DecodeFault, type Subfield } from "./decode-fault.ts";
-import type { Message } from "./message.ts";
+import { DecodeFault, type IsoMessage, readComposite } from "./codec.ts";
 import type { Composite, Specification } from "./specification.ts";
-import { readSubelements } from "./subelements.ts";
+import { readSubelements } from "./subfields.ts";
 
-/** With the specification, fields of sub-fields are told apart: those too only where harmless. */
+/** With the specification, composite fields are split and their sub-fields masked one by one. */
 export function describe(
-  message: Message,
+  message: IsoMessage,
   { composites = [] }: Pick<Specification, "composites"> = {},
 ): Record<string, string> {
   const description: Record<string, string> = { mti: message.mti };
-  for (const [name, value] of Object.entries(message.fields)) {
-    const field = Number(name);
-    const composite = composites.find((candidate) => candidate.field === field);
-    description[name] =
-      composite === undefined ? describeField(field, value) : describeComposite(composite, value);
+  for (const [field, value] of Object.entries(message.fields)) {
+    const composite = composites.find((candidate) => String(candidate.field) === field);
+    if (field === "2") description[field] = describeCardNumber(value);
+    else if (field === "48") description[field] = describeSubelements(value);
+    else if (composite !== undefined) description[field] = describeComposite(composite, value);
+    else description[field] = show(field, value);
   }
   return description;
 }
 
-function describeField(field: number, value: string): string {
-  if (field === 2) return describeCardNumber(value);
-  if (field === 48) return describeSubelements(value);
-  return harmlessFields.has(field) ? value : hidden;
-}
-
 function describeCardNumber(pan: string): string {
-  return pan.length < 13 ? hidden : pan.slice(0, 6) + hidden + pan.slice(-4);
+  return pan.length < 13 ? masked : pan.slice(0, 6) + masked + pan.slice(-4);
 }
 
 function describeSubelements(text: string): string {
-  const subelements = readSubelements(text);
-  if (subelements instanceof DecodeFault) return hidden;
-  const parts = [subelements.category];
-  for (const [tag, value] of subelements.elements) {
-    parts.push(`${tag}=${harmlessSubelements.has(tag) ? value : hidden}`);
-  }
-  return parts.join(" ");
+  const read = readSubelements(text);
+  if (read instanceof DecodeFault) return masked;
+  const parts = [...read.elements].map(([tag, value]) => `${tag}=${show(`48.${tag}`, value)}`);
+  return [read.category, ...parts].join(" ");
 }
 
 function describeComposite(composite: Composite, hex: string): string {
   const subfields = readComposite(composite, hex);
-  if (subfields instanceof DecodeFault) return hidden;
-  const parts = Object.entries(subfields).map(([subfield, value]) => {
-    const name: Subfield = `${composite.field}.${Number(subfield)}`;
-    return `${subfield}=${harmlessSubfields.has(name) ? value : hidden}`;
-  });
-  return parts.join(" ");
+  if (subfields instanceof DecodeFault) return masked;
+  return Object.entries(subfields)
+    .map(([subfield, value]) => `${subfield}=${show(`${composite.field}.${subfield}`, value)}`)
+    .join(" ");
 }
 
-const hidden = "****";
+function show(field: string, value: string): string {
+  return harmless.has(field) ? value : masked;
+}
 
-// biome-ignore format: a table
-const harmlessFields: ReadonlySet<number> = new Set([
-  3, 4, 7, 11, 12, 13, 15, 17, 18, 19, 22, 23, 25,
-  32, 33, 37, 38, 39, 41, 42, 43, 44, 49, 54,
-  60, 61, 62, 63, 64, 70, 90, 95, 128,
-]);
+const masked = "****";
 
-/** 22 initiator, 32 assigned id, 42 e-commerce indicators, 63 trace id, 84 merchant advice. */
-const harmlessSubelements: ReadonlySet<string> = new Set(["22", "32", "42", "63", "84"]);
-
-/** 62.2 network transaction id, 126.13 point of service environment. */
-const harmlessSubfields: ReadonlySet<Subfield> = new Set<Subfield>(["62.2", "126.13"]);
+/**
+ * 48.22 initiator, 48.32 assigned id, 48.42 e-commerce indicators, 48.63 trace id, 48.84 merchant
+ * advice, 62.2 network transaction id, 126.13 point of service environment.
+ */
+const harmless: ReadonlySet<string> = new Set(
+  `3 4 7 11 12 13 15 17 18 19 22 23 25 32 33 37 38 39 41 42 43 44 49 54 60 61 62 63 64 70 90
+  95 128 48.22 48.32 48.42 48.63 48.84 62.2 126.13`.split(/\s+/),
+);

@@ -1,14 +1,13 @@
 /**
- * Lengths before ISO 8583 messages on a stream, which the standard leaves to the parties. A read
- * may end anywhere, so a reader keeps what is not whole yet. A frame that came whole in one chunk
- * is a view of it, so a chunk must not be written to again.
+ * Length headers of ISO 8583 messages on a stream, which the standard leaves to the parties. A
+ * frame that arrives whole in one chunk is a view of it, so callers must not reuse a chunk's memory.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 
 export type Framing = "binary-2" | "ascii-4";
 
-/** A length counts the payload and not itself; `read` is negative for what is not a length. */
+/** A length counts the payload and not itself; `read` is negative when the length is malformed. */
 type Header = {
   readonly bytes: number;
   readonly payloadBytesMax: number;
@@ -26,12 +25,15 @@ const headers: Record<Framing, Header> = {
   "ascii-4": {
     bytes: 4,
     payloadBytesMax: 9999,
-    read: (stream, at) => readDigits(stream.toString("latin1", at, at + 4)),
+    read: (stream, at) => {
+      const digits = stream.toString("latin1", at, at + 4);
+      return /^[0-9]{4}$/.test(digits) ? Number(digits) : -1;
+    },
     write: (length, target) => target.write(String(length).padStart(4, "0"), "latin1"),
   },
 };
 
-/** An empty payload makes a heartbeat. */
+/** A frame with an empty payload is a heartbeat. */
 export function frame(framing: Framing, payload: Uint8Array): Buffer {
   const header = headers[framing];
   assert.ok(payload.length <= header.payloadBytesMax, "the payload is too long for its framing");
@@ -41,7 +43,7 @@ export function frame(framing: Framing, payload: Uint8Array): Buffer {
   return framed;
 }
 
-/** The stream cannot be read any further; `framesBefore` came whole in the same chunk. */
+/** The rest of the stream is unreadable; `framesBefore` are complete frames of the same chunk. */
 export class FrameFault {
   readonly reason: "malformed_header" | "too_long";
   readonly framesBefore: readonly Buffer[];
@@ -66,18 +68,15 @@ export class FrameReader {
     this.#bytesWanted = this.#header.bytes;
   }
 
-  /** The frames that are now whole, without heartbeats. After a fault there is only that fault. */
+  /** The frames that this chunk completes, without heartbeats. A fault is final. */
   push(chunk: Uint8Array): readonly Buffer[] | FrameFault {
     if (this.#fault !== undefined) return this.#fault;
     this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     this.#bytes += chunk.byteLength;
-    // Joining only when it completes something keeps a slow stream from being copied over and over.
-    return this.#bytes < this.#bytesWanted ? [] : this.#split(this.#join());
-  }
-
-  #join(): Buffer {
+    // Joining only when a frame is complete avoids copying a slow stream again for every chunk.
+    if (this.#bytes < this.#bytesWanted) return [];
     const [first] = this.#chunks;
-    return first?.length === this.#bytes ? first : Buffer.concat(this.#chunks);
+    return this.#split(first?.length === this.#bytes ? first : Buffer.concat(this.#chunks));
   }
 
   #split(stream: Buffer): readonly Buffer[] | FrameFault {
@@ -107,8 +106,4 @@ export class FrameReader {
     this.#fault = new FrameFault(reason, []);
     return new FrameFault(reason, framesBefore);
   }
-}
-
-function readDigits(text: string): number {
-  return /^[0-9]{4}$/.test(text) ? Number(text) : -1;
 }

@@ -1,11 +1,11 @@
 /** Tables are written by hand, so one that cannot work is refused before its first use. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compile } from "./compile.ts";
-import { iso87Ascii, iso87BinaryLeft, type Row } from "./index.ts";
+import { type FieldRow, iso87Ascii, iso87BinaryLeft } from "./index.ts";
+import { compile } from "./specification.ts";
 
 // biome-ignore format: a table
-const impossible: readonly (readonly [Row, complaint: RegExp])[] = [
+const impossible: readonly (readonly [FieldRow, complaint: RegExp])[] = [
   [[  1, "second bitmap",     "b",   "fixed",       8, "hex"   ], /no bit of its own/],
   [[ 65, "third bitmap",      "b",   "fixed",       8, "hex"   ], /no bit of its own/],
   [[129, "beyond",            "n",   "fixed",       8, "ascii" ], /no bit of its own/],

@@ -1,7 +1,7 @@
 /** The sample messages in `vectors/`, typed for the tests. ISO 8583:1987, payloads only. */
 import { readFileSync } from "node:fs";
 import {
-  type Fields,
+  type IsoFields,
   iso87Ascii,
   iso87BinaryLeft,
   iso87BinaryRight,
@@ -20,7 +20,7 @@ type Sample = { readonly id: string; readonly spec: SpecificationName; readonly 
 
 export type Samples = {
   readonly specs: Record<SpecificationName, Layout>;
-  readonly good: readonly (Sample & { readonly mti: string; readonly fields: Fields })[];
+  readonly good: readonly (Sample & { readonly mti: string; readonly fields: IsoFields })[];
   readonly broken: readonly (Sample & { readonly reason: string })[];
 };
 

@@ -4,11 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encodings } from "../parts/encoding.ts";
-import { paddings } from "../parts/padding.ts";
-import { prefixes } from "../parts/prefix.ts";
-import { type SpecificationName, samples, specifications } from "../samples.ts";
-import type { Row, Specification } from "../specification.ts";
+import type { FieldRow, Specification } from "./index.ts";
+import { encodings, prefixes } from "./specification.ts";
+import { type SpecificationName, samples, specifications } from "./testing.ts";
 
 const names: readonly SpecificationName[] = [
   "iso87-ascii",
@@ -28,10 +26,11 @@ for (const name of names) {
   });
 }
 
-function print(row: Row, { oddDigits }: Specification): object {
+function print(row: FieldRow, { oddDigits }: Specification): object {
   const [field, name, content, prefix, maxLength, dataEncoding] = row;
   const [lengthType, lengthEncoding = "none"] = prefix.split(" ");
   const isFixed = prefix === "fixed";
+  const [side, digit] = oddDigits.split(" ");
   const isPadded = dataEncoding === "bcd" && !(isFixed && maxLength % 2 === 0);
   return {
     field,
@@ -43,7 +42,7 @@ function print(row: Row, { oddDigits }: Specification): object {
     maxLength,
     maxLengthUnit: encodings[dataEncoding].unit,
     dataEncoding,
-    ...(isPadded ? { oddPad: paddings[oddDigits] } : {}),
+    ...(isPadded ? { oddPad: { side, digit } } : {}),
     ...(dataEncoding === "hex" ? { note: isFixed ? hexNote : hexNote + countNote } : {}),
   };
 }

@@ -1,9 +1,11 @@
 /**
- * The ASCII layout of ISO 8583:1987, readable as text throughout: bytes and bitmaps are upper-case
- * hex, and the length before field 55 counts the hex characters, not the bytes.
+ * The layouts of ISO 8583:1987 that Tollgate speaks: text throughout, binary, and binary with the
+ * private fields of hosts close to the card networks.
  */
-import type { Specification } from "../specification.ts";
+import type { Composite, FieldRow, Specification } from "./specification.ts";
+import type { Positions } from "./subfields.ts";
 
+/** Bytes and bitmaps are upper-case hex; the length before field 55 counts hex characters. */
 // biome-ignore format: a table
 export const iso87Ascii: Specification = {
   mti:       "ascii",
@@ -55,3 +57,89 @@ export const iso87Ascii: Specification = {
     [128, "message authentication code",               "b",   "fixed",       8, "hex"  ],
   ],
 };
+
+/**
+ * The same fields with their digits packed and their bytes as they are. Banks agree on the rows and
+ * differ in which end of an odd number of digits is padded.
+ */
+export const iso87BinaryLeft: Specification = {
+  mti: "bcd",
+  bitmap: "binary",
+  oddDigits: "left 0",
+  rows: replaceRows(iso87Ascii.rows.map(packRow), [
+    [60, "additional point of service", "n", "LL bcd", 20, "bcd"],
+    [126, "private use: 8-byte bitmap, then subfields", "b", "LL binary", 255, "binary"],
+  ]),
+};
+
+export const iso87BinaryRight: Specification = { ...iso87BinaryLeft, oddDigits: "right F" };
+
+// biome-ignore format: a table
+export const pointOfService60: Positions = {
+  field: 60,
+  content: "n",
+  fill: "0",
+  rows: [
+    [ 1, "terminal type",                       1],
+    [ 2, "terminal entry capability",           1],
+    [ 3, "chip condition",                      1],
+    [ 4, "special condition",                   1],
+    [ 5, "reserved",                            2],
+    [ 6, "chip transaction",                    1],
+    [ 7, "chip authentication reliability",     1],
+    [ 8, "electronic commerce indicator",       2],
+  ],
+};
+
+// biome-ignore format: a table
+export const payment62: Composite = {
+  field: 62,
+  oddDigits: "left 0",
+  rows: [
+    [ 2, "network transaction id",              "n",   "fixed",  15, "bcd"   ],
+  ],
+};
+
+// biome-ignore format: a table
+export const cardholder63: Positions = {
+  field: 63,
+  content: "ans",
+  fill: " ",
+  rows: [
+    [ 1, "loyalty balance",                    12],
+    [ 2, "loyalty bonus",                      12],
+    [ 3, "loyalty program",                    25],
+    [ 4, "loyalty message",                    60],
+    [ 5, "explanation of a refusal",          120],
+  ],
+};
+
+// biome-ignore format: a table
+export const security126: Composite = {
+  field: 126,
+  oddDigits: "left 0",
+  rows: [
+    [ 9, "authentication value (CAVV)",         "b",   "fixed",  20, "binary"],
+    [10, "CVV2: given, answer wanted, value",   "an",  "fixed",   6, "ascii" ],
+    [13, "point of service environment",        "an",  "fixed",   1, "ascii" ],
+  ],
+};
+export const iso87Bitmapped: Specification = {
+  ...iso87BinaryLeft,
+  rows: replaceRows(iso87BinaryLeft.rows, [
+    [62, "payment: 8-byte bitmap, then subfields", "b", "LL binary", 255, "binary"],
+  ]),
+  composites: [payment62, security126],
+};
+
+function packRow([field, name, content, prefix, lengthMax]: FieldRow): FieldRow {
+  const encodings = { n: "bcd", an: "ascii", ans: "ascii", b: "binary" } as const;
+  let packedPrefix = prefix;
+  if (prefix === "LL ascii") packedPrefix = "LL bcd";
+  if (prefix === "LLL ascii") packedPrefix = "LLL bcd";
+  return [field, name, content, packedPrefix, lengthMax, encodings[content]];
+}
+
+function replaceRows(rows: readonly FieldRow[], others: readonly FieldRow[]): readonly FieldRow[] {
+  return rows.map((row) => others.find(([field]) => field === row[0]) ?? row);
+}
