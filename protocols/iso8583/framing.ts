@@ -1,6 +1,6 @@
 /**
  * Length headers of ISO 8583 messages on a stream, which the standard leaves to the parties. A
- * frame that arrives whole in one chunk is a view of it, so callers must not reuse a chunk's memory.
+ * frame that arrives whole in one chunk is a view of it: callers must not reuse a chunk's memory.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
