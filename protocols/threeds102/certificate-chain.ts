@@ -1,6 +1,7 @@
 /**
- * From the certificates a message carries to one of our own roots. What the message carries is in
- * any order and proves nothing by itself; its root is never used, even when it is ours.
+ * Finds a path from the certificates of a message to a configured root. The message's certificates
+ * come in any order and prove nothing by themselves; its own root is never used, even when it is
+ * the configured one.
  */
 import { X509Certificate } from "node:crypto";
 import { ThreeDsFault } from "./threeds-fault.ts";
@@ -9,7 +10,7 @@ import { ThreeDsFault } from "./threeds-fault.ts";
 const rsaBitsMin = 1024;
 const certificatesMax = 8;
 
-/** The signer's certificate, if a configured root stands behind it at `now`. */
+/** The signer's certificate, if its chain ends in a configured root and is valid at `now`. */
 export function findTrustedSigner(
   embedded: readonly Buffer[],
   roots: readonly string[],
@@ -37,8 +38,8 @@ function findSigner(
 
   const authorities = certificates.filter((one) => one.ca && !isIssuedBy(one, one));
   const trusted = anchors.filter(({ ca }) => ca);
-  const lives = (one: X509Certificate) => isValidAt(one, now);
-  if (lives(signer) && endsInRoot(signer, authorities.filter(lives), trusted.filter(lives))) {
+  const isLive = (one: X509Certificate) => isValidAt(one, now);
+  if (isLive(signer) && endsInRoot(signer, authorities.filter(isLive), trusted.filter(isLive))) {
     return signer;
   }
   const reason = endsInRoot(signer, authorities, trusted) ? "expired_certificate" : undefined;

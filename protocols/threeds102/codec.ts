@@ -1,42 +1,57 @@
-/** The readers and writers of every message: an envelope, and the table of what is inside. */
+/**
+ * Reads and writes every message: the root, `Message` with its id, then the elements of the
+ * message's table. Readers accept elements in any order; writers keep the order of the table, and
+ * throw for a value that does not fit it, without the value in the error.
+ */
 import assert from "node:assert/strict";
-import { openEnvelope, readId, readMessage, writeEnvelope, writeMessage } from "./envelope.ts";
-import type {
-  CrReq,
-  CrRes,
-  ErrorMessage,
-  MessageKind,
-  PaReq,
-  PaRes,
-  PaResMessage,
-  VeReq,
-  VeRes,
+import {
+  identifier,
+  type MessageKind,
+  type MessageOf,
+  type PaRes,
+  type PaResMessage,
+  type Row,
+  type Rows,
+  tables,
+  type VeRes,
 } from "./messages.ts";
-import type { XmlElement } from "./parse-xml.ts";
 import { ThreeDsFault } from "./threeds-fault.ts";
-import type { Tree } from "./walk-rows.ts";
+import { escapeText, isBlank, parseXml, type XmlElement } from "./xml.ts";
 
-export const readCrReq = makeReader<CrReq>("CRReq");
-export const readCrRes = makeReader<CrRes>("CRRes");
-export const readVeReq = makeReader<VeReq>("VEReq");
-export const readVeRes = makeReader<VeRes>("VERes", findEnrolmentGap);
-export const readPaReq = makeReader<PaReq>("PAReq");
-export const readError = makeReader<ErrorMessage>("Error");
+const version = "1.0.2";
 
-export const writeCrReq = makeWriter<CrReq>("CRReq");
-export const writeCrRes = makeWriter<CrRes>("CRRes");
-export const writeVeReq = makeWriter<VeReq>("VEReq");
-export const writeVeRes = makeWriter<VeRes>("VERes", findEnrolmentGap);
-export const writePaReq = makeWriter<PaReq>("PAReq");
-export const writeError = makeWriter<ErrorMessage>("Error");
+export const readCrReq = (xml: string) => read("CRReq", xml);
+export const readCrRes = (xml: string) => read("CRRes", xml);
+export const readVeReq = (xml: string) => read("VEReq", xml);
+export const readPaReq = (xml: string) => read("PAReq", xml);
+export const readError = (xml: string) => read("Error", xml);
 
-/** Which reader to use: an endpoint takes several kinds, and any answer may be an `Error`. */
+export const writeCrReq = (message: MessageOf<"CRReq">) => write("CRReq", message);
+export const writeCrRes = (message: MessageOf<"CRRes">) => write("CRRes", message);
+export const writeVeReq = (message: MessageOf<"VEReq">) => write("VEReq", message);
+export const writePaReq = (message: MessageOf<"PAReq">) => write("PAReq", message);
+export const writeError = (message: MessageOf<"Error">) => write("Error", message);
+
+export function readVeRes(xml: string): VeRes | ThreeDsFault {
+  const message = read("VERes", xml);
+  if (message instanceof ThreeDsFault) return message;
+  const missing = findMissingElement(message);
+  return missing === undefined ? message : new ThreeDsFault("missing_element", missing);
+}
+
+export function writeVeRes(message: VeRes): string {
+  const missing = findMissingElement(message);
+  if (missing !== undefined) assert.fail(`${missing} is missing`);
+  return write("VERes", message);
+}
+
+/** Selects the reader: an endpoint accepts several kinds, and any answer may be an `Error`. */
 export function findMessageKind(xml: string): MessageKind | ThreeDsFault {
   const envelope = openEnvelope(xml);
   return envelope instanceof ThreeDsFault ? envelope : envelope.kind;
 }
 
-/** Looks at no signature: for whoever wrote the message himself. */
+/** Ignores the signature; only for the program that wrote the message. */
 export function readUnverifiedPaRes(xml: string): PaResMessage | ThreeDsFault {
   const envelope = openEnvelope(xml);
   if (envelope instanceof ThreeDsFault) return envelope;
@@ -56,52 +71,173 @@ export function writeUnsignedPaRes(paRes: PaResMessage): string {
 export function readPaResElement(element: XmlElement): PaRes | ThreeDsFault {
   const id = readId(element, "PARes");
   if (id instanceof ThreeDsFault) return id;
-  const tree = readMessage("PARes", element);
-  if (tree instanceof ThreeDsFault) return tree;
-  // The table of PARes says which fields there are and what is in them.
-  return { id, ...tree } as unknown as PaRes;
+  const tree = readContent("PARes", element);
+  // The table and the type are the same.
+  return tree instanceof ThreeDsFault ? tree : ({ id, ...tree } as unknown as PaRes);
 }
 
 export function writePaResElement(paRes: PaResMessage): string {
   if (paRes.id === paRes.messageId) assert.fail("PARes/id is the id of Message too");
-  return writeMessage("PARes", treeOf(paRes), paRes.id);
+  return writeElement("PARes", paRes, ` id="${checkIdentifier(paRes.id, "PARes")}"`);
 }
 
-type Message = { readonly messageId: string };
-/** The element that is missing, as far as it depends on another one. */
-type FindGap<M> = (message: M) => string | undefined;
+export type Envelope = {
+  readonly messageId: string;
+  readonly kind: MessageKind;
+  readonly message: XmlElement;
+  /** The elements after the message inside `Message`: a PARes may have its signature there. */
+  readonly followers: readonly XmlElement[];
+  readonly root: XmlElement;
+};
 
-function makeReader<M extends Message>(kind: MessageKind, findGap?: FindGap<M>) {
-  return (xml: string): M | ThreeDsFault => {
-    const envelope = openEnvelope(xml);
-    if (envelope instanceof ThreeDsFault) return envelope;
-    if (envelope.kind !== kind) return new ThreeDsFault("other_message");
-    if (envelope.message.attributes.size > 0) return new ThreeDsFault("malformed_element", kind);
-    const tree = readMessage(kind, envelope.message);
-    if (tree instanceof ThreeDsFault) return tree;
-    // The table of the kind says which fields there are and what is in them.
-    const message = { messageId: envelope.messageId, ...tree } as unknown as M;
-    const gap = findGap?.(message);
-    return gap === undefined ? message : new ThreeDsFault("missing_element", gap);
-  };
+export function openEnvelope(xml: string): Envelope | ThreeDsFault {
+  const root = parseXml(xml);
+  if (root instanceof ThreeDsFault) return root;
+  if (root.name !== "ThreeDSecure") return new ThreeDsFault("other_root");
+
+  const [wrapper, ...others] = root.children;
+  if (wrapper === undefined) return new ThreeDsFault("missing_element", "Message");
+  if (wrapper.name !== "Message") return new ThreeDsFault("other_message");
+  if (others.length > 0) return new ThreeDsFault("repeated_element", "Message");
+  const messageId = readId(wrapper, "Message");
+  if (messageId instanceof ThreeDsFault) return messageId;
+
+  const [message, ...followers] = wrapper.children;
+  const kind = message?.name;
+  if (message === undefined || !isKind(kind)) return new ThreeDsFault("other_message");
+  if (kind !== "PARes" && followers.length > 0) return new ThreeDsFault("repeated_element", kind);
+  return { messageId, kind, message, followers, root };
 }
 
-function makeWriter<M extends Message>(kind: MessageKind, findGap?: FindGap<M>) {
-  return (message: M): string => {
-    const gap = findGap?.(message);
-    if (gap !== undefined) assert.fail(`${gap} is missing`);
-    return writeEnvelope(message.messageId, writeMessage(kind, treeOf(message)));
-  };
+/** Of `Message` or `PARes`, which have no other attributes than namespace declarations. */
+export function readId(element: XmlElement, place: string): string | ThreeDsFault {
+  const id = element.attributes.get("id");
+  if (id === undefined) return new ThreeDsFault("missing_element", `${place}/id`);
+  if (!identifier.test(id)) return new ThreeDsFault("malformed_element", `${place}/id`);
+  const isKnown = (key: string) => key === "id" || key === "xmlns" || key.startsWith("xmlns:");
+  const known = [...element.attributes.keys()].every(isKnown);
+  return known ? id : new ThreeDsFault("malformed_element", place);
 }
 
-/** A cardholder who takes part can be reached: by which account, and where. */
-function findEnrolmentGap({ ch, url }: VeRes): string | undefined {
+export function writeEnvelope(messageId: string, content: string): string {
+  const id = checkIdentifier(messageId, "Message");
+  const message = `<Message id="${id}">${content}</Message>`;
+  return `<?xml version="1.0" encoding="UTF-8"?><ThreeDSecure>${message}</ThreeDSecure>`;
+}
+
+function read<Kind extends MessageKind>(kind: Kind, xml: string): MessageOf<Kind> | ThreeDsFault {
+  const envelope = openEnvelope(xml);
+  if (envelope instanceof ThreeDsFault) return envelope;
+  const { messageId, message } = envelope;
+  if (envelope.kind !== kind) return new ThreeDsFault("other_message");
+  if (message.attributes.size > 0) return new ThreeDsFault("malformed_element", kind);
+  const tree = readContent(kind, message);
+  // The table and the type are the same.
+  return tree instanceof ThreeDsFault
+    ? tree
+    : ({ messageId, ...tree } as unknown as MessageOf<Kind>);
+}
+
+function write<Kind extends MessageKind>(kind: Kind, message: MessageOf<Kind>): string {
+  return writeEnvelope(message.messageId, writeElement(kind, message));
+}
+
+/** An enrolled card has an account id, and the ACS an address. */
+function findMissingElement({ ch, url }: VeRes): string | undefined {
   if (ch.enrolled !== "Y") return undefined;
   if (ch.acctId === undefined) return "VERes/CH/acctID";
   return url === undefined ? "VERes/url" : undefined;
 }
 
-/** Any message is a tree of texts; the writer asks it only for what the table names. */
-function treeOf(message: Message): Tree {
-  return message as unknown as Tree;
+function readContent(kind: MessageKind, message: XmlElement): Tree | ThreeDsFault {
+  const named = (name: string) => message.children.filter((child) => child.name === name);
+  if (named("Extension").some(({ attributes }) => attributes.get("critical") !== "false")) {
+    return new ThreeDsFault("unknown_critical_extension", `${kind}/Extension`);
+  }
+  const place = `${kind}/version`;
+  const [first, second] = named("version");
+  if (first === undefined) return new ThreeDsFault("missing_element", place);
+  if (second !== undefined) return new ThreeDsFault("repeated_element", place);
+  if (first.text !== version) return new ThreeDsFault("other_version", place);
+  const elements = message.children.filter(({ name }) => !/^(version|Extension)$/.test(name));
+  return readRows(tables[kind], elements, kind);
+}
+
+function writeElement(kind: MessageKind, message: object, attribute = ""): string {
+  // Any message is a tree of texts, and only the members that the table names are read.
+  const rows = writeRows(tables[kind], message as Tree, kind);
+  return `<${kind}${attribute}><version>${version}</version>${rows}</${kind}>`;
+}
+
+type Value = string | Tree | readonly Value[];
+type Tree = { readonly [field: string]: Value };
+
+/** Places in faults consist of the table's own names. */
+function readRows(rows: Rows, elements: readonly XmlElement[], path: string): Tree | ThreeDsFault {
+  const names = new Set(rows.map(([element]) => element));
+  if (elements.some(({ name }) => !names.has(name))) {
+    return new ThreeDsFault("unknown_element", path);
+  }
+  const tree: Record<string, Value> = {};
+  for (const [name, field, times, content] of rows) {
+    const place = `${path}/${name}`;
+    const values: Value[] = [];
+    for (const element of elements.filter((each) => each.name === name)) {
+      const value = readValue(content, element, place);
+      if (value instanceof ThreeDsFault) return value;
+      values.push(value);
+    }
+    const [value, second] = values;
+    if (times === "many") tree[field] = values;
+    else if (second !== undefined) return new ThreeDsFault("repeated_element", place);
+    else if (value !== undefined) tree[field] = value;
+    else if (times === "one") return new ThreeDsFault("missing_element", place);
+  }
+  return tree;
+}
+
+function readValue(
+  content: Row[3],
+  { attributes, children, text }: XmlElement,
+  place: string,
+): Value | ThreeDsFault {
+  const isText = content instanceof RegExp;
+  const fits = isText
+    ? children.length === 0 && content.test(text)
+    : children.length > 0 || isBlank(text);
+  if (attributes.size > 0 || !fits) return new ThreeDsFault("malformed_element", place);
+  return isText ? text : readRows(content, children, place);
+}
+
+function writeRows(rows: Rows, tree: Tree, path: string): string {
+  return rows
+    .map(([name, field, times, content]) => {
+      const place = `${path}/${name}`;
+      const value = tree[field];
+      if (times === "many") {
+        if (!Array.isArray(value)) assert.fail(`${place} is not a list`);
+        return value.map((item: Value) => writeValue(name, content, item, place)).join("");
+      }
+      if (value === undefined && times === "one") assert.fail(`${place} is missing`);
+      return value === undefined ? "" : writeValue(name, content, value, place);
+    })
+    .join("");
+}
+
+function writeValue(name: string, content: Row[3], value: Value, place: string): string {
+  if (content instanceof RegExp) {
+    if (typeof value !== "string" || !content.test(value)) assert.fail(`${place} does not fit`);
+    return `<${name}>${escapeText(value)}</${name}>`;
+  }
+  if (typeof value !== "object" || Array.isArray(value)) assert.fail(`${place} has no elements`);
+  return `<${name}>${writeRows(content, value as Tree, place)}</${name}>`;
+}
+
+function checkIdentifier(id: string, place: string): string {
+  if (!identifier.test(id)) assert.fail(`${place}/id does not fit`);
+  return id;
+}
+
+function isKind(name: string | undefined): name is MessageKind {
+  return name !== undefined && Object.hasOwn(tables, name);
 }

@@ -1,127 +1,199 @@
 /**
- * The messages as values. Names are those of the wire in camel case; every value is the text of
- * its element, so that what is compared or signed later is what was sent. The version is always
- * 1.0.2 and therefore nowhere here.
+ * Every message as a table of its elements, in the order of the document type. The TypeScript types
+ * follow from the tables. Every value is the text of its element, so that what is compared or
+ * signed later is what was sent. `version` opens each message and `Extension` may close it; both
+ * are the same everywhere and have no row.
  */
 
+export type Rows = readonly Row[];
+export type Row = readonly [
+  element: string,
+  field: string,
+  times: "one" | "maybe" | "many",
+  /** Of the text, or of the elements inside. */
+  content: Pattern | Rows,
+];
+
+/** What a text has to match; `Value` is its type where the texts are listed. */
+type Pattern<Value extends string = string> = RegExp & { readonly matches?: Value };
+
+/** Of the attributes `id`; without quotes, because the signature check puts it into an XPath. */
+export const identifier = /^[\w.:+=/-]{1,128}$/;
+
+const text = (least: number, most: number): Pattern =>
+  new RegExp(`^[^\\p{Cc}\\p{Cs}\\ufffe\\uffff]{${least},${most}}$`, "u");
+const digits = (least: number, most = least): Pattern => new RegExp(`^[0-9]{${least},${most}}$`);
+const oneOf = <const Value extends string>(...values: Value[]): Pattern<Value> =>
+  new RegExp(`^(?:${values.join("|")})$`);
+
+const day = "[0-9]{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])";
+/** `YYYYMMDD`. */
+const date: Pattern = new RegExp(`^${day}$`);
+/** `YYYYMMDD HH:MM:SS` in GMT. */
+const dateTime: Pattern = new RegExp(`^${day} (?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$`);
+/** `YYMM`. */
+const yearMonth: Pattern = /^[0-9]{2}(?:0[1-9]|1[0-2])$/;
+/** Only visible characters: it becomes the target of a redirection. */
+const url: Pattern = /^https?:\/\/[\x21-\x7e]{1,2040}$/;
+/** Base64; the last character before the padding carries four bits. */
+const twentyBytes: Pattern = /^[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=$/;
+/** Zeros and the last four digits of the card number. */
+const maskedPan: Pattern = /^0{9,15}[0-9]{4}$/;
+
+// biome-ignore format: a table
+const parts = {
+  /** What is wrong with the request, in an answer to it. */
+  iReq: [
+    ["iReqCode",       "iReqCode",       "one",   digits(1, 3)],
+    ["iReqDetail",     "iReqDetail",     "maybe", text(0, 2048)],
+    ["vendorCode",     "vendorCode",     "maybe", text(0, 256)],
+  ],
+  /** `password` is the merchant's at the directory server, where the scheme requires one. */
+  directoryMerchant: [
+    ["acqBIN",         "acqBin",         "one",   digits(1, 11)],
+    ["merID",          "merId",          "one",   text(1, 24)],
+    ["password",       "password",       "maybe", text(1, 8)],
+  ],
+  /** Both ends belong to the range. `A` adds it to the known ranges, `D` deletes it. */
+  cardRange: [
+    ["begin",          "begin",          "one",   digits(13, 19)],
+    ["end",            "end",            "one",   digits(13, 19)],
+    ["action",         "action",         "one",   oneOf("A", "D")],
+  ],
+  browser: [
+    ["deviceCategory", "deviceCategory", "maybe", digits(1, 3)],
+    ["accept",         "accept",         "maybe", text(0, 2048)],
+    ["userAgent",      "userAgent",      "maybe", text(0, 256)],
+  ],
+  /** `country` is ISO 3166-1 numeric. */
+  merchant: [
+    ["acqBIN",         "acqBin",         "one",   digits(1, 11)],
+    ["merID",          "merId",          "one",   text(1, 24)],
+    ["name",           "name",           "one",   text(1, 25)],
+    ["country",        "country",        "one",   digits(3)],
+    ["url",            "url",            "one",   url],
+  ],
+  /** `amount` is for display, with the currency; `purchAmount` in minor units; ISO 4217 numeric. */
+  purchase: [
+    ["xid",            "xid",            "one",   twentyBytes],
+    ["date",           "date",           "one",   dateTime],
+    ["amount",         "amount",         "one",   text(1, 20)],
+    ["purchAmount",    "purchAmount",    "one",   digits(1, 12)],
+    ["currency",       "currency",       "one",   digits(3)],
+    ["exponent",       "exponent",       "one",   digits(1)],
+    ["desc",           "desc",           "maybe", text(0, 125)],
+    ["Recur",          "recur",          "maybe", [
+      ["frequency",    "frequency",      "one",   digits(1, 4)],
+      ["endRecur",     "endRecur",       "one",   date],
+    ]],
+    ["install",        "install",        "maybe", digits(1, 3)],
+  ],
+  answeredMerchant: [
+    ["acqBIN",         "acqBin",         "one",   digits(1, 11)],
+    ["merID",          "merId",          "one",   text(1, 24)],
+  ],
+  answeredPurchase: [
+    ["xid",            "xid",            "one",   twentyBytes],
+    ["date",           "date",           "one",   dateTime],
+    ["purchAmount",    "purchAmount",    "one",   digits(1, 12)],
+    ["currency",       "currency",       "one",   digits(3)],
+    ["exponent",       "exponent",       "one",   digits(1)],
+  ],
+  tx: [
+    ["time",           "time",           "one",   dateTime],
+    ["status",         "status",         "one",   oneOf("Y", "N", "A", "U")],
+    ["cavv",           "cavv",           "maybe", twentyBytes],
+    ["eci",            "eci",            "maybe", digits(2)],
+    ["cavvAlgorithm",  "cavvAlgorithm",  "maybe", digits(1)],
+  ],
+  /** `acctID`, and the ACS's `url` in the message, are always present for `Y`. */
+  enrolment: [
+    ["enrolled",       "enrolled",       "one",   oneOf("Y", "N", "U")],
+    ["acctID",         "acctId",         "maybe", text(1, 28)],
+  ],
+  /** `acctID` is the one of the VERes. */
+  cardholder: [
+    ["acctID",         "acctId",         "one",   text(1, 28)],
+    ["expiry",         "expiry",         "one",   yearMonth],
+  ],
+} as const satisfies Readonly<Record<string, Rows>>;
+
+/** `serialNumber` is of the known ranges; without it the directory server sends all of them. */
+// biome-ignore format: a table
+export const tables = {
+  CRReq: [
+    ["Merchant",     "merchant",       "one",   parts.directoryMerchant],
+    ["serialNumber", "serialNumber",   "maybe", digits(1, 20)],
+  ],
+  CRRes: [
+    ["CR",           "cardRanges",     "many",  parts.cardRange],
+    ["serialNumber", "serialNumber",   "maybe", digits(1, 20)],
+    ["IReq",         "iReq",           "maybe", parts.iReq],
+  ],
+  VEReq: [
+    ["pan",          "pan",            "one",   digits(13, 19)],
+    ["Merchant",     "merchant",       "one",   parts.directoryMerchant],
+    ["Browser",      "browser",        "maybe", parts.browser],
+  ],
+  VERes: [
+    ["CH",           "ch",             "one",   parts.enrolment],
+    ["url",          "url",            "maybe", url],
+    ["protocol",     "protocols",      "many",  text(1, 32)],
+    ["IReq",         "iReq",           "maybe", parts.iReq],
+  ],
+  PAReq: [
+    ["Merchant",     "merchant",       "one",   parts.merchant],
+    ["Purchase",     "purchase",       "one",   parts.purchase],
+    ["CH",           "ch",             "one",   parts.cardholder],
+  ],
+  PARes: [
+    ["Merchant",     "merchant",       "one",   parts.answeredMerchant],
+    ["Purchase",     "purchase",       "one",   parts.answeredPurchase],
+    ["pan",          "pan",            "one",   maskedPan],
+    ["TX",           "tx",             "one",   parts.tx],
+    ["IReq",         "iReq",           "maybe", parts.iReq],
+  ],
+  Error: [
+    ["errorCode",    "errorCode",      "one",   digits(1, 3)],
+    ["errorMessage", "errorMessage",   "one",   text(0, 2048)],
+    ["errorDetail",  "errorDetail",    "one",   text(0, 2048)],
+    ["vendorCode",   "vendorCode",     "maybe", text(0, 256)],
+  ],
+} as const satisfies Readonly<Record<string, Rows>>;
+
+export type MessageKind = keyof typeof tables;
+
+type ValueOf<Content> = Content extends Rows
+  ? FieldsOf<Content>
+  : Content extends Pattern<infer Value>
+    ? Value
+    : never;
+
+type FieldsOf<Table extends Rows> = {
+  readonly [Each in Table[number] as Each[2] extends "maybe"
+    ? never
+    : Each[1]]: Each[2] extends "many" ? readonly ValueOf<Each[3]>[] : ValueOf<Each[3]>;
+} & {
+  readonly [Each in Table[number] as Each[2] extends "maybe" ? Each[1] : never]?: ValueOf<Each[3]>;
+};
+
 /** `messageId` is the attribute of `Message`; an answer repeats that of its request. */
-type Identified = { readonly messageId: string };
+export type MessageOf<Kind extends MessageKind> = { readonly messageId: string } & FieldsOf<
+  (typeof tables)[Kind]
+>;
 
-/** `password` is the merchant's own at the directory, where the scheme wants one. */
-export type DirectoryMerchant = {
-  readonly acqBin: string;
-  readonly merId: string;
-  readonly password?: string;
-};
+export type CrReq = MessageOf<"CRReq">;
+export type CrRes = MessageOf<"CRRes">;
+export type VeReq = MessageOf<"VEReq">;
+export type VeRes = MessageOf<"VERes">;
+export type PaReq = MessageOf<"PAReq">;
+export type ErrorMessage = MessageOf<"Error">;
 
-/** What was wrong with the request that an answer still answers. */
-export type InvalidRequest = {
-  readonly iReqCode: string;
-  readonly iReqDetail?: string;
-  readonly vendorCode?: string;
-};
-
-export type CrReq = Identified & {
-  readonly merchant: DirectoryMerchant;
-  /** Of the ranges already held; without it the directory sends all of them. */
-  readonly serialNumber?: string;
-};
-
-/** Both ends belong to the range. `A` adds it to the ranges held, `D` deletes it. */
-export type CardRange = {
-  readonly begin: string;
-  readonly end: string;
-  readonly action: "A" | "D";
-};
-
-export type CrRes = Identified & {
-  readonly cardRanges: readonly CardRange[];
-  readonly serialNumber?: string;
-  readonly iReq?: InvalidRequest;
-};
-
-export type VeReq = Identified & {
-  readonly pan: string;
-  readonly merchant: DirectoryMerchant;
-  readonly browser?: {
-    readonly deviceCategory?: string;
-    readonly accept?: string;
-    readonly userAgent?: string;
-  };
-};
-
-export type VeRes = Identified & {
-  /** `acctId` is there whenever `enrolled` is `Y`. */
-  readonly ch: { readonly enrolled: "Y" | "N" | "U"; readonly acctId?: string };
-  /** Of the ACS; there whenever `enrolled` is `Y`. */
-  readonly url?: string;
-  readonly protocols: readonly string[];
-  readonly iReq?: InvalidRequest;
-};
-
-export type PaReq = Identified & {
-  readonly merchant: {
-    readonly acqBin: string;
-    readonly merId: string;
-    readonly name: string;
-    /** ISO 3166-1 numeric. */
-    readonly country: string;
-    readonly url: string;
-  };
-  readonly purchase: {
-    /** 20 bytes in base64. */
-    readonly xid: string;
-    /** `YYYYMMDD HH:MM:SS` in GMT. */
-    readonly date: string;
-    /** For the cardholder's eyes, with the currency's sign or code. */
-    readonly amount: string;
-    /** Minor units. */
-    readonly purchAmount: string;
-    /** ISO 4217 numeric. */
-    readonly currency: string;
-    readonly exponent: string;
-    readonly desc?: string;
-    readonly recur?: { readonly frequency: string; readonly endRecur: string };
-    readonly install?: string;
-  };
-  /** `acctId` is the one of the VERes; `expiry` is `YYMM`. */
-  readonly ch: { readonly acctId: string; readonly expiry: string };
-};
-
-/** What the signature covers, and so all that a reader may know of a PARes. */
-export type PaRes = {
-  /** The attribute of `PARes` that the signature refers to; another one than `messageId`. */
-  readonly id: string;
-  readonly merchant: { readonly acqBin: string; readonly merId: string };
-  readonly purchase: {
-    readonly xid: string;
-    readonly date: string;
-    readonly purchAmount: string;
-    readonly currency: string;
-    readonly exponent: string;
-  };
-  /** Masked: zeros and the last four digits. */
-  readonly pan: string;
-  readonly tx: {
-    /** `YYYYMMDD HH:MM:SS` in GMT. */
-    readonly time: string;
-    readonly status: "Y" | "N" | "A" | "U";
-    /** 20 bytes in base64. */
-    readonly cavv?: string;
-    readonly eci?: string;
-    readonly cavvAlgorithm?: string;
-  };
-  readonly iReq?: InvalidRequest;
-};
+/** All that the signature covers, and so all that a reader may use of a PARes. */
+export type PaRes = Omit<PaResMessage, "messageId">;
 
 /** A PARes with the unsigned envelope around it, as an ACS writes it. */
-export type PaResMessage = Identified & PaRes;
-
-export type ErrorMessage = Identified & {
-  readonly errorCode: string;
-  readonly errorMessage: string;
-  readonly errorDetail: string;
-  readonly vendorCode?: string;
+export type PaResMessage = MessageOf<"PARes"> & {
+  /** The attribute of `PARes` that the signature refers to; it differs from `messageId`. */
+  readonly id: string;
 };
-
-export type MessageKind = "CRReq" | "CRRes" | "VEReq" | "VERes" | "PAReq" | "PARes" | "Error";

@@ -1,6 +1,6 @@
 /**
- * PAReq and PARes as form fields: XML, zlib stream, base64. Reading is patient, because the value
- * passed through a browser, two form codecs and often a mail-style line breaker.
+ * PAReq and PARes as form fields: XML, zlib stream, base64. The reader is tolerant, because the
+ * value has passed a browser, two form codecs and often a mail-style line breaker.
  */
 import { Buffer } from "node:buffer";
 import { deflateSync, inflateRawSync, inflateSync } from "node:zlib";
@@ -17,36 +17,24 @@ export function unpackPa(
   text: string,
   { maxBytes = maxBytesDefault }: { readonly maxBytes?: number } = {},
 ): string | ThreeDsFault {
-  // Base64 of the XML itself would be shorter, so this cannot be an honest compression of it.
+  // Base64 of the XML itself would be shorter, so this is no compression of it.
   if (text.length > 2 * maxBytes + 64) return new ThreeDsFault("too_large");
-  // Form decoding turns a bare plus into a space; no other space has a place in here.
+  // Form decoding turns a bare plus into a space; base64 has no other spaces.
   const base64 = text.replace(/[\r\n\t]/g, "").replaceAll(" ", "+");
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64)) {
-    return malformed;
+    return new ThreeDsFault("malformed_encoding");
   }
-
-  const bytes = inflate(Buffer.from(base64, "base64"), maxBytes);
-  if (bytes instanceof ThreeDsFault) return bytes;
+  const bytes = Buffer.from(base64, "base64");
+  const inflate = startsZlib(bytes) ? inflateSync : inflateRawSync;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return malformed;
-  }
-}
-
-const malformed = new ThreeDsFault("malformed_encoding");
-
-function inflate(bytes: Buffer, maxOutputLength: number): Buffer | ThreeDsFault {
-  const read = startsZlib(bytes) ? inflateSync : inflateRawSync;
-  try {
-    return read(bytes, { maxOutputLength });
+    const inflated = inflate(bytes, { maxOutputLength: maxBytes });
+    return new TextDecoder("utf-8", { fatal: true }).decode(inflated);
   } catch (error) {
-    const tooLarge = error instanceof RangeError;
-    return tooLarge ? new ThreeDsFault("too_large") : malformed;
+    return new ThreeDsFault(error instanceof RangeError ? "too_large" : "malformed_encoding");
   }
 }
 
-/** Some wrote raw deflate; its first byte never looks like the header of a zlib stream. */
+/** Some ACSs wrote raw deflate; its first byte never looks like the header of a zlib stream. */
 function startsZlib(bytes: Buffer): boolean {
   const [method = 0, flags = 0] = bytes;
   return (method & 0x0f) === 8 && ((method << 8) | flags) % 31 === 0;

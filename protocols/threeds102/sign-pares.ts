@@ -1,20 +1,30 @@
 /**
  * Signs a PARes as live ACSs did: the signature follows the PARes, refers to its id and has no
- * transforms. All that is written here is canonical XML already, so the bytes to digest and to
- * sign are the written ones.
+ * transforms. All that is written here is canonical XML already, so the written bytes are digested
+ * and signed.
  */
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, sign, X509Certificate } from "node:crypto";
-import {
-  canonicalization,
-  type Digest,
-  digestMethods,
-  signatureMethods,
-  signatureNamespace,
-} from "./algorithms.ts";
-import { writePaResElement } from "./codec.ts";
-import { writeEnvelope } from "./envelope.ts";
+import { writeEnvelope, writePaResElement } from "./codec.ts";
 import type { PaResMessage } from "./messages.ts";
+
+export const signatureNamespace = "http://www.w3.org/2000/09/xmldsig#";
+export const canonicalization = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315";
+
+type Digest = "sha1" | "sha256";
+
+// The only algorithms. SHA-1 is what live ACSs signed with; nothing else in the project accepts it.
+// biome-ignore format: a table
+export const digestMethods: Readonly<Record<Digest, string>> = {
+  sha1:   "http://www.w3.org/2000/09/xmldsig#sha1",
+  sha256: "http://www.w3.org/2001/04/xmlenc#sha256",
+};
+
+// biome-ignore format: a table
+export const signatureMethods: Readonly<Record<Digest, string>> = {
+  sha1:   "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
+  sha256: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
+};
 
 export type PaResSigner = {
   /** RSA; a key or its PEM. */
@@ -25,32 +35,29 @@ export type PaResSigner = {
 };
 
 export function signPaRes(paRes: PaResMessage, signer: PaResSigner): string {
+  const { digest, privateKey, certificates } = signer;
   const signed = writePaResElement(paRes);
-  const content = writeSignedContent(signed, paRes.id, signer.digest);
-  // Canonically an element carries the namespace it inherits; in place, its parent declares it.
+  const digestValue = createHash(digest).update(signed, "utf8").digest("base64");
+  const content = [
+    `<CanonicalizationMethod Algorithm="${canonicalization}"></CanonicalizationMethod>`,
+    `<SignatureMethod Algorithm="${signatureMethods[digest]}"></SignatureMethod>`,
+    `<Reference URI="#${paRes.id}">`,
+    `<DigestMethod Algorithm="${digestMethods[digest]}"></DigestMethod>`,
+    `<DigestValue>${digestValue}</DigestValue>`,
+    "</Reference>",
+  ].join("");
+  // In canonical form an element carries the namespace that its parent declares.
   const canonical = `<SignedInfo xmlns="${signatureNamespace}">${content}</SignedInfo>`;
-  const value = sign(signer.digest, Buffer.from(canonical, "utf8"), signer.privateKey);
+  const value = sign(digest, Buffer.from(canonical, "utf8"), privateKey);
 
   const signature = [
     `<Signature xmlns="${signatureNamespace}">`,
     `<SignedInfo>${content}</SignedInfo>`,
     `<SignatureValue>${value.toString("base64")}</SignatureValue>`,
-    `<KeyInfo><X509Data>${signer.certificates.map(writeCertificate).join("")}</X509Data></KeyInfo>`,
+    `<KeyInfo><X509Data>${certificates.map(writeCertificate).join("")}</X509Data></KeyInfo>`,
     "</Signature>",
   ];
   return writeEnvelope(paRes.messageId, signed + signature.join(""));
-}
-
-function writeSignedContent(signed: string, id: string, digest: Digest): string {
-  const digestValue = createHash(digest).update(signed, "utf8").digest("base64");
-  return [
-    `<CanonicalizationMethod Algorithm="${canonicalization}"></CanonicalizationMethod>`,
-    `<SignatureMethod Algorithm="${signatureMethods[digest]}"></SignatureMethod>`,
-    `<Reference URI="#${id}">`,
-    `<DigestMethod Algorithm="${digestMethods[digest]}"></DigestMethod>`,
-    `<DigestValue>${digestValue}</DigestValue>`,
-    "</Reference>",
-  ].join("");
 }
 
 function writeCertificate(pem: string): string {

@@ -1,11 +1,18 @@
-/** Signatures over PARes: who may sign, and what is covered. */
+/** Signatures over PARes: who may sign, what they cover, and the order that a PARes answers. */
 import assert from "node:assert/strict";
 import { createPrivateKey } from "node:crypto";
 import { test } from "node:test";
 import { SignedXml } from "xml-crypto";
-import { canonicalization, digestMethods, signatureMethods } from "./algorithms.ts";
-import { signPaRes, ThreeDsFault, verifyPaRes, writeUnsignedPaRes } from "./index.ts";
+import {
+  matchPaRes,
+  type PaResOrder,
+  signPaRes,
+  ThreeDsFault,
+  verifyPaRes,
+  writeUnsignedPaRes,
+} from "./index.ts";
 import { keys, paRes, signer, trust } from "./samples.ts";
+import { canonicalization, digestMethods, signatureMethods } from "./sign-pares.ts";
 
 const signed = signPaRes(paRes, signer);
 const { messageId: _, ...covered } = paRes;
@@ -125,6 +132,36 @@ test("signatures of other programs are read: a transform, a prefix, lines, names
   assert.deepEqual(verifyPaRes(signElsewhere(xml), trust), covered);
   assert.deepEqual(verifyPaRes(signElsewhere(xml, "ds"), trust), covered);
   assert.deepEqual(verifyPaRes(lines, trust), covered);
+});
+
+const order: PaResOrder = {
+  ...paRes.purchase,
+  ...paRes.merchant,
+  lastFour: "0014",
+};
+
+// biome-ignore format: a table
+const differences: readonly (readonly [name: keyof PaResOrder, value: string])[] = [
+  ["xid",         "ESIzRFVmd4iZABEiM0RVZneImQA="],
+  ["acqBin",      "400002"],
+  ["merId",       "SHOP"],
+  ["purchAmount", "142"],
+  ["currency",    "392"],
+  ["exponent",    "0"],
+  ["date",        "20261114 09:30:16"],
+  ["lastFour",    "0022"],
+];
+
+test("a PARes about the order has no differences", () => {
+  assert.deepEqual(matchPaRes(paRes, order), []);
+});
+
+test("everything that differs is named", () => {
+  for (const [name, value] of differences) {
+    assert.deepEqual(matchPaRes(paRes, { ...order, [name]: value }), [name]);
+  }
+  const names = differences.map(([name]) => name);
+  assert.deepEqual(matchPaRes(paRes, Object.fromEntries(differences) as PaResOrder), names);
 });
 
 /** With the package that verifies, which writes a transform; digests differ on purpose. */

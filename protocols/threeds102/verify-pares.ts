@@ -1,23 +1,27 @@
 /**
- * Verifies a signed PARes. The message as it came is only ever looked at to refuse it; the values
- * returned are read from the canonical bytes that the signature was found to cover.
+ * Verifies a signed PARes. Of the message as it was received only the shape is checked; the values
+ * returned are read from the canonical bytes that the signature covers.
  */
+import { Buffer } from "node:buffer";
 import type { X509Certificate } from "node:crypto";
 import { createRequire } from "node:module";
-import { canonicalization, digestMethods, signatureMethods } from "./algorithms.ts";
 import { findTrustedSigner } from "./certificate-chain.ts";
-import { readPaResElement } from "./codec.ts";
-import { type Envelope, openEnvelope, readId } from "./envelope.ts";
+import { type Envelope, openEnvelope, readId, readPaResElement } from "./codec.ts";
 import type { PaRes } from "./messages.ts";
-import { parseXml, type XmlElement } from "./parse-xml.ts";
-import { readSignatureShape } from "./signature-shape.ts";
+import {
+  canonicalization,
+  digestMethods,
+  signatureMethods,
+  signatureNamespace,
+} from "./sign-pares.ts";
 import { ThreeDsFault } from "./threeds-fault.ts";
+import { parseXml, type XmlElement } from "./xml.ts";
 
-/** Takes some megabytes, and most gateways never see a PARes: it is loaded with the first one. */
+/** xml-crypto takes some megabytes, and few gateways see a PARes: the first one loads it. */
 const load = createRequire(import.meta.url);
 
 export type PaResTrust = {
-  /** PEM, one certificate each: the scheme's own roots, from the configuration. */
+  /** PEM, one certificate each: the scheme's roots, from the configuration. */
   readonly roots: readonly string[];
   /** Milliseconds since 1970, for the validity of certificates. */
   readonly now: number;
@@ -31,15 +35,36 @@ export function verifyPaRes(xml: string, trust: PaResTrust): PaRes | ThreeDsFaul
   const id = readId(envelope.message, "PARes");
   if (id instanceof ThreeDsFault) return id;
 
-  const certificates = readSignatureShape(signature, id);
+  const certificates = readCertificates(signature, id);
   if (certificates instanceof ThreeDsFault) return certificates;
   const signer = findTrustedSigner(certificates, trust.roots, trust.now);
   if (signer instanceof ThreeDsFault) return signer;
 
   const signed = checkSignature(xml, signature, signer);
   if (signed === undefined) return new ThreeDsFault("wrong_signature");
-  return readSigned(signed, id);
+  const element = parseXml(signed);
+  if (element instanceof ThreeDsFault) return element;
+  if (element.name !== "PARes") return misplaced;
+  const paRes = readPaResElement(element);
+  return paRes instanceof ThreeDsFault || paRes.id === id ? paRes : misplaced;
 }
+
+/** What binds a PARes to its order: a genuine one of another purchase is no proof. */
+export type PaResOrder = PaRes["merchant"] & PaRes["purchase"] & { readonly lastFour: string };
+
+// biome-ignore format: a table
+const boundFields = [
+  "xid", "acqBin", "merId", "purchAmount", "currency", "exponent", "date", "lastFour",
+] as const satisfies readonly (keyof PaResOrder)[];
+
+/** The fields that differ, compared as texts; none if the PARes answers this order. */
+export function matchPaRes(paRes: PaRes, order: PaResOrder): readonly (keyof PaResOrder)[] {
+  const { merchant, purchase, pan } = paRes;
+  const answered: PaResOrder = { ...merchant, ...purchase, lastFour: pan.slice(-4) };
+  return boundFields.filter((name) => answered[name] !== order[name]);
+}
+
+const misplaced = new ThreeDsFault("misplaced_signature");
 
 /** Exactly one PARes and one signature in the whole message, the second right after the first. */
 function findSignature({ kind, root, followers }: Envelope): XmlElement | ThreeDsFault {
@@ -48,20 +73,98 @@ function findSignature({ kind, root, followers }: Envelope): XmlElement | ThreeD
   const signatures = countElements(root, "Signature");
   if (signatures === 0) return new ThreeDsFault("unsigned");
   const [signature, ...others] = followers;
-  const alone = signatures === 1 && countElements(root, "SignedInfo") === 1 && others.length === 0;
-  return alone && signature !== undefined && localName(signature) === "Signature"
+  const isAlone =
+    signatures === 1 && countElements(root, "SignedInfo") === 1 && others.length === 0;
+  return isAlone && signature !== undefined && localName(signature) === "Signature"
     ? signature
-    : new ThreeDsFault("misplaced_signature");
+    : misplaced;
 }
 
-/** The canonical bytes that are signed, as text. */
+/**
+ * The certificates of a signature that refers to `id`. Only one shape of signature is accepted:
+ * other algorithms, transforms, further references and objects are refused before the verifier
+ * runs.
+ */
+function readCertificates(signature: XmlElement, id: string): readonly Buffer[] | ThreeDsFault {
+  const prefix = signature.name.slice(0, -"Signature".length);
+  const declared = prefix === "" ? "xmlns" : `xmlns:${prefix.slice(0, -1)}`;
+  if (signature.attributes.get(declared) !== signatureNamespace) return misplaced;
+  if (!staysInNamespace(signature, prefix)) return misplaced;
+
+  const parts = findParts(signature.children, prefix, ["SignedInfo", "SignatureValue", "KeyInfo"]);
+  const [signed, , key] = parts;
+  if (signed === undefined || key === undefined) return misplaced;
+  const fault = findSignedInfoFault(signed, prefix, `#${id}`);
+  if (fault !== undefined) return fault;
+
+  const certificates = key.children
+    .filter(({ name }) => name === `${prefix}X509Data`)
+    .flatMap(({ children }) => children)
+    .filter(({ name }) => name === `${prefix}X509Certificate`)
+    .map(({ text }) => text.replace(/[ \t\r\n]/g, ""));
+  const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0;
+  return certificates.length > 0 && certificates.every(isBase64)
+    ? certificates.map((base64) => Buffer.from(base64, "base64"))
+    : new ThreeDsFault("malformed_certificate");
+}
+
+function findSignedInfoFault(
+  { children }: XmlElement,
+  prefix: string,
+  uri: string,
+): ThreeDsFault | undefined {
+  const names = ["CanonicalizationMethod", "SignatureMethod", "Reference"];
+  const [canonicalized, method, reference] = findParts(children, prefix, names);
+  if (reference === undefined || reference.attributes.get("URI") !== uri) return misplaced;
+
+  const [first] = reference.children;
+  const transforms = first?.name === `${prefix}Transforms` ? first : undefined;
+  const others = reference.children.slice(transforms === undefined ? 0 : 1);
+  const [digest] = findParts(others, prefix, ["DigestMethod", "DigestValue"]);
+  if (digest === undefined) return misplaced;
+
+  const isAllowed =
+    isOneOf([canonicalization], canonicalized) &&
+    isOneOf(Object.values(signatureMethods), method) &&
+    isOneOf(Object.values(digestMethods), digest) &&
+    (transforms?.children ?? []).every((transform) => isOneOf([canonicalization], transform));
+  return isAllowed ? undefined : new ThreeDsFault("other_algorithm");
+}
+
+function isOneOf(algorithms: readonly string[], element: XmlElement | undefined): boolean {
+  const algorithm = element?.attributes.get("Algorithm");
+  return algorithm !== undefined && algorithms.includes(algorithm) && !element?.children.length;
+}
+
+/** The elements if they are exactly the named ones in this order, else none. */
+function findParts(
+  elements: readonly XmlElement[],
+  prefix: string,
+  names: readonly string[],
+): readonly XmlElement[] {
+  const fits =
+    elements.length === names.length &&
+    names.every((name, index) => elements[index]?.name === prefix + name);
+  return fits ? elements : [];
+}
+
+/** One prefix throughout, declared once: then a name has only one meaning. */
+function staysInNamespace({ children }: XmlElement, prefix: string): boolean {
+  return children.every((child) => {
+    const redeclares = [...child.attributes.keys()].some((key) => key.startsWith("xmlns"));
+    const hasPrefix = child.name.includes(":") ? child.name.startsWith(prefix) : prefix === "";
+    return !redeclares && hasPrefix && staysInNamespace(child, prefix);
+  });
+}
+
+/** The canonical text that is signed. */
 function checkSignature(
   xml: string,
   signature: XmlElement,
   signer: X509Certificate,
 ): string | undefined {
   const { SignedXml } = load("xml-crypto") as typeof import("xml-crypto");
-  // The attribute `id` is found without being named; naming it makes each element count twice.
+  // It finds the attribute `id` by itself; naming the attribute would count each element twice.
   const verifier = new SignedXml({
     publicCert: signer.toString(),
     getCertFromKeyInfo: () => null,
@@ -77,15 +180,6 @@ function checkSignature(
   }
   const [signed, ...others] = verifier.getSignedReferences();
   return others.length === 0 ? signed : undefined;
-}
-
-function readSigned(signed: string, id: string): PaRes | ThreeDsFault {
-  const element = parseXml(signed);
-  if (element instanceof ThreeDsFault) return element;
-  if (element.name !== "PARes") return new ThreeDsFault("misplaced_signature");
-  const paRes = readPaResElement(element);
-  if (paRes instanceof ThreeDsFault) return paRes;
-  return paRes.id === id ? paRes : new ThreeDsFault("misplaced_signature");
 }
 
 function keepOnly(algorithms: Record<string, unknown>, names: readonly string[]): void {

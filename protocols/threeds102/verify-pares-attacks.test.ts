@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
-import { canonicalization } from "./algorithms.ts";
 import {
   packPa,
   signPaRes,
@@ -13,6 +12,7 @@ import {
   writeUnsignedPaRes,
 } from "./index.ts";
 import { paRes, signer, trust } from "./samples.ts";
+import { canonicalization } from "./sign-pares.ts";
 
 const signed = signPaRes(paRes, signer);
 const { messageId: _, ...covered } = paRes;

@@ -1,19 +1,18 @@
 /**
  * XML as far as these messages need it: elements, attributes and text. Document types, entities,
- * comments, CDATA and processing instructions are refused rather than understood, because each of
- * them lets two readers see two messages in the same bytes.
+ * comments, CDATA and processing instructions are refused, because each of them lets two readers
+ * see two messages in the same bytes.
  */
 import { ThreeDsFault } from "./threeds-fault.ts";
-import { isBlank, isXmlText, resolveReferences } from "./xml-text.ts";
 
 export type XmlElement = {
-  /** With its prefix, if there is one. */
+  /** With its prefix, if it has one. */
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** Blank when there are children: text and elements are never mixed. */
+  /** Blank if there are children: text and elements are never mixed. */
   readonly text: string;
-  /** The element exactly as it stood in the source. */
+  /** The element exactly as it is in the source. */
   readonly source: string;
 };
 
@@ -30,8 +29,11 @@ const tagEnd = /[ \t\r\n]*(\/?)>/y;
 const closingTag = new RegExp(`</(${name})[ \\t\\r\\n]*>`, "y");
 const characters = /[^<]+/y;
 
+/** What XML 1.0 excludes, also as a character reference. */
+const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
 export function parseXml(xml: string): XmlElement | ThreeDsFault {
-  if (!isXmlText(xml)) return malformed;
+  if (notXml.test(xml)) return malformed;
   const scanner: Scanner = { xml, at: 0, open: [], root: undefined };
   take(scanner, declaration);
   while (scanner.at < xml.length) {
@@ -39,6 +41,15 @@ export function parseXml(xml: string): XmlElement | ThreeDsFault {
     if (fault !== undefined) return fault;
   }
   return scanner.open.length > 0 || scanner.root === undefined ? malformed : scanner.root;
+}
+
+export function isBlank(text: string): boolean {
+  return /^[ \t\r\n]*$/.test(text);
+}
+
+/** As canonical XML wants it, so that all we write already has the form that gets signed. */
+export function escapeText(text: string): string {
+  return text.replace(/[&<>\r]/g, (character) => escapes[character] ?? character);
 }
 
 const malformed = new ThreeDsFault("malformed_xml");
@@ -51,9 +62,7 @@ type Scanner = {
   root: XmlElement | undefined;
 };
 
-type OpenElement = {
-  readonly name: string;
-  readonly attributes: ReadonlyMap<string, string>;
+type OpenElement = Pick<XmlElement, "name" | "attributes"> & {
   readonly children: XmlElement[];
   readonly start: number;
   text: string;
@@ -129,4 +138,39 @@ function take(scanner: Scanner, pattern: RegExp): RegExpExecArray | undefined {
   if (match === null) return undefined;
   scanner.at = pattern.lastIndex;
   return match;
+}
+
+// biome-ignore format: a table
+const escapes: Readonly<Record<string, string>> = {
+  "&":  "&amp;",
+  "<":  "&lt;",
+  ">":  "&gt;",
+  "\r": "&#xD;",
+};
+
+const predefined = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
+
+/** Undefined for a reference to anything but a character. */
+function resolveReferences(text: string): string | undefined {
+  let known = true;
+  const resolved = text.replace(/&([^&;]{0,10});?/g, (reference, name: string) => {
+    const character = reference.endsWith(";") ? characterOf(name) : undefined;
+    if (character === undefined) known = false;
+    return character ?? "";
+  });
+  return known && !notXml.test(resolved) ? resolved : undefined;
+}
+
+function characterOf(name: string): string | undefined {
+  const numeric = /^#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}))$/.exec(name);
+  if (numeric === null) return predefined.get(name);
+  const [, hexadecimal, decimal = ""] = numeric;
+  const point = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
+  return point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
 }
