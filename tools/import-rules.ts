@@ -17,7 +17,7 @@ const services = "type gateway/services";
 
 // biome-ignore format: a table
 export const importRules: readonly Rule[] = [
-  ["protocols/*",           []],
+  ["protocols/*",           ["protocols/shared"]],
 
   ["gateway/values",        []],
   ["gateway/orders",        [values]],

@@ -1,31 +1,107 @@
 /**
- * The token's signature: a CMS SignedData without its content, in the one shape that the wallet
- * writes. Anything else is refused here, so that no byte of it goes unlooked at.
+ * The token's signature: CMS SignedData with detached content, in the one shape that the wallet
+ * writes, and the certificates in it. Any other shape is refused, so that no byte goes unchecked.
  */
 import { Buffer } from "node:buffer";
-import { type Element, readBer, readIdentifier, tags } from "./ber.ts";
-import { identifiers } from "./identifiers.ts";
+import { X509Certificate } from "node:crypto";
+import {
+  childrenOf,
+  type Element,
+  readBer,
+  readObjectIdentifier,
+  readTime,
+  tags,
+} from "../shared/asn1.ts";
+
+/** Extension of the certificate that signs tokens. */
+export const leafMarker = "1.2.840.113635.100.6.29";
+/** Extension of the certificate that issued the leaf. */
+export const intermediateMarker = "1.2.840.113635.100.6.2.14";
+/** Extension of a merchant's certificate: a UTF8String, the identifier's SHA-256 in hex. */
+export const merchantIdentifierExtension = "1.2.840.113635.100.6.32";
+
+// biome-ignore format: a table
+export const identifiers = {
+  data:          "1.2.840.113549.1.7.1",
+  signedData:    "1.2.840.113549.1.7.2",
+  contentType:   "1.2.840.113549.1.9.3",
+  messageDigest: "1.2.840.113549.1.9.4",
+  signingTime:   "1.2.840.113549.1.9.5",
+  sha256:        "2.16.840.1.101.3.4.2.1",
+  ecdsaSha256:   "1.2.840.10045.4.3.2",
+  rsa:           "1.2.840.113549.1.1.1",
+  rsaSha256:     "1.2.840.113549.1.1.11",
+  commonName:    "2.5.4.3",
+} as const;
+
+export type Certificate = {
+  readonly x509: X509Certificate;
+  /** The encoded issuer, then the encoded serial number: how a signature names its signer. */
+  readonly issuerAndSerial: Buffer;
+  readonly commonNames: readonly string[];
+  /** The value of each extension by its object identifier. */
+  readonly extensions: ReadonlyMap<string, Buffer>;
+};
 
 export type Signature = {
-  /** In DER, in no order that means anything. */
+  /** DER, in any order. */
   readonly certificates: readonly Buffer[];
-  /** The encoded issuer, then the encoded serial number, of who signed. */
+  /** Of the signer's certificate. */
   readonly issuerAndSerial: Buffer;
   readonly messageDigest: Buffer;
   /** Milliseconds since 1970. */
   readonly signingTime: number;
   readonly keyKind: "ec" | "rsa";
-  /** The signed attributes as they are signed. */
+  /** The signed attributes in the encoding that is signed. */
   readonly signedBytes: Buffer;
   readonly value: Buffer;
 };
 
+export function readPem(pem: string): Certificate | undefined {
+  try {
+    return readCertificate(new X509Certificate(pem).raw);
+  } catch {
+    return undefined;
+  }
+}
+
+export function readCertificate(der: Buffer): Certificate | undefined {
+  const [body, , signature] = readBer(der)?.children ?? [];
+  // A signature is whole bytes; unused bits would give one certificate two encodings.
+  if (body === undefined || signature?.content[0] !== 0) return undefined;
+  const parts = body.children.filter(({ tag }) => tag !== tags.context0);
+  const [serial, , issuer, , subject] = parts;
+  const extensions = readExtensions(parts.find(({ tag }) => tag === tags.context3));
+  if (serial === undefined || issuer === undefined || extensions === undefined) return undefined;
+  const attributes = subject?.children.flatMap(({ children }) => children) ?? [];
+  const commonNames = attributes
+    .filter(({ children: [type] }) => readObjectIdentifier(type) === identifiers.commonName)
+    .map(({ children: [, value] }) => value?.content.toString("utf8") ?? "");
+  const issuerAndSerial = Buffer.concat([issuer.encoded, serial.encoded]);
+  try {
+    return { x509: new X509Certificate(der), issuerAndSerial, commonNames, extensions };
+  } catch {
+    return undefined;
+  }
+}
+
+function readExtensions(element: Element | undefined): ReadonlyMap<string, Buffer> | undefined {
+  const extensions = new Map<string, Buffer>();
+  for (const { children } of element?.children[0]?.children ?? []) {
+    const name = readObjectIdentifier(children[0]);
+    const value = children.at(-1);
+    if (name === undefined || value?.tag !== tags.octetString) return undefined;
+    extensions.set(name, value.content);
+  }
+  return extensions;
+}
+
 const certificatesMax = 8;
 
-/** Nothing when it has another shape. */
+/** Undefined if it has another shape. */
 export function readSignature(bytes: Buffer): Signature | undefined {
   const [type, wrapped, ...rest] = childrenOf(readBer(bytes), tags.sequence);
-  if (readIdentifier(type) !== identifiers.signedContent || rest.length > 0) return undefined;
+  if (readObjectIdentifier(type) !== identifiers.signedData || rest.length > 0) return undefined;
   const [signed, ...beside] = childrenOf(wrapped, tags.context0);
   const [version, digests, content, certificates, signers, ...others] = childrenOf(
     signed,
@@ -36,7 +112,7 @@ export function readSignature(bytes: Buffer): Signature | undefined {
   const [signer, ...signersMore] = childrenOf(signers, tags.set);
   const tooMuch = [beside, others, digestsMore, embedded, signersMore].some(({ length }) => length);
   if (tooMuch || !isOne(version) || algorithmOf(digest) !== identifiers.sha256) return undefined;
-  if (readIdentifier(contentType) !== identifiers.plainContent) return undefined;
+  if (readObjectIdentifier(contentType) !== identifiers.data) return undefined;
   const carried = childrenOf(certificates, tags.context0);
   if (carried.length > certificatesMax) return undefined;
   const read = readSigner(childrenOf(signer, tags.sequence));
@@ -67,52 +143,34 @@ const keyKinds: ReadonlyMap<string | undefined, "ec" | "rsa"> = new Map([
 type Attributes = Pick<Signature, "messageDigest" | "signingTime" | "signedBytes">;
 
 function readAttributes(element: Element): Attributes | undefined {
-  // They are signed as a SET in DER, and travel under another tag.
+  // They are signed as a SET in DER, and sent under another tag.
   if (element.tag !== tags.context0 || element.isIndefinite) return undefined;
   const signedBytes = Buffer.concat([Buffer.of(tags.set), element.encoded.subarray(1)]);
   const values = new Map<string, Element>();
   for (const attribute of element.children) {
     const [type, set, ...others] = childrenOf(attribute, tags.sequence);
     const [value, ...valuesMore] = childrenOf(set, tags.set);
-    const name = readIdentifier(type);
+    const name = readObjectIdentifier(type);
     if (name === undefined || value === undefined || values.has(name)) return undefined;
     if (others.length > 0 || valuesMore.length > 0) return undefined;
     values.set(name, value);
   }
+  const contentType = readObjectIdentifier(values.get(identifiers.contentType));
   const digest = values.get(identifiers.messageDigest);
-  const signingTime = readMoment(values.get(identifiers.signingTime));
-  if (readIdentifier(values.get(identifiers.contentType)) !== identifiers.plainContent) {
-    return undefined;
-  }
-  if (digest?.tag !== tags.octetString || signingTime === undefined) return undefined;
-  return { messageDigest: digest.content, signingTime, signedBytes };
+  const signingTime = readTime(values.get(identifiers.signingTime));
+  if (contentType !== identifiers.data || digest?.tag !== tags.octetString) return undefined;
+  return signingTime === undefined
+    ? undefined
+    : { messageDigest: digest.content, signingTime, signedBytes };
 }
 
-/** UTCTime or GeneralizedTime, to the second and in UTC. */
-function readMoment(element: Element | undefined): number | undefined {
-  const text = element?.content.toString("latin1") ?? "";
-  const century = Number(text.slice(0, 2)) < 50 ? "20" : "19";
-  const full = element?.tag === tags.utcTime ? century + text : text;
-  if (element?.tag !== tags.utcTime && element?.tag !== tags.generalizedTime) return undefined;
-  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(full) ?? [];
-  const [year, month, day, hour, minute, second] = parts;
-  const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`;
-  const time = Date.parse(iso);
-  // The parser takes the 30th of February for the 1st or 2nd of March.
-  return !Number.isNaN(time) && new Date(time).toISOString() === iso ? time : undefined;
-}
-
-/** Nothing for an algorithm with parameters other than empty ones. */
+/** Undefined if the algorithm has parameters other than NULL. */
 function algorithmOf(element: Element | undefined): string | undefined {
   const [name, parameters, ...others] = childrenOf(element, tags.sequence);
-  const isPlain = parameters === undefined || parameters.encoded.equals(Buffer.of(tags.nothing, 0));
-  return isPlain && others.length === 0 ? readIdentifier(name) : undefined;
+  const isPlain = parameters === undefined || parameters.encoded.equals(Buffer.of(tags.null, 0));
+  return isPlain && others.length === 0 ? readObjectIdentifier(name) : undefined;
 }
 
 function isOne(element: Element | undefined): boolean {
   return element?.tag === tags.integer && element.content.equals(Buffer.of(1));
-}
-
-function childrenOf(element: Element | undefined, tag: number): readonly Element[] {
-  return element?.tag === tag ? element.children : [];
 }

@@ -1,4 +1,4 @@
-/** The key that a token's payload is encrypted with, and the encryption itself. */
+/** The merchant's keys, the content key that they give for a token, and the encryption itself. */
 import { Buffer } from "node:buffer";
 import {
   constants,
@@ -10,32 +10,76 @@ import {
   type KeyObject,
   privateDecrypt,
 } from "node:crypto";
-import { ciphers, curve, type Version } from "./token.ts";
+import { readBer, tags } from "../shared/asn1.ts";
+import { curve, decodeText } from "../shared/wallet.ts";
+import { merchantIdentifierExtension, readPem } from "./cms.ts";
+import type { Version } from "./token.ts";
 
-/** Every key is used once, so the vector may be anything; the wallet takes 16 zero bytes. */
+export type MerchantKey = {
+  /** PEM. A certificate that the wallet issued holds the hash of the merchant identifier. */
+  readonly certificate: string;
+  readonly privateKey: KeyObject;
+  /** Used when the certificate does not hold the hash. */
+  readonly merchantIdentifier?: string;
+};
+
+// biome-ignore format: a table
+export const ciphers = {
+  EC_v1:  { name: "aes-256-gcm", keyBytes: 32 },
+  RSA_v1: { name: "aes-128-gcm", keyBytes: 16 },
+} as const satisfies Readonly<Record<Version, unknown>>;
+
+/** Every key is used once, so the vector may be constant: the wallet uses 16 zero bytes. */
 const vector = Buffer.alloc(16);
 const tagBytes = 16;
 
 /** Wrapping and unwrapping of the key of RSA_v1. */
 export const wrapping = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha256" } as const;
 
-/** For EC_v1: a concatenation key derivation of one step, with a name for either party. */
+/** By the token's `publicKeyHash`. */
+export function findMerchantKey(
+  keys: readonly MerchantKey[],
+  publicKeyHash: Buffer,
+): MerchantKey | undefined {
+  return keys.find(({ privateKey: key }) => {
+    return key.type === "private" && hashPublicKey(createPublicKey(key)).equals(publicKeyHash);
+  });
+}
+
+export function hashPublicKey(publicKey: KeyObject): Buffer {
+  const der = publicKey.export({ format: "der", type: "spki" });
+  return createHash("sha256").update(der).digest();
+}
+
+export function hashMerchantIdentifier(identifier: string): Buffer {
+  return createHash("sha256").update(identifier, "utf8").digest();
+}
+
+/** The certificate takes precedence over the merchant identifier from the settings. */
+export function findMerchantIdentifierHash(key: MerchantKey): Buffer | undefined {
+  const extension = readPem(key.certificate)?.extensions.get(merchantIdentifierExtension);
+  const text = extension && readBer(extension);
+  const hex = text?.tag === tags.utf8String ? text.content.toString("latin1") : "";
+  if (/^[0-9a-f]{64}$/i.test(hex)) return Buffer.from(hex, "hex");
+  const { merchantIdentifier } = key;
+  return merchantIdentifier === undefined ? undefined : hashMerchantIdentifier(merchantIdentifier);
+}
+
+/** For EC_v1: the one-step concatenation key derivation of NIST SP 800-56A. */
 export function deriveKey(
   pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject },
   merchantIdentifierHash: Buffer,
 ): Buffer {
-  // Always 32 bytes: leading zeros of the coordinate are part of it.
-  const secret = diffieHellman(pair);
   return createHash("sha256")
     .update(Buffer.of(0, 0, 0, 1))
-    .update(secret)
+    .update(diffieHellman(pair))
     .update("\u000did-aes256-GCM", "latin1")
     .update("Apple", "latin1")
     .update(merchantIdentifierHash)
     .digest();
 }
 
-/** A P-256 key from SPKI in DER, in its one canonical form. */
+/** A P-256 key from SPKI in DER, in its canonical form only. */
 export function readEphemeralKey(der: Buffer): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: der, format: "der", type: "spki" });
@@ -46,7 +90,7 @@ export function readEphemeralKey(der: Buffer): KeyObject | undefined {
   }
 }
 
-/** Nothing when it was not wrapped for this key. */
+/** For RSA_v1. Undefined if it was wrapped for another key. */
 export function unwrapKey(wrapped: Buffer, privateKey: KeyObject): Buffer | undefined {
   const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0;
   if (wrapped.length !== Math.ceil(bits / 8)) return undefined;
@@ -57,13 +101,13 @@ export function unwrapKey(wrapped: Buffer, privateKey: KeyObject): Buffer | unde
   }
 }
 
-/** The tag stands at the end. */
+/** The tag follows the ciphertext. */
 export function encrypt(key: Uint8Array, plaintext: Buffer, version: Version): Buffer {
   const cipher = createCipheriv(ciphers[version].name, key, vector, { authTagLength: tagBytes });
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Nothing when the tag is wrong, or the plaintext is no text. */
+/** Undefined if the tag is wrong, or the plaintext is not UTF-8. */
 export function decrypt(key: Buffer, encrypted: Buffer, version: Version): string | undefined {
   const { name, keyBytes } = ciphers[version];
   if (key.length !== keyBytes || encrypted.length <= tagBytes) return undefined;
@@ -71,8 +115,7 @@ export function decrypt(key: Buffer, encrypted: Buffer, version: Version): strin
   decipher.setAuthTag(encrypted.subarray(-tagBytes));
   try {
     const first = decipher.update(encrypted.subarray(0, -tagBytes));
-    const plaintext = Buffer.concat([first, decipher.final()]);
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plaintext);
+    return decodeText(Buffer.concat([first, decipher.final()]));
   } catch {
     return undefined;
   }

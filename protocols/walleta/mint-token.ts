@@ -1,14 +1,29 @@
 /**
- * Makes tokens as the wallet does, and as it never would: every part of `Minting` may be the wrong
- * one, the plaintext may be anything, and a token can be changed before or after it is signed.
+ * Mints tokens as the wallet does, and invalid ones for tests: each part of `Minting` may be wrong,
+ * the plaintext may be any text, and a token can be corrupted before or after it is signed.
  */
 import { Buffer } from "node:buffer";
-import { createPublicKey, generateKeyPairSync, type KeyObject, publicEncrypt } from "node:crypto";
-import { deriveKey, encrypt, wrapping } from "./content-key.ts";
-import { hashMerchantIdentifier, hashPublicKey } from "./merchant-key.ts";
-import { signedContent } from "./read-token.ts";
-import { type Signer, writeSignature } from "./sign-content.ts";
-import { ciphers, curve, type Version } from "./token.ts";
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  publicEncrypt,
+  sign,
+  X509Certificate,
+} from "node:crypto";
+import * as asn1 from "../shared/asn1.ts";
+import { curve } from "../shared/wallet.ts";
+import { identifiers, readPem } from "./cms.ts";
+import {
+  ciphers,
+  deriveKey,
+  encrypt,
+  hashMerchantIdentifier,
+  hashPublicKey,
+  wrapping,
+} from "./encryption.ts";
+import { keyFields, signedContent, type Version } from "./token.ts";
 
 export type Minting = {
   readonly version: Version;
@@ -20,28 +35,34 @@ export type Minting = {
   /** The signing time: milliseconds since 1970, written to the second. */
   readonly now: number;
   readonly random: (bytes: number) => Uint8Array;
-  /** 64 hex digits; random when it is not given. */
+  /** 64 hex digits; random by default. */
   readonly transactionId?: string;
   /** 64 hex digits. */
   readonly applicationData?: string;
-  /** Private P-256 key for EC_v1; a fresh one when it is not given. */
+  /** Private P-256 key for EC_v1; a new one by default. */
   readonly ephemeralKey?: KeyObject;
-  /** Changes ciphertext and tag before they are signed, so that the signature still holds. */
+  /** Changes ciphertext and tag before they are signed, so that the signature stays valid. */
   readonly distort?: (encrypted: Buffer) => Buffer;
 };
 
-/** `plaintext` is what `writePayload` makes, or anything else that is to be refused. */
+export type Signer = {
+  /** The leaf's: EC P-256 or RSA. */
+  readonly privateKey: KeyObject;
+  /** PEM, with the leaf's marker. */
+  readonly certificate: string;
+  /** PEM, in any order: the intermediate with its marker, and any others to send along. */
+  readonly others: readonly string[];
+};
+
+/** `plaintext` is the text of `writePayload`, or any other that a test wants refused. */
 export function mintToken(plaintext: string, minting: Minting): string {
   const { version, random, recipientPublicKey, now, distort = (same) => same } = minting;
   const { key, contentKey } = makeKey(minting);
   const encrypted = distort(encrypt(contentKey, Buffer.from(plaintext, "utf8"), version));
   const publicKeyHash = hashPublicKey(recipientPublicKey);
-  const transactionId =
-    minting.transactionId === undefined
-      ? Buffer.from(random(32))
-      : Buffer.from(minting.transactionId, "hex");
-  const applicationData =
-    minting.applicationData === undefined ? undefined : Buffer.from(minting.applicationData, "hex");
+  const { transactionId: id, applicationData: hash } = minting;
+  const transactionId = id === undefined ? Buffer.from(random(32)) : Buffer.from(id, "hex");
+  const applicationData = hash === undefined ? undefined : Buffer.from(hash, "hex");
   const token = { version, encrypted, key, publicKeyHash, transactionId, applicationData };
   const signature = writeSignature(signedContent(token), minting.signer, now);
   return JSON.stringify({
@@ -49,7 +70,7 @@ export function mintToken(plaintext: string, minting: Minting): string {
     data: encrypted.toString("base64"),
     signature: signature.toString("base64"),
     header: {
-      [version === "EC_v1" ? "ephemeralPublicKey" : "wrappedKey"]: key.toString("base64"),
+      [keyFields[version]]: key.toString("base64"),
       publicKeyHash: publicKeyHash.toString("base64"),
       transactionId: transactionId.toString("hex"),
       ...(applicationData && { applicationData: applicationData.toString("hex") }),
@@ -57,7 +78,7 @@ export function mintToken(plaintext: string, minting: Minting): string {
   });
 }
 
-/** A token changed after it was signed: one bit of the named part, which stays well formed. */
+/** Flips one bit of a signed token, in the named part, which stays well formed. */
 export function distortToken(
   token: string,
   part: "data" | "signature" | "transactionId" | "publicKeyHash",
@@ -66,14 +87,14 @@ export function distortToken(
   const place = part in fields ? fields : fields.header;
   const encoding = part === "transactionId" ? "hex" : "base64";
   const bytes = Buffer.from(place[part], encoding);
-  // A signature ends with marks of indefinite lengths; what they close ends before them.
+  // A signature ends with the end-of-contents marks of indefinite lengths, which are zeros.
   const at = bytes.findLastIndex((byte) => byte !== 0);
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   place[part] = bytes.toString(encoding);
   return JSON.stringify(fields);
 }
 
-/** What the token carries of the key, and the key itself. */
+/** The key, and the form of it that the token carries. */
 function makeKey(minting: Minting): { readonly key: Buffer; readonly contentKey: Uint8Array } {
   const { recipientPublicKey: publicKey, version } = minting;
   if (version === "RSA_v1") {
@@ -87,4 +108,55 @@ function makeKey(minting: Minting): { readonly key: Buffer; readonly contentKey:
     key: createPublicKey(privateKey).export({ format: "der", type: "spki" }),
     contentKey: deriveKey({ privateKey, publicKey }, hash),
   };
+}
+
+const { tags } = asn1;
+const one = asn1.writeDer(tags.integer, Buffer.of(1));
+const data = asn1.writeObjectIdentifier(identifiers.data);
+const empty = asn1.writeDer(tags.null);
+const sha256 = asn1.writeAlgorithm(identifiers.sha256, empty);
+
+/** CMS with detached content, with indefinite lengths where the wallet writes them. */
+function writeSignature(content: Buffer, signer: Signer, now: number): Buffer {
+  const pems = [signer.certificate, ...signer.others];
+  const signedData = asn1.writeIndefinite(
+    tags.sequence,
+    one,
+    asn1.writeSetOf(sha256),
+    asn1.writeIndefinite(tags.sequence, data),
+    asn1.writeIndefinite(tags.context0, ...pems.map((pem) => new X509Certificate(pem).raw)),
+    asn1.writeSetOf(writeSigner(content, signer, now)),
+  );
+  return asn1.writeIndefinite(
+    tags.sequence,
+    asn1.writeObjectIdentifier(identifiers.signedData),
+    asn1.writeIndefinite(tags.context0, signedData),
+  );
+}
+
+function writeSigner(content: Buffer, signer: Signer, now: number): Buffer {
+  const issuerAndSerial = readPem(signer.certificate)?.issuerAndSerial;
+  if (issuerAndSerial === undefined) throw new Error("The signer's certificate cannot be read");
+  const digest = createHash("sha256").update(content).digest();
+  const attributes = asn1.writeSetOf(
+    writeAttribute(identifiers.contentType, data),
+    writeAttribute(identifiers.signingTime, asn1.writeTime(now)),
+    writeAttribute(identifiers.messageDigest, asn1.writeDer(tags.octetString, digest)),
+  );
+  const isRsa = signer.privateKey.asymmetricKeyType === "rsa";
+  return asn1.writeSequence(
+    one,
+    asn1.writeSequence(issuerAndSerial),
+    sha256,
+    // Signed as a SET, sent under another tag.
+    Buffer.concat([Buffer.of(tags.context0), attributes.subarray(1)]),
+    isRsa
+      ? asn1.writeAlgorithm(identifiers.rsaSha256, empty)
+      : asn1.writeAlgorithm(identifiers.ecdsaSha256),
+    asn1.writeDer(tags.octetString, sign("sha256", attributes, signer.privateKey)),
+  );
+}
+
+function writeAttribute(name: string, value: Buffer): Buffer {
+  return asn1.writeSequence(asn1.writeObjectIdentifier(name), asn1.writeSetOf(value));
 }

@@ -1,34 +1,34 @@
-/** Opens a token: certificates and signature first, then the key by its hash, then decryption. */
+/** Opens a token: verifies certificates and signature, finds the key by its hash, decrypts. */
 import type { Buffer } from "node:buffer";
-import { decrypt, deriveKey, readEphemeralKey, unwrapKey } from "./content-key.ts";
-import { findMerchantIdentifierHash, findMerchantKey, type MerchantKey } from "./merchant-key.ts";
+import { curve, WalletFault } from "../shared/wallet.ts";
+import {
+  decrypt,
+  deriveKey,
+  findMerchantIdentifierHash,
+  findMerchantKey,
+  type MerchantKey,
+  readEphemeralKey,
+  unwrapKey,
+} from "./encryption.ts";
 import { type Payload, readPayload } from "./payload.ts";
-import { readToken, signedContent, type Token } from "./read-token.ts";
-import { curve, type Version } from "./token.ts";
-import { verifySignature } from "./verify-signature.ts";
-import { WalletFault } from "./wallet-fault.ts";
+import { readToken, signedContent, type Token, type Version } from "./token.ts";
+import {
+  type SignatureTrust,
+  type VerifiedSignature,
+  verifySignature,
+} from "./verify-signature.ts";
 
-export type Trust = {
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** PEM, one certificate each. A root that the token carries is never used. */
-  readonly roots: readonly string[];
-  /** In any order; keep the old one for some time after a renewal. */
+export type Trust = SignatureTrust & {
+  /** In any order; after a renewal the old key is kept for some time. */
   readonly merchantKeys: readonly MerchantKey[];
-  /** How far the signing time may be from now, in both directions. */
-  readonly signingWindowMs: number;
-  readonly allowSandboxSigner: boolean;
 };
 
-export type Opened = {
+export type Opened = VerifiedSignature & {
   readonly version: Version;
   /** 64 lower-case hex digits; a second token with the same one is a replay. */
   readonly transactionId: string;
-  /** Lower-case hex: the SHA-256 of what the payment request carried along. */
+  /** Lower-case hex: the SHA-256 of the application data in the merchant's payment request. */
   readonly applicationData?: string;
-  /** Milliseconds since 1970. */
-  readonly signingTime: number;
-  readonly isSandboxSigner: boolean;
   readonly payload: Payload;
 };
 
@@ -55,7 +55,7 @@ export function openToken(text: string, trust: Trust): Opened | WalletFault {
   };
 }
 
-/** Nothing when the token was not made for this key. */
+/** Undefined if the token was made for another key. */
 function findContentKey(token: Token, merchant: MerchantKey): Buffer | undefined | WalletFault {
   const { privateKey } = merchant;
   if (token.version === "RSA_v1") {

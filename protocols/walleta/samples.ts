@@ -1,4 +1,4 @@
-/** The published token, and a wallet of our own: roots, signers and merchants for the tests. */
+/** The published token, and a test wallet: roots, signers and merchants. */
 import { Buffer } from "node:buffer";
 import {
   createHash,
@@ -9,14 +9,8 @@ import {
   sign,
 } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { tags } from "./ber.ts";
-import * as der from "./der.ts";
-import {
-  identifiers,
-  intermediateMarker,
-  leafMarker,
-  merchantIdentifierExtension,
-} from "./identifiers.ts";
+import * as asn1 from "../shared/asn1.ts";
+import { identifiers, intermediateMarker, leafMarker, merchantIdentifierExtension } from "./cms.ts";
 import type { MerchantKey, Minting, Payload, Signer, Trust, Version } from "./index.ts";
 
 export const now = Date.parse("2026-11-15T08:00:00Z");
@@ -72,50 +66,64 @@ export type Wish = {
   readonly until?: number;
 };
 
-const nothing = der.write(tags.nothing);
+const { tags } = asn1;
+const empty = asn1.writeDer(tags.null);
 
-/** Issued by itself when nobody else is given. */
+/** Self-signed without an issuer. */
 export function issue(wish: Wish, issuer?: Authority): Authority {
   const { name, keys, isAuthority = false, extensions = [] } = wish;
   const issuerKey = (issuer?.keys ?? keys).privateKey;
   const isRsa = issuerKey.asymmetricKeyType === "rsa";
   const algorithm = isRsa
-    ? der.algorithm(identifiers.rsaSha256, "empty")
-    : der.algorithm(identifiers.ecdsaSha256);
-  const constraints = isAuthority ? der.sequence(der.write(0x01, Buffer.of(0xff))) : der.sequence();
-  const usage = der.write(tags.bitString, isAuthority ? Buffer.of(1, 0x06) : Buffer.of(7, 0x80));
+    ? asn1.writeAlgorithm(identifiers.rsaSha256, empty)
+    : asn1.writeAlgorithm(identifiers.ecdsaSha256);
+  const constraints = isAuthority
+    ? asn1.writeSequence(asn1.writeDer(0x01, Buffer.of(0xff)))
+    : asn1.writeSequence();
+  const usage = asn1.writeDer(
+    tags.bitString,
+    isAuthority ? Buffer.of(1, 0x06) : Buffer.of(7, 0x80),
+  );
   const all = [["2.5.29.19", constraints], ["2.5.29.15", usage], ...extensions] as const;
-  const body = der.sequence(
-    der.write(tags.context0, der.write(tags.integer, Buffer.of(2))),
-    der.write(tags.integer, Buffer.from([0x40, ...randomBytes(8)])),
+  const body = asn1.writeSequence(
+    asn1.writeDer(tags.context0, asn1.writeDer(tags.integer, Buffer.of(2))),
+    asn1.writeDer(tags.integer, Buffer.from([0x40, ...randomBytes(8)])),
     algorithm,
     nameOf(issuer?.name ?? name),
-    der.sequence(der.moment(wish.from ?? now - 365 * dayMs), der.moment(wish.until ?? now + dayMs)),
+    asn1.writeSequence(
+      asn1.writeTime(wish.from ?? now - 365 * dayMs),
+      asn1.writeTime(wish.until ?? now + dayMs),
+    ),
     nameOf(name),
     keys.publicKey.export({ format: "der", type: "spki" }),
-    der.write(
+    asn1.writeDer(
       tags.context3,
-      der.sequence(
+      asn1.writeSequence(
         ...all.map(([id, value]) =>
-          der.sequence(der.identifier(id), der.write(tags.octetString, value)),
+          asn1.writeSequence(
+            asn1.writeObjectIdentifier(id),
+            asn1.writeDer(tags.octetString, value),
+          ),
         ),
       ),
     ),
   );
   const signature = Buffer.concat([Buffer.of(0), sign("sha256", body, issuerKey)]);
-  const whole = der.sequence(body, algorithm, der.write(tags.bitString, signature));
+  const whole = asn1.writeSequence(body, algorithm, asn1.writeDer(tags.bitString, signature));
   const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
   const pem = `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
   return { keys, name, pem };
 }
 
 function nameOf(name: string): Buffer {
-  const value = der.write(tags.utf8String, Buffer.from(name, "utf8"));
-  return der.sequence(der.setOf(der.sequence(der.identifier(identifiers.commonName), value)));
+  const value = asn1.writeDer(tags.utf8String, Buffer.from(name, "utf8"));
+  return asn1.writeSequence(
+    asn1.writeSetOf(asn1.writeSequence(asn1.writeObjectIdentifier(identifiers.commonName), value)),
+  );
 }
 
-export const leafExtension = [leafMarker, nothing] as const;
-export const intermediateExtension = [intermediateMarker, nothing] as const;
+export const leafExtension = [leafMarker, empty] as const;
+export const intermediateExtension = [intermediateMarker, empty] as const;
 
 // biome-ignore format: a table
 export const wishes = {
@@ -141,7 +149,7 @@ export function signerOf(own: Authority, others: readonly Authority[]): Signer {
 export function makeMerchantKey(kind: "ec" | "rsa", identifier = merchantIdentifier): MerchantKey {
   const keys = makeKeys(kind);
   const hex = createHash("sha256").update(identifier).digest("hex").toUpperCase();
-  const text = der.write(tags.utf8String, Buffer.from(hex, "ascii"));
+  const text = asn1.writeDer(tags.utf8String, Buffer.from(hex, "ascii"));
   const extensions = [[merchantIdentifierExtension, text]] as const;
   const { pem } = issue({ name: "Processing", keys, extensions }, intermediate);
   return { certificate: pem, privateKey: keys.privateKey };

@@ -9,11 +9,9 @@ import {
 } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readBer, readIdentifier } from "./ber.ts";
-import { readEphemeralKey } from "./content-key.ts";
-import * as der from "./der.ts";
+import { readEphemeralKey } from "./encryption.ts";
 import { mintToken, openToken, WalletFault, writePayload } from "./index.ts";
-import { makeKeys, merchantKeys, mintingOf, now, payload, trust } from "./samples.ts";
+import { makeKeys, merchantKeys, mintingOf, payload, trust } from "./samples.ts";
 
 const plaintext = writePayload(payload);
 const tokens = {
@@ -161,22 +159,6 @@ test("an ephemeral key that is no point of the curve, or of another curve, is no
   assert.equal(readEphemeralKey(offCurve), undefined);
   assert.equal(readEphemeralKey(Buffer.concat([point, Buffer.alloc(1)])), undefined);
   assert.equal(readEphemeralKey(other.export({ format: "der", type: "spki" })), undefined);
-});
-
-test("identifiers, lengths and moments are written as they are read", () => {
-  for (const dotted of [
-    "1.2.840.113635.100.6.2.14",
-    "2.16.840.1.101.3.4.2.1",
-    "0.9.2342",
-    "2.999.3",
-  ]) {
-    assert.equal(readIdentifier(readBer(der.identifier(dotted))), dotted);
-  }
-  for (const length of [0, 1, 127, 128, 255, 256, 65_535, 65_536]) {
-    assert.equal(readBer(der.write(4, Buffer.alloc(length)))?.content.length, length);
-  }
-  assert.equal(der.moment(now).subarray(2).toString(), "261115080000Z");
-  assert.equal(der.moment(Date.parse("2050-01-01")).subarray(2).toString(), "20500101000000Z");
 });
 
 function findKeyWithLeadingZero(publicKey: KeyObject): KeyObject {

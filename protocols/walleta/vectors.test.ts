@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { createHash, createPrivateKey, diffieHellman } from "node:crypto";
 import { test } from "node:test";
-import { deriveKey, readEphemeralKey } from "./content-key.ts";
+import { deriveKey, findMerchantIdentifierHash, readEphemeralKey } from "./encryption.ts";
 import { expiryOf, openToken, readPayload, type Trust, WalletFault } from "./index.ts";
-import { findMerchantIdentifierHash } from "./merchant-key.ts";
 import { minuteMs, readText, root, vector } from "./samples.ts";
 
 const privateKey = createPrivateKey(readText("private-key.pem"));

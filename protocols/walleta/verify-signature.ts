@@ -1,29 +1,42 @@
 /**
- * From one of our roots through the wallet's intermediate to the signer, and from the signer to
- * the content. Certificates are told by their markers, not by their order, and a root that came
- * along with the token is as good as none.
+ * Verifies the chain from a configured root through the wallet's intermediate to the leaf, and the
+ * leaf's signature of the content. Certificates are identified by their markers, not by their
+ * order, and a root that the token carries is ignored.
  */
 import type { Buffer } from "node:buffer";
 import { createHash, verify, type X509Certificate } from "node:crypto";
-import { type Certificate, readCertificate, readPem } from "./certificate.ts";
-import { intermediateMarker, leafMarker } from "./identifiers.ts";
-import { readSignature, type Signature } from "./read-signature.ts";
-import { WalletFault } from "./wallet-fault.ts";
+import { WalletFault } from "../shared/wallet.ts";
+import {
+  type Certificate,
+  intermediateMarker,
+  leafMarker,
+  readCertificate,
+  readPem,
+  readSignature,
+  type Signature,
+} from "./cms.ts";
 
 export type SignatureTrust = {
+  /** Milliseconds since 1970. */
   readonly now: number;
+  /** PEM, one certificate each. */
   readonly roots: readonly string[];
+  /** How far the signing time may be from now, in both directions. */
   readonly signingWindowMs: number;
   readonly allowSandboxSigner: boolean;
 };
 
-export type Verified = { readonly signingTime: number; readonly isSandboxSigner: boolean };
+export type VerifiedSignature = {
+  /** Milliseconds since 1970. */
+  readonly signingTime: number;
+  readonly isSandboxSigner: boolean;
+};
 
 export function verifySignature(
   bytes: Buffer,
   content: Buffer,
   trust: SignatureTrust,
-): Verified | WalletFault {
+): VerifiedSignature | WalletFault {
   const signature = readSignature(bytes);
   if (signature === undefined) return new WalletFault("malformed_signature");
   const chain = findChain(signature, trust.roots);
@@ -36,23 +49,26 @@ export function verifySignature(
   if (!(Math.abs(trust.now - signingTime) <= trust.signingWindowMs)) {
     return new WalletFault("outside_signing_window");
   }
-  // The signing time is the signer's own word, which is why it has to be close to ours.
-  const lived = chain.every(({ x509 }) => isValidAt(x509, signingTime));
-  return lived ? { signingTime, isSandboxSigner } : new WalletFault("expired_certificate");
+  // The signer itself states the signing time, which is why it has to be close to now.
+  const wasValid = chain.every(({ x509: { validFromDate, validToDate } }) => {
+    return validFromDate.getTime() <= signingTime && signingTime <= validToDate.getTime();
+  });
+  return wasValid ? { signingTime, isSandboxSigner } : new WalletFault("expired_certificate");
 }
 
 type Chain = readonly [leaf: Certificate, intermediate: Certificate, root: Certificate];
 
 function findChain(signature: Signature, roots: readonly string[]): Chain | WalletFault {
   const carried = signature.certificates.map(readCertificate);
-  if (carried.includes(undefined)) return new WalletFault("wrong_certificates");
   const leaf = findOnly(carried, leafMarker);
   const intermediate = findOnly(carried, intermediateMarker);
-  if (leaf === undefined || intermediate === undefined)
+  if (carried.includes(undefined) || leaf === undefined || intermediate === undefined) {
     return new WalletFault("wrong_certificates");
-  if (!leaf.issuerAndSerial.equals(signature.issuerAndSerial))
+  }
+  const isSigner = leaf.issuerAndSerial.equals(signature.issuerAndSerial);
+  if (!isSigner || leaf.x509.ca || !isIssuedBy(leaf, intermediate)) {
     return new WalletFault("wrong_certificates");
-  if (leaf.x509.ca || !isIssuedBy(leaf, intermediate)) return new WalletFault("wrong_certificates");
+  }
   const pinned = roots.map(readPem).filter((one) => one !== undefined);
   const root = pinned.find((one) => isIssuedBy(intermediate, one));
   return root === undefined ? new WalletFault("untrusted_root") : [leaf, intermediate, root];
@@ -84,8 +100,4 @@ function isSignedBy({ publicKey }: X509Certificate, signature: Signature, conten
   } catch {
     return false;
   }
-}
-
-function isValidAt({ validFromDate, validToDate }: X509Certificate, moment: number): boolean {
-  return validFromDate.getTime() <= moment && moment <= validToDate.getTime();
 }

@@ -1,30 +1,68 @@
-/** The two keys of a message, which sender and recipient derive from each other's public key. */
+/** P-256 public keys in both encodings of the wallet, and a message's keys, tag and cipher. */
 import { Buffer } from "node:buffer";
 import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createPublicKey,
   diffieHellman,
   hkdfSync,
   type KeyObject,
 } from "node:crypto";
-import { sender, type Version, versionRules } from "./token.ts";
+import { curve } from "../shared/wallet.ts";
+import { sender, type Version } from "./token.ts";
+
+// biome-ignore format: a table
+const ciphers = {
+  ECv1: { keyBytes: 16, name: "aes-128-ctr" },
+  ECv2: { keyBytes: 32, name: "aes-256-ctr" },
+} as const satisfies Readonly<Record<Version, unknown>>;
+
+const pointBytes = 65;
+/** Every key is used once, so the counter may be constant: the wallet starts at zero. */
+const counter = Buffer.alloc(16);
+
+/** From SPKI in DER. */
+export function readPublicKey(der: Buffer): KeyObject | undefined {
+  try {
+    const key = createPublicKey({ key: der, format: "der", type: "spki" });
+    return key.asymmetricKeyDetails?.namedCurve === curve ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** From the uncompressed point: 04, x, y. Undefined if it is not on the curve. */
+export function readPoint(point: Buffer): KeyObject | undefined {
+  if (point.length !== pointBytes || point[0] !== 4) return undefined;
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)];
+  const jwk = { kty: "EC", crv: "P-256", x: x.toString("base64url"), y: y.toString("base64url") };
+  try {
+    return createPublicKey({ key: jwk, format: "jwk" });
+  } catch {
+    return undefined;
+  }
+}
+
+export function writePublicKey(key: KeyObject): Buffer {
+  return key.export({ format: "der", type: "spki" });
+}
+
+/** The point is the end of SPKI. */
+export function writePoint(key: KeyObject): Buffer {
+  return Buffer.from(writePublicKey(key).subarray(-pointBytes));
+}
 
 export type MessageKeys = { readonly cipherKey: Buffer; readonly macKey: Buffer };
 
-/** The key pair is used once, so its counter may start anywhere; the wallet starts at zero. */
-const counter = Buffer.alloc(16);
-
-/** `point` is the ephemeral public key as it was sent, whichever side asks. */
+/** The same on both sides. `point` is the ephemeral public key as it is sent. */
 export function deriveKeys(
   point: Buffer,
   pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject },
   version: Version,
 ): MessageKeys {
-  const { keyBytes } = versionRules[version];
-  // Always 32 bytes: leading zeros of the coordinate are part of it.
-  const secret = diffieHellman(pair);
-  const material = Buffer.concat([point, secret]);
+  const { keyBytes } = ciphers[version];
+  const material = Buffer.concat([point, diffieHellman(pair)]);
   const derived = Buffer.from(hkdfSync("sha256", material, "", sender, 2 * keyBytes));
   return { cipherKey: derived.subarray(0, keyBytes), macKey: derived.subarray(keyBytes) };
 }
@@ -34,11 +72,11 @@ export function makeTag({ macKey }: MessageKeys, encrypted: Buffer): Buffer {
 }
 
 export function encrypt({ cipherKey }: MessageKeys, plaintext: Buffer, version: Version): Buffer {
-  const cipher = createCipheriv(versionRules[version].cipher, cipherKey, counter);
+  const cipher = createCipheriv(ciphers[version].name, cipherKey, counter);
   return Buffer.concat([cipher.update(plaintext), cipher.final()]);
 }
 
 export function decrypt({ cipherKey }: MessageKeys, encrypted: Buffer, version: Version): Buffer {
-  const decipher = createDecipheriv(versionRules[version].cipher, cipherKey, counter);
+  const decipher = createDecipheriv(ciphers[version].name, cipherKey, counter);
   return Buffer.concat([decipher.update(encrypted), decipher.final()]);
 }

@@ -1,9 +1,10 @@
 /**
  * The payment tokens of walletb, ECv2 and ECv1, for both sides: the gateway opens them, the
- * sandbox bank mints them. Readers return a `WalletFault` for what they do not take and never
- * throw; clock, trusted keys and recipient are always the caller's. Not done here, because it
- * needs a memory or an order: message ids used before, and whose `gatewayMerchantId` it is.
+ * sandbox bank mints them. Readers return a `WalletFault` for all that they refuse and never
+ * throw; the caller supplies clock, root keys and recipient. Left to the caller, which has the
+ * storage and the order: replayed message ids, and the merchant of a `gatewayMerchantId`.
  */
+export { WalletFault, type WalletReason } from "../shared/wallet.ts";
 export {
   distortToken,
   type Intermediate,
@@ -15,4 +16,3 @@ export { type Decrypted, decryptToken, type Opened, openToken, type Trust } from
 export { type Payload, readPayload, writePayload } from "./payload.ts";
 export { type RootKey, readRootKeys, writeRootKeys } from "./root-keys.ts";
 export type { Version } from "./token.ts";
-export { WalletFault, type WalletReason } from "./wallet-fault.ts";

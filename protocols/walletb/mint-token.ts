@@ -1,25 +1,24 @@
 /**
- * Makes tokens as the wallet does, and as it never would: every part of `Minting` may be the wrong
- * one, the plaintext may be anything, and a token can be changed before or after it is signed.
+ * Mints tokens as the wallet does, and invalid ones for tests: each part of `Minting` may be wrong,
+ * the plaintext may be any text, and a token can be corrupted before or after it is signed.
  */
 import { Buffer } from "node:buffer";
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { deriveKeys, encrypt, makeTag } from "./message-keys.ts";
-import { writePoint, writePublicKey } from "./public-key.ts";
-import { intermediateBytes, messageBytes } from "./signed-bytes.ts";
-import { curve, type Version } from "./token.ts";
+import { curve } from "../shared/wallet.ts";
+import { deriveKeys, encrypt, makeTag, writePoint, writePublicKey } from "./encryption.ts";
+import { intermediateBytes, messageBytes, type Version } from "./token.ts";
 
 export type Minting = {
   readonly version: Version;
-  /** Private P-256 key. ECv1 messages are signed by it directly. */
+  /** Private P-256 key. It signs ECv1 messages directly. */
   readonly rootKey: KeyObject;
-  /** For ECv2; an expiry in the past makes a token to be refused. */
+  /** For ECv2. */
   readonly intermediate: Intermediate;
   readonly recipientId: string;
   readonly recipientPublicKey: KeyObject;
-  /** Private P-256 key; a fresh one when it is not given. */
+  /** Private P-256 key; a new one by default. */
   readonly ephemeralKey?: KeyObject;
-  /** Changes the message before it is signed, so that the signature still holds. */
+  /** Changes the message before it is signed, so that the signature stays valid. */
   readonly distort?: (message: SignedMessage) => SignedMessage;
 };
 
@@ -30,14 +29,14 @@ export type Intermediate = {
   readonly keyExpiration: number;
 };
 
-/** In base64, as on the wire. */
+/** Base64. */
 export type SignedMessage = {
   readonly encryptedMessage: string;
   readonly ephemeralPublicKey: string;
   readonly tag: string;
 };
 
-/** `plaintext` is what `writePayload` makes, or anything else that is to be refused. */
+/** `plaintext` is the text of `writePayload`, or any other that a test wants refused. */
 export function mintToken(plaintext: string, minting: Minting): string {
   const { version, rootKey, recipientId, intermediate, distort } = minting;
   const message = encryptMessage(plaintext, minting);
@@ -62,7 +61,7 @@ export function mintToken(plaintext: string, minting: Minting): string {
   });
 }
 
-/** A token changed after it was signed: one bit of the named part, which stays well formed. */
+/** Changes one bit or digit of a signed token, in the named part, which stays well formed. */
 export function distortToken(
   token: string,
   part: "signature" | "signedMessage" | "intermediateSigningKey",
@@ -97,7 +96,7 @@ function encryptMessage(plaintext: string, minting: Minting): SignedMessage {
   };
 }
 
-/** The wallet's own serialiser escapes `=`: whoever re-serialises what was signed is found out. */
+/** Escapes `=` as the wallet's serialiser does, so that serialising a signed text again fails. */
 function writeInner(fields: Readonly<Record<string, string>>): string {
   return JSON.stringify(fields).replaceAll("=", "\\u003d");
 }

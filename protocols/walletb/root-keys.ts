@@ -1,9 +1,9 @@
-/** The wallet's published list of root keys. */
+/** The root keys that the wallet publishes. */
 import type { KeyObject } from "node:crypto";
-import { readPublicKey, writePublicKey } from "./public-key.ts";
+import { decodeBase64, hasExactly, isJsonObject } from "../shared/json.ts";
+import { parseFields, WalletFault } from "../shared/wallet.ts";
+import { readPublicKey, writePublicKey } from "./encryption.ts";
 import { type Version, versions } from "./token.ts";
-import { WalletFault } from "./wallet-fault.ts";
-import { decodeBase64, hasExactly, isFields, parseFields } from "./wallet-json.ts";
 
 export type RootKey = {
   readonly protocolVersion: Version;
@@ -14,8 +14,8 @@ export type RootKey = {
 };
 
 /**
- * Keys of versions that are not spoken here are left out, and so are ECv2 keys without an expiry.
- * A list without a usable key is refused: whoever refreshes one keeps what he has.
+ * Skips keys of unknown versions and ECv2 keys without an expiry. Refuses a list without a usable
+ * key, so that a caller that refreshes the list keeps its present one.
  */
 export function readRootKeys(text: string): readonly RootKey[] | WalletFault {
   const list = parseFields(text);
@@ -35,18 +35,18 @@ export function writeRootKeys(keys: readonly RootKey[]): string {
   const entries = keys.map(({ protocolVersion, key, keyExpiration }) => ({
     keyValue: writePublicKey(key).toString("base64"),
     protocolVersion,
-    ...(keyExpiration === undefined ? {} : { keyExpiration: String(keyExpiration) }),
+    ...(keyExpiration !== undefined && { keyExpiration: String(keyExpiration) }),
   }));
   return JSON.stringify({ keys: entries });
 }
 
-/** Nothing for a text that is no moment: milliseconds since 1970, in digits only. */
-export function readMoment(value: unknown): number | undefined {
+/** Milliseconds since 1970, as the wallet writes them: a text of digits. */
+export function readMilliseconds(value: unknown): number | undefined {
   return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 function readRootKey(entry: unknown): RootKey | undefined | WalletFault {
-  if (!isFields(entry)) return new WalletFault("bad_root_keys");
+  if (!isJsonObject(entry)) return new WalletFault("bad_root_keys");
   const protocolVersion = versions.find((version) => version === entry["protocolVersion"]);
   if (protocolVersion === undefined) return undefined;
   const der = decodeBase64(entry["keyValue"]);
@@ -55,7 +55,7 @@ function readRootKey(entry: unknown): RootKey | undefined | WalletFault {
   if (entry["keyExpiration"] === undefined) {
     return protocolVersion === "ECv1" ? { protocolVersion, key } : undefined;
   }
-  const keyExpiration = readMoment(entry["keyExpiration"]);
+  const keyExpiration = readMilliseconds(entry["keyExpiration"]);
   if (keyExpiration === undefined) return new WalletFault("bad_root_keys", "keyExpiration");
   return { protocolVersion, key, keyExpiration };
 }

@@ -1,4 +1,4 @@
-/** The published tokens, and a wallet of our own: root keys, recipients and payloads for tests. */
+/** The published tokens, and a test wallet: root keys, recipients and payloads. */
 import {
   createPrivateKey,
   createPublicKey,

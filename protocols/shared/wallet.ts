@@ -1,0 +1,102 @@
+/** What the payment tokens of both wallets have in common: JSON, text, card fields and faults. */
+import type { Buffer } from "node:buffer";
+import { decodeBase64, findJsonFault, isJsonObject, type JsonObject, parseJson } from "./json.ts";
+
+/**
+ * Why a token, a payload or a list of keys is refused. It names a field at most, never a value: a
+ * payload holds a card number, and faults are logged.
+ */
+export class WalletFault {
+  readonly reason: WalletReason;
+  /** As the wallet spells it: `header.publicKeyHash`, `paymentMethodDetails.pan`. */
+  readonly field: string | undefined;
+
+  constructor(reason: WalletReason, field?: string) {
+    this.reason = reason;
+    this.field = field;
+  }
+}
+
+export type WalletReason =
+  | "too_large"
+  | "not_json"
+  /** A JSON string that holds JSON: the sender serialised twice. */
+  | "encoded_twice"
+  | "wrong_fields"
+  | "malformed_field"
+  /** Not a version of the wallet, or not one that the caller allows. */
+  | "unknown_version"
+  /** The signature is not CMS in the shape that walleta writes. */
+  | "malformed_signature"
+  /** The leaf or the intermediate with its marker is missing, or they do not match. */
+  | "wrong_certificates"
+  /** Signed under none of the caller's roots. For walletb perhaps a changed token. */
+  | "untrusted_root"
+  | "expired_root_key"
+  | "expired_intermediate_key"
+  /** A certificate of the chain was not valid when the token was signed. */
+  | "expired_certificate"
+  /** Signed in the wallet's sandbox, which the caller does not allow. */
+  | "sandbox_signer"
+  /** Changed. For walletb perhaps signed for another recipient, whose id is signed too. */
+  | "bad_signature"
+  /** Signed too long ago, or in the future. */
+  | "outside_signing_window"
+  /** None of the caller's keys is the one that the token names, or none can be used. */
+  | "no_key"
+  /** Neither the certificate nor the settings of the key name the merchant identifier. */
+  | "no_merchant_identifier"
+  /** The key is the caller's, but decryption fails: another merchant identifier, or changed. */
+  | "bad_ciphertext"
+  /** Genuine, but encrypted for none of the caller's keys. */
+  | "bad_mac"
+  | "expired_message"
+  | "bad_payload"
+  | "bad_root_keys";
+
+export const curve = "prime256v1";
+
+/** Several times the longest real token. */
+const charactersMax = 64 * 1024;
+const depthMax = 8;
+
+/** All that the wallets write is an object. */
+export function parseFields(text: string): JsonObject | WalletFault {
+  if (text.length > charactersMax) return new WalletFault("too_large");
+  const value = parseJson(text);
+  if (value === undefined) return new WalletFault("not_json");
+  if (typeof value === "string" && isJsonObject(parseJson(value))) {
+    return new WalletFault("encoded_twice");
+  }
+  const isStrict = isJsonObject(value) && findJsonFault(text, depthMax) === undefined;
+  return isStrict ? value : new WalletFault("wrong_fields");
+}
+
+/** Undefined unless the bytes are UTF-8. */
+export function decodeText(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** 12 to 19 digits; the check digit is not verified. */
+export function isPan(value: unknown): value is string {
+  return typeof value === "string" && /^\d{12,19}$/.test(value);
+}
+
+/** In canonical base64, so that one payment has one spelling. */
+export function isCryptogram(value: unknown): value is string {
+  return typeof value === "string" && value.length <= 128 && decodeBase64(value) !== undefined;
+}
+
+/**
+ * The ECI as two digits, or an empty text. Some networks leave it to the acquirer, and merchants'
+ * serialisers write `null` for an absent member. Undefined for anything else.
+ */
+export function readEci(value: unknown): string | undefined {
+  const written = value ?? "";
+  if (typeof written !== "string" || !/^\d{0,2}$/.test(written)) return undefined;
+  return written === "" ? "" : written.padStart(2, "0");
+}
