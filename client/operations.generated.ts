@@ -419,9 +419,9 @@ export type StatusReply = {
   readonly amount?: string | undefined;
   /** Amount set in the initiating transaction without fees or commissions; it does not change. */
   readonly "initial-amount"?: string | undefined;
-  /** What was charged in all, when that is not `initial-amount`: less was approved, or a part was captured. */
+  /** Total charged amount, when it is not `initial-amount`: less was approved, or a part was captured. */
   readonly "charged-amount"?: string | undefined;
-  /** The sum of all returns until now, when a return is described. */
+  /** Sum of all returns so far, when a return is described. */
   readonly "total-reversal-amount"?: string | undefined;
   /** Currency of the initial transaction. */
   readonly currency?: string | undefined;
@@ -489,9 +489,9 @@ export type StatusReply = {
   readonly zip_code?: string | undefined;
   /** Customer's address. */
   readonly address1?: string | undefined;
-  /** Whether the gate can return a part: `enabled` or `disabled`. */
+  /** Whether the gate supports partial returns: `enabled` or `disabled`. */
   readonly "gate-partial-reversal"?: string | undefined;
-  /** Whether the gate can capture a part: `enabled` or `disabled`. */
+  /** Whether the gate supports partial captures: `enabled` or `disabled`. */
   readonly "gate-partial-capture"?: string | undefined;
   /** 3-D Secure result: `AUTHENTICATED`, `NOT_AUTHENTICATED` or `UNSUPPORTED`; absent when not performed. */
   readonly "verified-3d-status"?: string | undefined;

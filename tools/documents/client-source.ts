@@ -10,7 +10,7 @@ import { failures } from "../../gateway/values/failure.ts";
 import type { Status } from "../../gateway/views/stages.ts";
 import type { Example } from "./examples.ts";
 import { always, statusFields } from "./status-page.ts";
-import { block, camel, key, pascal, quote, sentence } from "./text.ts";
+import { block, camel, pascal, quote, sentence } from "./text.ts";
 
 /**
  * Transactions that may be sent again when no answer came: the gateway answers an identical request
@@ -198,7 +198,7 @@ function fieldLines(request: Operation["request"]): readonly string[] {
     const note = necessity === "conditional" ? "; needed in some requests" : "";
     return [
       `  /** ${type}: ${documentation}${note}. */`,
-      `  readonly ${key(field)}${mark}: ${value};`,
+      `  readonly ${memberName(field)}${mark}: ${value};`,
     ];
   });
 }
@@ -236,7 +236,7 @@ export function shapeOf({ operation, reply }: Example): ReplyShape {
 export function renderReply({ name, type, mandatory, optional }: ReplyShape): string {
   const line = (field: string, mark: string, value: string) => [
     ...(type === "status-response" ? [`  /** ${sentence(statusFields[field])} */`] : []),
-    `  readonly ${key(field)}${mark}: ${value};`,
+    `  readonly ${memberName(field)}${mark}: ${value};`,
   ];
   const typeOf = (field: string) => {
     if (field === "type") return quote(type);
@@ -260,4 +260,8 @@ export function renderReply({ name, type, mandatory, optional }: ReplyShape): st
     "  return mandatory.every((name) => fields[name] !== undefined);",
     "}",
   );
+}
+
+function memberName(field: string): string {
+  return /^\w+$/.test(field) ? field : quote(field);
 }

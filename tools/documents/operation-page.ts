@@ -9,9 +9,7 @@ import {
 import { twinOf } from "../../gateway/merchant-api/wait.ts";
 import type { Example } from "./examples.ts";
 import * as sample from "./sample-world.ts";
-import { fence, mono, page, sentence, table } from "./text.ts";
-
-const from = "gateway/merchant-api/operations";
+import { curl, fence, mono, page, sentence, table } from "./text.ts";
 
 export function renderOperation(example: Example): string {
   const { operation, reply } = example;
@@ -19,7 +17,7 @@ export function renderOperation(example: Example): string {
     ({ necessity }) => necessity === "conditional",
   );
   return page(
-    from,
+    "gateway/merchant-api/operations",
     titleOf(operation.name),
     operation.purpose,
     "## Paths",
@@ -28,7 +26,7 @@ export function renderOperation(example: Example): string {
     "## Parameters",
     table(["Parameter", "Length/Type", "Necessity", "Description"], parameterRows(operation)),
     ...(conditional
-      ? ["A conditional parameter is necessary in some requests; its description says in which."]
+      ? ["A conditional parameter is required in some requests; its description says in which."]
       : []),
     ...(hasWaivable(operation) ? [waivableNote] : []),
     "## Authentication",
@@ -37,7 +35,7 @@ export function renderOperation(example: Example): string {
     renderExample(example),
     reply.type === "status-response"
       ? "Every field is described in [status response](status-response.md)."
-      : "A refusal has the shape and the codes that [errors](errors.md) describes.",
+      : "A refusal has the form and the codes described in [errors](errors.md).",
   );
 }
 
@@ -60,9 +58,9 @@ function pathTable(operation: Operation): string {
     row(one, `endpoint${manner}`, "{endpoint_id}"),
     row(one, `endpoint group${manner}`, "group/{endpoint_group_id}"),
   ];
-  const twin = operation.sync ? rowsOf(twinOf(operation), ", synchronous") : [];
+  const synchronous = operation.sync ? rowsOf(twinOf(operation), ", synchronous") : [];
   const heads = versions.map((version) => versionHeads[version]);
-  return table(["`POST` to", ...heads], [...rowsOf(operation, ""), ...twin]);
+  return table(["`POST` to", ...heads], [...rowsOf(operation, ""), ...synchronous]);
 }
 
 const versionHeads: Readonly<Record<Version, string>> = {
@@ -80,14 +78,14 @@ function authentication(operation: Operation): readonly string[] {
   if (!versions.includes("v4")) return [checksum];
   return [
     `In v2 ${checksum}`,
-    `In v4 the request carries ${oauth}; ${others} not needed there, and ignored when sent.`,
+    `In v4 the request carries ${oauth}; ${others} not needed there and ignored when sent.`,
   ];
 }
 
 const synchronousNote =
   "The synchronous paths take the same request and answer with the " +
-  "[status response](status-response.md) when there is a result, or when the time for waiting is " +
-  "over; see [synchronous requests](README.md).";
+  "[status response](status-response.md) when there is a result, or when the wait times out; see " +
+  "[synchronous requests](README.md).";
 
 /** The values of a checksum in words, the key last. */
 export function formula(terms: readonly ControlTerm[]): string {
@@ -103,20 +101,20 @@ export function formula(terms: readonly ControlTerm[]): string {
 
 const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
 const waivableNote =
-  "An endpoint can be set up not to insist on the customer's email address, phone number and " +
+  "An endpoint can be configured not to require the customer's email address, phone number and " +
   "address; these parameters are then optional there.";
 
 function hasWaivable({ request }: Operation): boolean {
   return waivable.some((name) => request[name]?.necessity === "mandatory");
 }
 
-/** When a conditional parameter is necessary, where its own description does not say it. */
+/** When a conditional parameter is required, where its own description does not say it. */
 // biome-ignore format: a table
 const conditions: readonly (readonly [names: RegExp, condition: string])[] = [
-  [/^(credit_card_number|cardNumber)$/,             "one of the two names is necessary, and both must agree"],
-  [/^(card_printed_name|expire_month|expire_year)$/, "necessary with a card number"],
-  [/^cvv2$/,                                        "necessary unless the acquirer works without it"],
-  [/^customer_browser_/,                            "necessary when customer_browser_info is `true`"],
+  [/^(credit_card_number|cardNumber)$/,             "one of the two names is required, and both must agree"],
+  [/^(card_printed_name|expire_month|expire_year)$/, "required with a card number"],
+  [/^cvv2$/,                                        "required unless the acquirer works without it"],
+  [/^customer_browser_/,                            "required when customer_browser_info is `true`"],
 ];
 
 function parameterRows({ request }: Operation): readonly (readonly string[])[] {
@@ -129,13 +127,11 @@ function parameterRows({ request }: Operation): readonly (readonly string[])[] {
 
 function renderExample({ operation, version, fields, authorization, answer }: Example): string {
   const url = sample.baseUrl + pathOf({ path: pathIn(version, operation) }, sample.endpoint.id);
-  const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
   const inV2 = version === "v2";
   const key = inV2 ? `the control key ${mono(sample.controlKey)}` : "the key of the OAuth chapter";
-  const header = inV2 ? [] : [`  -H 'Authorization: ${authorization}'`];
   return [
     `A request of the merchant ${mono(sample.endpoint.merchant.login)} with ${key}:`,
-    fence("sh", [`curl '${url}'`, ...header, ...lines].join(" \\\n")),
+    fence("sh", curl(url, fields, inV2 ? undefined : authorization)),
     "The reply is one line; here it has a line break before each `&`:",
     fence("text", answer.replaceAll("&", "\n&")),
   ].join("\n\n");

@@ -1,7 +1,14 @@
-/** The page of the orders' lives: each transition table as a drawing and as a table. */
-
+/**
+ * The page of the orders: each transition table as a drawing and as a table. Its text is
+ * `templates/orders.md`. A stage, event or effect that is not described here does not compile.
+ */
 import type { OpenStage } from "../../gateway/orders/deadlines.ts";
-import { carriedEffects, immediateEffects, writtenEffects } from "../../gateway/orders/effects.ts";
+import {
+  carriedEffects,
+  type Effect,
+  immediateEffects,
+  writtenEffects,
+} from "../../gateway/orders/effects.ts";
 import type { EventKind } from "../../gateway/orders/events.ts";
 import type { Stage, TransactionKind } from "../../gateway/orders/order.ts";
 import {
@@ -13,180 +20,59 @@ import {
 } from "../../gateway/orders/transitions.ts";
 import { type SettingName, settings } from "../../gateway/settings.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/stages.ts";
-import { effectMeanings, eventMeanings, stageMeanings } from "./order-words.ts";
-import { fence, list, mono, page, sentence, table } from "./text.ts";
+import { fence, mono, renderTemplate, sentence, table } from "./text.ts";
 
 export function renderOrdersPage(): string {
-  return page(
-    "gateway/orders",
-    "Orders",
-    "An order changes in exactly one place, by meeting an event. It begins with one transaction " +
-      "(a sale, a preauthorisation or an account verification); a capture and returns may " +
-      "follow, one at a time. The table of a transaction says what an event means in a stage: " +
-      "the next stage, and the effect that is owed then. An event without a cell is refused and " +
-      "changes nothing.",
-    "A deadline is set when a stage is entered. It is kept while events lead back to the same " +
-      "stage, and begins again when it has passed and the order is still in the stage.",
-    ...tableSection("sale", "A sale"),
-    ...likeSection("preauth", "sale", "A preauthorisation"),
-    "What differs is what may follow an approval, because the money is held and not taken.",
-    ...likeSection("account-verification", "sale", "An account verification"),
-    "No money is asked for, so that none can be approved in part; and nothing may follow.",
-    "## What may follow",
-    ...followUps(),
-    ...tableSection("capture", "A capture"),
-    ...tableSection("reversal", "A return of money that was taken"),
-    ...likeSection("cancel", "reversal", "A cancel of what is held"),
-    "## Events",
-    table(["Event", "What has happened"], eventRows()),
-    "`claimed` and `noted` are met in every stage and leave the order in it.",
-    "## Effects",
-    ...effects(),
-    repeats(),
-  );
+  return renderTemplate("orders", "gateway/orders", {
+    sale: wholeTable("sale"),
+    preauth: differences("preauth", "sale", "a sale"),
+    "account-verification": differences("account-verification", "sale", "a sale"),
+    capture: wholeTable("capture"),
+    refund: wholeTable("reversal"),
+    cancel: differences("cancel", "reversal", "a return"),
+    events: table(["Event", "What happened"], eventRows()),
+    effects: table(["Effect", "Kind", "What is done"], effectRows()),
+  });
 }
 
-function followUps(): readonly string[] {
-  return [
-    table(
-      ["After", "Capture", "Return"],
-      [
-        [
-          "an approved sale",
-          "no",
-          "gives back what was charged: all of it, or parts until nothing is left",
-        ],
-        [
-          "an approved preauthorisation",
-          "takes what is held: all of it or a part, once; the rest of the hold ends with it",
-          "a cancel: lets go of all that is held, never of a part",
-        ],
-        [
-          "its approved capture",
-          "no",
-          "gives back what was captured: all of it, or parts until nothing is left",
-        ],
-        ["its approved cancel", "no", "no"],
-        ["an approved account verification", "no", "no"],
-        ["an order that is not approved", "no", "no"],
-        ["a capture or return that was declined or failed", "as before it", "as before it"],
-      ],
-    ),
-    list(
-      "Only approved transactions count. A capture or return that was declined or failed leaves " +
-        "the order as it was.",
-      "One transaction of an order is on its way at a time. Until it has a result, no other " +
-        "begins; an order that is still owed a reversal is on its way as well.",
-      "A part is possible where the gate can do parts. The rest after a part is a part too.",
-      "The identical request (operation, amount or its absence, comment) is a repeat while its " +
-        "transaction is open or approved: it begins nothing, and gets the first acknowledgement " +
-        "again. After a decline or a failure it begins a new transaction.",
-      "Doubt about a capture or return is settled by repeating it: the message says that it is a " +
-        "repeat, the acquirer does a repeated one once, and its answer is the result.",
-    ),
-  ];
-}
-
-function eventRows(): readonly (readonly string[])[] {
-  const known: readonly EventKind[] = transactionKinds.flatMap((kind) =>
-    cellsOf(tables[kind]).map((each) => each.kind),
-  );
-  const everywhere: readonly EventKind[] = ["claimed", "noted"];
-  const begins: readonly EventKind[] = ["received", "capture_asked", "return_asked"];
-  const kinds = [...new Set([...begins, ...known, ...everywhere])];
-  return kinds.map((kind) => [mono(kind), sentence(eventMeanings[kind])]);
-}
-
-function effects(): readonly string[] {
-  return [
-    list(
-      "An immediate effect is decided from memory, and what comes of it is committed together " +
-        "with the step that owes it.",
-      "A carried effect waits for somebody else. It is owed in the order's row, so that any node " +
-        "can take it up when the one that had it goes silent.",
-      ...(writtenEffects.length > 0
-        ? ["A written effect is done by the commit itself, in the same transaction."]
-        : []),
-    ),
-    table(["Effect", "Kind", "What is done"], effectRows()),
-  ];
-}
-
-function effectRows(): readonly (readonly string[])[] {
-  const owed = new Set(transactionKinds.flatMap(effectsOf));
-  const kinds = [
-    ...immediateEffects.map((effect) => [effect, "immediate"] as const),
-    ...carriedEffects.map((effect) => [effect, "carried"] as const),
-    ...writtenEffects.map((effect) => [effect, "written"] as const),
-  ];
-  return kinds
-    .filter(([effect]) => owed.has(effect))
-    .map(([effect, kind]) => [mono(effect), kind, sentence(effectMeanings[effect])]);
-}
-
-function effectsOf(kind: TransactionKind) {
-  return [beginnings[kind].effect, ...cellsOf(tables[kind]).map(({ cell }) => cell.effect)];
-}
-
-function repeats(): string {
-  const { name, production } = settings.reversalGapsMs;
-  const gaps = production.map((gapMs) => gapMs / 1000).join(", ");
-  return (
-    `An unanswered reversal, capture or return is repeated after ${gaps} seconds ` +
-    `(${mono(name)}), and then at the last of these gaps until the acquirer has answered.`
-  );
-}
-
-/** A kind that has its own drawing. */
-export function tableSection(kind: TransactionKind, title: string): readonly string[] {
+/** A kind of transaction with its own drawing. */
+function wholeTable(kind: TransactionKind): string {
   const transitions = tables[kind];
+  const stages = stagesOf(transitions).map((stage) => [
+    mono(stage),
+    sentence(stageMeanings[stage]),
+    `${mono(statusOf(stage))}, ${mono(wireStageOf(kind, stage))}`,
+    deadlineOf(stage),
+  ]);
+  const cells = cellsOf(transitions).map(({ stage, kind: event, cell }) => [
+    mono(stage),
+    mono(event),
+    cell.stage === stage ? "the same" : mono(cell.stage),
+    cell.effect === undefined ? "" : mono(cell.effect),
+  ]);
   return [
-    `## ${title}`,
     fence("mermaid", drawingOf(kind)),
-    table(
-      ["Stage", "Meaning", "Seen by merchants as", "Deadline"],
-      stagesOf(transitions).map((stage) => stageRow(kind, stage)),
-    ),
-    table(
-      ["Stage", "Event", "Next stage", "Effect owed"],
-      cellsOf(transitions).map(({ stage, kind: event, cell }) => [
-        mono(stage),
-        mono(event),
-        cell.stage === stage ? "the same" : mono(cell.stage),
-        cell.effect === undefined ? "" : mono(cell.effect),
-      ]),
-    ),
-  ];
+    table(["Stage", "Meaning", "Seen by merchants as", "Deadline"], stages),
+    table(["Stage", "Event", "Next stage", "Effect"], cells),
+  ].join("\n\n");
 }
 
-/** A kind whose table is that of another, but for what is named. */
-export function likeSection(
-  kind: TransactionKind,
-  like: TransactionKind,
-  title: string,
-): readonly string[] {
+/** A kind whose table is that of another, except for the listed cells. */
+function differences(kind: TransactionKind, like: TransactionKind, noun: string): string {
   if (beginnings[kind].stage !== beginnings[like].stage) {
-    throw new Error(`${kind} begins otherwise than ${like}; give it a drawing of its own.`);
+    throw new Error(`${kind} does not begin like ${like}: it needs its own drawing.`);
   }
-  const lost = cellsMissing(tables[like], tables[kind]);
-  const gained = cellsMissing(tables[kind], tables[like]);
   const [stage = "approved"] = stagesOf(tables[kind]);
-  const seen =
-    `Merchants see ${mono(wireStageOf(kind, stage))} where it is ` +
-    `${mono(wireStageOf(like, stage))} there, and the \`transaction-type\` ` +
-    `${mono(wireTypeOf(kind))}.`;
-  if (lost.length === 0 && gained.length === 0) {
-    return [`## ${title}`, `Its table is that of ${nounOf(like)}. ${seen}`];
-  }
-  return [
-    `## ${title}`,
-    `Its table is that of ${nounOf(like)}, except for these cells. ${seen}`,
-    list(...lost.map((cell) => `${nameOf(cell)} is not possible.`), ...gained.map(describe)),
+  const lines = [
+    ...cellsMissing(tables[like], tables[kind]).map((cell) => `- ${nameOf(cell)} is not possible.`),
+    ...cellsMissing(tables[kind], tables[like]).map(describe),
   ];
-}
-
-function nounOf(kind: TransactionKind): string {
-  return kind === "reversal" ? "a return" : `a ${kind}`;
+  const [seen, instead] = [wireStageOf(kind, stage), wireStageOf(like, stage)].map(mono);
+  const text =
+    `The table is that of ${noun}${lines.length > 0 ? ", except for these cells" : ""}. ` +
+    `Merchants see ${seen} instead of ${instead}, and the \`transaction-type\` ` +
+    `${mono(wireTypeOf(kind))}.`;
+  return [text, ...(lines.length > 0 ? [lines.join("\n")] : [])].join("\n\n");
 }
 
 function nameOf({ stage, kind }: NamedCell): string {
@@ -195,11 +81,101 @@ function nameOf({ stage, kind }: NamedCell): string {
 
 function describe(named: NamedCell): string {
   const { stage, effect } = named.cell;
-  const owed = effect === undefined ? "" : `, and ${mono(effect)} is owed`;
-  return `${nameOf(named)} leads to ${mono(stage)}${owed}.`;
+  const then = effect === undefined ? "" : `, with the effect ${mono(effect)}`;
+  return `- ${nameOf(named)} leads to ${mono(stage)}${then}.`;
 }
 
-/** Which setting says how long a stage may last, as the engine is wired. */
+function drawingOf(kind: TransactionKind): string {
+  const cells = cellsOf(tables[kind]);
+  const edges = Map.groupBy(cells, ({ stage, cell }) => `${stage} --> ${cell.stage}`);
+  return [
+    "stateDiagram-v2",
+    "  direction LR",
+    `  [*] --> ${beginnings[kind].stage} : ${firstEventOf(kind)}`,
+    ...[...edges].map(
+      ([edge, group]) => `  ${edge} : ${group.map((each) => each.kind).join(", ")}`,
+    ),
+    ...stagesOf(tables[kind])
+      .filter(isFinal)
+      .map((stage) => `  ${stage} --> [*]`),
+  ].join("\n");
+}
+
+function firstEventOf(kind: TransactionKind): EventKind {
+  if (kind === "capture") return "capture_asked";
+  return kind === "reversal" || kind === "cancel" ? "return_asked" : "received";
+}
+
+function eventRows(): readonly (readonly string[])[] {
+  const inTables = transactionKinds.flatMap((kind) =>
+    cellsOf(tables[kind]).map((each) => each.kind),
+  );
+  const first = transactionKinds.map(firstEventOf);
+  const kinds = new Set<EventKind>([...first, ...inTables, "claimed", "noted"]);
+  return [...kinds].map((kind) => [mono(kind), sentence(eventMeanings[kind])]);
+}
+
+function effectRows(): readonly (readonly string[])[] {
+  const used = new Set(
+    transactionKinds.flatMap((kind) => [
+      beginnings[kind].effect,
+      ...cellsOf(tables[kind]).map(({ cell }) => cell.effect),
+    ]),
+  );
+  const rows = (effects: readonly Effect[], kind: string) =>
+    effects
+      .filter((effect) => used.has(effect))
+      .map((effect) => [mono(effect), kind, sentence(effectMeanings[effect])]);
+  return [
+    ...rows(immediateEffects, "immediate"),
+    ...rows(carriedEffects, "asynchronous"),
+    ...rows(writtenEffects, "written"),
+  ];
+}
+
+/** In the order of the tables: the kinds that begin an order first. */
+export const transactionKinds: readonly TransactionKind[] = keysOf(tables);
+
+export function stagesOf(transitions: TransitionTable): readonly Stage[] {
+  return keysOf(transitions);
+}
+
+type NamedCell = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
+
+function cellsOf(transitions: TransitionTable): readonly NamedCell[] {
+  return stagesOf(transitions).flatMap((stage) => {
+    const row = transitions[stage] ?? {};
+    return keysOf(row).flatMap((kind) => {
+      const cell = row[kind];
+      return cell === undefined ? [] : [{ stage, kind, cell }];
+    });
+  });
+}
+
+/** The cells of one table that the other does not have, or has otherwise. */
+function cellsMissing(one: TransitionTable, other: TransitionTable): readonly NamedCell[] {
+  return cellsOf(one).filter(({ stage, kind, cell }) => {
+    const counterpart = other[stage]?.[kind];
+    return counterpart?.stage !== cell.stage || counterpart.effect !== cell.effect;
+  });
+}
+
+/** `Object.keys` with the type of the keys; these objects have no keys beyond their types. */
+function keysOf<Key extends string>(record: { readonly [Name in Key]?: unknown }): readonly Key[] {
+  const keys: Key[] = [];
+  for (const key in record) keys.push(key);
+  return keys;
+}
+
+function deadlineOf(stage: Stage): string {
+  for (const [open, name] of Object.entries(deadlineSettings)) {
+    const { name: variable, production } = settings[name];
+    if (open === stage) return `${production / 1000} s (${mono(variable)})`;
+  }
+  return "none: the stage is final";
+}
+
+/** The setting of each stage's deadline, as the engine is wired. */
 // biome-ignore format: a table
 const deadlineSettings = {
   filtering:          "processingDeadlineMs",
@@ -217,71 +193,90 @@ const deadlineSettings = {
   repeating:          "doubtAlarmMs",
 } as const satisfies Record<OpenStage, SettingName>;
 
-function stageRow(kind: TransactionKind, stage: Stage): readonly string[] {
-  const seen = `${mono(statusOf(stage))}, ${mono(wireStageOf(kind, stage))}`;
-  return [mono(stage), sentence(stageMeanings[stage]), seen, deadlineOf(stage)];
-}
+// biome-ignore format: a table
+const stageMeanings: Readonly<Record<Stage, string>> = {
+  filtering:          "accepted; the gateway's own checks run",
+  authenticating:     "3-D Secure is under way between the gateway and the directory server",
+  awaiting_method:    "waits for the result of the method frame in the cardholder's browser",
+  awaiting_challenge: "waits for the cardholder to complete the challenge",
+  awaiting_result:    "the browser is back from the challenge; waits for the directory server's result",
+  awaiting_return:    "the challenge was passed; waits briefly for the browser to come back",
+  awaiting_pares:     "waits for the issuer's answer by 3-D Secure 1.0.2",
+  authorizing:        "the charge may have been sent to the acquirer",
+  inquiring:          "the charge is in doubt, and the gateway inquires at the acquirer",
+  reversing:          "the charge is in doubt, or not wanted, and is being reversed",
+  capturing:          "the capture may have been sent to the acquirer",
+  returning:          "the return may have been sent to the acquirer",
+  repeating:          "the capture or return is in doubt, and is repeated until the acquirer answers",
+  approved:           "the money is taken, held, refunded or released, or the card is verified",
+  declined:           "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  filtered:           "refused by the gateway's own checks",
+  error:              "failed; nothing was done, or it has been reversed",
+};
 
-function deadlineOf(stage: Stage): string {
-  for (const [open, name] of Object.entries(deadlineSettings)) {
-    const { name: variable, production } = settings[name];
-    if (open === stage) return `${production / 1000} s (${mono(variable)})`;
-  }
-  return "none: it is final";
-}
+// biome-ignore format: a table
+const eventMeanings: Readonly<Record<EventKind, string>> = {
+  received:              "the merchant's request was accepted",
+  wallet_refused:        "the wallet's payment data is not valid",
+  cleared:               "the checks passed, and the endpoint does no 3-D Secure",
+  cleared_for_3ds:       "the checks passed, and 3-D Secure comes next",
+  filtered_out:          "a check refused the order",
 
-/** In the order of the tables: what begins an order first. */
-export const transactionKinds: readonly TransactionKind[] = keysOf(tables);
+  method_requested:      "the issuer requires its method frame to be loaded",
+  authentication_due:    "the issuer requires no method frame; the authentication request is due",
+  enrolment_due:         "the card may be enrolled in 3-D Secure 1.0.2; the enrolment request is due",
+  method_uploaded:       "the method frame was loaded, or the merchant reports that it was not",
+  challenge_requested:   "the issuer requires a challenge",
+  challenge_passed:      "the directory server reports that the challenge was passed",
+  challenge_returned:    "the cardholder's browser came back from the challenge",
+  pareq_requested:       "the issuer requires authentication by 3-D Secure 1.0.2",
+  authenticated:         "the cardholder was authenticated, or an attempt is proved",
+  left_unauthenticated:  "authentication is not possible, and the endpoint continues without it",
+  authentication_failed: "the cardholder was not authenticated, and the order must not continue",
+  authentication_demanded: "soft decline: the acquirer requires a challenge; this happens once",
 
-export function stagesOf(transitions: TransitionTable): readonly Stage[] {
-  return keysOf(transitions);
-}
+  authorized:            "the acquirer approved",
+  refused:               "the acquirer declined",
+  rerouted:              "no link to the acquirer, nothing was sent, and the order moves to another gate",
+  amount_refused:        "the acquirer declined this amount, and the next amount of the list is tried",
+  amount_reversed:       "this amount is proved not to be charged, and the next amount of the list is tried",
+  gate_unavailable:      "no gate accepts the order, or no link to the acquirer; nothing was sent",
+  outcome_unknown:       "the acquirer did not answer and may have performed the request",
+  outcome_in_question:   "the acquirer did not answer and may have charged; it supports inquiries",
+  charge_not_found:      "the answer to the inquiry does not confirm an approved charge",
+  approved_in_part:      "the acquirer approved less than requested, and the endpoint requires the full amount",
+  approved_late:         "an approval arrived after the gateway stopped waiting for it",
+  reversed:              "the acquirer reversed the charge, or never had it",
+  part_reversed:         "the acquirer reversed a partial approval",
+  reversal_unanswered:   "the acquirer did not answer the reversal",
 
-export type NamedCell = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
+  capture_asked:         "the merchant requests a capture, and its transaction begins",
+  return_asked:          "the merchant requests a return, and its transaction begins",
+  captured:              "the acquirer captured the held amount",
+  returned:              "the acquirer refunded the money or released the hold",
+  repeat_unanswered:     "the acquirer did not answer the repeated capture or return",
 
-export function cellsOf(transitions: TransitionTable): readonly NamedCell[] {
-  return stagesOf(transitions).flatMap((stage) => {
-    const row = transitions[stage] ?? {};
-    return keysOf(row).flatMap((kind) => {
-      const cell = row[kind];
-      return cell === undefined ? [] : [{ stage, kind, cell }];
-    });
-  });
-}
+  operator_alerted:      "the operator was alerted to an order in doubt",
+  asked_again:           "an operator requests an inquiry or repeat now",
+  settled_as_done:       "an operator confirms, by the bank's word, that it was done",
+  settled_as_not_done:   "an operator confirms, by the bank's word, that it was not done",
 
-/** What a transaction of this kind begins with. */
-export function firstEventOf(kind: TransactionKind): EventKind {
-  if (kind === "capture") return "capture_asked";
-  return kind === "reversal" || kind === "cancel" ? "return_asked" : "received";
-}
+  expired:               "the stage's deadline passed",
+  claimed:               "a node claimed the order from a node whose lease expired",
+  noted:                 "a fact arrived that no longer changes the order",
+};
 
-export function drawingOf(kind: TransactionKind): string {
-  const cells = cellsOf(tables[kind]);
-  const edges = Map.groupBy(cells, ({ stage, cell }) => `${stage} --> ${cell.stage}`);
-  const arrows = [...edges].map(([edge, group]) => {
-    return `  ${edge} : ${group.map((each) => each.kind).join(", ")}`;
-  });
-  const ends = stagesOf(tables[kind]).filter(isFinal);
-  return [
-    "stateDiagram-v2",
-    "  direction LR",
-    `  [*] --> ${beginnings[kind].stage} : ${firstEventOf(kind)}`,
-    ...arrows,
-    ...ends.map((stage) => `  ${stage} --> [*]`),
-  ].join("\n");
-}
-
-/** The cells of the one that the other has not, or has otherwise. */
-export function cellsMissing(one: TransitionTable, other: TransitionTable): readonly NamedCell[] {
-  return cellsOf(one).filter(({ stage, kind, cell }) => {
-    const counterpart = other[stage]?.[kind];
-    return counterpart?.stage !== cell.stage || counterpart.effect !== cell.effect;
-  });
-}
-
-/** `Object.keys` forgets what the keys are; the objects here have those of their types only. */
-function keysOf<Key extends string>(record: { readonly [Name in Key]?: unknown }): readonly Key[] {
-  const keys: Key[] = [];
-  for (const key in record) keys.push(key);
-  return keys;
-}
+// biome-ignore format: a table
+const effectMeanings: Readonly<Record<Effect, string>> = {
+  screen:          "runs the gateway's own checks",
+  look_up_3ds:     "looks up whether and how the card is enrolled in 3-D Secure",
+  authorize:       "sends the charge to the acquirer",
+  inquire:         "asks the acquirer once for the outcome of the charge",
+  reverse:         "reverses the charge at the acquirer, repeated until it answers",
+  capture:         "sends the capture to the acquirer, in doubt repeated until it answers",
+  give_back:       "sends the return to the acquirer, in doubt repeated until it answers",
+  alert_operator:  "alerts the operator",
+  authenticate:    "sends the authentication request to the directory server",
+  ask_enrolment:   "asks the directory server of 1.0.2 whether the card is enrolled",
+  notify_merchant: "sends the merchant the result",
+};

@@ -1,72 +1,40 @@
-/** The page of the status response: every field that the gateway sends, every status and stage. */
+/**
+ * The page of the status response: every field that the gateway sends, every status and stage. Its
+ * text is `templates/status-response.md`.
+ */
 import type { TransactionKind } from "../../gateway/orders/order.ts";
 import { tables } from "../../gateway/orders/transitions.ts";
 import { type Status, statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/stages.ts";
 import type { Example } from "./examples.ts";
 import { stagesOf, transactionKinds } from "./orders-page.ts";
-import { mono, page, sentence, table } from "./text.ts";
+import { mono, renderTemplate, sentence, table } from "./text.ts";
 
-// biome-ignore format: a table
-const suffixMeanings: Readonly<Record<string, string>> = {
-  filtering:       "accepted; the gateway's own checks are made",
-  "3d_validating": "the cardholder is being authenticated by 3-D Secure",
-  "3d_validated":  "the cardholder has been authenticated",
-  processing:      "with the acquirer",
-  unknown:         "in doubt: the acquirer has not answered, and the doubt is being settled with it",
-  approved:        "done: the money is taken, held or given back, or the card is verified",
-  declined:        "refused by the bank, by 3-D Secure or because of the wallet's payment data",
-  filtered:        "refused by the gateway's own checks",
-  error:           "failed; nothing was done, or it has been taken back",
-};
-
-// biome-ignore format: a table
-const kindMeanings: Readonly<Record<TransactionKind, string>> = {
-  sale:                   "sale",
-  preauth:                "preauthorisation",
-  "account-verification": "account verification",
-  capture:                "capture",
-  reversal:               "return of money that was taken",
-  cancel:                 "return that lets go of what a preauthorisation holds",
-};
-
-export function renderStatusPage(example: Example): string {
-  const names = [...always, ...example.reply.fields.map(([name]) => name)];
-  return page(
-    "gateway/views",
-    "Status response",
-    "The answer to the order status operation and to synchronous requests. It describes one " +
-      "transaction of an order: the latest, or the one whose request `by-request-sn` names. A " +
-      "field that has nothing to say for it is left out; none is ever sent empty. New fields may " +
-      "be added at any time.",
-    "## Fields",
-    table(
-      ["Field", "Description"],
-      [...new Set(names)].map((name) => [mono(name), sentence(describeStatusField(name))]),
-    ),
-    "## Statuses and stages",
-    "Poll until the status is one of the four final ones. A status that is not final says " +
-      "nothing about the result, however long it lasts: what becomes of an order in doubt is " +
-      "decided by the bank's word and never by the clock.",
-    "`order-stage` begins with what the transaction is and ends with how far it is, as in " +
-      `${mono(wireStageOf("sale", "approved"))}.`,
-    table(
-      ["Transaction", "`transaction-type`", "`order-stage` begins with"],
-      transactionKinds.map((kind) => [
-        sentence(kindMeanings[kind]),
-        mono(wireTypeOf(kind)),
-        mono(partsOf(wireStageOf(kind, "approved")).prefix),
-      ]),
-    ),
-    table(
+export function renderStatusPage({ reply }: Example): string {
+  const names = new Set([...always, ...reply.fields.map(([name]) => name)]);
+  const prefixes = transactionKinds.map((kind) => [
+    sentence(kindMeanings[kind]),
+    mono(wireTypeOf(kind)),
+    mono(partsOf(wireStageOf(kind, "approved")).prefix),
+  ]);
+  return renderTemplate("status-response", "gateway/views", {
+    fields: table(["Field", "Description"], [...names].map(fieldRow)),
+    prefixes: table(["Transaction", "`transaction-type`", "`order-stage` begins with"], prefixes),
+    endings: table(
       ["`order-stage` ends with", "`status`", "Of which transactions", "Meaning"],
       [...endings()].map(endingRow),
     ),
-  );
+  });
+}
+
+function fieldRow(name: string): readonly string[] {
+  const description = statusFields[name];
+  if (description === undefined) throw new Error(`${import.meta.filename} lacks the field ${name}`);
+  return [mono(name), sentence(description)];
 }
 
 type Ending = { readonly status: Status; readonly kinds: ReadonlySet<TransactionKind> };
 
-/** By the end of the stage's wire name; several inner stages may look the same from outside. */
+/** By the end of the stage's wire name, which several internal stages may share. */
 function endings(): ReadonlyMap<string, Ending> {
   const found = new Map<string, { status: Status; kinds: Set<TransactionKind> }>();
   for (const kind of transactionKinds) {
@@ -81,7 +49,7 @@ function endings(): ReadonlyMap<string, Ending> {
 
 function endingRow([suffix, { status, kinds }]: readonly [string, Ending]): readonly string[] {
   const meaning = suffixMeanings[suffix];
-  if (meaning === undefined) throw new Error(`tools/documents/status-page.ts lacks ${suffix}.`);
+  if (meaning === undefined) throw new Error(`${import.meta.filename} lacks the ending ${suffix}`);
   const everyKind = kinds.size === transactionKinds.length;
   const shown = everyKind ? "all" : [...new Set([...kinds].map(wireTypeOf))].map(mono).join(", ");
   return [mono(`_${suffix}`), mono(status), shown, sentence(meaning)];
@@ -93,6 +61,33 @@ function partsOf(wireStage: string) {
 }
 
 // biome-ignore format: a table
+const suffixMeanings: Readonly<Record<string, string>> = {
+  filtering:       "accepted; the gateway's own checks run",
+  "3d_validating": "the cardholder is being authenticated by 3-D Secure",
+  "3d_validated":  "the cardholder has been authenticated",
+  processing:      "sent to the acquirer",
+  unknown:         "in doubt: the acquirer has not answered, and the gateway is settling the doubt",
+  approved:        "done: the money is taken, held, refunded or released, or the card is verified",
+  declined:        "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  filtered:        "refused by the gateway's own checks",
+  error:           "failed; nothing was done, or it has been reversed",
+};
+
+// biome-ignore format: a table
+const kindMeanings: Readonly<Record<TransactionKind, string>> = {
+  sale:                   "sale",
+  preauth:                "preauthorisation",
+  "account-verification": "account verification",
+  capture:                "capture",
+  reversal:               "return that refunds money",
+  cancel:                 "return that releases the hold of a preauthorisation",
+};
+
+/**
+ * Every field of a status response, in the order of the interface. `gateway/views/status.ts`
+ * decides which are sent; a field that is sent and not described here stops the generator.
+ */
+// biome-ignore format: a table
 export const statusFields: Readonly<Record<string, string>> = {
   "type":                       "always `status-response`",
   "serial-number":              "number of this request, new for each",
@@ -102,8 +97,8 @@ export const statusFields: Readonly<Record<string, string>> = {
   "order-stage":                "current stage of processing",
   "amount":                     "amount of the initial transaction, always, with at least two fraction digits",
   "initial-amount":             "amount set in the initiating transaction without fees or commissions; it does not change",
-  "charged-amount":             "what was charged in all, when that is not `initial-amount`: less was approved, or a part was captured",
-  "total-reversal-amount":      "the sum of all returns until now, when a return is described",
+  "charged-amount":             "total charged amount, when it is not `initial-amount`: less was approved, or a part was captured",
+  "total-reversal-amount":      "sum of all returns so far, when a return is described",
   "currency":                   "currency of the initial transaction",
   "by-request-sn":              "serial number from the status request, when it was sent",
   "transaction-type":           "kind of the transaction that is described: the latest, unless `by-request-sn` names another",
@@ -141,8 +136,8 @@ export const statusFields: Readonly<Record<string, string>> = {
   "zip_code":                   "customer's postal code",
   "address1":                   "customer's address",
 
-  "gate-partial-reversal":      "whether the gate can return a part: `enabled` or `disabled`",
-  "gate-partial-capture":       "whether the gate can capture a part: `enabled` or `disabled`",
+  "gate-partial-reversal":      "whether the gate supports partial returns: `enabled` or `disabled`",
+  "gate-partial-capture":       "whether the gate supports partial captures: `enabled` or `disabled`",
   "verified-3d-status":         "3-D Secure result: `AUTHENTICATED`, `NOT_AUTHENTICATED` or `UNSUPPORTED`; absent when not performed",
   "eci":                        "electronic commerce indicator",
   "ips-src-payment-product-code": "product code of the card",
@@ -172,20 +167,10 @@ export const statusFields: Readonly<Record<string, string>> = {
   "tds-pareq-form-md":          "merchant data of the form, with `PaReqForm`",
 };
 
-/** The fields of an answer that are in every reply of its kind. */
+/** The fields of every reply about an order. */
 export const always: readonly string[] = [
   "type",
   "serial-number",
   "merchant-order-id",
   "gw-order-id",
 ];
-
-export function describeStatusField(name: string): string {
-  const description = statusFields[name];
-  if (description === undefined) {
-    throw new Error(
-      `The status field ${name} is not described in tools/documents/status-fields.ts.`,
-    );
-  }
-  return description;
-}

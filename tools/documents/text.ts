@@ -1,13 +1,56 @@
-/** The few shapes that generated documents and sources are made of: Markdown first. */
+/** Filling templates, and the few shapes that generated Markdown and TypeScript are made of. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { settings } from "../../gateway/settings.ts";
+import { failures } from "../../gateway/values/failure.ts";
 
-/** A page: where it comes from, its one title, and its parts, a blank line between them. */
+/**
+ * A page from `templates/`. `{{name}}` stands for one of the values, `{{word code}}` and
+ * `{{number code}}` for a failure, `{{variable name}}`, `{{value name}}`, `{{seconds name}}` and
+ * `{{list name}}` for a setting.
+ */
+export function renderTemplate(
+  name: string,
+  from: string,
+  values: Readonly<Record<string, string>>,
+): string {
+  const template = readFileSync(join(import.meta.dirname, "templates", `${name}.md`), "utf8");
+  const filled = template.replaceAll(/\{\{([\w-]+)(?: (\w+))?\}\}/g, (_, key, of) => {
+    const value = of === undefined ? values[key] : look(key, of);
+    if (value === undefined) throw new Error(`${name}.md: nothing stands for ${key} ${of ?? ""}`);
+    return value;
+  });
+  return `${originOf(from)}\n\n${filled}`;
+}
+
+function look(what: string, name: string): string | undefined {
+  for (const [code, { word, number }] of Object.entries(failures)) {
+    if (code === name) return what === "word" ? word : String(number);
+  }
+  for (const [key, { name: variable, production }] of Object.entries(settings)) {
+    if (key !== name) continue;
+    if (what === "variable") return variable;
+    if (what === "value") return String(production);
+    return [production]
+      .flat()
+      .map((each) => Number(each) / 1000)
+      .join(", ");
+  }
+  return undefined;
+}
+
+/** A page: its origin, its title, and its parts with a blank line between them. */
 export function page(from: string, title: string, ...parts: readonly string[]): string {
-  const origin = `<!-- Generated from ${from} by \`npm run docs\`. Do not edit. -->`;
-  return `${[origin, `# ${title}`, ...parts].join("\n\n")}\n`;
+  return `${[originOf(from), `# ${title}`, ...parts].join("\n\n")}\n`;
+}
+
+function originOf(from: string): string {
+  return `<!-- Generated from ${from} by \`npm run docs\`. Do not edit. -->`;
 }
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }
 
@@ -15,20 +58,23 @@ export function fence(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``;
 }
 
-export function list(...items: readonly string[]): string {
-  return items.map((item) => `- ${item}`).join("\n");
-}
-
-export function numbered(...items: readonly string[]): string {
-  return items.map((item, index) => `${index + 1}. ${item}`).join("\n");
-}
-
 export function mono(text: string): string {
   return `\`${text}\``;
 }
 
-function cell(text: string): string {
-  return text.replaceAll("|", "\\|");
+export function sentence(text = ""): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** A shell command that posts a form. */
+export function curl(
+  url: string,
+  fields: readonly (readonly [name: string, value: string])[],
+  authorization?: string,
+): string {
+  const header = authorization === undefined ? [] : [`  -H 'Authorization: ${authorization}'`];
+  const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
+  return [`curl '${url}'`, ...header, ...lines].join(" \\\n");
 }
 
 export function block(...lines: readonly string[]): string {
@@ -43,14 +89,6 @@ export function pascal(name: string): string {
   return camel(`-${name}`);
 }
 
-export function key(name: string): string {
-  return /^\w+$/.test(name) ? name : quote(name);
-}
-
 export function quote(text: string): string {
   return JSON.stringify(text);
-}
-
-export function sentence(text = ""): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
