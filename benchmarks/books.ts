@@ -110,7 +110,7 @@ function isCapture({ kind }: LedgerEntry): boolean {
 export async function readOrders(database: Client): Promise<readonly OrderRow[]> {
   const { rows } = await database.query(`
     select client_orderid, id, stage, finished_at is not null and due_at is null as is_final,
-      amount, currency, progress->'transaction'->'charge'->>'reference' as reference
+      amount, currency, progress->'transaction'->'identifiers'->>'reference' as reference
     from orders`);
   return rows.map((row) => ({
     clientOrderId: String(row.client_orderid),

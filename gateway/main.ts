@@ -4,37 +4,37 @@
  */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { makeStartAcquirer } from "./acquirer-links.ts";
 import { makeGates } from "./acquirers/gates.ts";
-import { makeCallbacks } from "./callbacks.ts";
-import { systemClock } from "./clock.ts";
-import { baseUrlOf, type Config } from "./config.ts";
-import { makeDirectoryLinks } from "./directory-links.ts";
-import { type EdgeNeeds, makeEdges } from "./edges.ts";
-import { makeEngine } from "./engine.ts";
+import { baseUrlOf, type Config } from "./config/config.ts";
+import { type Cards, makeCards } from "./engine/cards.ts";
 import { type Issuers, openIssuers } from "./issuers/live-issuers.ts";
-import type { Log } from "./log/log.ts";
-import { type Metrics, makeMetrics } from "./log/metrics.ts";
-import { makeObserveOrders } from "./log/observe.ts";
-import { makeFindMissing } from "./missing.ts";
-import { deleteSome, doRegularly, idleOf } from "./regular-work.ts";
+import type { Log } from "./observability/log.ts";
+import { type Metrics, makeMetrics } from "./observability/metrics.ts";
+import { makeObserveOrders } from "./observability/observe.ts";
 import { makeReferenceStore } from "./storage/card-references.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
-import { makeHeldStore } from "./storage/held-secrets.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
 import { type LiveConfiguration, openConfiguration } from "./storage/live-configuration.ts";
+import { makePendingCardStore } from "./storage/pending-cards.ts";
 import { takePresence } from "./storage/presence.ts";
 import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
-import { makeMerchantAt, makeThreeDs } from "./threeds.ts";
 import type { Clock } from "./values/time.ts";
-import { makeHeldCards } from "./vault/held.ts";
+import { systemClock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
+import { makePendingCards } from "./vault/pending-cards.ts";
 import { newReceiptId } from "./vault/receipt-ids.ts";
 import { newCardRefId } from "./vault/reference-ids.ts";
 import { makeVault, type Vault } from "./vault/vault.ts";
-import { openWallets } from "./wallets.ts";
-import { type Cards, makeCards } from "./work/cards.ts";
+import { makeStartAcquirer } from "./wiring/acquirers.ts";
+import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-jobs.ts";
+import { makeCallbacks } from "./wiring/callbacks.ts";
+import { makeDirectoryLinks } from "./wiring/directory-servers.ts";
+import { makeEngine } from "./wiring/engine.ts";
+import { type HttpDependencies, makeHttpServer } from "./wiring/http.ts";
+import { makeCheckReadiness } from "./wiring/readiness.ts";
+import { makeMerchantAt, makeThreeDs } from "./wiring/threeds.ts";
+import { openWallets } from "./wiring/wallets.ts";
 
 export type GatewayOptions = {
   readonly config: Config;
@@ -43,7 +43,7 @@ export type GatewayOptions = {
   readonly masterKey: Uint8Array;
   readonly log: Log;
   readonly clock?: Clock;
-  readonly welcome?: EdgeNeeds["welcome"];
+  readonly welcome?: HttpDependencies["welcome"];
 };
 
 export type Gateway = {
@@ -63,7 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, clock = systemClock } = options;
   const { node: database } = options.databases;
   const { keys, vault, held } = await openVault(options.masterKey, options.databases.vault);
-  const metrics = metricsOf(database, () => engine.carry.count);
+  const metrics = metricsOf(database, () => engine.runner.count);
   let { port } = config;
   const late = () => engine.late;
   const gates = makeGates(makeStartAcquirer({ config, clock, log, metrics, late }));
@@ -93,17 +93,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...makeObserveOrders(log, metrics),
   });
   gates.update(configuration.current().gates.values());
-  const findMissing = makeFindMissing(database, configuration, gates);
+  const checkReadiness = makeCheckReadiness(database, configuration, gates);
   const cards = makeCardReferences(database, { config, vault, clock });
-  const server = makeEdges({
+  const server = makeHttpServer({
     ...options,
     journeys: threeds.makeJourneys(engine.outside),
     callbackRules: callbacks.rules,
-    ...{ database, clock, engine, cards, wallets, metrics, configuration, findMissing },
+    ...{ database, clock, engine, cards, wallets, metrics, configuration, checkReadiness },
   });
   await listen();
   await engine.work.claimOwn();
-  const stopLooking = doRegularly({ engine, held, callbacks }, { config, clock, log });
+  const stopLooking = startBackgroundJobs({ engine, held, callbacks }, { config, clock, log });
 
   return {
     ...{ url: baseUrlOf(config, port), port, node: presence.node },
@@ -180,13 +180,18 @@ function metricsOf({ query }: Database, inFlight: () => number): Metrics {
 async function openVault(masterKey: Uint8Array, { query, hot }: Database) {
   const keys = await openKeys(masterKey, makeKeyStore(query));
   const vault = makeVault(keys, makeFindSealedCard(hot));
-  return { keys, vault, held: makeHeldCards(keys, makeHeldStore(query, gathered)) };
+  return { keys, vault, held: makePendingCards(keys, makePendingCardStore(query, gathered)) };
 }
 
-function openIssuerTable(database: Database, { config, log }: GatewayOptions): Promise<Issuers> {
+async function openIssuerTable(
+  database: Database,
+  { config, log }: GatewayOptions,
+): Promise<Issuers> {
+  const isStaging = config.environment === "staging";
+  const staging = isStaging ? await import("./staging/sandbox-ranges.ts") : undefined;
   return openIssuers({
     store: makeIssuerStore(database),
-    builtIn: config.environment === "staging",
+    builtIn: staging?.sandboxRanges ?? [],
     onError: (error) => log.error({ err: error }, "could not read the BIN table again"),
   });
 }

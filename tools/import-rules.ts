@@ -13,7 +13,7 @@ const values = "gateway/values";
 const orders = "gateway/orders";
 const views = "gateway/views";
 const http = "gateway/http";
-const services = "type gateway/services";
+const services = "type gateway/wiring/services";
 
 // biome-ignore format: a table
 export const importRules: readonly Rule[] = [
@@ -23,39 +23,27 @@ export const importRules: readonly Rule[] = [
   ["gateway/orders",        [values]],
   ["gateway/views",         [values, orders]],
 
-  ["gateway/filters",       [values, orders, "protocols"]],
+  ["gateway/engine",        [values, orders]],
+  ["gateway/screening",     [values, orders, "protocols"]],
   ["gateway/threeds",       [values, orders, "protocols"]],
   ["gateway/wallets",       [values, orders, "protocols"]],
   ["gateway/acquirers",     [values, orders, "protocols"]],
-  ["gateway/callbacks",     [values, orders, "protocols", views, "gateway/clock"]],
+  ["gateway/callbacks",     [values, orders, "protocols", views]],
   ["gateway/issuers",       [values, orders]],
   ["gateway/vault",         [values]],
-  ["gateway/work",          [values, orders]],
 
   ["gateway/merchant-api",  [values, orders, views, http, services, "protocols/form", "protocols/oauth1"]],
   ["gateway/directory-api", [values, orders, views, http, services, "protocols/emv3ds"]],
   ["gateway/pages",         [values, orders, views, http, services, "protocols/form"]],
   ["gateway/portal-api",    [values, orders, views, http, services]],
-  ["gateway/services",      ["type gateway"]],
 
   ["gateway/storage",       [values, orders, "type gateway"]],
   ["gateway/http",          [values]],
-  ["gateway/log",           [values, orders]],
-  ["gateway/clock",         [values]],
-  ["gateway/settings",      [values]],
-  ["gateway/config",        [values, "gateway/settings"]],
+  ["gateway/observability", [values, orders]],
+  ["gateway/config",        [values]],
   ["gateway/main",          ["gateway"]],
-  ["gateway/engine",        ["gateway"]],
-  ["gateway/doers",         ["gateway"]],
-  ["gateway/edges",         ["gateway"]],
-  ["gateway/cardholder-edges", ["gateway"]],
-  ["gateway/threeds.ts",    ["gateway"]],
-  ["gateway/wallets.ts",    ["gateway"]],
-  ["gateway/callbacks.ts",  ["gateway"]],
-  ["gateway/acquirer-links", ["gateway"]],
-  ["gateway/regular-work",  ["gateway"]],
-  ["gateway/missing",       ["gateway"]],
-  ["gateway/directory-links", ["gateway"]],
+  ["gateway/wiring",        ["gateway"]],
+  ["gateway/staging",       ["gateway", "protocols/form"]],
   ["gateway/cli",           ["gateway"]],
 
   ["sandbox-bank",          ["protocols"]],
@@ -63,7 +51,7 @@ export const importRules: readonly Rule[] = [
   ["portal",                ["type gateway/portal-api"]],
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
-  ["tests/support",         ["tests", "client", "gateway/main", "gateway/house", "gateway/demonstration", "gateway/embedded", "gateway/log", "sandbox-bank", "type gateway"]],
+  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/embedded", "gateway/log", "sandbox-bank", "type gateway"]],
   ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "sandbox-bank", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];

@@ -53,7 +53,7 @@ const oldWords: readonly OldWord[] = [
   { was: "twin",          now: "synchronous variant",        pattern: /\btwins?\b/ },
   { was: "learn",         now: "apply facts",                pattern: /\blearn(s|t|ed|ing)?\b/ },
   { was: "take part",     now: "accepts partial approval; is enrolled", pattern: /\b(take|takes|took|taken|taking) part\b/ },
-  { was: "isAuthenticated", now: "needsAuthentication",      pattern: /\bisAuthenticated\b/, verbatim: true, under: "gateway/filters/" },
+  { was: "isAuthenticated", now: "needsAuthentication",      pattern: /\bisAuthenticated\b/, verbatim: true, under: "gateway/screening/" },
   { was: "isAuthenticated", now: "needsAuthentication",      pattern: /\bisAuthenticated\b/, verbatim: true, under: "gateway/screening/" },
   { was: "house",         now: "installation",               pattern: /\bhouses?\b/, except: /\b(clearing|ware|opera|light) ?house/ },
   { was: "apart",         now: "worker; separately",         pattern: /\bapart\b/, except: /\b(apart from|far apart|(tell|tells|telling|told)( \w+)*? apart)\b/, manner: true },

@@ -3,7 +3,13 @@
  * the outcome "unknown", because the money may have moved and only another message makes it
  * certain. Which message that is, is decided by the order's transition table.
  */
-import type { Answer, Charge, ChargeKind, Credential, LateApproval } from "../orders/order.ts";
+import type {
+  AcquirerIdentifiers,
+  Answer,
+  ChargeKind,
+  Credential,
+  LateApproval,
+} from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
@@ -13,21 +19,23 @@ export type Acquirer = {
   /** Signed on: a request may be sent. Asked before anything leaves, never after. */
   isReady(): boolean;
   /** Takes the money, holds it, or only asks whether the card is good: by the attempt's kind. */
-  authorize(attempt: Attempt): Promise<Authorization>;
+  authorize(attempt: AuthorizationRequest): Promise<Authorization>;
   /** Asks what became of a charge; nothing where the host has no such message. */
-  readonly inquire: ((attempt: Attempt, inquiry: Inquiry) => Promise<Found>) | undefined;
+  readonly inquire:
+    | ((attempt: AuthorizationRequest, inquiry: InquiryRequest) => Promise<Found>)
+    | undefined;
   /** Tells that a charge of unknown outcome must not stand; safe to repeat. */
-  reverse(attempt: Attempt, advice: ReversalAdvice): Promise<Reversal>;
+  reverse(attempt: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
   /** Takes money that an approved preauthorisation holds; safe to repeat when it says so. */
-  capture(request: FollowUp): Promise<FollowUpAnswer>;
+  capture(request: FollowUpMessage): Promise<FollowUpAnswer>;
   /** Gives money back, or lets go of what is held; safe to repeat when it says so. */
-  giveBack(request: FollowUp): Promise<FollowUpAnswer>;
+  giveBack(request: FollowUpMessage): Promise<FollowUpAnswer>;
 };
 
 /** One try to take money: everything that its message, and those about it, are made of. */
-export type Attempt = {
+export type AuthorizationRequest = {
   readonly kind: ChargeKind;
-  readonly charge: Charge;
+  readonly identifiers: AcquirerIdentifiers;
   readonly amount: Money;
   readonly card: ChargedCard;
   readonly cvv: Secret<string> | undefined;
@@ -50,9 +58,9 @@ export type AuthenticationProof = {
   readonly value: string | undefined;
 };
 
-export type Inquiry = { readonly traceNumber: string };
+export type InquiryRequest = { readonly traceNumber: string };
 
-export type ReversalAdvice = {
+export type ReversalRequest = {
   readonly traceNumber: string;
   /** Sent before without an answer: the host is told that this is a repeat. */
   readonly repeated: boolean;
@@ -60,10 +68,10 @@ export type ReversalAdvice = {
 };
 
 /** A capture or a return of an approved charge. */
-export type FollowUp = {
+export type FollowUpMessage = {
   readonly original: {
     readonly kind: ChargeKind;
-    readonly charge: Charge;
+    readonly identifiers: AcquirerIdentifiers;
     readonly approvalCode: string | undefined;
     readonly networkId: string | undefined;
   };

@@ -3,17 +3,17 @@ import type { OrderEvent } from "../orders/events.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import type { ReceiptId } from "../values/ids.ts";
 
-export type ApprovalNeeds = {
+export type ApprovalDependencies = {
   readonly newReceiptId: () => ReceiptId;
   /** Whether an approval of less than was asked for may stand. */
-  readonly takesPart: (order: Order) => boolean;
+  readonly acceptsPartialApproval: (order: Order) => boolean;
 };
 
 type Approval = { readonly kind: "approved" | "approved_in_part"; readonly answer: Answer };
 
-export function makeApprovalEvent({ newReceiptId, takesPart }: ApprovalNeeds) {
+export function makeApprovalEvent({ newReceiptId, acceptsPartialApproval }: ApprovalDependencies) {
   return (order: Order, { kind, answer }: Approval): OrderEvent =>
-    kind === "approved" || takesPart(order)
+    kind === "approved" || acceptsPartialApproval(order)
       ? { kind: "authorized", answer, receiptId: newReceiptId() }
       : { kind: "approved_in_part", answer, reason: partRefused };
 }

@@ -3,19 +3,19 @@
  * While nothing has left, another gate may take the order; afterwards none ever does.
  */
 import { nextAmount } from "../orders/amounts.ts";
-import type { CardInHand, Doer } from "../orders/doer.ts";
+import type { CardData, EffectHandler } from "../orders/effect-handler.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { GateFacts, Order, Reason } from "../orders/order.ts";
 import type { Authorization } from "./acquirer.ts";
-import { type ApprovalNeeds, makeApprovalEvent, notSent } from "./answer-events.ts";
-import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
+import { type ApprovalDependencies, makeApprovalEvent, notSent } from "./answer-events.ts";
+import { type AcquirerOf, authorizationRequestOf, type FindCard } from "./attempt.ts";
 import type { IsTooLate } from "./too-late.ts";
 
-type Needs = ApprovalNeeds & {
+type Dependencies = ApprovalDependencies & {
   readonly acquirerOf: AcquirerOf;
   readonly findCard: FindCard;
   /** The card with its CVV, while the cardholder was being authenticated. */
-  readonly takeHeld: (order: Order) => Promise<CardInHand | undefined>;
+  readonly findPendingCard: (order: Order) => Promise<CardData | undefined>;
   /** The issuer may be given what it asks for: a cardholder who is challenged. */
   readonly mayChallenge: (order: Order, responseCode: string) => boolean;
   readonly reasonOf: (responseCode: string) => Reason;
@@ -26,17 +26,17 @@ type Needs = ApprovalNeeds & {
   readonly isTooLate: IsTooLate;
 };
 
-export function makeAuthorize(needs: Needs): Doer {
-  const approvalEvent = makeApprovalEvent(needs);
-  return async (order, { startedBefore, inHand }) => {
-    const acquirer = needs.acquirerOf(order);
+export function makeAuthorize(dependencies: Dependencies): EffectHandler {
+  const approvalEvent = makeApprovalEvent(dependencies);
+  return async (order, { startedBefore, cardData }) => {
+    const acquirer = dependencies.acquirerOf(order);
     // Begun by a node that ended: it may have left, so it is never sent again.
     if (startedBefore) return inDoubt(acquirer?.inquire !== undefined, "node_lost");
 
-    const paid = inHand ?? (await findPaid(order));
+    const paid = cardData ?? (await findPaid(order));
     if (paid === undefined) return cardLost;
-    const attempt = attemptOf(order, paid, paid);
-    if (attempt === undefined || needs.isTooLate(order)) return notSent;
+    const attempt = authorizationRequestOf(order, paid, paid);
+    if (attempt === undefined || dependencies.isTooLate(order)) return notSent;
     if (acquirer === undefined) return goElsewhere(order, "no such gate");
     const outcome = await acquirer.authorize(attempt);
     switch (outcome.kind) {
@@ -53,27 +53,27 @@ export function makeAuthorize(needs: Needs): Doer {
    * A card of which the merchant keeps a reference may be charged without its CVV, and so may one
    * whose CVV was answered once already. Any other exists only while its order is in hand, or held.
    */
-  async function findPaid(order: Order): Promise<CardInHand | undefined> {
+  async function findPaid(order: Order): Promise<CardData | undefined> {
     const { transaction, purchase } = order;
-    const held = transaction.threeds && (await needs.takeHeld(order));
+    const held = transaction.threeds && (await dependencies.findPendingCard(order));
     if (held !== undefined) return held;
     const isEnough = purchase.credential !== undefined || transaction.demanded !== undefined;
-    const kept = isEnough ? await needs.findCard(order) : undefined;
+    const kept = isEnough ? await dependencies.findCard(order) : undefined;
     return kept && { ...kept, cvv: undefined };
   }
 
   function goElsewhere(order: Order, cause: string): OrderEvent {
-    const gate = needs.findOtherGate(order);
+    const gate = dependencies.findOtherGate(order);
     return gate === undefined ? notSent : { kind: "rerouted", gate, cause };
   }
 
   function answered(order: Order, { kind, answer }: Answered): OrderEvent {
     if (kind === "refused") {
-      const reason = needs.reasonOf(answer.responseCode);
-      if (needs.mayChallenge(order, answer.responseCode)) {
+      const reason = dependencies.reasonOf(answer.responseCode);
+      if (dependencies.mayChallenge(order, answer.responseCode)) {
         return { kind: "authentication_demanded", answer, reason };
       }
-      const next = needs.endsList(answer.responseCode) ? undefined : nextAmount(order);
+      const next = dependencies.endsList(answer.responseCode) ? undefined : nextAmount(order);
       return next === undefined
         ? { kind: "refused", answer, reason }
         : { kind: "amount_refused", answer, reason, next };

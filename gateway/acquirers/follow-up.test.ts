@@ -4,8 +4,8 @@ import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { answer, approved, asks, events, meet } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
-import type { Acquirer, FollowUp, FollowUpAnswer } from "./acquirer.ts";
-import { makeCapture, makeGiveBack } from "./follow-up.ts";
+import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
+import { makeCapture, makeRefund } from "./follow-up.ts";
 import { isUndecided, reasonOf } from "./iso8583-host/response-codes.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
@@ -13,8 +13,8 @@ const unused = () => Promise.reject(new Error("not asked for"));
 
 /** A bank that answers so, and what it was sent. */
 function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = {}) {
-  const sent: FollowUp[] = [];
-  const take = async (request: FollowUp) => {
+  const sent: FollowUpMessage[] = [];
+  const take = async (request: FollowUpMessage) => {
     sent.push(request);
     return says;
   };
@@ -26,20 +26,20 @@ function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = 
     capture: take,
     giveBack: take,
   };
-  const needs = {
+  const dependencies = {
     acquirerOf: () => acquirer,
     findCard: async () => card,
     reasonOf,
     isUndecided,
     isTooLate: () => isTooLate,
   };
-  return { sent, capture: makeCapture(needs), giveBack: makeGiveBack(needs) };
+  return { sent, capture: makeCapture(dependencies), giveBack: makeRefund(dependencies) };
 }
 
 const asked: Order = meet(approved("preauth"), asks("capture", 500n));
 const inDoubt: Order = meet(asked, events.outcome_unknown);
-const fresh = { startedBefore: false, inHand: undefined };
-const takenOver = { startedBefore: true, inHand: undefined };
+const fresh = { startedBefore: false, cardData: undefined };
+const takenOver = { startedBefore: true, cardData: undefined };
 
 function refusedWith(responseCode: string): FollowUpAnswer {
   return { kind: "refused", answer: { ...answer, responseCode } };

@@ -2,17 +2,17 @@
  * Does the `capture` and `give_back` effects: asks the acquirer to take money that it holds, or to
  * let go of money. What may have left already is sent as a repeat, which the host does once.
  */
-import type { Doer } from "../orders/doer.ts";
+import type { EffectHandler } from "../orders/effect-handler.ts";
 import type { OrderEvent } from "../orders/events.ts";
-import { sumsOf } from "../orders/family.ts";
 import type { Answer, Order, Reason, Transaction } from "../orders/order.ts";
+import { totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
-import type { Acquirer, FollowUp, FollowUpAnswer } from "./acquirer.ts";
+import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
 import { notSent } from "./answer-events.ts";
 import { type AcquirerOf, type FindCard, originalOf } from "./attempt.ts";
 import type { IsTooLate } from "./too-late.ts";
 
-type Needs = {
+type Dependencies = {
   readonly acquirerOf: AcquirerOf;
   readonly findCard: FindCard;
   readonly reasonOf: (responseCode: string) => Reason;
@@ -21,16 +21,16 @@ type Needs = {
   readonly isTooLate: IsTooLate;
 };
 
-export function makeCapture(needs: Needs): Doer {
-  return makeFollowUp(needs, {
+export function makeCapture(dependencies: Dependencies): EffectHandler {
+  return makeFollowUp(dependencies, {
     send: (acquirer, request) => acquirer.capture(request),
     remainingOf: ({ transaction }) => transaction.amount,
     done: (answer) => ({ kind: "captured", answer }),
   });
 }
 
-export function makeGiveBack(needs: Needs): Doer {
-  return makeFollowUp(needs, {
+export function makeRefund(dependencies: Dependencies): EffectHandler {
+  return makeFollowUp(dependencies, {
     send: (acquirer, request) => acquirer.giveBack(request),
     remainingOf,
     done: (answer) => ({ kind: "returned", answer }),
@@ -38,28 +38,28 @@ export function makeGiveBack(needs: Needs): Doer {
 }
 
 type How = {
-  readonly send: (acquirer: Acquirer, request: FollowUp) => Promise<FollowUpAnswer>;
+  readonly send: (acquirer: Acquirer, request: FollowUpMessage) => Promise<FollowUpAnswer>;
   /** What the cardholder still pays afterwards. */
   readonly remainingOf: (order: Order) => Money;
   readonly done: (answer: Answer) => OrderEvent;
 };
 
-function makeFollowUp(needs: Needs, how: How): Doer {
-  const { acquirerOf, findCard, reasonOf, isUndecided, isTooLate } = needs;
+function makeFollowUp(dependencies: Dependencies, how: How): EffectHandler {
+  const { acquirerOf, findCard, reasonOf, isUndecided, isTooLate } = dependencies;
   return async (order, { startedBefore }) => {
-    const { stage, amount, charge } = order.transaction;
+    const { stage, amount, identifiers } = order.transaction;
     const acquirer = acquirerOf(order);
     const mayHaveLeft = startedBefore || stage === "repeating";
     if (acquirer?.isReady() !== true) return unsent(order.transaction, mayHaveLeft);
     const card = await findCard(order);
     const original = originalOf(order);
-    if (card === undefined || original === undefined || charge === undefined) {
+    if (card === undefined || original === undefined || identifiers === undefined) {
       return unsent(order.transaction, mayHaveLeft);
     }
     // Another node may have it in hand by now: whoever still owns the order sends it as a repeat.
     if (isTooLate(order)) return inDoubt(order.transaction, "too_late");
 
-    const { traceNumber, transmittedAt } = charge;
+    const { traceNumber, transmittedAt } = identifiers;
     const outcome = await how.send(acquirer, {
       ...{ original, card, amount, traceNumber, transmittedAt },
       remaining: how.remainingOf(order),
@@ -85,7 +85,7 @@ function makeFollowUp(needs: Needs, how: How): Doer {
 
 /** All that stands but what is given back now. A cancel lets go of all. */
 function remainingOf(order: Order): Money {
-  const { held, left } = sumsOf(order);
+  const { held, left } = totalsOf(order);
   const standing = order.transaction.kind === "cancel" ? held : left;
   return subtract(standing, order.transaction.amount);
 }

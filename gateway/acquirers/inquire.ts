@@ -3,23 +3,26 @@
  * approval settles it. Whatever else the host says, the charge may still be on its way to it, so
  * the order goes on to a reversal, which makes sure.
  */
-import type { Doer } from "../orders/doer.ts";
+import type { EffectHandler } from "../orders/effect-handler.ts";
 import { traceNumberOf } from "../orders/trace.ts";
-import { type ApprovalNeeds, makeApprovalEvent } from "./answer-events.ts";
-import { type AcquirerOf, attemptOf, type FindCard } from "./attempt.ts";
+import { type ApprovalDependencies, makeApprovalEvent } from "./answer-events.ts";
+import { type AcquirerOf, authorizationRequestOf, type FindCard } from "./attempt.ts";
 
-type Needs = ApprovalNeeds & { readonly acquirerOf: AcquirerOf; readonly findCard: FindCard };
+type Dependencies = ApprovalDependencies & {
+  readonly acquirerOf: AcquirerOf;
+  readonly findCard: FindCard;
+};
 
-export function makeInquire(needs: Needs): Doer {
-  const approvalEvent = makeApprovalEvent(needs);
-  return async (order, { inHand }) => {
-    const { inquire } = needs.acquirerOf(order) ?? {};
-    const card = inHand ?? (await needs.findCard(order));
-    const attempt = card && attemptOf(order, card);
+export function makeInquire(dependencies: Dependencies): EffectHandler {
+  const approvalEvent = makeApprovalEvent(dependencies);
+  return async (order, { cardData }) => {
+    const { inquire } = dependencies.acquirerOf(order) ?? {};
+    const card = cardData ?? (await dependencies.findCard(order));
+    const attempt = card && authorizationRequestOf(order, card);
     if (inquire === undefined || attempt === undefined) return notFound("cannot be asked");
 
     const found = await inquire(attempt, {
-      traceNumber: traceNumberOf(order.id, 1, attempt.charge.attempt),
+      traceNumber: traceNumberOf(order.id, 1, attempt.identifiers.attempt),
     });
     switch (found.kind) {
       case "approved":

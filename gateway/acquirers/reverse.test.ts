@@ -5,15 +5,15 @@ import type { Order } from "../orders/order.ts";
 import { amount, draft, events, meet } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Money } from "../values/money.ts";
-import type { Acquirer, Attempt, Reversal, ReversalAdvice } from "./acquirer.ts";
-import { makeReverse, makeReverseTried } from "./reverse.ts";
+import type { Acquirer, AuthorizationRequest, Reversal, ReversalRequest } from "./acquirer.ts";
+import { makeReverse, makeReversePriorAttempt } from "./reverse.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
-const fresh = { startedBefore: false, inHand: undefined };
+const fresh = { startedBefore: false, cardData: undefined };
 const unused = () => Promise.reject(new Error("not asked for"));
 
 function makeBank(says: Reversal = { kind: "reversed" }, isReady = true) {
-  const sent: { readonly attempt: Attempt; readonly advice: ReversalAdvice }[] = [];
+  const sent: { readonly attempt: AuthorizationRequest; readonly advice: ReversalRequest }[] = [];
   const acquirer: Acquirer = {
     isReady: () => isReady,
     authorize: unused,
@@ -25,10 +25,10 @@ function makeBank(says: Reversal = { kind: "reversed" }, isReady = true) {
     capture: unused,
     giveBack: unused,
   };
-  const needs = { findCard: async () => card, findAcquirer: () => acquirer };
+  const dependencies = { findCard: async () => card, findAcquirer: () => acquirer };
   const reverse = (mayGoOn: boolean) =>
-    makeReverse({ ...needs, acquirerOf: () => acquirer, mayGoOn: () => mayGoOn });
-  return { sent, reverse, reverseTried: makeReverseTried(needs) };
+    makeReverse({ ...dependencies, acquirerOf: () => acquirer, mayGoOn: () => mayGoOn });
+  return { sent, reverse, reversePriorAttempt: makeReversePriorAttempt(dependencies) };
 }
 
 const half = new Money(521n, amount.currency);
@@ -52,29 +52,32 @@ test("an order that is over does not go on with its list when a late approval is
 });
 
 test("an earlier try is named by its own numbers and amount, as a repeat", async () => {
-  const [tried] = second.transaction.tried ?? [];
-  assert.ok(tried !== undefined);
+  const [priorAttempts] = second.transaction.priorAttempts ?? [];
+  assert.ok(priorAttempts !== undefined);
   const bank = makeBank();
 
-  const isDone = await bank.reverseTried(second, tried);
+  const isDone = await bank.reversePriorAttempt(second, priorAttempts);
 
   const [{ attempt, advice } = assert.fail()] = bank.sent;
   assert.equal(isDone, true);
-  assert.deepEqual([attempt.charge, attempt.amount], [tried.charge, amount]);
+  assert.deepEqual([attempt.identifiers, attempt.amount], [priorAttempts.identifiers, amount]);
   assert.equal(advice.repeated, true);
   await bank.reverse(true)(doubtful, fresh);
   assert.equal(advice.traceNumber, bank.sent[1]?.advice.traceNumber);
 });
 
 test("an earlier try is not taken back without an answer, nor without a link", async () => {
-  const [tried] = second.transaction.tried ?? [];
-  assert.ok(tried !== undefined);
+  const [priorAttempts] = second.transaction.priorAttempts ?? [];
+  assert.ok(priorAttempts !== undefined);
   const away = makeBank({ kind: "reversed" }, false);
 
   assert.equal(
-    await makeBank({ kind: "unknown", cause: "timeout" }).reverseTried(second, tried),
+    await makeBank({ kind: "unknown", cause: "timeout" }).reversePriorAttempt(
+      second,
+      priorAttempts,
+    ),
     false,
   );
-  assert.equal(await away.reverseTried(second, tried), false);
+  assert.equal(await away.reversePriorAttempt(second, priorAttempts), false);
   assert.deepEqual(away.sent, []);
 });

@@ -20,7 +20,7 @@ export type Callback = {
   readonly leaseUntil: Instant;
 };
 
-export type Attempt = {
+export type DeliveryAttempt = {
   readonly at: Instant;
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -39,18 +39,18 @@ export type Attempt = {
 };
 
 /** What becomes of it after a try. */
-export type Verdict =
+export type DeliveryDecision =
   | { readonly ended: "delivered" | "stopped" | "given_up" }
   /** A try that failed by our own fault is kept, and does not count. */
   | { readonly dueAt: Instant; readonly isCounted: boolean };
 
 export type Recorded = {
   readonly callback: Callback;
-  readonly attempt: Attempt;
-  readonly verdict: Verdict;
+  readonly attempt: DeliveryAttempt;
+  readonly verdict: DeliveryDecision;
 };
 
-export type Claim = {
+export type CallbackClaim = {
   readonly now: Instant;
   /** Nobody else takes them up until then. */
   readonly until: Instant;
@@ -66,7 +66,7 @@ export type Full = {
 
 export type CallbackStore = {
   /** Takes up what is due. */
-  claimDue(claim: Claim): Promise<readonly Callback[]>;
+  claimDue(claim: CallbackClaim): Promise<readonly Callback[]>;
   /** An earlier one of the order is still to be told: this one is put off until then. */
   waitsForEarlier(callback: Callback): Promise<boolean>;
   /**

@@ -12,10 +12,10 @@ import { receiverOf } from "../values/receiver.ts";
 import { later } from "../values/time.ts";
 import { makeAddressRules } from "./addresses.ts";
 import type { Callback } from "./callback.ts";
+import { startCallbackWorker } from "./callback-worker.ts";
 import { makeDeliver } from "./deliver.ts";
 import { askSystem } from "./look-up.ts";
 import { makeSend, type Send } from "./send.ts";
-import { makeSendApart } from "./send-apart.ts";
 import { type Answer, hang, makeStillClock, startReceiver } from "./testing/receiver.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
@@ -76,7 +76,7 @@ test("what waits for a place is not read from the database again, unless much wa
 test("a try that was lost with its thread counts only for the one that may have lost it", async (t) => {
   const { promise: started, resolve } = Promise.withResolvers<Worker>();
   process.once("worker", resolve);
-  const apart = makeSendApart(
+  const apart = startCallbackWorker(
     { addresses, asksSystem: true, timeoutMs: 15_000, proxy: undefined },
     { clock: makeStillClock(), onLost: () => undefined },
   );

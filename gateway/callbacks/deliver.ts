@@ -4,8 +4,8 @@
  */
 import type { Order } from "../orders/order.ts";
 import { type Clock, later } from "../values/time.ts";
-import type { Attempt, Callback, CallbackStore, Verdict } from "./callback.ts";
-import { activeMax, makePlaces, waitingMax } from "./places.ts";
+import type { Callback, CallbackStore, DeliveryAttempt, DeliveryDecision } from "./callback.ts";
+import { activeMax, makeDeliveryLimiter, waitingMax } from "./delivery-limiter.ts";
 import { judge, type RetryOptions } from "./retry.ts";
 import type { Message } from "./send.ts";
 
@@ -20,9 +20,9 @@ export type Deliver = {
   stop(graceMs: number): Promise<void>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly store: CallbackStore;
-  readonly send: (message: Message) => Promise<Attempt>;
+  readonly send: (message: Message) => Promise<DeliveryAttempt>;
   /** Ends every try that is under way. */
   readonly callOff: () => void;
   readonly messageOf: (callback: Callback, order: Order) => Message | undefined;
@@ -31,7 +31,11 @@ type Needs = {
   /** How long one try may take. */
   readonly tryMs: number;
   readonly retry: RetryOptions;
-  readonly onAttempt: (callback: Callback, attempt: Attempt, verdict: Verdict) => void;
+  readonly onAttempt: (
+    callback: Callback,
+    attempt: DeliveryAttempt,
+    verdict: DeliveryDecision,
+  ) => void;
   readonly onTrouble: (callback: Callback, error: unknown) => void;
 };
 
@@ -44,9 +48,9 @@ const calledOff = "called off: the node stopped";
 /** After a try that failed by our own fault. */
 const ownFaultGapMs = 10_000;
 
-export function makeDeliver(needs: Needs): Deliver {
-  const { store, clock, leaseMs } = needs;
-  const places = makePlaces<Job>();
+export function makeDeliver(dependencies: Dependencies): Deliver {
+  const { store, clock, leaseMs } = dependencies;
+  const places = makeDeliveryLimiter<Job>();
   const working = new Set<Promise<void>>();
   let isStopping = false;
   let isCalledOff = false;
@@ -69,7 +73,7 @@ export function makeDeliver(needs: Needs): Deliver {
       giveBack(places.empty());
       await Promise.race([idle(), pause(graceMs)]);
       isCalledOff = true;
-      needs.callOff();
+      dependencies.callOff();
       await idle();
     },
   };
@@ -102,7 +106,9 @@ export function makeDeliver(needs: Needs): Deliver {
 
   function run(job: Job): void {
     let hasLeft = false;
-    const work = deliver(job, makeRoom).catch((error) => needs.onTrouble(job.callback, error));
+    const work = deliver(job, makeRoom).catch((error) =>
+      dependencies.onTrouble(job.callback, error),
+    );
     keep(work.finally(makeRoom));
 
     /** The receiver has answered: writing that down must not keep its place. */
@@ -128,31 +134,31 @@ export function makeDeliver(needs: Needs): Deliver {
 
   async function deliver({ callback, order }: Job, makeRoom: () => void): Promise<void> {
     // It has waited for so long that another node might take it up while we are at it.
-    if (later(clock.now(), needs.tryMs) > callback.leaseUntil) return;
+    if (later(clock.now(), dependencies.tryMs) > callback.leaseUntil) return;
     if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;
     const told = order ?? (await store.findOrder(callback));
     if (isStopping) return giveBack([{ callback, order }]);
-    const tried = await attemptOf(callback, told);
+    const priorAttempts = await attemptOf(callback, told);
     makeRoom();
-    const isEnd = isCalledOff && tried.status === undefined;
-    const attempt = isEnd ? { ...tried, failure: calledOff } : tried;
+    const isEnd = isCalledOff && priorAttempts.status === undefined;
+    const attempt = isEnd ? { ...priorAttempts, failure: calledOff } : priorAttempts;
     const now = clock.now();
     const verdict =
       isEnd || attempt.isOurFault === true
         ? { dueAt: later(now, isEnd ? 0 : ownFaultGapMs), isCounted: false }
-        : judge(callback, attempt, now, needs.retry);
-    needs.onAttempt(callback, attempt, verdict);
+        : judge(callback, attempt, now, dependencies.retry);
+    dependencies.onAttempt(callback, attempt, verdict);
     await store.record({ callback, attempt, verdict });
   }
 
   /** What cannot even be said fails like what is not heard: it must not be tried for ever. */
-  async function attemptOf(callback: Callback, order: Order | undefined): Promise<Attempt> {
+  async function attemptOf(callback: Callback, order: Order | undefined): Promise<DeliveryAttempt> {
     try {
-      const message = order && needs.messageOf(callback, order);
+      const message = order && dependencies.messageOf(callback, order);
       if (message === undefined) throw new Error("there is nothing to tell of");
-      return await needs.send(message);
+      return await dependencies.send(message);
     } catch (error) {
-      needs.onTrouble(callback, error);
+      dependencies.onTrouble(callback, error);
       return {
         ...{ at: clock.now(), method: "GET", url: callback.url, body: "", durationMs: 0 },
         ...{ status: undefined, answer: "", retryAfterMs: undefined },

@@ -1,10 +1,10 @@
 /** What becomes of a callback after each kind of answer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { settings } from "../settings.ts";
+import { settings } from "../config/settings.ts";
 import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
-import type { Attempt } from "./callback.ts";
+import type { DeliveryAttempt } from "./callback.ts";
 import { judge, readRetryAfter } from "./retry.ts";
 
 const now = asInstant(1_794_708_246_000);
@@ -17,7 +17,7 @@ const callback = {
   ...{ begunAt: now, leaseUntil: now },
 };
 
-function attempt(status: number | undefined, retryAfterMs?: number): Attempt {
+function attempt(status: number | undefined, retryAfterMs?: number): DeliveryAttempt {
   return {
     ...{ at: now, method: "GET", url: callback.url, body: "", durationMs: 3, answer: "" },
     ...{ status, failure: undefined, retryAfterMs },

@@ -1,6 +1,6 @@
 /** What becomes of a callback after a try: over, or once more after a gap that grows. */
 import { asInstant, type Instant, parseDate } from "../values/time.ts";
-import type { Attempt, Callback, Verdict } from "./callback.ts";
+import type { Callback, DeliveryAttempt, DeliveryDecision } from "./callback.ts";
 
 export type RetryOptions = {
   /** Between tries; when they are used up it is given up. */
@@ -17,10 +17,10 @@ const marginMs = 86_400_000;
 
 export function judge(
   { tries, begunAt }: Callback,
-  { status, retryAfterMs = 0 }: Attempt,
+  { status, retryAfterMs = 0 }: DeliveryAttempt,
   now: Instant,
   { gapsMs, random }: RetryOptions,
-): Verdict {
+): DeliveryDecision {
   if (status !== undefined && status >= 200 && status < 300) return { ended: "delivered" };
   if (status === 410) return { ended: "stopped" };
   const gapMs = gapsMs[tries];

@@ -5,7 +5,7 @@
 import { writeRequest } from "@tollgate/protocols/http1";
 import type { Clock } from "../values/time.ts";
 import type { AddressRules } from "./addresses.ts";
-import type { Attempt } from "./callback.ts";
+import type { DeliveryAttempt } from "./callback.ts";
 import type { Connection, Reading } from "./connection.ts";
 import { makeConnections } from "./connections.ts";
 import type { ProxyServer, Receiver } from "./dial.ts";
@@ -22,11 +22,11 @@ export type Message = {
 
 export type Send = {
   /** Never throws: whatever the network does is an attempt. */
-  send(message: Message): Promise<Attempt>;
+  send(message: Message): Promise<DeliveryAttempt>;
   stop(): void;
 };
 
-type Needs = {
+type Dependencies = {
   readonly rules: AddressRules;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -37,17 +37,17 @@ type Needs = {
   readonly authorities?: string[] | undefined;
 };
 
-type Outcome = Pick<Attempt, "status" | "failure" | "answer" | "retryAfterMs">;
+type Outcome = Pick<DeliveryAttempt, "status" | "failure" | "answer" | "retryAfterMs">;
 type Request = { readonly receiver: Receiver; readonly text: string };
 
 type Asked = { readonly connection: Connection; readonly reading: Reading };
 
 const failureCharactersMax = 300;
 
-export function makeSend(needs: Needs): Send {
-  const { rules, clock, timeoutMs, authorities } = needs;
-  const proxy = needs.proxy === undefined ? undefined : proxyAt(new URL(needs.proxy));
-  const lookup = proxy === undefined ? makeLookup(rules, needs.resolve) : undefined;
+export function makeSend(dependencies: Dependencies): Send {
+  const { rules, clock, timeoutMs, authorities } = dependencies;
+  const proxy = dependencies.proxy === undefined ? undefined : proxyAt(new URL(dependencies.proxy));
+  const lookup = proxy === undefined ? makeLookup(rules, dependencies.resolve) : undefined;
   const connections = makeConnections({ lookup, proxy, authorities });
 
   return {

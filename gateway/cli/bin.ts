@@ -9,10 +9,10 @@ import {
   lastOf,
 } from "../issuers/issuer-range.ts";
 import { IssuerFileFaults, readIssuerFile } from "../issuers/read-issuer-file.ts";
-import { sandboxRanges } from "../issuers/sandbox-ranges.ts";
+import { sandboxRanges } from "../staging/sandbox-ranges.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { makeIssuerStore } from "../storage/issuer-ranges.ts";
-import { complain, inHouse } from "./house.ts";
+import { complain, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Options = { readonly json?: boolean };
@@ -22,7 +22,7 @@ const reportEveryRows = 100_000;
 export async function loadIssuers(file: string, { json = false }: Options): Promise<void> {
   const problem = await findFileProblem(file);
   if (problem !== undefined) return complain(problem);
-  await inHouse(async ({ database }) => {
+  await withInstallation(async ({ database }) => {
     try {
       const portions = readIssuerFile(createReadStream(file));
       const ranges = await makeIssuerStore(database).replace(portions, makeReport());
@@ -40,7 +40,7 @@ export async function findIssuer(prefix: string, { json = false }: Options): Pro
   if (!isPrefix(prefix)) {
     return complain(new StartProblem("A prefix is 6 to 11 digits, never a whole card number."));
   }
-  await inHouse(async ({ database, config }) => {
+  await withInstallation(async ({ database, config }) => {
     const [first, last] = [firstOf(prefix), lastOf(prefix)];
     const loaded = await makeIssuerStore(database).findRanges(first, last);
     const builtIn = sandboxRanges.filter((range) => range.first <= last && range.last >= first);
@@ -56,7 +56,7 @@ export async function findIssuer(prefix: string, { json = false }: Options): Pro
 }
 
 export async function countIssuers({ json = false }: Options): Promise<void> {
-  await inHouse(async ({ database }) => {
+  await withInstallation(async ({ database }) => {
     const { ranges, loadedAt } = await makeIssuerStore(database).count();
     if (json) print({ ranges, loadedAt }, true);
     else print({ ranges, "loaded at": loadedAt ?? "never" });

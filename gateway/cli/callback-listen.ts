@@ -9,7 +9,7 @@ import type { Merchant } from "../orders/merchant.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { inConfigured } from "./configured.ts";
-import { complain } from "./house.ts";
+import { complain } from "./installation.ts";
 import { print } from "./print.ts";
 import { untilToldToStop } from "./signals.ts";
 

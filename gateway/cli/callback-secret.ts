@@ -1,24 +1,23 @@
 /** `gw callback secret`: what a merchant verifies the signatures of forms with, and a new one. */
+
 import {
   oldSecretUntil,
   renewSecret,
   retireOldSecret,
   secretNames,
 } from "../callbacks/webhook-secrets.ts";
-import { systemClock } from "../clock.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { asEndpointId } from "../values/ids.ts";
-import { asInstant, makePrintDate } from "../values/time.ts";
+import { asInstant, makePrintDate, systemClock } from "../values/time.ts";
 import { inConfigured } from "./configured.ts";
-import { openVault } from "./demonstration.ts";
-import { complain } from "./house.ts";
+import { complain, openVault } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Options = { readonly renew?: boolean; readonly retire?: boolean; readonly json?: boolean };
 
 export function printSecret(id: string, options: Options): Promise<void> {
   const { renew = false, retire = false, json = false } = options;
-  return inConfigured(async ({ house, config, configuration, administration }) => {
+  return inConfigured(async ({ installation, config, configuration, administration }) => {
     const endpoint = configuration.endpoints.get(asEndpointId(id));
     if (endpoint === undefined) return complain(new StartProblem(`There is no endpoint ${id}.`));
     const now = systemClock.now();
@@ -27,7 +26,7 @@ export function printSecret(id: string, options: Options): Promise<void> {
     if (renew || retire) {
       await administration.setEndpoint(endpoint.id, { settings, enabled: endpoint.enabled });
     }
-    const { secretFor } = await openVault(house);
+    const { secretFor } = await openVault(installation);
     const [name = ""] = secretNames({ id: endpoint.id, settings }, now);
     const oldUntil = oldSecretUntil(settings) ?? 0;
     const printDate = makePrintDate(config.zone);

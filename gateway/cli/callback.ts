@@ -2,7 +2,7 @@
  * `gw callback`: what merchants were told, every try of it, and sending it again. That makes it due
  * in the database; the gateway's nodes send it.
  */
-import { systemClock } from "../clock.ts";
+
 import {
   type CallbackEntry,
   type CallbackState,
@@ -13,9 +13,9 @@ import {
   resendCallbacks,
 } from "../storage/callbacks-journal.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { type Instant, makePrintDate, parseDate } from "../values/time.ts";
+import { type Instant, makePrintDate, parseDate, systemClock } from "../values/time.ts";
 import { findOrder } from "./find-order.ts";
-import { complain, type House, inHouse } from "./house.ts";
+import { complain, type Installation, withInstallation } from "./installation.ts";
 import { readOneOf } from "./option-values.ts";
 import { print } from "./print.ts";
 
@@ -31,11 +31,11 @@ const listedMax = 1_000;
 const readState = readOneOf("--state", callbackStates);
 
 export function listCallbacks({ json = false, ...choice }: Choice & Output): Promise<void> {
-  return inHouse(async (house) => {
-    const chosen = await choose(house, choice);
+  return withInstallation(async (installation) => {
+    const chosen = await choose(installation, choice);
     if (chosen instanceof StartProblem) return complain(chosen);
-    const found = await findCallbacks(house.database.query, chosen, listedMax);
-    printEntries(house, found, json);
+    const found = await findCallbacks(installation.database.query, chosen, listedMax);
+    printEntries(installation, found, json);
     if (found.length === listedMax) {
       process.stderr.write(`These are the latest ${listedMax}; there may be more.\n`);
     }
@@ -47,17 +47,17 @@ export function showCallback(
   sequence: string | undefined,
   { json = false }: Output,
 ): Promise<void> {
-  return inHouse(async (house) => {
-    const chosen = await choose(house, { order }, sequence);
+  return withInstallation(async (installation) => {
+    const chosen = await choose(installation, { order }, sequence);
     if (chosen instanceof StartProblem) return complain(chosen);
-    const { query } = house.database;
+    const { query } = installation.database;
     const found = await findCallbacks(query, chosen, listedMax);
     if (found.length === 0) return complain(nothingFor(order));
     const attempts = await findAttempts(query, chosen);
-    const printDate = makePrintDate(house.config.zone);
+    const printDate = makePrintDate(installation.config.zone);
     const tries = attempts.map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
-    if (json) return print({ callbacks: entriesOf(house, found), attempts: tries }, true);
-    printEntries(house, found, false);
+    if (json) return print({ callbacks: entriesOf(installation, found), attempts: tries }, true);
+    printEntries(installation, found, false);
     process.stdout.write("\n");
     print(
       tries.map(({ status, failure, body, ...attempt }) => ({
@@ -74,13 +74,13 @@ export function resendCallback(
   sequence: string | undefined,
   { json = false, ...choice }: Omit<Choice, "order"> & Output,
 ): Promise<void> {
-  return inHouse(async (house) => {
+  return withInstallation(async (installation) => {
     if (order === undefined && choice.since === undefined) {
       return complain(new StartProblem("Name an order, or a time with --since."));
     }
-    const chosen = await choose(house, { ...choice, ...(order && { order }) }, sequence);
+    const chosen = await choose(installation, { ...choice, ...(order && { order }) }, sequence);
     if (chosen instanceof StartProblem) return complain(chosen);
-    const sent = await resendCallbacks(house.database.query, chosen, systemClock.now());
+    const sent = await resendCallbacks(installation.database.query, chosen, systemClock.now());
     if (order !== undefined && sent.length === 0) return complain(nothingFor(order));
     const first = sent.filter(({ asked }) => !asked).length;
     const note = first === 0 ? {} : { "of these earlier ones, which go first": first };
@@ -89,13 +89,13 @@ export function resendCallback(
 }
 
 async function choose(
-  house: House,
+  installation: Installation,
   { order: text, since, until, state }: Choice,
   sequence?: string,
 ): Promise<Chosen | StartProblem> {
   const times = [since, until].map(readMoment);
   const wanted = state === undefined ? undefined : readState(state);
-  const order = text === undefined ? undefined : await findOrder(house, text);
+  const order = text === undefined ? undefined : await findOrder(installation, text);
   if (sequence !== undefined && !/^[1-9]\d{0,5}$/.test(sequence)) {
     return new StartProblem(`${sequence} is no place of a transaction in its order.`);
   }
@@ -126,13 +126,17 @@ function nothingFor(order: string): StartProblem {
   return new StartProblem(`No merchant is owed such a callback of order ${order}.`);
 }
 
-function printEntries(house: House, found: readonly CallbackEntry[], json: boolean): void {
-  const lines = entriesOf(house, found);
+function printEntries(
+  installation: Installation,
+  found: readonly CallbackEntry[],
+  json: boolean,
+): void {
+  const lines = entriesOf(installation, found);
   if (json || lines.length > 0) print(lines, json);
   else process.stdout.write("There is no such callback.\n");
 }
 
-function entriesOf({ config }: House, found: readonly CallbackEntry[]) {
+function entriesOf({ config }: Installation, found: readonly CallbackEntry[]) {
   const printDate = makePrintDate(config.zone);
   return found.map(({ order, sequence, serial, state, tries, made, next, ended, url }) => ({
     ...{ order, sequence, state, tries, made: printDate(made) },

@@ -1,12 +1,12 @@
 /** `gw card`: what is known of a registered card, and taking its references away. */
-import { systemClock } from "../clock.ts";
+
 import type { CardReference } from "../orders/card-reference.ts";
 import { makeReferenceStore } from "../storage/card-references.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
-import { makePrintDate } from "../values/time.ts";
+import { makePrintDate, systemClock } from "../values/time.ts";
 import { type Configured, inConfigured } from "./configured.ts";
-import { complain } from "./house.ts";
+import { complain } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Options = { readonly json?: boolean };

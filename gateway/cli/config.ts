@@ -1,7 +1,7 @@
 /** `gw config`: every setting with its value, where it comes from, and what it means. */
-import { ConfigProblems, describeConfig, readConfig } from "../config.ts";
+import { ConfigProblems, describeConfig, readConfig } from "../config/config.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { complain } from "./house.ts";
+import { complain } from "./installation.ts";
 
 export function printConfig({ json = false }: { readonly json?: boolean }): void {
   const rows = describeConfig(process.env).map((row) => ({

@@ -31,7 +31,9 @@ export type DirectoryOptions = {
   readonly sandbox?: boolean;
 };
 
-type Known = Pick<DirectoryServer, "networks"> & { readonly settings: Partial<DirectorySettings> };
+type ExistingOrder = Pick<DirectoryServer, "networks"> & {
+  readonly settings: Partial<DirectorySettings>;
+};
 
 // biome-ignore format: a table
 const networks: readonly Network[] = ["VISA", "MASTERCARD", "AMEX", "DISCOVER", "JCB", "UNIONPAY", "DINERS", "MAESTRO", "MIR"];
@@ -51,7 +53,7 @@ const required: readonly (readonly [option: string, setting: keyof DirectorySett
 /** Only what is given changes; one that is not known yet must be given all that it needs. */
 export function readDirectory(
   options: DirectoryOptions,
-  known: Known = { networks: [], settings: {} },
+  known: ExistingOrder = { networks: [], settings: {} },
 ): Omit<DirectoryServer, "name"> | StartProblem {
   const meant = options.networks === undefined ? known.networks : readNetworks(options.networks);
   if (meant instanceof StartProblem) return meant;

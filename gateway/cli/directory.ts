@@ -4,7 +4,7 @@ import { loadDirectories, makeDirectoryAdministration } from "../storage/directo
 import { StartProblem } from "../storage/embedded.ts";
 import { findFileFaults } from "../threeds/directories/certificates.ts";
 import { type DirectoryOptions, readDirectory } from "./directory-settings.ts";
-import { complain, type House, inHouse } from "./house.ts";
+import { complain, type Installation, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Output = { readonly json?: boolean };
@@ -13,7 +13,7 @@ type Output = { readonly json?: boolean };
 const nameForm = /^[A-Za-z0-9._-]{1,40}$/;
 
 export function listDirectories({ json = false }: Output): Promise<void> {
-  return inHouse(async ({ database }) => {
+  return withInstallation(async ({ database }) => {
     const ranges = await makeDirectoryAdministration(database.query).countRanges();
     const known = await loadDirectories(database.query);
     const faults = await findFileFaults(known);
@@ -31,8 +31,8 @@ export function listDirectories({ json = false }: Output): Promise<void> {
 }
 
 export function showDirectory(name: string, { json = false }: Output): Promise<void> {
-  return inHouse(async (house) => {
-    const server = await find(house, name);
+  return withInstallation(async (installation) => {
+    const server = await find(installation, name);
     if (server === undefined) return complainOfUnknown(name);
     const { networks, settings } = server;
     print({ name, networks: networks.join(",") || "all", ...settings }, json);
@@ -44,22 +44,22 @@ export function putDirectory(
   name: string,
   { json = false, ...options }: DirectoryOptions & Output,
 ): Promise<void> {
-  return inHouse(async (house) => {
+  return withInstallation(async (installation) => {
     if (!nameForm.test(name)) {
       return complain(
         new StartProblem("A name is 1 to 40 letters, digits, dots, dashes or underscores."),
       );
     }
-    const read = readDirectory(options, await find(house, name));
+    const read = readDirectory(options, await find(installation, name));
     if (read instanceof StartProblem) return complain(read);
-    await makeDirectoryAdministration(house.database.query).put({ name, ...read });
+    await makeDirectoryAdministration(installation.database.query).put({ name, ...read });
     const { networks, settings } = read;
     print({ name, networks: networks.join(",") || "all", ...settings }, json);
   });
 }
 
 export function refreshDirectory(name: string): Promise<void> {
-  return inHouse(async ({ database }) => {
+  return withInstallation(async ({ database }) => {
     const known = await makeDirectoryAdministration(database.query).askAgain(name);
     if (!known) return complainOfUnknown(name);
     print({ refreshed: name, note: "a running node asks for its card ranges now" });
@@ -67,14 +67,14 @@ export function refreshDirectory(name: string): Promise<void> {
 }
 
 export function removeDirectory(name: string): Promise<void> {
-  return inHouse(async ({ database }) => {
+  return withInstallation(async ({ database }) => {
     const known = await makeDirectoryAdministration(database.query).remove(name);
     if (!known) return complainOfUnknown(name);
     print({ removed: name });
   });
 }
 
-async function find({ database }: House, name: string) {
+async function find({ database }: Installation, name: string) {
   return (await loadDirectories(database.query)).find((server) => server.name === name);
 }
 

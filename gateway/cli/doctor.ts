@@ -9,13 +9,13 @@ import { examineServer } from "../storage/examine-server.ts";
 import { canReadVault } from "../storage/vault-role.ts";
 import { findFileFaults } from "../threeds/directories/certificates.ts";
 import { checkValueOf } from "../vault/key-text.ts";
-import type { House } from "./house.ts";
-import { inHouse } from "./house.ts";
+import type { Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 import { masterKeySource } from "./master-key.ts";
 import { findResultTroubles } from "./production.ts";
 
 type Finding = { readonly what: string; readonly trouble?: string };
-type Check = (house: House) => Promise<Finding>;
+type Check = (installation: Installation) => Promise<Finding>;
 
 const postgresMin = 150_000;
 const clockSkewMaxMs = 1_000;
@@ -31,10 +31,10 @@ const checks: readonly Check[] = [
 ];
 
 export function examine(): Promise<void> {
-  return inHouse(async (house) => {
+  return withInstallation(async (installation) => {
     let troubles = 0;
     for (const check of checks) {
-      const { what, trouble } = await check(house);
+      const { what, trouble } = await check(installation);
       if (trouble !== undefined) troubles += 1;
       process.stdout.write(`${trouble === undefined ? "good   " : "trouble"} ${what}\n`);
       if (trouble !== undefined) process.stdout.write(`        ${trouble}\n`);
@@ -43,21 +43,21 @@ export function examine(): Promise<void> {
   });
 }
 
-async function checkDatabase({ database }: House): Promise<Finding> {
+async function checkDatabase({ database }: Installation): Promise<Finding> {
   const { version, versionNumber } = await examineServer(database.query);
   const what = `database: ${version.split(" on ")[0]}`;
   if (versionNumber >= postgresMin) return { what };
   return { what, trouble: "PostgreSQL 15 or newer is needed." };
 }
 
-async function checkDurability({ database }: House): Promise<Finding> {
+async function checkDurability({ database }: Installation): Promise<Finding> {
   const { fsync, synchronousCommit } = await examineServer(database.query);
   const what = `durability: fsync ${fsync}, synchronous_commit ${synchronousCommit}`;
   if (fsync === "on" && synchronousCommit !== "off") return { what };
   return { what, trouble: "Acknowledged orders can be lost in a crash: switch both on." };
 }
 
-async function checkClock({ database }: House): Promise<Finding> {
+async function checkClock({ database }: Installation): Promise<Finding> {
   const before = Date.now();
   const { nowMs } = await examineServer(database.query);
   const skewMs = Math.abs(nowMs - (before + Date.now()) / 2);
@@ -66,7 +66,7 @@ async function checkClock({ database }: House): Promise<Finding> {
   return { what, trouble: "Synchronise the clocks of all machines: leases depend on them." };
 }
 
-async function checkKey({ config, masterKey }: House): Promise<Finding> {
+async function checkKey({ config, masterKey }: Installation): Promise<Finding> {
   const { file, given, command, partFiles } = masterKeySource(config);
   const files = [file, ...partFiles].filter((each) => each !== "");
   const place = files.length > 0 ? files.join(", ") : command === "" ? "environment" : "command";
@@ -79,7 +79,7 @@ async function checkKey({ config, masterKey }: House): Promise<Finding> {
 }
 
 /** By what a node's own connection can do, whatever should be. */
-async function checkVault({ databases, vaultAdvice }: House): Promise<Finding> {
+async function checkVault({ databases, vaultAdvice }: Installation): Promise<Finding> {
   const canRead = await canReadVault(databases.node.query);
   const what = "vault: its tables are";
   if (!canRead) return { what: `${what} apart from the gateway's own statements` };
@@ -89,7 +89,7 @@ async function checkVault({ databases, vaultAdvice }: House): Promise<Finding> {
   };
 }
 
-async function checkGates({ database, config }: House): Promise<Finding> {
+async function checkGates({ database, config }: Installation): Promise<Finding> {
   const gates = await loadGates(database.query);
   const what = `gates: ${gates.map(({ name }) => name).join(", ") || "none"}`;
   const sandbox = gates.some(({ kind }) => kind === "sandbox");
@@ -99,7 +99,7 @@ async function checkGates({ database, config }: House): Promise<Finding> {
   return { what };
 }
 
-async function checkDirectories({ database, config }: House): Promise<Finding> {
+async function checkDirectories({ database, config }: Installation): Promise<Finding> {
   const directories = await loadDirectories(database.query);
   const what = `directory servers: ${directories.map(({ name }) => name).join(", ") || "none"}`;
   const faults = [...(await findFileFaults(directories))];

@@ -4,8 +4,6 @@
  * of the order, with his name and reason.
  */
 import { userInfo } from "node:os";
-import { systemClock } from "../clock.ts";
-import { deadlinesOf } from "../engine.ts";
 import { makeAdvance } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
@@ -15,11 +13,12 @@ import { StartProblem } from "../storage/embedded.ts";
 import { makeFindInDoubt } from "../storage/find-orders.ts";
 import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
-import { type Instant, makePrintDate } from "../values/time.ts";
+import { type Instant, makePrintDate, systemClock } from "../values/time.ts";
 import { newReceiptId } from "../vault/receipt-ids.ts";
 import { wireStageOf } from "../views/stages.ts";
+import { deadlinesOf } from "../wiring/engine.ts";
 import { findOrder } from "./find-order.ts";
-import { complain, type House, inHouse } from "./house.ts";
+import { complain, type Installation, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Why = { readonly reason: string; readonly by?: string; readonly json?: boolean };
@@ -27,7 +26,7 @@ type Why = { readonly reason: string; readonly by?: string; readonly json?: bool
 const listedMax = 1_000;
 
 export function listDoubt({ json = false }: { readonly json?: boolean }): Promise<void> {
-  return inHouse(async ({ database, config }) => {
+  return withInstallation(async ({ database, config }) => {
     const orders = await makeFindInDoubt(database.query)(listedMax);
     const printDate = makePrintDate(config.zone);
     const lines = orders.map((order) => lineOf(order, printDate));
@@ -41,16 +40,16 @@ export function listDoubt({ json = false }: { readonly json?: boolean }): Promis
 }
 
 function lineOf(order: Order, printDate: (instant: Instant) => string) {
-  const { kind, stage, amount, charge, tries } = order.transaction;
+  const { kind, stage, amount, identifiers, tries } = order.transaction;
   return {
     order: order.id,
     "merchant-order": order.clientOrderId,
     stage: wireStageOf(kind, stage),
     amount: `${formatAmount(amount)} ${amount.currency.code}`,
-    gate: charge?.gate.id ?? "",
-    reference: charge?.reference ?? "",
-    trace: charge?.traceNumber ?? "",
-    sent: charge === undefined ? "" : printDate(charge.transmittedAt),
+    gate: identifiers?.gate.id ?? "",
+    reference: identifiers?.reference ?? "",
+    trace: identifiers?.traceNumber ?? "",
+    sent: identifiers === undefined ? "" : printDate(identifiers.transmittedAt),
     tries,
     "next try": order.owed?.resting === true ? printDate(order.owed.claimableAt) : "now",
   };
@@ -80,15 +79,15 @@ export function settleByHand(
 type Word = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
 
 function settle(text: string, event: Word, json = false): Promise<void> {
-  return inHouse(async (house) => {
+  return withInstallation(async (installation) => {
     if (event.why.trim() === "" || event.by.trim() === "") {
       return complain(new StartProblem("Neither --reason nor --by can be empty."));
     }
-    const order = await findOrder(house, text);
+    const order = await findOrder(installation, text);
     if (order instanceof StartProblem) return complain(order);
     if (!isInDoubt(order)) return complain(new StartProblem(`Order ${text} is not in doubt.`));
 
-    const told = await tell(house, order, event);
+    const told = await tell(installation, order, event);
     if (told instanceof StartProblem) return complain(told);
     const { kind, stage } = told.transaction;
     print({ order: told.id, stage: wireStageOf(kind, stage) }, json);
@@ -104,7 +103,7 @@ function isInDoubt({ owed, transaction }: Order): boolean {
  * he tells leads to no effect that is done at once, so no doers are needed.
  */
 async function tell(
-  { config, database }: House,
+  { config, database }: Installation,
   order: Order,
   event: Word,
 ): Promise<Order | StartProblem> {

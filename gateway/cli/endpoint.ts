@@ -1,14 +1,14 @@
 /** `gw endpoint`: an endpoint takes one currency of one merchant, through one gate or several. */
 import type { Endpoint, EndpointGate } from "../orders/merchant.ts";
+import { sandboxGate } from "../staging/demonstration.ts";
 import type { GatePlace } from "../storage/administration.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { findCurrency, getCurrency } from "../values/currency.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { formatAmount, Money } from "../values/money.ts";
 import { type Configured, inConfigured } from "./configured.ts";
-import { sandboxGate } from "./demonstration.ts";
 import { type EndpointOptions, readEndpointSettings } from "./endpoint-settings.ts";
-import { complain } from "./house.ts";
+import { complain } from "./installation.ts";
 import { printFee, readGatePlaces } from "./option-values.ts";
 import { print } from "./print.ts";
 

@@ -3,9 +3,12 @@ import type { Order } from "../orders/order.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { makeFindBySequence } from "../storage/find-orders.ts";
 import { asOrderId, isNumericId, sequenceOf } from "../values/ids.ts";
-import type { House } from "./house.ts";
+import type { Installation } from "./installation.ts";
 
-export async function findOrder({ database }: House, text: string): Promise<Order | StartProblem> {
+export async function findOrder(
+  { database }: Installation,
+  text: string,
+): Promise<Order | StartProblem> {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
   const order = isId ? await makeFindBySequence(database.query)(sequenceOf(id)) : undefined;

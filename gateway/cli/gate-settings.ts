@@ -40,10 +40,10 @@ export type GateOptions = {
 };
 
 type Read = Pick<Gate, "kind" | "settings">;
-type Known = { readonly kind?: GateKind; readonly settings: Partial<GateSettings> };
+type ExistingOrder = { readonly kind?: GateKind; readonly settings: Partial<GateSettings> };
 type GateChange = Change<GateSettings>;
 
-const newGate: Known = {
+const newGate: ExistingOrder = {
   settings: { worksWithoutCvv: false, partialReversal: true, partialCapture: true },
 };
 
@@ -51,7 +51,10 @@ const initiators: readonly Initiator[] = ["CARDHOLDER", "MERCHANT"];
 const scenarios: readonly Scenario[] = ["REGULAR", "IRREGULAR"];
 
 /** Only what is given changes; a gate that is not known yet must be given all that it needs. */
-export function readGate(options: GateOptions, known: Known = newGate): Read | StartProblem {
+export function readGate(
+  options: GateOptions,
+  known: ExistingOrder = newGate,
+): Read | StartProblem {
   const change = readChange(options, known.settings);
   if (change instanceof StartProblem) return change;
   const settings = applyChange(known.settings, change);

@@ -3,7 +3,7 @@ import type { Gate } from "../acquirers/gate.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { type Configured, inConfigured } from "./configured.ts";
 import { type GateOptions, readGate } from "./gate-settings.ts";
-import { complain } from "./house.ts";
+import { complain } from "./installation.ts";
 import { printFee } from "./option-values.ts";
 import { print } from "./print.ts";
 

@@ -1,9 +1,9 @@
 /** `gw group create`: a group chooses one of its endpoints by the currency of the request. */
+
 import { makeAdministration } from "../storage/administration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import { openVault } from "./demonstration.ts";
-import { complain, inHouse } from "./house.ts";
+import { complain, openVault, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Asked = { readonly name: string; readonly endpoints: readonly string[] };
@@ -13,9 +13,12 @@ export function createGroup(
   { name, endpoints: ids }: Asked,
   { json = false }: { readonly json?: boolean },
 ): Promise<void> {
-  return inHouse(async (house) => {
-    const { openSecret } = await openVault(house);
-    const { merchants, endpoints } = await loadConfiguration(house.database.query, openSecret);
+  return withInstallation(async (installation) => {
+    const { openSecret } = await openVault(installation);
+    const { merchants, endpoints } = await loadConfiguration(
+      installation.database.query,
+      openSecret,
+    );
     const merchant = merchants.find((each) => each.login === login);
     if (merchant === undefined) return complain(new StartProblem(`There is no merchant ${login}.`));
 
@@ -27,7 +30,7 @@ export function createGroup(
     if (new Set(members.map(({ currency }) => currency)).size !== members.length) {
       return complain(new StartProblem("A group can have one endpoint per currency only."));
     }
-    const id = await makeAdministration(house.database.query).createGroup({
+    const id = await makeAdministration(installation.database.query).createGroup({
       merchantId: merchant.id,
       name,
       endpoints: members.map((member) => member.id),

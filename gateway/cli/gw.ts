@@ -6,7 +6,7 @@ import { addCardCommands } from "./commands/cards.ts";
 import { addDirectoryCommands } from "./commands/directories.ts";
 import { addEndpointCommands } from "./commands/endpoints.ts";
 import { addGateCommands } from "./commands/gates.ts";
-import { addHouseCommands } from "./commands/house.ts";
+import { addInstallationCommands } from "./commands/installation.ts";
 import { addKeyCommands } from "./commands/keys.ts";
 import { addMerchantCommands } from "./commands/merchants.ts";
 import { addOrderCommands } from "./commands/orders.ts";
@@ -17,7 +17,7 @@ const program = new Command("gw")
   .version("0.1.0");
 
 for (const add of [
-  addHouseCommands,
+  addInstallationCommands,
   addMerchantCommands,
   addWalletCommands,
   addDirectoryCommands,

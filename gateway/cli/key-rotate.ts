@@ -5,19 +5,19 @@ import { makeKeyLife, takeRotationLock } from "../storage/key-life.ts";
 import { makeKeyStore } from "../storage/vault-tables.ts";
 import { openKeys } from "../vault/keys.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
-import { complain, type House, inHouse } from "./house.ts";
+import { complain, type Installation, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Options = { readonly json?: boolean; readonly anew?: boolean };
 
 export function rotateVaultKeys({ json = false, anew = false }: Options): Promise<void> {
-  return inHouse(async (house) => {
-    const lock = await takeRotationLock(house.database);
+  return withInstallation(async (installation) => {
+    const lock = await takeRotationLock(installation.database);
     if (lock === undefined) {
       return complain(new StartProblem("A rotation is under way already: see `gw key list`."));
     }
     try {
-      await rotate(house, { json, anew });
+      await rotate(installation, { json, anew });
     } finally {
       await lock.release();
     }
@@ -25,7 +25,7 @@ export function rotateVaultKeys({ json = false, anew = false }: Options): Promis
 }
 
 async function rotate(
-  { database, masterKey, config }: House,
+  { database, masterKey, config }: Installation,
   { json, anew }: Required<Options>,
 ): Promise<void> {
   const { cards, destroyed, kept } = await rotateKeys({

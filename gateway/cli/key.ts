@@ -2,13 +2,13 @@
  * `gw key`: makes key-encryption keys and custodians' parts, compares them without showing them,
  * lists the vault's keys, and changes the key-encryption key. Rotation is in `key-rotate.ts`.
  */
-import { type Config, ConfigProblems, nextKeySourcesOf, readConfig } from "../config.ts";
+import { type Config, ConfigProblems, nextKeySourcesOf, readConfig } from "../config/config.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { listKeys, rewrapKeys, takeRotationLock } from "../storage/key-life.ts";
 import { checkValueOf, combineParts, makeKeyText } from "../vault/key-text.ts";
 import { rewrapKey } from "../vault/keys.ts";
 import { makeKeyFile, readKeyFile, readMasterKey } from "../vault/master-key.ts";
-import { complain, inHouse } from "./house.ts";
+import { complain, withInstallation } from "./installation.ts";
 import { forgetGivenKeys, masterKeySource, nextMasterKeySource } from "./master-key.ts";
 import { print } from "./print.ts";
 
@@ -66,7 +66,7 @@ export async function checkKey(file: string | undefined, { json = false }: Optio
 }
 
 export function listVaultKeys({ json = false }: Options): Promise<void> {
-  return inHouse(async ({ database }) => {
+  return withInstallation(async ({ database }) => {
     const keys = await listKeys(database.query);
     if (json) return print(keys, true);
     const rows = keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
@@ -83,7 +83,7 @@ export function listVaultKeys({ json = false }: Options): Promise<void> {
 
 /** The vault's keys stay as they are; what seals them becomes another. */
 export function rewrap({ json = false }: Options): Promise<void> {
-  return inHouse(async ({ config, database, masterKey }) => {
+  return withInstallation(async ({ config, database, masterKey }) => {
     if (nextKeySourcesOf(config).length === 0) {
       return complain(
         new StartProblem(

@@ -4,7 +4,7 @@
  */
 import type { Worker } from "node:cluster";
 import { join, resolve } from "node:path";
-import { type Config, type Environment, keyFromParent, keySourcesOf } from "../config.ts";
+import { type Config, type Environment, keyFromParent, keySourcesOf } from "../config/config.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { type MasterKeySource, makeKeyFile, readMasterKey } from "../vault/master-key.ts";
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Merchant } from "../orders/merchant.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { type Configured, inConfigured } from "./configured.ts";
-import { complain } from "./house.ts";
+import { complain } from "./installation.ts";
 import { print } from "./print.ts";
 import { bitsOf, fingerprintOf, printKey, readPublicKey } from "./public-key.ts";
 

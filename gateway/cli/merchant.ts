@@ -1,9 +1,10 @@
 /** `gw merchant`: makes, lists, shows and changes merchants. */
+
+import { findMerchantSet, findSandboxGates } from "../staging/demonstration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { inConfigured } from "./configured.ts";
-import { findMerchantSet, findSandboxGates, openVault } from "./demonstration.ts";
-import { complain, type House, inHouse } from "./house.ts";
+import { complain, type Installation, openVault, withInstallation } from "./installation.ts";
 import { createMerchantSet, type MerchantSet } from "./merchant-set.ts";
 import { readSwitch } from "./option-values.ts";
 import { print } from "./print.ts";
@@ -13,31 +14,34 @@ type Options = { readonly json?: boolean };
 const loginForm = /^[A-Za-z0-9._-]{1,20}$/;
 
 export function createMerchant(login: string, { json = false }: Options): Promise<void> {
-  return inHouse(async (house) => {
+  return withInstallation(async (installation) => {
     if (!loginForm.test(login)) {
       return complain(
         new StartProblem("A login is 1 to 20 letters, digits, dots, dashes or underscores."),
       );
     }
-    const vault = await openVault(house);
-    if ((await findMerchantSet(house, vault, login)) !== undefined) {
+    const vault = await openVault(installation);
+    if ((await findMerchantSet(installation, vault, login)) !== undefined) {
       return complain(
         new StartProblem(`There is a merchant ${login} already: choose another login.`),
       );
     }
-    const gates = await findSandboxGates(house);
+    const gates = await findSandboxGates(installation);
     if (gates === undefined) {
       return complain(new StartProblem("There is no gate yet: run `npm start` once."));
     }
-    const set = await createMerchantSet(house.database, vault, { login, gates });
+    const set = await createMerchantSet(installation.database, vault, { login, gates });
     printSet(set, json);
   });
 }
 
 export function listMerchants({ json = false }: Options): Promise<void> {
-  return inHouse(async (house) => {
-    const { openSecret } = await openVault(house);
-    const { merchants, endpoints } = await loadConfiguration(house.database.query, openSecret);
+  return withInstallation(async (installation) => {
+    const { openSecret } = await openVault(installation);
+    const { merchants, endpoints } = await loadConfiguration(
+      installation.database.query,
+      openSecret,
+    );
     const rows = merchants.map(({ id, login, name }) => ({
       login,
       name,
@@ -49,8 +53,8 @@ export function listMerchants({ json = false }: Options): Promise<void> {
 }
 
 export function showMerchant(login: string, { json = false }: Options): Promise<void> {
-  return inHouse(async (house: House) => {
-    const set = await findMerchantSet(house, await openVault(house), login);
+  return withInstallation(async (installation: Installation) => {
+    const set = await findMerchantSet(installation, await openVault(installation), login);
     if (set === undefined) {
       return complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
     }

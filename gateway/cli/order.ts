@@ -1,7 +1,7 @@
 /** `gw order show`: an order as merchants see it, and everything that happened to it. */
 
-import { transactionsOf } from "../orders/family.ts";
 import type { Order } from "../orders/order.ts";
+import { transactionsOf } from "../orders/transactions.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { findHistory } from "../storage/history.ts";
 import { formatAmount } from "../values/money.ts";
@@ -9,15 +9,15 @@ import { makePrintDate } from "../values/time.ts";
 import { wireStageOf } from "../views/stages.ts";
 import { printStatus } from "../views/status.ts";
 import { findOrder } from "./find-order.ts";
-import { complain, inHouse } from "./house.ts";
+import { complain, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
 export function showOrder(text: string, { json = false }: { readonly json?: boolean }) {
-  return inHouse(async (house) => {
-    const order = await findOrder(house, text);
+  return withInstallation(async (installation) => {
+    const order = await findOrder(installation, text);
     if (order instanceof StartProblem) return complain(order);
 
-    const { config, database } = house;
+    const { config, database } = installation;
     const printDate = makePrintDate(config.zone);
     const found = { order, transaction: order.transaction };
     const fields = printStatus(found, { bySerialNumber: undefined, printDate });
@@ -48,11 +48,11 @@ export function showOrder(text: string, { json = false }: { readonly json?: bool
 
 /** Why the gate was chosen stands with the transaction that went through it. */
 function transactionLines(order: Order) {
-  return transactionsOf(order).map(({ kind, stage, amount, serialNumber, charge }) => ({
+  return transactionsOf(order).map(({ kind, stage, amount, serialNumber, identifiers }) => ({
     stage: wireStageOf(kind, stage),
     amount: `${formatAmount(amount)} ${amount.currency.code}`,
     "serial-number": serialNumber,
-    gate: charge?.gate.id ?? "",
-    chosen: charge?.gate.choice ?? "",
+    gate: identifiers?.gate.id ?? "",
+    chosen: identifiers?.gate.choice ?? "",
   }));
 }

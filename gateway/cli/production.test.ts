@@ -1,7 +1,7 @@
 /** What production needs before the results of challenges can arrive, and from nobody else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigProblems, readConfig } from "../config.ts";
+import { ConfigProblems, readConfig } from "../config/config.ts";
 import type { DirectoryServer, DirectorySettings } from "../threeds/directories/directory.ts";
 import { findResultTroubles } from "./production.ts";
 

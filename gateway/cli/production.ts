@@ -1,23 +1,27 @@
 /** What production does not start with, told together, one sentence each. */
+
 import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Gate } from "../acquirers/gate.ts";
-import type { Config } from "../config.ts";
-import { settings } from "../settings.ts";
+import type { Config } from "../config/config.ts";
+import { settings } from "../config/settings.ts";
+import { demonstrationLogin } from "../staging/demonstration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import type { DirectoryServer } from "../threeds/directories/directory.ts";
-import { demonstrationLogin, openVault } from "./demonstration.ts";
-import type { House } from "./house.ts";
+import type { Installation } from "./installation.ts";
+import { openVault } from "./installation.ts";
 import { madeKeyFile } from "./master-key.ts";
 
-export async function refuseInProduction(house: House): Promise<StartProblem | undefined> {
-  const { config, database } = house;
+export async function refuseInProduction(
+  installation: Installation,
+): Promise<StartProblem | undefined> {
+  const { config, database } = installation;
   if (config.environment !== "production") return undefined;
-  const { openSecret } = await openVault(house);
+  const { openSecret } = await openVault(installation);
   const { merchants, gates } = await loadConfiguration(database.query, openSecret);
   const sentences: string[] = [];
   if (merchants.some(({ login }) => login === demonstrationLogin)) {

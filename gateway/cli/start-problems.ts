@@ -1,5 +1,5 @@
 /** Errors of the start that an operator can put right, as sentences. */
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { StartProblem } from "../storage/embedded.ts";
 
 export function explainListening(error: unknown, config: Config): StartProblem {

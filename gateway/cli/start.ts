@@ -3,85 +3,105 @@
  * the demonstration merchant in staging, the gateway, and a page of text that says how to pay.
  */
 import { join, resolve } from "node:path";
-import { baseUrlOf } from "../config.ts";
-import { makeLog, openLogFile } from "../log/log.ts";
+import { baseUrlOf } from "../config/config.ts";
 import { type Gateway, startGateway } from "../main.ts";
-import { StartProblem } from "../storage/embedded.ts";
-import { startBankProcess } from "./bank-process.ts";
-import { printBanner } from "./banner.ts";
+import { makeLog, openLogFile } from "../observability/log.ts";
+import { startBankProcess } from "../staging/bank-process.ts";
+import { printBanner } from "../staging/banner.ts";
 import {
   demonstrationLogin,
   makeDemonstration,
   putSandboxDirectory,
   putSandboxGates,
   writeDemoFile,
-} from "./demonstration.ts";
-import { makeDemonstrationKey } from "./demonstration-key.ts";
-import { prepareWallets } from "./demonstration-wallets.ts";
-import { complain, type House, openHouse } from "./house.ts";
+} from "../staging/demonstration.ts";
+import { makeDemonstrationKey } from "../staging/demonstration-key.ts";
+import { prepareWallets } from "../staging/demonstration-wallets.ts";
+import { makeWelcome } from "../staging/welcome-facts-source.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { complain, type Installation, openInstallation } from "./installation.ts";
 import { refuseInProduction } from "./production.ts";
 import { rotate } from "./rotate.ts";
 import { untilToldToStop } from "./signals.ts";
 import { explainListening } from "./start-problems.ts";
-import { makeWelcome } from "./welcome.ts";
 import { startWorkers } from "./workers.ts";
 
 export async function start(): Promise<void> {
   const startedAt = Number(process.env["TOLLGATE_STARTED_AT"] ?? Date.now());
   const report = (progress: string) => process.stdout.write(`${progress}\n`);
   report("Starting PostgreSQL …");
-  const house = await openHouse({ environment: process.env, report, besideOthers: false });
-  if (house instanceof StartProblem) return complain(house);
+  const installation = await openInstallation({
+    environment: process.env,
+    report,
+    besideOthers: false,
+  });
+  if (installation instanceof StartProblem) return complain(installation);
   try {
-    if (house.config.environment === "staging") await startStaging(house, report, startedAt);
-    else await startProduction(house, report);
+    if (installation.config.environment === "staging")
+      await startStaging(installation, report, startedAt);
+    else await startProduction(installation, report);
   } finally {
-    await house.close();
+    await installation.close();
   }
 }
 
 async function startStaging(
-  house: House,
+  installation: Installation,
   report: (progress: string) => void,
   startedAt: number,
 ): Promise<void> {
   report("Starting the sandbox bank …");
-  const bank = await startBankProcess(house.config);
+  const bank = await startBankProcess(installation.config);
   if (bank instanceof StartProblem) return complain(bank);
   try {
-    const gates = await putSandboxGates(house, bank.address);
-    await putSandboxDirectory(house, bank.address);
-    const set = await makeDemonstration(house, gates);
-    const wallets = await prepareWallets(house, demonstrationLogin, bank.address.url);
-    const unreadable = await makeDemonstrationKey(house);
+    const gates = await putSandboxGates(installation, bank.address);
+    await putSandboxDirectory(installation, bank.address);
+    const set = await makeDemonstration(installation, gates);
+    const wallets = await prepareWallets(installation, demonstrationLogin, bank.address.url);
+    const unreadable = await makeDemonstrationKey(installation);
     if (unreadable !== undefined) return complain(unreadable);
-    await run(house, report, async (gateway) => {
-      const baseUrl = baseUrlOf(house.config, gateway.port);
-      const demoFile = await writeDemoFile(house, { baseUrl, set, bank: bank.address, wallets });
+    await run(installation, report, async (gateway) => {
+      const baseUrl = baseUrlOf(installation.config, gateway.port);
+      const demoFile = await writeDemoFile(installation, {
+        baseUrl,
+        set,
+        bank: bank.address,
+        wallets,
+      });
       await untilReady(gateway.port);
-      printBanner({ baseUrl, set, bank: bank.address, demoFile, config: house.config, startedAt });
+      printBanner({
+        baseUrl,
+        set,
+        bank: bank.address,
+        demoFile,
+        config: installation.config,
+        startedAt,
+      });
     });
   } finally {
     await bank.stop();
   }
 }
 
-async function startProduction(house: House, report: (progress: string) => void): Promise<void> {
-  const refused = await refuseInProduction(house);
+async function startProduction(
+  installation: Installation,
+  report: (progress: string) => void,
+): Promise<void> {
+  const refused = await refuseInProduction(installation);
   if (refused !== undefined) return complain(refused);
-  await run(house, report, async (gateway) => {
-    report(`Tollgate listens on ${baseUrlOf(house.config, gateway.port)}`);
+  await run(installation, report, async (gateway) => {
+    report(`Tollgate listens on ${baseUrlOf(installation.config, gateway.port)}`);
   });
 }
 
 async function run(
-  house: House,
+  installation: Installation,
   report: (progress: string) => void,
   onListening: (gateway: Pick<Gateway, "port">) => Promise<void>,
 ): Promise<void> {
   const told = untilToldToStop();
   report("Starting the gateway …");
-  const gateway = await startNodes(house);
+  const gateway = await startNodes(installation);
   if (gateway instanceof StartProblem) return complain(gateway);
   await onListening(gateway);
   await told;
@@ -90,14 +110,18 @@ async function run(
 }
 
 async function startNodes(
-  house: House,
+  installation: Installation,
 ): Promise<{ readonly port: number; stop(): Promise<void> } | StartProblem> {
-  const { config } = house;
-  if (config.workers > 1) return startWorkers(house);
+  const { config } = installation;
+  if (config.workers > 1) return startWorkers(installation);
   const destination = openLogFile(await rotate(join(resolve(config.dataDir), "gateway.log")));
   try {
     const log = makeLog(config.logLevel, destination);
-    const gateway = await startGateway({ ...house, log, welcome: makeWelcome(house) });
+    const gateway = await startGateway({
+      ...installation,
+      log,
+      welcome: makeWelcome(installation),
+    });
     return {
       port: gateway.port,
       async stop() {

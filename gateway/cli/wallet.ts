@@ -1,4 +1,5 @@
 /** `gw wallet`: how merchants are known to their customers' wallets, and the keys for that. */
+
 import { generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
@@ -8,8 +9,7 @@ import { Secret } from "../values/secret.ts";
 import { makeCertificateRequest } from "../vault/certificate-request.ts";
 import type { Wallet } from "../wallets/wallet-trust.ts";
 import { inConfigured } from "./configured.ts";
-import { openVault } from "./demonstration.ts";
-import { complain, type House, inHouse } from "./house.ts";
+import { complain, type Installation, openVault, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
 type Output = { readonly json?: boolean };
@@ -55,24 +55,24 @@ function readSettings(options: WalletOptions, merchant: Merchant): WalletSetting
 }
 
 export function makeWalletKey(login: string, wallet: string, { json }: Output): Promise<void> {
-  return inConfigured(async ({ configuration, house }) => {
+  return inConfigured(async ({ configuration, installation }) => {
     const merchant = configuration.merchants.find((each) => each.login === login);
     if (merchant === undefined) return complainOfMerchant(login);
     if (!isWallet(wallet)) {
       return complain(new StartProblem("The wallet is walleta or walletb."));
     }
-    print(await addWalletKey(house, merchant, wallet), json);
+    print(await addWalletKey(installation, merchant, wallet), json);
   });
 }
 
 /** What the wallet has to be told: a certificate request, or the public key. */
 export async function addWalletKey(
-  house: House,
+  installation: Installation,
   { id: merchantId, login }: Merchant,
   wallet: Wallet,
 ): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
-  const { sealSecret } = await openVault(house);
-  const keys = makeWalletKeyAdministration(house.database.query, sealSecret);
+  const { sealSecret } = await openVault(installation);
+  const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const shown = publicKey.export({ type: "spki", format: "pem" }).toString();
@@ -87,9 +87,9 @@ export function pointOf(publicKey: KeyObject): string {
 }
 
 export function certifyWalletKey(id: string, file: string): Promise<void> {
-  return inHouse(async (house) => {
-    const { sealSecret } = await openVault(house);
-    const keys = makeWalletKeyAdministration(house.database.query, sealSecret);
+  return withInstallation(async (installation) => {
+    const { sealSecret } = await openVault(installation);
+    const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
     const key = (await keys.list()).find((each) => each.id === id && each.wallet === "walleta");
     if (key === undefined) {
       return complain(
@@ -120,9 +120,9 @@ async function readCertificate(
 }
 
 export function listWalletKeys({ json = false }: Output): Promise<void> {
-  return inConfigured(async ({ configuration, house }) => {
-    const { sealSecret } = await openVault(house);
-    const keys = await makeWalletKeyAdministration(house.database.query, sealSecret).list();
+  return inConfigured(async ({ configuration, installation }) => {
+    const { sealSecret } = await openVault(installation);
+    const keys = await makeWalletKeyAdministration(installation.database.query, sealSecret).list();
     const logins = new Map(configuration.merchants.map(({ id, login }) => [id, login]));
     print(
       keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
@@ -145,9 +145,9 @@ function warningOf(expiresAt: string): string {
 }
 
 export function removeWalletKey(id: string): Promise<void> {
-  return inHouse(async (house) => {
-    const { sealSecret } = await openVault(house);
-    const keys = makeWalletKeyAdministration(house.database.query, sealSecret);
+  return withInstallation(async (installation) => {
+    const { sealSecret } = await openVault(installation);
+    const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
     if (!/^\d{1,18}$/.test(id) || !(await keys.remove(id))) {
       return complain(new StartProblem(`There is no key ${id}: see \`gw wallet key list\`.`));
     }

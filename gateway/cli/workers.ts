@@ -5,9 +5,9 @@
 import cluster, { type Worker } from "node:cluster";
 import { openSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { keyFromParent } from "../config.ts";
+import { keyFromParent } from "../config/config.ts";
 import { StartProblem } from "../storage/embedded.ts";
-import type { House } from "./house.ts";
+import type { Installation } from "./installation.ts";
 import { handKeyTo } from "./master-key.ts";
 import { rotate } from "./rotate.ts";
 
@@ -17,7 +17,7 @@ export async function startWorkers({
   config,
   databaseUrl,
   masterKey,
-}: House): Promise<Workers | StartProblem> {
+}: Installation): Promise<Workers | StartProblem> {
   const log = openSync(await rotate(join(resolve(config.dataDir), "gateway.log")), "a");
   cluster.setupPrimary({
     exec: join(import.meta.dirname, "gw.ts"),

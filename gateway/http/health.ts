@@ -2,10 +2,10 @@
 import type { FastifyInstance } from "fastify";
 
 /** What is missing, by name; empty when the gateway is ready. */
-export type FindMissing = () => Promise<Readonly<Record<string, string>>>;
+export type CheckReadiness = () => Promise<Readonly<Record<string, string>>>;
 
 export type HealthOptions = {
-  readonly findMissing: FindMissing;
+  readonly checkReadiness: CheckReadiness;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 };
 
@@ -14,7 +14,7 @@ export function addHealthRoutes(server: FastifyInstance, options: HealthOptions)
     return reply.header("cache-control", "no-store").send({ status: "live" });
   });
   server.get("/health/ready", async (_request, reply) => {
-    const missing = await options.findMissing();
+    const missing = await options.checkReadiness();
     const ready = Object.keys(missing).length === 0;
     reply.code(ready ? 200 : 503).header("cache-control", "no-store");
     return reply.send({ status: ready ? "ready" : "not ready", missing });

@@ -2,9 +2,9 @@
  * The issuers as they are now: the operator's BIN table, read whole at the start and again only
  * when it was replaced; in staging also the sandbox bank's ranges, where the operator has no row.
  */
+
 import type { IssuerRange } from "./issuer-range.ts";
 import { type IssuerTable, makeIssuerTable, startIssuerTable } from "./issuer-table.ts";
-import { sandboxRanges } from "./sandbox-ranges.ts";
 
 export type Issuers = IssuerTable & {
   /** Cheap when nothing changed; keeps the present table when the database cannot be read. */
@@ -17,15 +17,15 @@ export type IssuerStore = {
   readRanges(take: (ranges: readonly IssuerRange[]) => void): Promise<string>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly store: IssuerStore;
-  /** Whether the sandbox bank's cards are known without a BIN table: in staging only. */
-  readonly builtIn: boolean;
+  /** Known without a BIN table: the sandbox bank's cards in staging, none in production. */
+  readonly builtIn: readonly IssuerRange[];
   readonly onError: (error: unknown) => void;
 };
 
-export async function openIssuers({ store, builtIn, onError }: Needs): Promise<Issuers> {
-  const sandbox = makeIssuerTable(builtIn ? sandboxRanges : []);
+export async function openIssuers({ store, builtIn, onError }: Dependencies): Promise<Issuers> {
+  const sandbox = makeIssuerTable(builtIn);
   let loaded = await load();
   let reloading = Promise.resolve();
 

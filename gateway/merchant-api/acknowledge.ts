@@ -1,5 +1,5 @@
 /** The acknowledgement that every transaction request gets. */
-import type { Accepted } from "../orders/asked.ts";
+import type { Accepted } from "../orders/requests.ts";
 import type { Reply } from "./operation.ts";
 
 export function acknowledge({ order, transaction }: Accepted): Reply {

@@ -7,7 +7,7 @@ import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 import { checkControl, findUnreadableAmount } from "./control.ts";
-import { type AccessDenied, checkOAuth, type OAuthNeeds, type SignedCall } from "./oauth.ts";
+import { type AccessDenied, checkOAuth, type OAuthDependencies, type SignedCall } from "./oauth.ts";
 import type { Operation, Version } from "./operation.ts";
 import { type NamedField, readFields, type Sent, splitFields } from "./read-request.ts";
 
@@ -28,14 +28,17 @@ export type Asked = {
   readonly entryPoint: EntryPoint;
 };
 
-export type AuthenticationNeeds = { readonly oauth: OAuthNeeds; readonly clock: Clock };
+export type AuthenticationDependencies = {
+  readonly oauth: OAuthDependencies;
+  readonly clock: Clock;
+};
 
 export function makeAuthentication(
   version: Version,
   operation: Operation,
-  needs: AuthenticationNeeds,
+  dependencies: AuthenticationDependencies,
 ): Authentication {
-  return version === "v4" ? byOAuth(operation, needs) : byControl(operation);
+  return version === "v4" ? byOAuth(operation, dependencies) : byControl(operation);
 }
 
 function byControl(operation: Operation): Authentication {
@@ -56,7 +59,10 @@ function byControl(operation: Operation): Authentication {
 /** What the checksum is made of is not needed here, and ignored when it is sent. */
 const checksumFields: ReadonlySet<string> = new Set(["login", "control"]);
 
-function byOAuth(operation: Operation, { oauth, clock }: AuthenticationNeeds): Authentication {
+function byOAuth(
+  operation: Operation,
+  { oauth, clock }: AuthenticationDependencies,
+): Authentication {
   const fields = Object.entries(operation.request).filter(([name]) => !checksumFields.has(name));
   return {
     known: fields.map(([name]) => name),

@@ -1,14 +1,15 @@
 /** What the requests that begin an order do: the endpoint is found, the order is accepted. */
-import type { AskedOrder } from "../orders/asked.ts";
+
 import type { Endpoint } from "../orders/merchant.ts";
 import type { ChargeKind } from "../orders/order.ts";
+import type { OrderRequest } from "../orders/requests.ts";
 import type { Currency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
 import { isZero, type Money, parseAmount } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
-import { type PurchaseRequest, readCard, readPurchase, samenessOf } from "./purchase.ts";
+import { type PurchaseRequest, readCard, readPurchase, requestFingerprintOf } from "./purchase.ts";
 import { readWalletText } from "./wallet.ts";
 
 export type PaidRequest = PurchaseRequest & {
@@ -36,8 +37,11 @@ export async function begin(
   context: Context & { readonly endpoint: Endpoint; readonly money: Money },
 ): Promise<Reply | Failure> {
   const { endpoint, serialNumber, services } = context;
-  const sameness = samenessOf(kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`, context);
-  const payment = await readPayment(request, { ...context, sameness });
+  const requestFingerprint = requestFingerprintOf(
+    kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`,
+    context,
+  );
+  const payment = await readPayment(request, { ...context, requestFingerprint });
   if (payment instanceof Failure) return payment;
   const { letGo, ...paid } = payment;
   const accepted = await services.orders.accept({
@@ -46,7 +50,7 @@ export async function begin(
     endpointId: endpoint.id,
     clientOrderId: request.client_orderid,
     serialNumber,
-    sameness,
+    requestFingerprint,
     ...paid,
   });
   if (accepted instanceof Failure) {
@@ -58,7 +62,7 @@ export async function begin(
   return { ...acknowledge(accepted), stored: !accepted.repeated };
 }
 
-type Payment = Pick<AskedOrder, "purchase" | "card" | "inHand" | "authentication"> & {
+type Payment = Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentication"> & {
   /** Of a wallet's payment data, which can be used once. */
   readonly letGo?: () => Promise<void>;
 };
@@ -69,25 +73,25 @@ async function readPayment(
   context: Context & {
     readonly endpoint: Endpoint;
     readonly money: Money;
-    readonly sameness: Secret<string>;
+    readonly requestFingerprint: Secret<string>;
   },
 ): Promise<Payment | Failure> {
-  const { endpoint, money, sameness, services } = context;
+  const { endpoint, money, requestFingerprint, services } = context;
   const purchase = readPurchase(request, money);
   const { payment_data: sent, payment_data_type: type } = request;
   if (sent === undefined || type === undefined) {
-    const { facts, inHand } = readCard(request);
-    return { purchase, card: { kind: "new", facts }, inHand };
+    const { facts, cardData } = readCard(request);
+    return { purchase, card: { kind: "new", facts }, cardData };
   }
   const opened = await services.wallets.open({
-    ...{ type, endpoint, sameness, amount: money, text: readWalletText(sent) },
+    ...{ type, endpoint, requestFingerprint, amount: money, text: readWalletText(sent) },
     holderName: request.card_printed_name,
   });
   if (opened instanceof Failure) return opened;
   const { wallet, paid } = opened;
   const bought = { ...purchase, wallet };
-  if (paid === undefined) return { purchase: bought, card: { kind: "none" }, inHand: undefined };
-  const { facts, inHand, authentication, letGo } = paid;
+  if (paid === undefined) return { purchase: bought, card: { kind: "none" }, cardData: undefined };
+  const { facts, cardData, authentication, letGo } = paid;
   const proof = authentication === undefined ? {} : { authentication };
-  return { purchase: bought, card: { kind: "new", facts }, inHand, letGo, ...proof };
+  return { purchase: bought, card: { kind: "new", facts }, cardData, letGo, ...proof };
 }

@@ -1,5 +1,5 @@
 /** What captures and returns have in common: the order that they are about, and how much of it. */
-import type { FollowUpRequest } from "../orders/order.ts";
+import type { FollowUpTerms } from "../orders/order.ts";
 import type { Currency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId } from "../values/ids.ts";
@@ -41,7 +41,7 @@ export type FollowUpFields = {
 };
 
 export async function followUp(
-  operation: FollowUpRequest["operation"],
+  operation: FollowUpTerms["operation"],
   request: FollowUpFields,
   { entryPoint, serialNumber, services }: Context,
 ): Promise<Reply | Failure> {

@@ -35,7 +35,7 @@ export type SignedCall = {
   readonly authorization: string | undefined;
 };
 
-export type OAuthNeeds = {
+export type OAuthDependencies = {
   /** The addresses that a merchant may have called and signed, without paths. */
   readonly baseUrls: (port: number) => readonly string[];
   /** How far from now a time stamp may be. */
@@ -60,7 +60,7 @@ const nonceForm = /^[!-~]{1,128}$/;
 /** Nothing when the endpoint's merchant has signed the request. */
 export async function checkOAuth(
   { call, pairs, entryPoint }: SignedRequest,
-  { baseUrls, windowMs, takeNonce, clock }: OAuthNeeds & { readonly clock: Clock },
+  { baseUrls, windowMs, takeNonce, clock }: OAuthDependencies & { readonly clock: Clock },
 ): Promise<AccessDenied | Failure | undefined> {
   const header = parseOAuthHeader(call.authorization);
   if (header instanceof OAuthFault) return new AccessDenied(header.reason);

@@ -3,12 +3,13 @@
  * documentation, its control formula and what it does. The pipeline, the documents, the client's
  * types and the contract tests all read this.
  */
-import type { FoundOrder } from "../orders/asked.ts";
+
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
-import type { Services } from "../services.ts";
+import type { FoundOrder } from "../orders/requests.ts";
 import type { Failure } from "../values/failure.ts";
 import type { SerialNumber } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
+import type { Services } from "../wiring/services.ts";
 import type { Fields, Values } from "./fields.ts";
 
 /** Requests are signed by a checksum in v2, and by OAuth in v4. */

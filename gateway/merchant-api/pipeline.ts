@@ -5,10 +5,10 @@
  */
 import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
 import type { EntryPoint } from "../orders/merchant.ts";
-import type { Services } from "../services.ts";
 import { Failure } from "../values/failure.ts";
 import type { SerialNumber } from "../values/ids.ts";
-import { type AuthenticationNeeds, makeAuthentication } from "./authentication.ts";
+import type { Services } from "../wiring/services.ts";
+import { type AuthenticationDependencies, makeAuthentication } from "./authentication.ts";
 import type { AccessDenied, SignedCall } from "./oauth.ts";
 import type { Operation, Reply, Version } from "./operation.ts";
 import type { TakeToken } from "./rate-limit.ts";
@@ -33,7 +33,7 @@ export type Outcome = {
   readonly retryAfterSeconds?: number;
 };
 
-export type PipelineNeeds = AuthenticationNeeds & {
+export type PipelineDependencies = AuthenticationDependencies & {
   readonly services: Services;
   readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
   readonly takeToken: TakeToken;
@@ -41,18 +41,20 @@ export type PipelineNeeds = AuthenticationNeeds & {
 
 export function makePipeline(
   operation: Operation,
-  needs: PipelineNeeds,
+  dependencies: PipelineDependencies,
   version: Version,
 ): Pipeline {
-  const authentication = makeAuthentication(version, operation, needs);
+  const authentication = makeAuthentication(version, operation, dependencies);
 
   return async (call) => {
     const body = readBody(call);
     if (body instanceof Failure) return refused(body);
 
     const entryPoint =
-      needs.findEntryPoint(call.form, call.id) ??
-      (operation.takesGroupIds === true ? needs.findEntryPoint("group", call.id) : undefined);
+      dependencies.findEntryPoint(call.form, call.id) ??
+      (operation.takesGroupIds === true
+        ? dependencies.findEntryPoint("group", call.id)
+        : undefined);
     if (entryPoint === undefined) return refused(new Failure("unknown_endpoint"));
 
     const { sent } = body;
@@ -64,7 +66,7 @@ export function makePipeline(
     const mismatch = await authentication.check(asked);
     if (mismatch !== undefined) return refused(mismatch, entryPoint);
 
-    const waitSeconds = needs.takeToken(operation.kept, entryPoint.merchant.id);
+    const waitSeconds = dependencies.takeToken(operation.kept, entryPoint.merchant.id);
     if (waitSeconds > 0) {
       const answer = new Failure("too_many_requests");
       return { answer, entryPoint, authenticated: false, retryAfterSeconds: waitSeconds };
@@ -73,10 +75,10 @@ export function makePipeline(
     const context = {
       entryPoint,
       serialNumber: call.serialNumber,
-      receivedAt: needs.clock.now(),
+      receivedAt: dependencies.clock.now(),
       sent,
       known: authentication.known,
-      services: needs.services,
+      services: dependencies.services,
     };
     const faults = authentication.readRest(asked, values);
     const broken = faults.length > 0 ? faults : operation.rules(values, context);

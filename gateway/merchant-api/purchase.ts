@@ -2,7 +2,7 @@
  * What a request that takes money has besides its single fields: the rules between them, and the
  * purchase and the card that they make together.
  */
-import type { CardInHand } from "../orders/doer.ts";
+import type { CardData } from "../orders/effect-handler.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { CardFacts, Purchase, WalletType } from "../orders/order.ts";
 import { isPast } from "../values/card-expiry.ts";
@@ -114,7 +114,7 @@ export function readPurchase(request: PurchaseFacts, amount: Money): Purchase {
 /** Splits the card: what may be written down, and what may only be held. */
 export function readCard(request: PurchaseRequest): {
   readonly facts: Omit<CardFacts, "cardId" | "hashId">;
-  readonly inHand: CardInHand;
+  readonly cardData: CardData;
 } {
   const number = new CardNumber(request.credit_card_number ?? request.cardNumber ?? "");
   const expiryMonth = (request.expire_month ?? "").padStart(2, "0");
@@ -128,7 +128,7 @@ export function readCard(request: PurchaseRequest): {
       expiryMonth,
       expiryYear: `20${expiryYear}`,
     },
-    inHand: {
+    cardData: {
       number,
       expiryMonth,
       expiryYear,
@@ -138,7 +138,7 @@ export function readCard(request: PurchaseRequest): {
 }
 
 /** Two requests are the same when every known field but the checksum is; decision 0005. */
-export function samenessOf(what: string, { sent, known }: Context): Secret<string> {
+export function requestFingerprintOf(what: string, { sent, known }: Context): Secret<string> {
   let text = what;
   for (const name of known) {
     const value = sent.get(name);

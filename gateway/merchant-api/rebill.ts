@@ -1,6 +1,6 @@
 /** What recurrent payments do: find the card, list the amounts, and begin the order. */
 import type { CardReference } from "../orders/card-reference.ts";
-import type { CardInHand } from "../orders/doer.ts";
+import type { CardData } from "../orders/effect-handler.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Initiator, Scenario } from "../orders/order.ts";
 import type { Currency } from "../values/currency.ts";
@@ -10,7 +10,7 @@ import { isSameMoney, isZero, type Money, parseAmount } from "../values/money.ts
 import { Secret } from "../values/secret.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
-import { callbackFaults, readPurchase, samenessOf } from "./purchase.ts";
+import { callbackFaults, readPurchase, requestFingerprintOf } from "./purchase.ts";
 
 type RebillRequest = {
   readonly client_orderid: string;
@@ -41,7 +41,7 @@ export async function rebill(
   const asked = {
     merchantId: merchant.id,
     clientOrderId: request.client_orderid,
-    sameness: samenessOf(`rebill/${kind}/${endpoint.id}`, context),
+    requestFingerprint: requestFingerprintOf(`rebill/${kind}/${endpoint.id}`, context),
   };
   const paying = await findCard(request, context);
   if (paying instanceof Failure) {
@@ -52,7 +52,7 @@ export async function rebill(
   }
 
   const { amount, otherAmounts } = amounts;
-  const { reference, inHand } = paying;
+  const { reference, cardData } = paying;
   const credential = { ...credentialOf(request, endpoint), networkId: reference.networkId };
   const purchase = { ...readPurchase(request, amount), credential };
   const accepted = await services.orders.accept({
@@ -62,13 +62,13 @@ export async function rebill(
     serialNumber,
     purchase: otherAmounts.length === 0 ? purchase : { ...purchase, otherAmounts },
     card: { kind: "registered", facts: reference.card },
-    inHand,
+    cardData,
   });
   if (accepted instanceof Failure) return accepted;
   return { ...acknowledge(accepted), stored: !accepted.repeated };
 }
 
-type Paying = { readonly reference: CardReference; readonly inHand: CardInHand };
+type Paying = { readonly reference: CardReference; readonly cardData: CardData };
 
 async function findCard(
   { cardrefid, cvv2 }: RebillRequest,
@@ -76,11 +76,11 @@ async function findCard(
 ): Promise<Paying | Failure> {
   const reference = await cards.find(entryPoint, asCardRefId(cardrefid));
   if (reference instanceof Failure) return reference;
-  const held = await cards.findHeld(reference);
+  const held = await cards.findCardData(reference);
   if (held instanceof Failure) return held;
   if (held === undefined) return new Failure("card_reference_removed");
   const cvv = cvv2 === undefined ? undefined : new Secret(cvv2);
-  return { reference, inHand: { ...held, cvv } };
+  return { reference, cardData: { ...held, cvv } };
 }
 
 /** The checksum covers the amount alone, so none of the others may be larger. */

@@ -10,11 +10,11 @@ import { Failure, failures } from "../values/failure.ts";
 import { asOrderId, asSerialNumber, type OrderId, type SerialNumber } from "../values/ids.ts";
 import { AccessDenied, accessDeniedPage } from "./oauth.ts";
 import { type Operation, pathIn, type Reply, type Version, versionsOf } from "./operation.ts";
-import { type Call, makePipeline, type Outcome, type PipelineNeeds } from "./pipeline.ts";
-import { twinOf } from "./wait.ts";
+import { type Call, makePipeline, type Outcome, type PipelineDependencies } from "./pipeline.ts";
+import { synchronousVariantOf } from "./wait.ts";
 import { contentTypeOf, formatFor, type WireOptions, writeReply } from "./write-reply.ts";
 
-export type RoutesOptions = PipelineNeeds & {
+export type RoutesOptions = PipelineDependencies & {
   readonly operations: readonly Operation[];
   readonly pathWord: string;
   readonly wire: WireOptions;
@@ -61,7 +61,7 @@ export function addMerchantRoutes(server: FastifyInstance, options: RoutesOption
 }
 
 function withTwin(operation: Operation): readonly Operation[] {
-  return operation.sync ? [operation, twinOf(operation)] : [operation];
+  return operation.sync ? [operation, synchronousVariantOf(operation)] : [operation];
 }
 
 function inVersions(operation: Operation) {

@@ -1,10 +1,10 @@
 /** The order (status) response, as the status operation and the synchronous twins give it. */
-import type { FoundOrder } from "../orders/asked.ts";
-import { initialOf } from "../orders/family.ts";
-import type { Services } from "../services.ts";
+import type { FoundOrder } from "../orders/requests.ts";
+import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { printBrowserStep } from "../views/browser-step.ts";
 import { printStatus } from "../views/status.ts";
+import type { Services } from "../wiring/services.ts";
 import type { Reply } from "./operation.ts";
 
 export async function statusReply(

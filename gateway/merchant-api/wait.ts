@@ -6,7 +6,7 @@ import { Failure } from "../values/failure.ts";
 import type { Operation, Reply } from "./operation.ts";
 import { statusReply } from "./status-reply.ts";
 
-export function twinOf(operation: Operation): Operation {
+export function synchronousVariantOf(operation: Operation): Operation {
   return {
     ...operation,
     name: `sync/${operation.name}`,

@@ -8,11 +8,11 @@ import type { SerialNumber } from "../values/ids.ts";
 import { receiverOf } from "../values/receiver.ts";
 import { type Instant, later } from "../values/time.ts";
 import { claimableAfterMs, type Deadlines, stageLimitMs } from "./deadlines.ts";
-import { type Effect, type ImmediateEffect, isCarried, isImmediate } from "./effects.ts";
+import { type Effect, type ImmediateEffect, isExternal, isImmediate } from "./effects.ts";
 import type { OrderEvent } from "./events.ts";
-import { followUp } from "./family.ts";
-import { learn } from "./learn.ts";
+import { applyFacts } from "./facts.ts";
 import type { Order } from "./order.ts";
+import { followUp } from "./transactions.ts";
 import { beginnings, isFinal, tables } from "./transitions.ts";
 
 export type Step = {
@@ -35,16 +35,16 @@ export type OwedCallback = {
 };
 
 export type Advance = (order: Order, event: OrderEvent, at: Instant) => Step | Failure;
-export type ImmediateDoers = Readonly<Record<ImmediateEffect, (order: Order) => OrderEvent>>;
+export type ImmediateHandlers = Readonly<Record<ImmediateEffect, (order: Order) => OrderEvent>>;
 
-export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advance {
+export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): Advance {
   return (order, event, at) => {
     if (event.kind === "noted") return note(order, event, at);
 
     const events: OrderEvent[] = [event];
     let met = meet(order, event, at);
     while (!(met instanceof Failure) && met.effect !== undefined && isImmediate(met.effect)) {
-      const consequence = doers[met.effect](met.order);
+      const consequence = handlers[met.effect](met.order);
       events.push(consequence);
       met = meet(met.order, consequence, at);
     }
@@ -59,7 +59,7 @@ export function makeAdvance(deadlines: Deadlines, doers: ImmediateDoers): Advanc
   };
 
   function owedFor({ order, effect }: Met, last: OrderEvent, at: Instant) {
-    if (effect === undefined || !isCarried(effect)) return undefined;
+    if (effect === undefined || !isExternal(effect)) return undefined;
     // Whoever tells an operator's wish may be no node: the first that looks shall take it up.
     if (last.kind === "asked_again") return { effect, claimableAt: at };
     // What went unanswered rests until its gap is over; all else is in the hands of this node.
@@ -113,12 +113,12 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     return new Failure("not_allowed_now", "", `${event.kind} in stage ${transaction.stage}`);
   }
   const finishedAt = isFinal(cell.stage) ? (transaction.finishedAt ?? at) : undefined;
-  const learnt = learn(order, event, at);
+  const facts = applyFacts(order, event, at);
   return {
     order: {
       ...order,
       version,
-      transaction: { ...transaction, ...learnt, stage: cell.stage, finishedAt },
+      transaction: { ...transaction, ...facts, stage: cell.stage, finishedAt },
     },
     effect: cell.effect,
   };

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { getCurrency } from "../values/currency.ts";
 import { Money } from "../values/money.ts";
 import { nextAmount } from "./amounts.ts";
-import { sumsOf } from "./family.ts";
 import type { Order } from "./order.ts";
 import { amount, answer, draft, events, meet } from "./testing.ts";
+import { totalsOf } from "./transactions.ts";
 
 const [half, quarter] = [new Money(521n, amount.currency), new Money(260n, amount.currency)];
 const listed: Order = { ...draft, purchase: { ...draft.purchase, otherAmounts: [half, quarter] } };
@@ -38,8 +38,8 @@ test("the next amount is another charge: its own reference, no answer of the one
   assert.equal(transaction.stage, "authorizing");
   assert.equal(transaction.amount, half);
   assert.deepEqual([transaction.answer, transaction.reason], [undefined, undefined]);
-  assert.notEqual(transaction.charge?.reference, first.transaction.charge?.reference);
-  assert.equal(transaction.charge?.attempt, 2);
+  assert.notEqual(transaction.identifiers?.reference, first.transaction.identifiers?.reference);
+  assert.equal(transaction.identifiers?.attempt, 2);
   assert.equal(second.owed?.effect, "authorize");
 });
 
@@ -50,6 +50,6 @@ test("after doubt the next amount starts anew, and what it takes is what was cha
   const paid = meet(second, { ...events.authorized, answer: { ...answer, approvedAmount: half } });
 
   assert.equal(second.transaction.tries, 0);
-  assert.equal(sumsOf(paid).charged.minor, 521n);
+  assert.equal(totalsOf(paid).charged.minor, 521n);
   assert.equal(paid.purchase.amount, amount);
 });

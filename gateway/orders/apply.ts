@@ -8,8 +8,8 @@ import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Advance, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
-import { findRepeated } from "./family.ts";
 import type { Order, Transaction } from "./order.ts";
+import { findRepeated } from "./transactions.ts";
 
 export type Commit = (step: Step) => Promise<"done" | "stale">;
 export type LoadOrder = (merchant: MerchantId, order: OrderId) => Promise<Order>;
@@ -19,7 +19,7 @@ export type Apply = (order: Order, event: OrderEvent) => Promise<Order | Failure
  * Takes up an order that is due, just as it was found: an order that has moved on since is not due
  * any more, so nothing comes back when somebody was faster.
  */
-export type Claim = (
+export type ClaimOrder = (
   order: Order,
   event: EventOf<"claimed"> | EventOf<"expired">,
 ) => Promise<Order | undefined>;
@@ -35,14 +35,14 @@ export type Follow = (
 
 export type Followed = { readonly order: Order; readonly repeated: Transaction | undefined };
 
-type Needs = {
+type Dependencies = {
   readonly advance: Advance;
   readonly commit: Commit;
   readonly load: LoadOrder;
   readonly clock: Clock;
 };
 
-export function makeApply({ advance, commit, load, clock }: Needs): Apply {
+export function makeApply({ advance, commit, load, clock }: Dependencies): Apply {
   return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
     let met = order;
     for (;;) {
@@ -72,7 +72,7 @@ function isAbout(
 ): boolean {
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
-  const [reference, earlier] = [now.charge?.reference, then.charge?.reference];
+  const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
   // A reversal that was sent before the approval came may have met nothing: it is sent again.
   return !endsDoubt.has(kind) || now.answer?.processedAt === then.answer?.processedAt;
@@ -102,7 +102,7 @@ function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
   return { kind: "noted", what: kind, detail: cause };
 }
 
-export function makeClaim({ advance, commit, clock }: Omit<Needs, "load">): Claim {
+export function makeClaim({ advance, commit, clock }: Omit<Dependencies, "load">): ClaimOrder {
   return async (order, event) => {
     const step = advance(order, event, clock.now());
     if (step instanceof Failure) return undefined;
@@ -110,7 +110,7 @@ export function makeClaim({ advance, commit, clock }: Omit<Needs, "load">): Clai
   };
 }
 
-export function makeFollow({ advance, commit, load, clock }: Needs): Follow {
+export function makeFollow({ advance, commit, load, clock }: Dependencies): Follow {
   return async (order, event) => {
     let met = order;
     for (;;) {

@@ -6,8 +6,8 @@ import { Failure } from "../values/failure.ts";
 import type { CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
 import { isZero } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import { initialOf, sumsOf } from "./family.ts";
 import type { CardFacts, Order } from "./order.ts";
+import { initialOf, totalsOf } from "./transactions.ts";
 
 /** `destination`: for transfers to the card; `recurring`: for other interfaces. */
 export const referencePurposes = [
@@ -50,6 +50,6 @@ export function refuseRegistration(order: Order): Failure | undefined {
 /** All of it: a part that was returned says nothing against the card. */
 function isGivenBack(order: Order): boolean {
   if (initialOf(order).kind === "account-verification") return false;
-  const { held, left } = sumsOf(order);
+  const { held, left } = totalsOf(order);
   return isZero(held) && isZero(left);
 }

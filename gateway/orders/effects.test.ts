@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  carriedEffects,
   type Effect,
+  externalEffects,
   immediateEffects,
-  isCarried,
+  isExternal,
   isImmediate,
-  writtenEffects,
+  outboxEffects,
 } from "./effects.ts";
 import { beginnings, type Cell, tables } from "./transitions.ts";
 
-const all: readonly Effect[] = [...immediateEffects, ...carriedEffects, ...writtenEffects];
+const all: readonly Effect[] = [...immediateEffects, ...externalEffects, ...outboxEffects];
 
 test("every effect is in exactly one list", () => {
   assert.equal(new Set(all).size, all.length);
@@ -34,9 +34,9 @@ test("every effect that a table names is in a list", () => {
 
 test("an effect is immediate or carried by its list, and planned ones are neither", () => {
   const immediate: readonly string[] = immediateEffects;
-  const carried: readonly string[] = carriedEffects;
+  const carried: readonly string[] = externalEffects;
   for (const effect of all) {
     assert.equal(isImmediate(effect), immediate.includes(effect), effect);
-    assert.equal(isCarried(effect), carried.includes(effect), effect);
+    assert.equal(isExternal(effect), carried.includes(effect), effect);
   }
 });

@@ -5,30 +5,30 @@
  * merchant could know the result.
  */
 export const immediateEffects = ["screen", "look_up_3ds"] as const;
-export const carriedEffects = [
+export const externalEffects = [
   "authenticate",
   "ask_enrolment",
   "authorize",
   "inquire",
   "reverse",
   "capture",
-  "give_back",
+  "refund",
   "alert_operator",
 ] as const;
-export const writtenEffects = ["notify_merchant"] as const;
+export const outboxEffects = ["notify_merchant"] as const;
 
 export type ImmediateEffect = (typeof immediateEffects)[number];
-export type CarriedEffect = (typeof carriedEffects)[number];
-export type WrittenEffect = (typeof writtenEffects)[number];
-export type Effect = ImmediateEffect | CarriedEffect | WrittenEffect;
+export type ExternalEffect = (typeof externalEffects)[number];
+export type OutboxEffect = (typeof outboxEffects)[number];
+export type Effect = ImmediateEffect | ExternalEffect | OutboxEffect;
 
 const immediate: ReadonlySet<string> = new Set(immediateEffects);
-const carried: ReadonlySet<string> = new Set(carriedEffects);
+const carried: ReadonlySet<string> = new Set(externalEffects);
 
 export function isImmediate(effect: Effect): effect is ImmediateEffect {
   return immediate.has(effect);
 }
 
-export function isCarried(effect: Effect): effect is CarriedEffect {
+export function isExternal(effect: Effect): effect is ExternalEffect {
   return carried.has(effect);
 }

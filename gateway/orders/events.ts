@@ -6,7 +6,7 @@
 import type { ReceiptId, SerialNumber } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
-import type { Answer, FollowUpRequest, GateFacts, Reason, ThreeDSecure } from "./order.ts";
+import type { Answer, FollowUpTerms, GateFacts, Reason, ThreeDSecure } from "./order.ts";
 
 type Facts = {
   /** The merchant's request was accepted: the first event of every order. */
@@ -53,8 +53,8 @@ type Facts = {
   reversal_unanswered: { readonly cause: string };
 
   /** The merchant asks for more of an approved order: a new transaction begins. */
-  capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpRequest };
-  return_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpRequest };
+  capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
+  return_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
   captured: { readonly answer: Answer };
   returned: { readonly answer: Answer };
   repeat_unanswered: { readonly cause: string };

@@ -3,16 +3,16 @@
  * say whether they are a repeat, and the host does a repeated one once. So doubt is settled by
  * repeating until there is an answer, and the answer is the result.
  */
-import type { CarriedEffect } from "./effects.ts";
+import type { ExternalEffect } from "./effects.ts";
 import type { EventKind } from "./events.ts";
 import { type Stage, type TransitionTable, to } from "./transition.ts";
 
 export const capture: TransitionTable = followUp("capturing", "capture", "captured");
-export const reversal: TransitionTable = followUp("returning", "give_back", "returned");
-export const cancel: TransitionTable = followUp("returning", "give_back", "returned");
+export const refund: TransitionTable = followUp("returning", "refund", "returned");
+export const cancel: TransitionTable = followUp("returning", "refund", "returned");
 
 // biome-ignore format: a table
-function followUp(asking: Stage, ask: CarriedEffect, done: EventKind): TransitionTable {
+function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): TransitionTable {
   return {
     [asking]: {
       [done]:              to("approved", "notify_merchant"),

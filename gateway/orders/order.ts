@@ -142,7 +142,7 @@ export type Issuer = {
 /** Begins an order. */
 export type ChargeKind = "sale" | "preauth" | "account-verification";
 /** Follows an approved one: `cancel` lets go of what a preauthorisation holds. */
-export type FollowUpKind = "capture" | "reversal" | "cancel";
+export type FollowUpKind = "capture" | "refund" | "cancel";
 export type TransactionKind = ChargeKind | FollowUpKind;
 
 export type Transaction = {
@@ -150,7 +150,7 @@ export type Transaction = {
   readonly serialNumber: SerialNumber;
   readonly amount: Money;
   readonly stage: Stage;
-  readonly charge: Charge | undefined;
+  readonly identifiers: AcquirerIdentifiers | undefined;
   readonly answer: Answer | undefined;
   readonly authentication: Authentication | undefined;
   /** While the cardholder is being authenticated, and how that went. */
@@ -164,14 +164,14 @@ export type Transaction = {
   readonly tries: number;
   readonly finishedAt: Instant | undefined;
   /** Charges for other amounts that came to nothing before the present one. */
-  readonly tried?: readonly Tried[];
+  readonly priorAttempts?: readonly PriorAttempt[];
   /** What a follow-up's request said; the same once more is a repeat. */
-  readonly request?: FollowUpRequest;
+  readonly request?: FollowUpTerms;
 };
 
-export type Tried = { readonly charge: Charge; readonly amount: Money };
+export type PriorAttempt = { readonly identifiers: AcquirerIdentifiers; readonly amount: Money };
 
-export type FollowUpRequest = {
+export type FollowUpTerms = {
   readonly operation: "capture" | "return";
   /** Nothing: all that there is. */
   readonly amount: Money | undefined;
@@ -183,7 +183,7 @@ export type FollowUpRequest = {
  * here before it leaves, so that a node that finds the order after a crash knows what to settle. A
  * follow-up has the reference of the charge that it belongs to.
  */
-export type Charge = {
+export type AcquirerIdentifiers = {
   readonly gate: GateFacts;
   readonly attempt: number;
   readonly reference: string;

@@ -7,7 +7,7 @@ import { asGateId, asOrderId, type GateId } from "../values/ids.ts";
 import { Money } from "../values/money.ts";
 import type { EndpointGate } from "./merchant.ts";
 import type { Order } from "./order.ts";
-import { chooseGate, findMissingGates } from "./route.ts";
+import { chooseGate, findUnreadyGates } from "./route.ts";
 import { draft } from "./testing.ts";
 
 const nobody: ReadonlySet<GateId> = new Set();
@@ -15,17 +15,17 @@ const allReady = { isReady: () => true, passedOver: nobody };
 
 test("an endpoint's only gate takes every order that it may, ready or not", () => {
   const [gate] = [gateOf("a", { currencies: ["USD"], amountMin: 100n, amountMax: 2_000n })];
-  const circumstances = { isReady: () => false, passedOver: nobody };
+  const conditions = { isReady: () => false, passedOver: nobody };
 
-  const chosen = chooseGate(orderOf(1, 1_042n), [gate], circumstances);
+  const chosen = chooseGate(orderOf(1, 1_042n), [gate], conditions);
 
   assert.deepEqual(chosen, {
     ...{ id: gate.id, descriptor: "GATE", shownDescriptor: "SHOP", terminalId: "10000018" },
     ...{ partialReversal: true, partialCapture: false, choice: "only gate" },
   });
-  assert.equal(chooseGate(orderOf(1, 99n), [gate], circumstances), undefined);
-  assert.equal(chooseGate(orderOf(1, 2_001n), [gate], circumstances), undefined);
-  assert.equal(chooseGate(orderOf(1, 1_042n, "JPY"), [gate], circumstances), undefined);
+  assert.equal(chooseGate(orderOf(1, 99n), [gate], conditions), undefined);
+  assert.equal(chooseGate(orderOf(1, 2_001n), [gate], conditions), undefined);
+  assert.equal(chooseGate(orderOf(1, 1_042n, "JPY"), [gate], conditions), undefined);
 });
 
 test("what a payment costs goes with the order when the merchant is shown it", () => {
@@ -51,7 +51,7 @@ test("a gate without a link is missed only where no other gate stands in for it"
   const isReady = (gate: GateId) => gate === c.id;
 
   const missing = (...endpoints: readonly { gates: readonly EndpointGate[]; enabled: boolean }[]) =>
-    [...findMissingGates(endpoints, isReady)].sort();
+    [...findUnreadyGates(endpoints, isReady)].sort();
 
   assert.deepEqual(missing(at([a, c]), at([c])), []);
   assert.deepEqual(missing(at([a, c]), at([a, b])), ["a", "b"]);
@@ -98,16 +98,16 @@ test("the operator is told why it was this gate", () => {
 });
 
 test("a gate that was tried in vain is not tried again, and when all were there is none left", () => {
-  const tried = (...gates: readonly EndpointGate[]) => ({
+  const priorAttempts = (...gates: readonly EndpointGate[]) => ({
     isReady: () => true,
     passedOver: new Set(gates.map(({ id }) => id)),
   });
 
   assert.equal(
-    chooseGate(orderOf(0, 1_042n), [a, b, c], tried(a, b))?.choice,
+    chooseGate(orderOf(0, 1_042n), [a, b, c], priorAttempts(a, b))?.choice,
     "rank 2, because a was tried before and b was tried before",
   );
-  assert.equal(chooseGate(orderOf(0, 1_042n), [a, b, c], tried(a, b, c)), undefined);
+  assert.equal(chooseGate(orderOf(0, 1_042n), [a, b, c], priorAttempts(a, b, c)), undefined);
 });
 
 const weights = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 2, maxLength: 6 });

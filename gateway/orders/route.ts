@@ -6,7 +6,7 @@ import type { GateId } from "../values/ids.ts";
 import type { Endpoint, EndpointGate } from "./merchant.ts";
 import type { GateFacts, Order } from "./order.ts";
 
-export type Circumstances = {
+export type GateConditions = {
   /** Whether a request could be sent now. */
   isReady(gate: GateId): boolean;
   /** Gates that the order has tried in vain. */
@@ -17,9 +17,9 @@ export type Circumstances = {
 export function chooseGate(
   order: Order,
   gates: readonly EndpointGate[],
-  circumstances: Circumstances,
+  conditions: GateConditions,
 ): GateFacts | undefined {
-  const { passedOver } = circumstances;
+  const { passedOver } = conditions;
   const [only] = gates;
   if (only !== undefined && gates.length === 1) {
     return obstacleOf(order, only, passedOver) === undefined
@@ -33,13 +33,13 @@ export function chooseGate(
     if (why === undefined) fitting.push(gate);
     else setAside.push({ gate, why });
   }
-  return chooseAmong(fitting, setAside, { lot: lotOf(order), isReady: circumstances.isReady });
+  return chooseAmong(fitting, setAside, { lot: lotOf(order), isReady: conditions.isReady });
 }
 
 /** Gates whose links are wanted: those of endpoints that have no other to go through. */
-export function findMissingGates(
+export function findUnreadyGates(
   endpoints: Iterable<Pick<Endpoint, "gates" | "enabled">>,
-  isReady: Circumstances["isReady"],
+  isReady: GateConditions["isReady"],
 ): ReadonlySet<string> {
   const missing = new Set<string>();
   for (const { gates, enabled } of endpoints) {
@@ -50,7 +50,7 @@ export function findMissingGates(
 }
 
 type SetAside = { readonly gate: EndpointGate; readonly why: string };
-type Drawing = { readonly lot: number; readonly isReady: Circumstances["isReady"] };
+type Drawing = { readonly lot: number; readonly isReady: GateConditions["isReady"] };
 type Group = readonly [EndpointGate, ...EndpointGate[]];
 
 const randomDigits = 6;

@@ -20,7 +20,7 @@ import type {
   Answer,
   CardFacts,
   ChargeKind,
-  FollowUpRequest,
+  FollowUpTerms,
   GateFacts,
   Order,
   Stage,
@@ -108,7 +108,7 @@ export const draft: Order = {
   card,
   transaction: {
     ...{ kind: "sale", serialNumber: asSerialNumber("s-1"), amount, stage: "filtering" },
-    ...{ charge: undefined, answer: undefined, authentication: undefined, reason: undefined },
+    ...{ identifiers: undefined, answer: undefined, authentication: undefined, reason: undefined },
     ...{ receiptId: undefined, tries: 0, finishedAt: undefined },
   },
   earlier: [],
@@ -128,7 +128,7 @@ export function approved(kind: ChargeKind = "sale"): Order {
 
 /** A capture or a return is asked for: of all that there is, or of so many minor units. */
 export function asks(
-  operation: FollowUpRequest["operation"],
+  operation: FollowUpTerms["operation"],
   minor?: bigint,
   { comment, currency = "USD" }: { readonly comment?: string; readonly currency?: string } = {},
 ): EventOf<"capture_asked"> | EventOf<"return_asked"> {
@@ -237,6 +237,6 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   noted:                 { kind: "noted", what: "pares_uploaded", detail: "" },
 };
 
-function allOf(operation: FollowUpRequest["operation"]): FollowUpRequest {
+function allOf(operation: FollowUpTerms["operation"]): FollowUpTerms {
   return { operation, amount: undefined, comment: undefined };
 }

@@ -51,13 +51,13 @@ test("a trace number has six digits and is never zero; charge and reversal diffe
   fc.assert(
     fc.property(sequences, randoms, (sequence, random) => {
       const order = composeOrderId(sequence, random);
-      const charge = traceNumberOf(order, 0);
+      const identifiers = traceNumberOf(order, 0);
       const reversal = traceNumberOf(order, 1);
-      for (const number of [charge, reversal]) {
+      for (const number of [identifiers, reversal]) {
         assert.match(number, /^\d{6}$/);
         assert.notEqual(number, "000000");
       }
-      assert.notEqual(charge, reversal);
+      assert.notEqual(identifiers, reversal);
     }),
   );
 });

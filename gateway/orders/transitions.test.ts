@@ -1,7 +1,7 @@
 /** The laws of the transition tables: some of every table, some of every kind of table. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { carriedEffects, immediateEffects, writtenEffects } from "./effects.ts";
+import { externalEffects, immediateEffects, outboxEffects } from "./effects.ts";
 import type { EventKind } from "./events.ts";
 import type { Stage, TransactionKind } from "./order.ts";
 import { events } from "./testing.ts";
@@ -58,7 +58,7 @@ for (const name of keysOf(tables)) {
   });
 
   test(`${name}: every cell leads to a stage of the table and to a known effect`, () => {
-    const effects: readonly string[] = [...immediateEffects, ...carriedEffects, ...writtenEffects];
+    const effects: readonly string[] = [...immediateEffects, ...externalEffects, ...outboxEffects];
     for (const { stage, kind, cell } of places) {
       assert.ok(stages.includes(cell.stage), `${stage}, ${kind}`);
       if (cell.effect !== undefined) assert.ok(effects.includes(cell.effect), cell.effect);

@@ -4,7 +4,7 @@
  */
 import { accountVerification, preauth, sale } from "./charge-transitions.ts";
 import type { Effect } from "./effects.ts";
-import { cancel, capture, reversal } from "./follow-up-transitions.ts";
+import { cancel, capture, refund } from "./follow-up-transitions.ts";
 import type { TransactionKind } from "./order.ts";
 import { type Stage, type TransitionTable, to } from "./transition.ts";
 
@@ -17,7 +17,7 @@ export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   preauth,
   "account-verification": accountVerification,
   capture,
-  reversal,
+  refund,
   cancel,
 };
 
@@ -28,6 +28,6 @@ export const beginnings: Readonly<Record<TransactionKind, { stage: Stage; effect
   preauth:                to("filtering", "screen"),
   "account-verification": to("filtering", "screen"),
   capture:                to("capturing", "capture"),
-  reversal:               to("returning", "give_back"),
-  cancel:                 to("returning", "give_back"),
+  refund:                 to("returning", "refund"),
+  cancel:                 to("returning", "refund"),
 };

@@ -14,14 +14,14 @@ const strict: Readonly<Record<string, string>> = {
   "base-uri":        "'none'",
 };
 
-export type PageNeeds = {
+export type PageDependencies = {
   /** Directives of the Content-Security-Policy that differ from the strict ones; "" for none. */
   readonly policy?: Readonly<Record<string, string>>;
   /** Forms that check where they were sent from need `same-origin`: else `Origin` is `null`. */
   readonly referrer?: "no-referrer" | "same-origin";
 };
 
-export function pageHeaders({ policy = {}, referrer = "no-referrer" }: PageNeeds = {}) {
+export function pageHeaders({ policy = {}, referrer = "no-referrer" }: PageDependencies = {}) {
   const directives = Object.entries({ ...strict, ...policy }).filter(([, value]) => value !== "");
   return {
     "content-type": "text/html; charset=utf-8",

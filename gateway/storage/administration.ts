@@ -170,7 +170,7 @@ function makeForGates(query: Query) {
       return asGateId(id);
     },
 
-    /** Only one that no endpoint uses and that no order in hand may still have to go through. */
+    /** Only one that no endpoint uses and that no open order may still have to go through. */
     async removeGate(id: GateId): Promise<"removed" | "in_use"> {
       const removed = await findAndChange(
         query,
@@ -178,7 +178,8 @@ function makeForGates(query: Query) {
          and not exists (select from endpoint_gates where gate_id = $1)
          and not exists (
            select from orders where due_at is not null
-           and progress->'transaction'->'charge'->'gate'->>'id' = $1::text
+           and coalesce(progress #>> '{transaction,identifiers,gate,id}',
+             progress #>> '{transaction,charge,gate,id}') = $1::text
          ) returning id`,
         [id],
       );

@@ -8,9 +8,9 @@ import { asInstant } from "../values/time.ts";
 import {
   claimStatement,
   dueStatement,
-  giveBackStatement,
   putOffStatement,
   recordStatement,
+  releaseStatement,
   waitStatement,
 } from "./callback-statements.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
@@ -35,7 +35,7 @@ const scans: readonly (readonly [name: string, statement: string, byDue: number]
   ["the look for due ones", dueStatement,      1],
   ["putting off",           putOffStatement,   0],
   ["claiming",              claimStatement,    0],
-  ["giving back",           giveBackStatement, 0],
+  ["giving back",           releaseStatement, 0],
   ["waiting",               waitStatement,     0],
   ["writing down",          recordStatement,   0],
 ];

@@ -41,7 +41,7 @@ update callbacks set due_at = to_timestamp($2::float8 / 1000) ${stillDue}
 returning callbacks.merchant_id, callbacks.order_id, callbacks.sequence, serial, url, receiver,
   tries, (extract(epoch from begun_at) * 1000)::float8 as begun`;
 
-export const giveBackStatement = `
+export const releaseStatement = `
 update callbacks set due_at = to_timestamp($2::float8 / 1000)
 from json_to_recordset($1::json)
   as held (merchant_id bigint, order_id bigint, sequence int, lease float8)

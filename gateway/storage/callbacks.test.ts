@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
-import type { Attempt, Callback, Verdict } from "../callbacks/callback.ts";
+import type { Callback, DeliveryAttempt, DeliveryDecision } from "../callbacks/callback.ts";
 import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
 import { receiverOf } from "../values/receiver.ts";
 import { asInstant, type Instant, later } from "../values/time.ts";
@@ -17,7 +17,7 @@ const merchantId = asMerchantId("7");
 const orderId = asOrderId("42");
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const url = "https://shop.example/told";
-const delivered: Verdict = { ended: "delivered" };
+const delivered: DeliveryDecision = { ended: "delivered" };
 const { database, stop } = await startDatabase();
 const { claimDue, record, giveBack, waitsForEarlier } = makeCallbackStore(
   { query: database.hot, node: "left", findOrder: async () => undefined },
@@ -145,15 +145,15 @@ function callback(sequence: number): Callback {
   };
 }
 
-function tell(sequence: number, verdict: Verdict): Promise<void> {
-  const attempt: Attempt = {
+function tell(sequence: number, verdict: DeliveryDecision): Promise<void> {
+  const attempt: DeliveryAttempt = {
     ...{ at: now, method: "GET", url, body: "", status: 200, failure: undefined },
     ...{ durationMs: 3, answer: "", retryAfterMs: undefined },
   };
   return record({ callback: callback(sequence), attempt, verdict });
 }
 
-function failed(dueAt: Instant): Verdict {
+function failed(dueAt: Instant): DeliveryDecision {
   return { dueAt, isCounted: true };
 }
 

@@ -7,9 +7,9 @@ import { jsonArray, plainArray, textArray } from "./array-literal.ts";
 import {
   claimStatement,
   dueStatement,
-  giveBackStatement,
   putOffStatement,
   recordStatement,
+  releaseStatement,
   waitStatement,
 } from "./callback-statements.ts";
 import { isConnectionLoss, type Query } from "./database.ts";
@@ -30,14 +30,14 @@ type CallbackRow = Key & {
   readonly begun: number;
 };
 
-type Needs = {
+type Dependencies = {
   readonly query: Query;
   readonly node: string;
   readonly findOrder: (key: Pick<Callback, "merchantId" | "orderId">) => Promise<Order | undefined>;
 };
 
 export function makeCallbackStore(
-  { query, node, findOrder }: Needs,
+  { query, node, findOrder }: Dependencies,
   gathered: GatherOptions,
 ): CallbackStore {
   const record = makeGather(
@@ -70,7 +70,7 @@ export function makeCallbackStore(
     record,
     async giveBack(callbacks, now) {
       const packed = jsonArray(callbacks.map((each) => JSON.stringify(packKey(each))));
-      await query(giveBackStatement, [packed, now], "give_back_callbacks");
+      await query(releaseStatement, [packed, now], "give_back_callbacks");
     },
     findOrder,
   };

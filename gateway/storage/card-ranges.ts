@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { Protocol, StoredRange } from "../threeds/directories/card-ranges.ts";
 import type {
-  Claim,
   ListStamp,
   RangeChanges,
   RangeStore,
+  RefreshLease,
 } from "../threeds/directories/range-store.ts";
 import type { Clock } from "../values/time.ts";
 import { configurationChannel } from "./configuration.ts";
@@ -87,7 +87,10 @@ export function makeRangeStore(database: Database, clock: Clock): RangeStore {
   };
 }
 
-function claimOf(key: Pick<Claim, "directory" | "protocol" | "mark">, row: ClaimRow): Claim {
+function claimOf(
+  key: Pick<RefreshLease, "directory" | "protocol" | "mark">,
+  row: ClaimRow,
+): RefreshLease {
   const { serial_number: serialNumber, version, failures } = row;
   return {
     ...{ ...key, failures },
@@ -96,7 +99,7 @@ function claimOf(key: Pick<Claim, "directory" | "protocol" | "mark">, row: Claim
   };
 }
 
-function keyOf({ directory, protocol, mark }: Claim): readonly string[] {
+function keyOf({ directory, protocol, mark }: RefreshLease): readonly string[] {
   return [directory, protocol, mark];
 }
 

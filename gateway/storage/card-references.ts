@@ -1,4 +1,6 @@
 /** References to cards: written once for each card and purpose, looked up together. */
+
+import type { NewReferences, ReferenceStore, Registration } from "../engine/cards.ts";
 import {
   type CardReference,
   type CardReferences,
@@ -16,7 +18,6 @@ import {
   type MerchantId,
 } from "../values/ids.ts";
 import { asInstant, type Instant } from "../values/time.ts";
-import type { NewReferences, ReferenceStore, Registration } from "../work/cards.ts";
 import { plainArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";

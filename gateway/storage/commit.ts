@@ -3,10 +3,11 @@
  * are gathered into one statement, which is one transaction: order, history, request and card
  * together. An order whose version moved on comes back as stale, alone.
  */
+
+import type { Begin, Beginning } from "../engine/accept.ts";
 import type { Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
 import type { OrderEvent } from "../orders/events.ts";
-import type { Begin, Beginning } from "../work/accept.ts";
 import { bytesArray, jsonArray, plainArray, textArray } from "./array-literal.ts";
 import { isConnectionLoss, type Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";

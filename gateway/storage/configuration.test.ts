@@ -112,7 +112,7 @@ test("an endpoint's gates can be set anew: some stay, some come, some go", async
 test("a gate through which an order may still have to be settled cannot be removed", async () => {
   const administration = makeAdministration(database.query);
   const gateId = await administration.putGate({ name: "owed", kind: "sandbox", settings });
-  await insertOrder({ transaction: { charge: { gate: { id: gateId } } } });
+  await insertOrder({ transaction: { identifiers: { gate: { id: gateId } } } });
 
   assert.equal(await administration.removeGate(gateId), "in_use");
 

@@ -2,6 +2,9 @@
  * Reading orders. Look-ups of the same moment become one statement; every one of them carries the
  * merchant, so that nobody can read another's order and a cluster knows where to look.
  */
+
+import type { ExistingOrder } from "../engine/accept.ts";
+import type { NamedBySerial } from "../engine/find-order.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/transitions.ts";
 import {
@@ -14,8 +17,6 @@ import {
   type SerialNumber,
 } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { Known } from "../work/accept.ts";
-import type { NamedBySerial } from "../work/find-order.ts";
 import { plainArray, textArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";
@@ -49,7 +50,7 @@ export function makeFindOrders(query: Query, options: GatherOptions) {
       "orders_by_client_orderid",
     );
     const found = Map.groupBy(rows, (row) => `${row.merchant_id}/${row.client_orderid}`);
-    return keys.map(({ merchantId, clientOrderId }): readonly Known[] => {
+    return keys.map(({ merchantId, clientOrderId }): readonly ExistingOrder[] => {
       const same = found.get(`${merchantId}/${clientOrderId}`) ?? [];
       return same.map((row) => ({ order: unpackOrder(row), digest: row.digest }));
     });
@@ -100,7 +101,7 @@ export function makeFindDue(query: Query) {
 }
 
 /** What a node of this name had in hand when it ended. */
-export function makeFindCarried(query: Query) {
+export function makeFindOwned(query: Query) {
   return async (node: string): Promise<readonly Order[]> => {
     const rows = await query<OrderRow>(
       `select ${orderColumns} from orders where due_at is not null and carrier = $1`,
@@ -144,7 +145,8 @@ export function makeFindInDoubt(query: Query) {
   return async (most: number): Promise<readonly Order[]> => {
     const rows = await query<OrderRow>(
       `select ${orderColumns} from orders where ${inDoubt}
-       order by (progress #>> '{transaction,charge,transmittedAt}')::float8 limit $1`,
+       order by coalesce(progress #>> '{transaction,identifiers,transmittedAt}',
+         progress #>> '{transaction,charge,transmittedAt}')::float8 limit $1`,
       [most],
     );
     return rows.map(unpackOrder);

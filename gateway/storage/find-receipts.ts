@@ -1,4 +1,4 @@
-/** Reading an order by the id of its receipt, within one merchant: migration 0011 has the index. */
+/** Reading an order by the id of its receipt, within one merchant: migration 0014 has the index. */
 import type { Order } from "../orders/order.ts";
 import type { MerchantId, ReceiptId } from "../values/ids.ts";
 import type { Query } from "./database.ts";
@@ -28,8 +28,8 @@ export function makeFindByReceipt(query: Query) {
 const statement = `
 select ${orderColumns} from orders
 where merchant_id = $1
-  and (stage = 'approved' or kind in ('capture', 'reversal', 'cancel'))
-  and (case when kind in ('capture', 'reversal', 'cancel')
+  and (stage = 'approved' or kind in ('capture', 'refund', 'reversal', 'cancel'))
+  and (case when kind in ('capture', 'refund', 'reversal', 'cancel')
          then progress #>> '{earlier,0,receiptId}'
          else progress #>> '{transaction,receiptId}' end) = $2
 limit 1`;

@@ -7,6 +7,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { type IssuerRange, makeRange } from "../issuers/issuer-range.ts";
 import { openIssuers } from "../issuers/live-issuers.ts";
 import { IssuerFileFaults, readIssuerFile } from "../issuers/read-issuer-file.ts";
+import { sandboxRanges } from "../staging/sandbox-ranges.ts";
 import { configurationChannel } from "./configuration.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { StartProblem, startEmbedded } from "./embedded.ts";
@@ -130,7 +131,7 @@ test("the table is not read again when something else has changed", async () => 
       return store.readRanges(take);
     },
   };
-  const issuers = await openIssuers({ store: counting, builtIn: false, onError });
+  const issuers = await openIssuers({ store: counting, builtIn: [], onError });
 
   await issuers.reload();
   await store.replace(portionsOf([]), () => undefined);
@@ -146,7 +147,7 @@ test("a node keeps its table when the database cannot be read", async () => {
   const findVersion = () => (away ? Promise.reject(new Error("away")) : store.findVersion());
   const issuers = await openIssuers({
     store: { ...store, findVersion },
-    builtIn: false,
+    builtIn: [],
     onError: (error) => errors.push(error),
   });
   await store.replace(portionsOf([bank("400000", "New")]), () => undefined);
@@ -164,7 +165,7 @@ test("a node keeps its table when the database cannot be read", async () => {
 test("the sandbox bank's cards are known in staging, unless the operator knows better", async () => {
   await store.replace(portionsOf([bank("40000020", "Operator's")]), () => undefined);
 
-  const staging = await openIssuers({ store, builtIn: true, onError });
+  const staging = await openIssuers({ store, builtIn: sandboxRanges, onError });
   const production = await open();
 
   assert.equal(staging.find("40000010000")?.bankName, "Sandbox Issuing Bank");
@@ -190,7 +191,7 @@ test("an operator sees all ranges that hold a prefix, the one that counts first"
 });
 
 function open() {
-  return openIssuers({ store, builtIn: false, onError });
+  return openIssuers({ store, builtIn: [], onError });
 }
 
 function onError(error: unknown): never {

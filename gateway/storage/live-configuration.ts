@@ -12,15 +12,15 @@ export type LiveConfiguration = {
   reload(): Promise<void>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly query: Query;
   readonly openSecret: (sealed: Uint8Array, context: string) => Secret<string>;
   readonly onChange: (configuration: Configuration) => void;
   readonly onError: (error: unknown) => void;
 };
 
-export async function openConfiguration(needs: Needs): Promise<LiveConfiguration> {
-  let configuration = await loadConfiguration(needs.query, needs.openSecret);
+export async function openConfiguration(dependencies: Dependencies): Promise<LiveConfiguration> {
+  let configuration = await loadConfiguration(dependencies.query, dependencies.openSecret);
   return {
     current: () => configuration,
     getEndpoint(id) {
@@ -30,10 +30,10 @@ export async function openConfiguration(needs: Needs): Promise<LiveConfiguration
     },
     async reload() {
       try {
-        configuration = await loadConfiguration(needs.query, needs.openSecret);
-        needs.onChange(configuration);
+        configuration = await loadConfiguration(dependencies.query, dependencies.openSecret);
+        dependencies.onChange(configuration);
       } catch (error) {
-        needs.onError(error);
+        dependencies.onError(error);
       }
     },
   };

@@ -18,7 +18,7 @@ export type Links = {
   isOurs(order: OrderId, token: string): boolean;
 };
 
-export type LinkNeeds = {
+export type LinkDependencies = {
   /** The public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly pathWord: string;
@@ -27,7 +27,7 @@ export type LinkNeeds = {
   readonly isToken: (text: string, token: string) => boolean;
 };
 
-export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkNeeds): Links {
+export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependencies): Links {
   return {
     to(purpose, order) {
       const token = tokenOf(purpose === "method-frame" ? `frame/${order}` : `link/${order}`);

@@ -5,15 +5,15 @@
  */
 import type { SeenBrowser } from "../orders/authentication.ts";
 import type { OrderEvent } from "../orders/events.ts";
-import { initialOf } from "../orders/family.ts";
 import type { Order, Stage } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 import type { Links } from "./links.ts";
 import type { ReadPaRes } from "./version1/read-pares.ts";
 import { findCresFault } from "./version2/read-cres.ts";
 
-type Needs = {
+type Dependencies = {
   readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
   readonly load: (order: Order) => Promise<Order>;
   readonly links: Links;
@@ -34,8 +34,8 @@ export type Uploads = {
   ): Promise<Order | Failure>;
 };
 
-export function makeUploads(needs: Needs): Uploads {
-  const { report, load, links, readPaRes, clock, allowHttp } = needs;
+export function makeUploads(dependencies: Dependencies): Uploads {
+  const { report, load, links, readPaRes, clock, allowHttp } = dependencies;
   return {
     async uploadMethod(order, { transactionId, browser }) {
       const { threeds } = initialOf(order);

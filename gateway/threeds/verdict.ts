@@ -17,20 +17,20 @@ export type Heard = {
   readonly directoryTransactionId?: string | undefined;
 };
 
-export type Verdict =
+export type AuthenticationOutcome =
   | EventOf<"authenticated">
   | EventOf<"left_unauthenticated">
   | EventOf<"authentication_failed">;
 export type Judge = {
-  (order: Order, heard: Heard): Verdict;
+  (order: Order, heard: Heard): AuthenticationOutcome;
   /** The card does not take part, or nobody answers for it. */
-  unauthenticated(order: Order): Verdict;
+  unauthenticated(order: Order): AuthenticationOutcome;
 };
 
 export function makeJudge(getEndpoint: (id: EndpointId) => Endpoint): Judge {
   return Object.assign(judge, { unauthenticated });
 
-  function judge(order: Order, heard: Heard): Verdict {
+  function judge(order: Order, heard: Heard): AuthenticationOutcome {
     switch (heard.status) {
       case "Y":
       case "A":
@@ -44,7 +44,7 @@ export function makeJudge(getEndpoint: (id: EndpointId) => Endpoint): Judge {
     }
   }
 
-  function unauthenticated(order: Order): Verdict {
+  function unauthenticated(order: Order): AuthenticationOutcome {
     const { network } = order.card;
     const { demanded } = order.transaction;
     const authentication = { status: "UNSUPPORTED", eci: eciOf(network, "none") } as const;
@@ -71,7 +71,7 @@ function proofOf({ card }: Order, heard: Heard) {
 function failed(
   { eci }: Heard,
   code: "authentication_failed" | "authentication_rejected",
-): Verdict {
+): AuthenticationOutcome {
   const authentication = { status: "NOT_AUTHENTICATED", eci } as const;
   return { kind: "authentication_failed", authentication, reason: { code, detail: "" } };
 }

@@ -80,3 +80,14 @@ export function makePrintDate(zone: string): (instant: Instant) => string {
     return `${day} ${time} ${part["timeZoneName"]}`;
   };
 }
+
+/** The clock of production; everything that knows the time is handed a clock. */
+export const systemClock: Clock = {
+  now: () => asInstant(Date.now()),
+  after(delayMs, task) {
+    const timer = setTimeout(task, delayMs);
+    // A timer alone must not keep a stopping gateway alive.
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};

@@ -2,8 +2,9 @@
  * The end of the cardholder's way: which address of the shop the browser is sent to, what it brings
  * along, and what a page of ours says where the shop has given no address.
  */
-import { initialOf } from "../orders/family.ts";
+
 import type { Order, ReturnUrls, TransactionKind } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
 import type { EndpointId, ReceiptId } from "../values/ids.ts";
 import { printResult, type ResultFields, type Sign, toldOf } from "./result-fields.ts";
 import { type Status, statusOf } from "./stages.ts";

@@ -27,7 +27,7 @@ test("a sale tells its rows in order, and of the card the last digits only", () 
     ["card", "**** 0018"],
     ["cardType", "VISA"],
     ["approvalCode", "731904"],
-    ["reference", sale.transaction.charge?.reference],
+    ["reference", sale.transaction.identifiers?.reference],
     ["networkId", "107073092653001"],
     ["processedAt", "2026-11-15 02:04:06 UTC"],
     ["finishedAt", "2026-11-15 02:04:06 UTC"],
@@ -50,8 +50,8 @@ test("what followed is told, with sums", () => {
     [hold,      "held",             "10.42 USD", "",                                      ""],
     [captured,  "charged",          "7.00 USD",  "capture 7.00 USD",                      "charged 7.00 USD"],
     [cancelled, "cancelled",        "10.42 USD", "cancel 10.42 USD",                      ""],
-    [inPart,    "returned_in_part", "10.42 USD", "reversal 3.42 USD",                     "returned 3.42 USD, left 7.00 USD"],
-    [inFull,    "returned",         "10.42 USD", "reversal 3.42 USD, reversal 7.00 USD",  "returned 10.42 USD, left 0.00 USD"],
+    [inPart,    "returned_in_part", "10.42 USD", "refund 3.42 USD",                     "returned 3.42 USD, left 7.00 USD"],
+    [inFull,    "returned",         "10.42 USD", "refund 3.42 USD, refund 7.00 USD",  "returned 10.42 USD, left 0.00 USD"],
   ];
 
   for (const [order, state, amount, since, rows] of told) {
@@ -59,8 +59,8 @@ test("what followed is told, with sums", () => {
 
     assert.deepEqual([receipt.state, receipt.amount], [state, amount]);
     assert.equal(receipt.since.map((each) => `${each.kind} ${each.amount}`).join(", "), since);
-    const sums = receipt.rows.filter(([name]) => /held|charged|returned|left/.test(name));
-    assert.equal(sums.map((row) => row.join(" ")).join(", "), rows);
+    const totals = receipt.rows.filter(([name]) => /held|charged|returned|left/.test(name));
+    assert.equal(totals.map((row) => row.join(" ")).join(", "), rows);
     assert.ok(receipt.rows.some(([name, value]) => name === "receiptId" && value === "814660"));
   }
 });

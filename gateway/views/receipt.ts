@@ -2,8 +2,9 @@
  * A receipt: what the cardholder paid, row by row, and what became of it since. It tells no more
  * than a status response does, and of the card only what may stand on paper: the last digits.
  */
-import { initialOf, type Sums, sumsOf, transactionsOf } from "../orders/family.ts";
+
 import type { FollowUpKind, Order, TransactionKind } from "../orders/order.ts";
+import { initialOf, type Totals, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import { isZero, type Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import { grantedInstead, makeTold, type Told } from "./status.ts";
@@ -44,7 +45,7 @@ export type ReceiptOptions = {
 
 type Seen = ReceiptOptions & {
   readonly order: Order;
-  readonly sums: Sums;
+  readonly totals: Totals;
   /** What a status response says of the transaction that began the order. */
   readonly told: Told;
 };
@@ -55,10 +56,10 @@ const rows = [
   ["descriptor",    ({ told }: Seen) => told("descriptor")],
   ["terminal",      ({ told }: Seen) => told("terminal-id")],
   ["amount",        ({ order, printAmount }: Seen) => printAmount(order.purchase.amount)],
-  ["held",          (seen: Seen) => isZero(seen.sums.held) ? undefined : instead(seen)],
-  ["charged",       (seen: Seen) => isZero(seen.sums.charged) ? undefined : instead(seen)],
-  ["returned",      ({ sums, printAmount }: Seen) => isZero(sums.returned) ? undefined : printAmount(sums.returned)],
-  ["left",          ({ sums, printAmount }: Seen) => isZero(sums.returned) ? undefined : printAmount(sums.left)],
+  ["held",          (seen: Seen) => isZero(seen.totals.held) ? undefined : instead(seen)],
+  ["charged",       (seen: Seen) => isZero(seen.totals.charged) ? undefined : instead(seen)],
+  ["returned",      ({ totals, printAmount }: Seen) => isZero(totals.returned) ? undefined : printAmount(totals.returned)],
+  ["left",          ({ totals, printAmount }: Seen) => isZero(totals.returned) ? undefined : printAmount(totals.left)],
   ["card",          ({ told }: Seen) => maskOf(told("last-four-digits"))],
   ["cardType",      ({ told }: Seen) => told("card-type")],
   ["approvalCode",  ({ told }: Seen) => told("approval-code")],
@@ -77,15 +78,15 @@ export type RowName = (typeof rows)[number][0];
 export function receiptOf(order: Order, options: ReceiptOptions): Receipt {
   const { merchantName, printDate, printAmount } = options;
   const initial = initialOf(order);
-  const sums = sumsOf(order);
+  const totals = totalsOf(order);
   const told = makeTold({ order, transaction: initial }, printDate);
-  const seen = { order, sums, told, ...options };
-  const state = stateOf(sums);
+  const seen = { order, totals, told, ...options };
+  const state = stateOf(totals);
   return {
     ...{ state, merchantName, kind: initial.kind },
-    amount: printAmount(movedOf(sums)),
-    returned: printAmount(sums.returned),
-    left: printAmount(sums.left),
+    amount: printAmount(movedOf(totals)),
+    returned: printAmount(totals.returned),
+    left: printAmount(totals.left),
     rows: rows.flatMap(([name, print]): readonly ReceiptRow[] => {
       const value = print(seen);
       return value === undefined || value === "" ? [] : [[name, value]];
@@ -106,10 +107,10 @@ function movementsOf(
 }
 
 function isFollowUp(kind: TransactionKind): kind is FollowUpKind {
-  return kind === "capture" || kind === "reversal" || kind === "cancel";
+  return kind === "capture" || kind === "refund" || kind === "cancel";
 }
 
-function stateOf({ held, charged, returned, cancelled, left }: Sums): ReceiptState {
+function stateOf({ held, charged, returned, cancelled, left }: Totals): ReceiptState {
   if (!isZero(cancelled)) return "cancelled";
   if (!isZero(held)) return "held";
   if (isZero(charged)) return "verified";
@@ -117,13 +118,13 @@ function stateOf({ held, charged, returned, cancelled, left }: Sums): ReceiptSta
   return isZero(left) ? "returned" : "returned_in_part";
 }
 
-function movedOf({ held, charged, cancelled }: Sums): Money {
+function movedOf({ held, charged, cancelled }: Totals): Money {
   if (!isZero(cancelled)) return cancelled;
   return isZero(charged) ? held : charged;
 }
 
-function instead({ order, sums, printAmount }: Seen): string | undefined {
-  const granted = grantedInstead(order.purchase.amount, sums);
+function instead({ order, totals, printAmount }: Seen): string | undefined {
+  const granted = grantedInstead(order.purchase.amount, totals);
   return granted && printAmount(granted);
 }
 

@@ -25,7 +25,7 @@ test("an approved sale tells its fields in the documented order, signed", () => 
     ["currency", "USD"],
     ["descriptor", "SHOP"],
     ["processor-tx-id", "107073092653001"],
-    ["processor-rrn", sale.transaction.charge?.reference],
+    ["processor-rrn", sale.transaction.identifiers?.reference],
     ["approval-code", "731904"],
     ["bin", "400000"],
     ["last-four-digits", "0018"],

@@ -35,7 +35,7 @@ const kinds: Readonly<Record<TransactionKind, { readonly prefix: string; readonl
   preauth:                { prefix: "auth",     type: "preauth" },
   "account-verification": { prefix: "av",       type: "account-verification" },
   capture:                { prefix: "capture",  type: "capture" },
-  reversal:               { prefix: "reversal", type: "reversal" },
+  refund:                 { prefix: "reversal", type: "reversal" },
   cancel:                 { prefix: "cancel",   type: "reversal" },
 };
 

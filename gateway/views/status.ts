@@ -2,9 +2,10 @@
  * The order (status) response: one row per field of the interface, in its order. A row that has
  * nothing to say for an order answers nothing and is left out.
  */
-import type { FoundOrder } from "../orders/asked.ts";
-import { initialOf, type Sums, sumsOf } from "../orders/family.ts";
+
 import type { Answer, Transaction } from "../orders/order.ts";
+import type { FoundOrder } from "../orders/requests.ts";
+import { initialOf, type Totals, totalsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { commissionOf, type Fee } from "../values/fee.ts";
 import { formatAmount, isSameMoney, isZero, type Money } from "../values/money.ts";
@@ -19,7 +20,7 @@ export type StatusOptions = {
 };
 
 /** `initial` began the order: a capture or a return shows its card holder's side of it. */
-type Seen = FoundOrder & StatusOptions & { readonly initial: Transaction; readonly sums: Sums };
+type Seen = FoundOrder & StatusOptions & { readonly initial: Transaction; readonly totals: Totals };
 type Print = (seen: Seen) => string | undefined;
 
 // biome-ignore format: a table
@@ -28,19 +29,19 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["order-stage",              ({ transaction }) => wireStageOf(transaction.kind, transaction.stage)],
   ["amount",                   ({ order }) => formatAmount(order.purchase.amount)],
   ["initial-amount",           ({ order }) => formatAmount(order.purchase.amount)],
-  ["charged-amount",           ({ order, sums }) => chargedAmount(order.purchase.amount, sums)],
-  ["total-reversal-amount",    ({ transaction, sums }) => totalReversal(transaction, sums)],
+  ["charged-amount",           ({ order, totals }) => chargedAmount(order.purchase.amount, totals)],
+  ["total-reversal-amount",    ({ transaction, totals }) => totalReversal(transaction, totals)],
   ["currency",                 ({ order }) => order.purchase.amount.currency.code],
   ["by-request-sn",            ({ bySerialNumber }) => bySerialNumber],
   ["transaction-type",         ({ transaction }) => wireTypeOf(transaction.kind)],
 
   ["processor-tx-id",          ({ transaction, initial }) => transaction.answer?.networkId ?? initial.answer?.networkId],
-  ["processor-rrn",            ({ transaction }) => transaction.charge?.reference],
+  ["processor-rrn",            ({ transaction }) => transaction.identifiers?.reference],
   ["approval-code",            ({ transaction, initial }) => transaction.answer?.approvalCode ?? initial.answer?.approvalCode],
   ["receipt-id",               ({ initial }) => initial.receiptId],
-  ["descriptor",               ({ transaction }) => transaction.charge?.gate.shownDescriptor],
-  ["original-gate-descriptor", ({ transaction }) => transaction.charge?.gate.descriptor],
-  ["terminal-id",              ({ transaction }) => transaction.charge?.gate.terminalId],
+  ["descriptor",               ({ transaction }) => transaction.identifiers?.gate.shownDescriptor],
+  ["original-gate-descriptor", ({ transaction }) => transaction.identifiers?.gate.descriptor],
+  ["terminal-id",              ({ transaction }) => transaction.identifiers?.gate.terminalId],
   ["gw-processing-date",       ({ transaction, printDate }) => print(transaction.answer?.processedAt, printDate)],
   ["transaction-date",         ({ transaction, printDate }) => print(transaction.finishedAt, printDate)],
 
@@ -66,8 +67,8 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["zip_code",                 ({ order }) => order.purchase.customer.zipCode],
   ["address1",                 ({ order }) => order.purchase.customer.address],
 
-  ["gate-partial-reversal",    ({ transaction }) => ability(transaction.charge?.gate.partialReversal)],
-  ["gate-partial-capture",     ({ transaction }) => ability(transaction.charge?.gate.partialCapture)],
+  ["gate-partial-reversal",    ({ transaction }) => ability(transaction.identifiers?.gate.partialReversal)],
+  ["gate-partial-capture",     ({ transaction }) => ability(transaction.identifiers?.gate.partialCapture)],
   ["verified-3d-status",       ({ initial }) => initial.authentication?.status],
   ["eci",                      ({ initial }) => initial.authentication?.eci],
   ["ips-src-payment-product-code", ({ order }) => order.card.issuer?.productCode],
@@ -79,8 +80,8 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["loyalty-message",          ({ initial }) => loyaltyOf(initial)?.message],
   ["loyalty-bonus",            ({ initial }) => loyaltyOf(initial)?.bonus],
   ["loyalty-program",          ({ initial }) => loyaltyOf(initial)?.program],
-  ["seller-commission",        ({ initial, sums }) => commission(initial.charge?.gate.fees?.seller, sums)],
-  ["acquirer-commission",      ({ initial, sums }) => commission(initial.charge?.gate.fees?.acquirer, sums)],
+  ["seller-commission",        ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.seller, totals)],
+  ["acquirer-commission",      ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.acquirer, totals)],
   ["motivational-message",     ({ transaction }) => failureOf(transaction) && transaction.answer?.explanation],
   ["error-message",            ({ transaction }) => failureOf(transaction)?.message],
   ["error-code",               ({ transaction }) => failureOf(transaction)?.number.toString()],
@@ -106,27 +107,27 @@ export function makeTold(found: FoundOrder, printDate: StatusOptions["printDate"
 const printers = new Map(rows);
 
 function seenOf(found: FoundOrder, options: StatusOptions): Seen {
-  return { ...found, initial: initialOf(found.order), sums: sumsOf(found.order), ...options };
+  return { ...found, initial: initialOf(found.order), totals: totalsOf(found.order), ...options };
 }
 
-function chargedAmount(asked: Money, sums: Sums): string | undefined {
-  const granted = grantedInstead(asked, sums);
+function chargedAmount(asked: Money, totals: Totals): string | undefined {
+  const granted = grantedInstead(asked, totals);
   return granted && formatAmount(granted);
 }
 
 /** Only when it is less than was asked for; what is held so far will be charged. */
-export function grantedInstead(asked: Money, { charged, held }: Sums): Money | undefined {
+export function grantedInstead(asked: Money, { charged, held }: Totals): Money | undefined {
   const granted = isZero(charged) ? held : charged;
   return isZero(granted) || isSameMoney(asked, granted) ? undefined : granted;
 }
 
 /** All that was given back until now, not by this transaction alone. */
-function totalReversal({ kind }: Transaction, sums: Sums): string | undefined {
-  if (kind === "cancel") return formatAmount(sums.cancelled);
-  return kind === "reversal" ? formatAmount(sums.returned) : undefined;
+function totalReversal({ kind }: Transaction, totals: Totals): string | undefined {
+  if (kind === "cancel") return formatAmount(totals.cancelled);
+  return kind === "refund" ? formatAmount(totals.returned) : undefined;
 }
 
-function commission(fee: Fee | undefined, { charged }: Sums): string | undefined {
+function commission(fee: Fee | undefined, { charged }: Totals): string | undefined {
   if (fee === undefined || isZero(charged)) return undefined;
   return formatAmount(commissionOf(fee, charged));
 }

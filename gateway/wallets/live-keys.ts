@@ -10,7 +10,7 @@ export type ReadKeys = {
   readonly unreadable: readonly { readonly id: string; readonly cause: string }[];
 };
 
-type Needs = {
+type Dependencies = {
   readonly read: () => Promise<ReadKeys>;
   readonly clock: Clock;
   /** Without an id: none could be read. */
@@ -26,7 +26,7 @@ export type LiveKeys = {
 const retryMs = 10_000;
 
 /** Fails when the first reading does: a gateway does not start without its database. */
-export async function openLiveKeys({ read, clock, warn }: Needs): Promise<LiveKeys> {
+export async function openLiveKeys({ read, clock, warn }: Dependencies): Promise<LiveKeys> {
   let keys: readonly WalletKey[] = [];
   let [asked, taken] = [0, 0];
   let callOff = () => {};

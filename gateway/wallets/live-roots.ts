@@ -16,7 +16,7 @@ type Sources = {
   readonly walletbPlace: string;
 };
 
-type Needs = {
+type Dependencies = {
   readonly sources: Sources;
   readonly clock: Clock;
   readonly warn: (wallet: string, cause: string) => void;
@@ -33,7 +33,7 @@ const retryMs = 60_000;
 const freshMinMs = 300_000;
 const freshMaxMs = 7 * 24 * hourMs;
 
-export function makeLiveRoots({ sources, clock, warn }: Needs): LiveRoots {
+export function makeLiveRoots({ sources, clock, warn }: Dependencies): LiveRoots {
   let walleta: readonly string[] = [];
   let walletb: readonly RootKey[] = [];
 

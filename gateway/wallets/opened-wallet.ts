@@ -1,12 +1,12 @@
 /** What a wallet's payment data turned out to be. */
-import type { CardInHand } from "../orders/doer.ts";
+import type { CardData } from "../orders/effect-handler.ts";
 import type { Reason } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import type { Secret } from "../values/secret.ts";
 
 /** A card, and what the wallet has proved of its holder. */
 export type WalletCard = {
-  readonly card: CardInHand;
+  readonly card: CardData;
   readonly holderName: string | undefined;
   /** Nothing: the number is the card's own, and its holder not authenticated. */
   readonly proof: Proof | undefined;

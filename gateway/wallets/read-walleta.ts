@@ -62,7 +62,7 @@ async function open(question: WalletAQuestion): Promise<Read | Failure> {
   if (merchantKeys.length === 0) return refuse("wallet_not_configured", "walleta: no certificate");
   if (roots.walleta().length === 0) return refuse("wallet_not_configured", "walleta: no root");
   const trust = { now, roots: roots.walleta(), merchantKeys, signingWindowMs, allowSandboxSigner };
-  const opened = await question.openApart.walleta(text, trust);
+  const opened = await question.walletWorker.walleta(text, trust);
   if (opened instanceof Failure) return opened;
   if ("reason" in opened) return refusalOf(opened);
   const { payload, transactionId, signingTime } = opened;

@@ -4,10 +4,10 @@ import type { Merchant } from "../orders/merchant.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { Secret } from "../values/secret.ts";
-import type { OpenApart } from "./open-apart.ts";
 import { canBeCarried, type OpenedWallet, refuse, rememberLongerMs } from "./opened-wallet.ts";
 import { payloadRefusalOf, refusalOf } from "./refusals.ts";
 import type { WalletKey, WalletRoots } from "./wallet-trust.ts";
+import type { WalletWorker } from "./wallet-worker.ts";
 
 export type WalletBQuestion = {
   readonly text: string;
@@ -16,7 +16,7 @@ export type WalletBQuestion = {
   readonly keys: readonly WalletKey[];
   readonly roots: WalletRoots;
   readonly now: number;
-  readonly openApart: OpenApart;
+  readonly walletWorker: WalletWorker;
 };
 
 export async function readWalletB(question: WalletBQuestion): Promise<OpenedWallet | Failure> {
@@ -44,7 +44,7 @@ async function open(question: WalletBQuestion): Promise<Read | Failure> {
   if (keys.length === 0) return refuse("wallet_not_configured", "walletb: no key");
   const rootKeys = roots.walletb();
   if (rootKeys.length === 0) return refuse("wallet_not_configured", "walletb: no root keys");
-  const opened = await question.openApart.walletb(text, {
+  const opened = await question.walletWorker.walletb(text, {
     now,
     rootKeys,
     recipientId: settings.recipientId,

@@ -15,7 +15,7 @@ describe("the cardholder's pages", () => {
     const checkout = prepared();
     const { world } = checkout;
     const name = "Donaudampfschifffahrtsgesellschaft".repeat(3);
-    await world.house.database.query("update merchants set name = $1", [name]);
+    await world.installation.database.query("update merchants set name = $1", [name]);
     await world.restart();
     const order = await world.merchant("plain").sale({ redirect_url: undefined });
     await world.settle();

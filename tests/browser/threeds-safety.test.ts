@@ -163,7 +163,7 @@ describe("the cardholder's pages", () => {
 });
 
 async function nameEverybody({ world }: Checkout, name: string): Promise<void> {
-  const { database } = world.house;
+  const { database } = world.installation;
   await database.query("update merchants set name = $1", [name]);
   await world.changeGate("sandbox", { nameAndPlace: name.padEnd(38).concat("US") });
 }

@@ -221,8 +221,8 @@ async function assertTold(world: World, path: string, good: Fields, row: Row): P
 }
 
 /** Everything that a request could have changed. */
-async function standOf({ house, bank }: World) {
-  const { query } = house.database;
+async function standOf({ installation, bank }: World) {
+  const { query } = installation.database;
   const orders = await query("select id, version, stage, progress from orders order by id");
   const history = await query("select order_id, version from order_history order by version");
   const requests = await query("select serial from requests");

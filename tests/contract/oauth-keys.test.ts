@@ -75,8 +75,8 @@ test("what must not be added is told in a sentence", async (t) => {
   assert.match(nothing.complaint, /^demo has no key 77/m);
 });
 
-async function add({ house, dataDir }: World, pair: KeyPair, ...words: readonly string[]) {
-  const world = { house, dataDir };
+async function add({ installation, dataDir }: World, pair: KeyPair, ...words: readonly string[]) {
+  const world = { installation, dataDir };
   const file = await put(world, spki(pair.publicKey));
   const added = await readGw(world, ...adding(file), ...words);
   return added as { readonly key: string; readonly sha256: string };

@@ -161,8 +161,11 @@ test("whatever is wrong, the answer is the same, and only the operator's log say
     deniedChecks(world),
     denied.map(([, check]) => check),
   );
-  assert.equal((await world.house.database.query("select id from orders")).length, 0);
-  assert.equal((await world.house.database.query("select nonce from oauth_nonces")).length, 0);
+  assert.equal((await world.installation.database.query("select id from orders")).length, 0);
+  assert.equal(
+    (await world.installation.database.query("select nonce from oauth_nonces")).length,
+    0,
+  );
 });
 
 test("the public address is signed; in staging this machine's names are as good", async (t) => {

@@ -57,7 +57,7 @@ test("a field that is missing or malformed is named, and nothing is stored", asy
     assert.equal(number, String(code), `${JSON.stringify(change)} ${text}`);
     assert.match(text ?? "", message);
   }
-  assert.equal((await world.house.database.query("select id from orders")).length, 0);
+  assert.equal((await world.installation.database.query("select id from orders")).length, 0);
 });
 
 // biome-ignore format: a table

@@ -61,7 +61,7 @@ test(
 
     await untilTrue("both nodes have orders in hand", () => paying.acknowledged >= 60);
     await left.kill();
-    const inHand = await readRows<{ id: string }>(
+    const cardData = await readRows<{ id: string }>(
       world.databaseUrl,
       "select id from orders where carrier = 'left' and due_at is not null",
     );
@@ -69,14 +69,14 @@ test(
 
     const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
     assert.equal(orders.length, 160);
-    assert.ok(inHand.length > 0, "nothing was in hand when the node was killed");
+    assert.ok(cardData.length > 0, "nothing was in hand when the node was killed");
     const takenOver = await readRows<{ id: string }>(
       world.databaseUrl,
       `select distinct order_id as id from order_history
      where node = 'right' and events::text like '%"claimed"%'`,
     );
     const taken = new Set(takenOver.map(({ id }) => id));
-    assert.ok(inHand.some(({ id }) => taken.has(id)));
+    assert.ok(cardData.some(({ id }) => taken.has(id)));
   },
 );
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { countHeld, payAt, readEnd, startSecureWorld } from "../support/crash-payments.ts";
+import { countPending, payAt, readEnd, startSecureWorld } from "../support/crash-payments.ts";
 import type { Node } from "../support/crash-world.ts";
 import { startOwnServer } from "../support/own-server.ts";
 import { cards } from "../support/threeds.ts";
@@ -39,7 +39,7 @@ test(
     await server.killAndAwaitNext();
     await node.untilReady();
 
-    assert.deepEqual(await countHeld(world), { secrets: 0, keys: 0 });
+    assert.deepEqual(await countPending(world), { secrets: 0, keys: 0 });
     const lost = { status: "error", code: "5007", verified, charges: 0, cvv: undefined };
     for (const order of await goOn()) assert.deepEqual(await readEnd(world, node, order), lost);
   },

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
-  countHeld,
+  countPending,
   payAt,
   payToTheEnd,
   readEnd,
@@ -96,7 +96,7 @@ for (const [index, [when, card, place, makeMoment, left, end, settings]] of poin
     await untilTrue("the trap has gone off", () => sprung);
     await node.kill();
     const found = await readStage(world, fields.client_orderid);
-    const held = await countHeld(world);
+    const held = await countPending(world);
     world.proxies[place].reset();
     await startNext(points[index + 1]?.[6]);
     const order = await payToTheEnd(payAt(world, node), fields);

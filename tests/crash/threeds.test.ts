@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
-  countHeld,
+  countPending,
   type Pay,
   payAt,
   readEnd,
@@ -92,7 +92,7 @@ function beginAll(node: Node): Promise<readonly Waiting[]> {
 }
 
 async function finishAll(waiting: readonly Waiting[], node: Node): Promise<void> {
-  assert.deepEqual(await countHeld(world), { secrets: cases.length, keys: cases.length });
+  assert.deepEqual(await countPending(world), { secrets: cases.length, keys: cases.length });
   const pay = payAt(world, node);
   await Promise.all(waiting.map(({ goOn }) => goOn(pay)));
 

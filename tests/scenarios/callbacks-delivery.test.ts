@@ -118,7 +118,7 @@ test("the first transaction is told to one address, later ones to the other", as
 test("what is not heard is sent again to the end of the table, and then given up", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t, answerWith(500, {}, "no room"));
-  const { callbackRetryGapsMs: gapsMs } = world.house.config;
+  const { callbackRetryGapsMs: gapsMs } = world.installation.config;
 
   const sale = await world.merchant().sale({ server_callback_url: shop.url });
   await world.settle();
@@ -201,7 +201,7 @@ test("one order's callbacks arrive one after the other, also when the first fail
 });
 
 async function endsOf(world: World): Promise<readonly (string | null)[]> {
-  const rows = await world.house.database.query<{ ended: string | null }>(
+  const rows = await world.installation.database.query<{ ended: string | null }>(
     "select ended from callbacks order by order_id, sequence",
     [],
   );

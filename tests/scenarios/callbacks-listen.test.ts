@@ -10,7 +10,7 @@ test("gw callback listen prints what is told, whose it is, and answers as asked"
   const world = await startWorld(t);
   const gw = join(import.meta.dirname, "../../gateway/cli/gw.ts");
   const listener = startProgram([gw, "callback", "listen", "--port", "0", "--answer", "503"], {
-    GW_DATABASE_URL: world.house.databaseUrl,
+    GW_DATABASE_URL: world.installation.databaseUrl,
     GW_DATA_DIR: world.dataDir,
   });
   t.after(() => listener.kill());

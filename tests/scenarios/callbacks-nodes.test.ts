@@ -93,13 +93,14 @@ test("a try that fails does not swallow an operator's wish to send it again", as
 
 type Row = { readonly tries: number; readonly ended: string | null };
 
-function rowsOf({ house }: World): Promise<readonly Row[]> {
-  return house.database.query<Row>("select tries, ended from callbacks");
+function rowsOf({ installation }: World): Promise<readonly Row[]> {
+  return installation.database.query<Row>("select tries, ended from callbacks");
 }
 
-async function countAttempts({ house }: World, failure: string): Promise<number> {
-  const rows = await house.database.query("select from callback_attempts where failure = $1", [
-    failure,
-  ]);
+async function countAttempts({ installation }: World, failure: string): Promise<number> {
+  const rows = await installation.database.query(
+    "select from callback_attempts where failure = $1",
+    [failure],
+  );
   return rows.length;
 }

@@ -146,7 +146,7 @@ test("what is over is deleted with its tries when it was kept for long enough", 
   const down = await startReceiver(t, answerWith(500));
   const merchant = world.merchant();
   const kept = async () => {
-    const [counts] = await world.house.database.query(
+    const [counts] = await world.installation.database.query(
       `select (select count(*)::int from callbacks) as callbacks,
          (select count(*)::int from callback_attempts) as attempts`,
     );

@@ -184,7 +184,7 @@ test("an address that leads inside is refused by whatever begins an order", asyn
 /** Those of one status or one failure. */
 async function attemptsOf(world: World, outcome: number | string): Promise<readonly Kept[]> {
   return until("attempts are kept", async () => {
-    const rows = await world.house.database.query<Kept>(
+    const rows = await world.installation.database.query<Kept>(
       `select status, failure, answer, ended from callback_attempts
        join callbacks using (merchant_id, order_id, sequence)`,
       [],

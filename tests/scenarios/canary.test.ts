@@ -27,7 +27,7 @@ test("no card number and no CVV is anywhere after payments of every kind", async
 
   const replies = await payWith(world, cvv2);
   await world.pass(30_000);
-  await world.house.database.query("checkpoint");
+  await world.installation.database.query("checkpoint");
   const after = await findAll(world);
 
   const everything = `${after.text}\n${world.logged.join("")}\n${replies.join("\n")}`;

@@ -28,7 +28,7 @@ type Row = {
   readonly later?: readonly ["capture" | "return", heard: Heard, end: End];
   readonly shown?: Partial<StatusReply>;
   /** Whether the endpoint takes approvals of less than was asked. */
-  readonly takesPart?: boolean;
+  readonly acceptsPartialApproval?: boolean;
 };
 
 const paid = approved("sale 1000");
@@ -78,10 +78,10 @@ const expectations: Readonly<Record<string, readonly Row[]>> = {
   "expires-soon":           [{ heard: "answer",  end: paid, later: ["return", "answer", givenBack] }],
   "loyalty":                [{ heard: "answer",  end: paid, shown: loyalty, later: ["return", "answer", givenBack] }],
   "partial-approval":       [
-    { heard: "answer", end: ["sale_declined", "162", "sale 500, reversal 500"], takesPart: false },
-    { heard: "answer", end: approved("sale 500"), shown: half, takesPart: true,
+    { heard: "answer", end: ["sale_declined", "162", "sale 500, reversal 500"], acceptsPartialApproval: false },
+    { heard: "answer", end: approved("sale 500"), shown: half, acceptsPartialApproval: true,
       later: ["return", "answer", ["reversal_approved", undefined, "sale 500, reversal 500"]] },
-    { heard: "answer", end: ["auth_approved", undefined, "authorisation 500"], held: true, takesPart: true,
+    { heard: "answer", end: ["auth_approved", undefined, "authorisation 500"], held: true, acceptsPartialApproval: true,
       later: ["capture", "answer", ["capture_approved", undefined, "authorisation 500, capture 500"]] },
   ],
   "reversal-refused":       [
@@ -125,8 +125,8 @@ type Followed = {
 
 async function follow({ world, dialect, card, row }: Followed): Promise<void> {
   const { through, inquires } = dialect;
-  if (row.takesPart !== undefined) {
-    await world.changeEndpoint(through, { acceptsPartialApprovals: row.takesPart });
+  if (row.acceptsPartialApproval !== undefined) {
+    await world.changeEndpoint(through, { acceptsPartialApprovals: row.acceptsPartialApproval });
   }
   const merchant = world.merchant(through);
   const fields = { credit_card_number: card, amount: row.amount ?? "10.00" };

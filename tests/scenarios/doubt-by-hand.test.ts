@@ -31,7 +31,7 @@ test("orders in doubt are listed with what the bank must be asked about", async 
   const { printed } = await runGw(world, "doubt", "list");
 
   const [, ...lines] = printed.trimEnd().split("\n");
-  const [gate] = await world.house.database.query<{ id: string }>(
+  const [gate] = await world.installation.database.query<{ id: string }>(
     "select id from gates where name = 'sandbox'",
   );
   assert.equal(nothing.printed, "Nothing is in doubt.\n");

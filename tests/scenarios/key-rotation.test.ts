@@ -46,7 +46,9 @@ test("keys are rotated under load: no payment fails and the old keys are gone", 
   );
   assert.equal(keys.filter(({ destroyedAt }) => destroyedAt !== null).length, 2);
   await until("all are approved", async () => {
-    const open = await world.house.database.query("select from orders where stage <> 'approved'");
+    const open = await world.installation.database.query(
+      "select from orders where stage <> 'approved'",
+    );
     return open.length === 0 || undefined;
   });
   const first = load.paid[0] ?? assert.fail();
@@ -68,7 +70,7 @@ test("a rotation that was cut short is gone on with", async (t) => {
   await world.merchant().sale();
   await world.settle();
   const cut = startProgram([gw, "key", "rotate"], {
-    GW_DATABASE_URL: world.house.databaseUrl,
+    GW_DATABASE_URL: world.installation.databaseUrl,
     GW_DATA_DIR: world.dataDir,
   });
   await until("it waits for slow nodes", () => /Waiting \d+ s/.test(cut.output) || undefined);
@@ -93,7 +95,7 @@ test("no card can be written under a key that is destroyed", async (t) => {
     values (1, 1, $1, '', '')`;
 
   assert.equal(code, 0);
-  await assert.rejects(world.house.database.query(write, [first?.id]), /is destroyed/);
+  await assert.rejects(world.installation.database.query(write, [first?.id]), /is destroyed/);
 });
 
 test("the key-encryption key is changed, and the old one opens nothing any more", async (t) => {

@@ -164,12 +164,14 @@ async function calmDown(world: World): Promise<void> {
   }
 }
 
-function openIn({ house }: World): Promise<readonly { readonly id: string }[]> {
-  return house.database.query("select id, stage, progress from orders where due_at is not null");
+function openIn({ installation }: World): Promise<readonly { readonly id: string }[]> {
+  return installation.database.query(
+    "select id, stage, progress from orders where due_at is not null",
+  );
 }
 
-function keptIn({ house }: World): Promise<readonly KeptOrder[]> {
-  return house.database.query<KeptOrder>(keptOrders);
+function keptIn({ installation }: World): Promise<readonly KeptOrder[]> {
+  return installation.database.query<KeptOrder>(keptOrders);
 }
 
 /** Of this journey's orders alone: what an earlier one left must not hide what this one did. */

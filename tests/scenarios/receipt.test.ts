@@ -55,7 +55,9 @@ test("the receipt of a closed endpoint can still be read", async (t) => {
   await world.settle();
   const { pathname } = new URL(await receiptLinkOf(world, order));
   const id = world.set.endpoints["plain"];
-  await world.house.database.query("update endpoints set enabled = false where id = $1", [id]);
+  await world.installation.database.query("update endpoints set enabled = false where id = $1", [
+    id,
+  ]);
   await world.restart();
 
   const shown = await fetch(world.gateway.url + pathname.replace(/\/$/, ""));
@@ -98,7 +100,7 @@ test("who looks for receipts that there are not has to wait, and nobody else", a
 
 test("receipts wait at no connection that orders are written by", async (t) => {
   const world = await startWorld(t);
-  const { database } = world.house;
+  const { database } = world.installation;
   const order = await world.merchant("plain").sale();
   await world.settle();
   const link = await receiptLinkOf(world, order);
@@ -132,7 +134,7 @@ test("a receipt's id has 128 random bits, and earlier ones of 64 are still found
   const links = await Promise.all(orders.map((order) => receiptLinkOf(world, order)));
   const ids = links.map((link) => BigInt(link.split("/").at(-2) ?? ""));
   const earlier = "18446744073709551615";
-  await world.house.database.query(
+  await world.installation.database.query(
     `update orders set progress =
        jsonb_set(progress::jsonb, '{transaction,receiptId}', to_jsonb($2::text))::json
      where id = $1`,

@@ -47,7 +47,7 @@ test("two nodes that look at the same moment do not both take the same order", a
 
 /** Its lease is moved to the past, as if the node had not been heard of since. */
 async function makeSilent(world: World): Promise<void> {
-  await world.house.database.query(
+  await world.installation.database.query(
     `update orders set due_at = to_timestamp($1::float8 / 1000) where due_at is not null`,
     [world.clock.now()],
   );

@@ -151,7 +151,7 @@ test("who initiates and how regularly is the gate's setting, and the request's w
   });
   await world.settle();
 
-  const kept = await world.house.database.query<{ credential: object }>(
+  const kept = await world.installation.database.query<{ credential: object }>(
     "select facts #> '{purchase,credential}' as credential from orders order by accepted_at, id",
   );
   const told = kept.map(({ credential }) => credential).filter((each) => each !== null);

@@ -160,9 +160,9 @@ test("a gate that does no parts says so and refuses them", async (t) => {
 });
 
 /** Why each order's gate was chosen, in the order of the orders. */
-async function choices({ house }: World): Promise<readonly string[]> {
-  const rows = await house.database.query<{ choice: string }>(
-    "select progress #>> '{transaction,charge,gate,choice}' as choice from orders order by id",
+async function choices({ installation }: World): Promise<readonly string[]> {
+  const rows = await installation.database.query<{ choice: string }>(
+    "select progress #>> '{transaction,identifiers,gate,choice}' as choice from orders order by id",
   );
   return rows.map(({ choice }) => choice);
 }

@@ -26,7 +26,7 @@ test("a node starts while a directory server is silent, and knows its cards", as
 test("a node starts though nothing is known yet and the directory server is silent", async (t) => {
   const world = await startPatientWorld(t);
   await world.bank.setSwitches({ directoryDown: true });
-  await world.house.database.query("delete from card_ranges");
+  await world.installation.database.query("delete from card_ranges");
   await makeDue(world);
 
   await world.restart();
@@ -37,7 +37,7 @@ test("a node starts though nothing is known yet and the directory server is sile
 
 test("a node starts though it cannot store what a directory server tells", async (t) => {
   const world = await startPatientWorld(t);
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   await query("alter table card_ranges add constraint broken check (length(first) = 1) not valid");
   await makeDue(world);
 
@@ -94,8 +94,8 @@ test("the certificate for results is renewed by `gw directory refresh`", async (
 });
 
 /** As if a day had passed since it was asked. */
-async function makeDue({ house }: World): Promise<void> {
-  await house.database.query("update card_range_lists set due_at = 'epoch'");
+async function makeDue({ installation }: World): Promise<void> {
+  await installation.database.query("update card_range_lists set due_at = 'epoch'");
 }
 
 async function missingIn({ gateway }: World): Promise<Readonly<Record<string, string>>> {

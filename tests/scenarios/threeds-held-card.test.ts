@@ -12,7 +12,7 @@ import {
   beginWith,
   cards,
   chargesAt,
-  countHeld,
+  countPending,
   standingOf,
   startPatientWorld,
   statusOf,
@@ -27,9 +27,9 @@ const one = { secrets: 1, keys: 1 };
 test("one card is held for an order that waits, and none when the bank has answered", async (t) => {
   const world = await startPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
-  const counts = [await countHeld(world)];
+  const counts = [await countPending(world)];
   const { cres } = await passChallenge(await uploadMethod(pending));
-  counts.push(await countHeld(world));
+  counts.push(await countPending(world));
 
   await pending.merchant.uploadCres(pending.order, cres);
   await world.settle();
@@ -47,7 +47,7 @@ test("the card is gone before the bank's answer is written", async (t) => {
 
   await world.whileOrdersWait(
     async () => undefined,
-    async () => assert.deepEqual(await countHeld(world), { secrets: 0, keys: 0 }),
+    async () => assert.deepEqual(await countPending(world), { secrets: 0, keys: 0 }),
   );
   await world.settle();
 
@@ -68,7 +68,7 @@ test("nothing is held for cards that do not take part, and where 3-D Secure is o
     statuses.map(({ status }) => status),
     ["approved", "approved", "declined"],
   );
-  assert.deepEqual(await countHeld(world), { secrets: 0, keys: 0 });
+  assert.deepEqual(await countPending(world), { secrets: 0, keys: 0 });
 });
 
 for (const [end, card, cvv2] of [
@@ -78,7 +78,7 @@ for (const [end, card, cvv2] of [
   test(`when ${end}, the card is held no longer`, async (t) => {
     const world = await startPatientWorld(t);
     const pending = await beginWith(world, card, { fields: { cvv2 } });
-    assert.deepEqual(await countHeld(world), one);
+    assert.deepEqual(await countPending(world), one);
 
     const final = await uploadMethod(pending);
 
@@ -94,7 +94,7 @@ test("at a deadline every card that was held for it is destroyed", async (t) => 
     await beginChallenge(world),
     await beginPares(world),
   ];
-  const before = await countHeld(world);
+  const before = await countPending(world);
 
   await world.pass(900_000);
 
@@ -173,7 +173,7 @@ for (const table of ["held_secrets", "held_keys"]) {
   test(`a card whose ${table} the database has lost ends its order, and nothing is sent`, async (t) => {
     const world = await startPatientWorld(t);
     const pending = await beginWith(world, cards.frictionless);
-    await world.house.database.query(`delete from vault.${table}`);
+    await world.installation.database.query(`delete from vault.${table}`);
 
     await uploadMethodOnly(pending);
     await world.settle();
@@ -216,7 +216,7 @@ test("neither card number nor CVV is in a log, an order or its events after 3-D 
 });
 
 /** Every row of every table, as text. */
-async function readAll({ house: { database } }: World): Promise<string> {
+async function readAll({ installation: { database } }: World): Promise<string> {
   const tables = await database.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where schemaname in ('public', 'vault')`,

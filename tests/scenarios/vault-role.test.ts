@@ -15,7 +15,7 @@ test("a node takes and returns payments, and its statements cannot read the vaul
   await world.settle();
   const returned = await merchant.return(sale);
   await world.settle();
-  const { node, vault } = world.house.databases;
+  const { node, vault } = world.installation.databases;
 
   assert.equal((await merchant.describe(returned)).status, "approved");
   for (const table of tables) {

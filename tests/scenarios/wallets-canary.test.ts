@@ -31,7 +31,7 @@ test("no card number, token or private key is anywhere after wallet payments", a
   const { texts, replies } = await payInEveryWay(world);
   await world.pass(30_000);
   const listed = await runGw(world, "wallet", "key", "list");
-  await world.house.database.query("checkpoint");
+  await world.installation.database.query("checkpoint");
   const { text, tables } = await findAll(world);
 
   const everything = `${text}\n${world.logged.join("")}\n${replies.join("\n")}\n${listed.printed}`;

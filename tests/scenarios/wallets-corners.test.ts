@@ -98,7 +98,7 @@ test("the first version of walletb's tokens is taken only where that is allowed"
 
 test("a token for the gateway that names no merchant is nobody's", async (t) => {
   const world = await startWalletWorld(t);
-  const [key] = await world.house.database.query<{ public_key: string }>(
+  const [key] = await world.installation.database.query<{ public_key: string }>(
     "select public_key from vault.wallet_keys where wallet = 'walletb'",
   );
   const der = (key?.public_key ?? "").replaceAll(/-----[^-]+-----|\s/g, "");

@@ -28,7 +28,7 @@ testOnEachDialect("a cryptogram of another length is refused", async (t, { throu
     }
   }
   assert.equal(chargesAt(world), 0);
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   assert.equal((await query("select from wallet_messages")).length, 0, "nothing is used up");
 });
 

@@ -20,7 +20,7 @@ test("the printed certificate request is one that OpenSSL reads", async (t) => {
   const asked = run("openssl", ["req", "-verify", "-noout", "-pubkey"]);
   asked.child.stdin?.end(made.printed);
   const { stdout } = await asked;
-  const [key] = await world.house.database.query<{ public_key: string }>(
+  const [key] = await world.installation.database.query<{ public_key: string }>(
     "select public_key from vault.wallet_keys",
   );
   assert.ok(createPublicKey(stdout).equals(createPublicKey(key?.public_key ?? "")));
@@ -28,7 +28,7 @@ test("the printed certificate request is one that OpenSSL reads", async (t) => {
 
 test("of a removed key nothing is left in the table's file", async (t) => {
   const world = await startWalletWorld(t, { GW_DATABASE_URL: "" });
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   const keys = await query<{ id: string; sealed: Buffer }>("select * from vault.wallet_keys");
   const readTable = async () => {
     await query("checkpoint");

@@ -111,7 +111,7 @@ test("without any key left, what is missing is named; no private part stays", as
   assert.match(ofA["error-message"] ?? "", /walleta: no certificate/);
   assert.match(ofB["error-message"] ?? "", /walletb: no key/);
   assert.deepEqual(await listKeys(world), []);
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   const kept = await query("select from vault.wallet_keys where length(sealed) > 0");
   assert.equal(kept.length, 0);
 });
@@ -174,7 +174,7 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
   const rows: readonly (readonly [words: string, sentence: RegExp])[] = [
     ["set nobody --walleta-merchant a",             /There is no merchant nobody/],
     ["set demo --walletb-recipient shop",           /--walletb-recipient is merchant:<id> or gateway:<id>/],
-    ["set demo --walletb-merchant shop",            /--walletb-merchant also needs --walletb-recipient/],
+    ["set demo --walletb-merchant shop",            /--walletb-merchant also dependencies --walletb-recipient/],
     ["key make nobody walleta",                     /There is no merchant nobody/],
     ["key make demo walletc",                       /The wallet is walleta or walletb/],
     ["key remove 12345",                            /There is no key 12345/],
@@ -187,7 +187,7 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
     assert.match(complaint, sentence);
     assert.doesNotMatch(complaint, /\n {4}at /, words);
   }
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   assert.equal((await query("select from vault.wallet_keys")).length, 0);
 });
 

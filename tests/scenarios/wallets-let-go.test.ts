@@ -29,7 +29,7 @@ test("a refused request frees nothing that the same request has paid with since"
   const refused = assertRefused(send(), 7);
   await until("it is letting go", async () => {
     const stalled = "select from pg_locks where locktype = 'advisory' and not granted";
-    return (await world.house.database.query(stalled)).length > 0 || undefined;
+    return (await world.installation.database.query(stalled)).length > 0 || undefined;
   });
   // The order that was in the way ends unpaid, so that the same request is taken now.
   await world.pass(30_000);
@@ -61,7 +61,7 @@ test("ten refused requests at the same moment let go of the token together", asy
 test("a request is refused as it would be when its token cannot be let go of", async (t) => {
   const world = await startWalletWorld(t);
   const taken = await world.merchant().sale();
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   await query(`create function lose() returns trigger language plpgsql as
     $$ begin ${whenLettingGo} raise 'gone' using errcode = '08006'; end if; return null; end $$`);
   await query(before("lose"));
@@ -77,12 +77,12 @@ const before = (work: string) => `create trigger ${work} before update or delete
   on wallet_messages for each statement execute function ${work}()`;
 
 /** From now on nobody lets go of payment data before the test does. */
-async function stallLettingGo({ house }: World): Promise<() => Promise<void>> {
-  const { query } = house.database;
+async function stallLettingGo({ installation }: World): Promise<() => Promise<void>> {
+  const { query } = installation.database;
   await query(`create function stall() returns trigger language plpgsql as
     $$ begin ${whenLettingGo} perform pg_advisory_xact_lock(12, 12); end if; return null; end $$`);
   await query(before("stall"));
-  const holder = await house.database.connect();
+  const holder = await installation.database.connect();
   await holder.query("select pg_advisory_lock(12, 12)");
   return () => holder.end();
 }

@@ -6,7 +6,7 @@ import { assertWalletRefused, mintA, mintB, paid, startWalletWorld } from "../su
 
 test("one broken key is told to the operator, and keeps nobody else from being paid", async (t) => {
   const world = await startWalletWorld(t);
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   await query("update vault.wallet_keys set sealed = '\\x00' where wallet = 'walleta'");
   await world.restart();
 
@@ -21,7 +21,7 @@ test("one broken key is told to the operator, and keeps nobody else from being p
 
 test("keys that could not be read are read a little later", async (t) => {
   const world = await startWalletWorld(t);
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   await query("alter table vault.wallet_keys rename to hidden");
   await query("notify tollgate_configuration");
   await until(

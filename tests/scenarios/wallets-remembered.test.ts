@@ -57,7 +57,7 @@ test("a longer signing window does not make used tokens good again", async (t) =
   });
 
   assertWalletRefused(status, 3005, "a second time");
-  const ids = await world.house.database.query<{ message_id: string }>(
+  const ids = await world.installation.database.query<{ message_id: string }>(
     "select message_id from wallet_messages where wallet = 'walleta'",
   );
   const { transactionId } = JSON.parse(token).header;
@@ -90,7 +90,7 @@ test("walleta's payment is paid once, sealed or opened by the merchant", async (
 
 /** As a merchant opens it himself who has the keys. */
 async function opened(world: World, token: string): Promise<string> {
-  const [row] = await world.house.database.query<{ certificate: string }>(
+  const [row] = await world.installation.database.query<{ certificate: string }>(
     "select certificate from vault.wallet_keys where certificate is not null",
   );
   const { certificate = "" } = row ?? {};
@@ -106,7 +106,7 @@ async function opened(world: World, token: string): Promise<string> {
 
 /** Has everything forgotten whose time is over. */
 async function forgetNow(world: World): Promise<void> {
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   await query("insert into wallet_messages values (0, 'walletb', 'over', '', '2000-01-01')");
   await paid(world, "walletb_decrypted", await textOf(world, "walletb_decrypted"));
   await until("what is over is forgotten", async () => {

@@ -84,7 +84,10 @@ test("an identical request is acknowledged as before, whatever became of it", as
     await world.settle();
   }
   assert.equal(chargesAt(world), walletKinds.length);
-  assert.equal((await world.house.database.query("select from orders")).length, requests.length);
+  assert.equal(
+    (await world.installation.database.query("select from orders")).length,
+    requests.length,
+  );
 });
 
 test("twenty identical requests at the same moment are one charge", async (t) => {
@@ -139,7 +142,7 @@ test("a token does not come back after it was forgotten", async (t) => {
   // Somebody else's payment, with which the old ones are forgotten.
   await paid(world, "walletb_decrypted", await textOf(world, "walletb_decrypted"));
   await until("both are forgotten", async () => {
-    const rows = await world.house.database.query("select from wallet_messages");
+    const rows = await world.installation.database.query("select from wallet_messages");
     // But for the cryptogram of walleta, which says nothing of its age once it is opened.
     return rows.length === 2 || undefined;
   });

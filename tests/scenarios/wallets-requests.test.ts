@@ -188,7 +188,7 @@ async function trySale(world: World, change: SaleFields, minorUnits?: string) {
 }
 
 async function assertNothingKept(world: World): Promise<void> {
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   for (const table of ["orders", "wallet_messages", "vault.cards"]) {
     assert.equal((await query(`select from ${table}`)).length, 0, table);
   }

@@ -28,7 +28,7 @@ test("the wallets' keys are sealed anew with the vault's, and open tokens as bef
   }
 
   async function sealedKeys(): Promise<readonly string[]> {
-    const rows = await world.house.database.query<{ sealed: Buffer }>(
+    const rows = await world.installation.database.query<{ sealed: Buffer }>(
       "select sealed from vault.wallet_keys order by id",
     );
     assert.equal(rows.length, 2);

@@ -42,7 +42,7 @@ test("the vault's keys are rotated, and wallets pay as before", async (t) => {
 
 test("a removed key does not keep the vault's keys from being rotated", async (t) => {
   const world = await startWalletWorld(t);
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   const [key] = await query<{ id: string }>("select id from vault.wallet_keys order by id");
   await runGw(world, "wallet", "key", "remove", key?.id ?? "");
 
@@ -63,7 +63,7 @@ test("a removed key does not keep the vault's keys from being rotated", async (t
 test("a bank that knows nobody is told of the demonstration merchant at the next start", async (t) => {
   const world = await startWalletWorld(t);
   await withWallets(world);
-  const { query } = world.house.database;
+  const { query } = world.installation.database;
   const before = await query("select from vault.wallet_keys");
   const bank = await startOtherBank(t);
 

@@ -69,7 +69,7 @@ export async function readOrders(databaseUrl: string): Promise<readonly BookedOr
   return readRows<BookedOrder>(
     databaseUrl,
     `select id, client_orderid, stage, amount, due_at is not null as due,
-       progress #>> '{transaction,charge,reference}' as reference
+       progress #>> '{transaction,identifiers,reference}' as reference
      from orders order by id`,
   );
 }

@@ -152,7 +152,7 @@ async function showUnavailable(page: Page, checkout: Checkout): Promise<string> 
   const link = await linkOf(checkout, order["gw-order-id"]);
   const { asked } = await world.whileOrdersWait(
     () => page.goto(link),
-    async () => void (await world.house.database.query(endWaiting)),
+    async () => void (await world.installation.database.query(endWaiting)),
   );
   await asked;
   return "One moment";

@@ -1,18 +1,18 @@
 /** Settings that a test changes as an operator would; the gateway starts anew with them. */
 import type { MerchantSet } from "@tollgate/gateway/demonstration";
-import type { House } from "@tollgate/gateway/house";
+import type { Installation } from "@tollgate/gateway/installation";
 
-type Needs = {
-  readonly house: House;
+type Dependencies = {
+  readonly installation: Installation;
   readonly set: MerchantSet;
   /** `down` are gates whose link cannot come up. */
   readonly restart: (down?: readonly string[]) => Promise<void>;
 };
 
 /** The gates of an endpoint by name, rank and weight. */
-export type Places = readonly (readonly [gate: string, rank: number, weight: number])[];
+export type DeliveryLimiter = readonly (readonly [gate: string, rank: number, weight: number])[];
 
-export function makeChanges({ house: { database }, set, restart }: Needs) {
+export function makeChanges({ installation: { database }, set, restart }: Dependencies) {
   return {
     async changeEndpoint(name: string, settings: object) {
       await merge("endpoints", "id", set.endpoints[name], settings);
@@ -26,7 +26,7 @@ export function makeChanges({ house: { database }, set, restart }: Needs) {
       await merge("gates", "name", name, settings);
       await restart(down);
     },
-    async placeGates(endpoint: string, places: Places) {
+    async placeGates(endpoint: string, places: DeliveryLimiter) {
       const id = set.endpoints[endpoint];
       await database.query("delete from endpoint_gates where endpoint_id = $1", [id]);
       for (const place of places) await database.query(placeGate, [id, ...place]);

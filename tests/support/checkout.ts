@@ -2,10 +2,11 @@
  * A shop, a gateway, a bank and a browser: everything that a cardholder meets when he pays with 3-D
  * Secure. Payments are begun by the shop's server and go on in the browser.
  */
+
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, before } from "node:test";
-import { openVault } from "@tollgate/gateway/demonstration";
+import { openVault } from "@tollgate/gateway/installation";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { startBrowser } from "./browser.ts";
 import { openWindow, type Size, type Window } from "./cardholder-window.ts";
@@ -116,6 +117,6 @@ export function lastAreq({ world }: Checkout) {
 
 /** The address of an order that no step is left of. */
 export async function linkOf({ world }: Checkout, orderId: string): Promise<string> {
-  const vault = await openVault(world.house);
+  const vault = await openVault(world.installation);
   return `${world.gateway.url}/gw/form/redirect/${orderId}/${vault.tokenOf(`link/${orderId}`)}`;
 }

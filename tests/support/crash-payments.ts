@@ -136,7 +136,7 @@ export async function readEvents(
 }
 
 /** How many cards are held, and how many keys of such. */
-export async function countHeld({ databaseUrl }: SecureWorld) {
+export async function countPending({ databaseUrl }: SecureWorld) {
   const [row] = await readRows<{ secrets: number; keys: number }>(
     databaseUrl,
     `select (select count(*)::int from vault.held_secrets) as secrets,
@@ -148,7 +148,7 @@ export async function countHeld({ databaseUrl }: SecureWorld) {
 /** They are destroyed after the answer was written, so one has to look until they are. */
 export async function untilNothingHeld(world: SecureWorld): Promise<void> {
   await until("no card is held any more", async () => {
-    const { secrets, keys } = await countHeld(world);
+    const { secrets, keys } = await countPending(world);
     return secrets + keys === 0 ? true : undefined;
   });
 }
@@ -174,7 +174,7 @@ export async function readEnd(world: SecureWorld, node: Node, order: Acknowledge
 async function readReference({ databaseUrl }: SecureWorld, order: Acknowledged): Promise<string> {
   const rows = await readRows<{ reference: string }>(
     databaseUrl,
-    `select progress #>> '{transaction,charge,reference}' as reference
+    `select progress #>> '{transaction,identifiers,reference}' as reference
      from orders where id = ${BigInt(order["gw-order-id"])}`,
   );
   return rows[0]?.reference ?? "";

@@ -13,7 +13,7 @@ import {
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
 import { StartProblem } from "@tollgate/gateway/embedded";
-import { openHouse } from "@tollgate/gateway/house";
+import { openInstallation } from "@tollgate/gateway/installation";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import { makeDatabase } from "./database-server.ts";
 import { type Program, startProgram } from "./program.ts";
@@ -133,13 +133,17 @@ async function makeHouse(
   bank: BankAddress,
 ): Promise<MerchantSet> {
   const environment = { GW_DATA_DIR: place.dataDir, GW_DATABASE_URL: place.databaseUrl };
-  const house = await openHouse({ environment, report: () => undefined, besideOthers: false });
-  if (house instanceof StartProblem) throw new Error(house.sentence);
+  const installation = await openInstallation({
+    environment,
+    report: () => undefined,
+    besideOthers: false,
+  });
+  if (installation instanceof StartProblem) throw new Error(installation.sentence);
   try {
-    await putSandboxDirectory(house, bank);
-    return await makeDemonstration(house, await putSandboxGates(house, bank));
+    await putSandboxDirectory(installation, bank);
+    return await makeDemonstration(installation, await putSandboxGates(installation, bank));
   } finally {
-    await house.close();
+    await installation.close();
   }
 }
 

@@ -5,13 +5,13 @@ import type { World } from "./world.ts";
 
 /** Every table as text, and every file of the data folder as it lies on the disk. */
 export async function findAll(world: World): Promise<{ text: string; tables: string }> {
-  const tables = await world.house.database.query<{ name: string }>(
+  const tables = await world.installation.database.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where schemaname in ('public', 'vault')`,
   );
   let dump = "";
   for (const { name } of tables) {
-    const rows = await world.house.database.query<{ row: string }>(
+    const rows = await world.installation.database.query<{ row: string }>(
       `select each::text as row from ${name} as each`,
     );
     dump += rows.map(({ row }) => row).join("\n");

@@ -1,7 +1,7 @@
 /** Makes the gateway hang at a table for as long as a test wants, without a clock. */
-import type { House } from "@tollgate/gateway/house";
+import type { Installation } from "@tollgate/gateway/installation";
 
-export function makeLocks({ database }: House) {
+export function makeLocks({ database }: Installation) {
   return {
     /** Does something after an order was decided on and before it is written. */
     whileOrdersWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>

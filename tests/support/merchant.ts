@@ -4,7 +4,7 @@ import type { MerchantSet } from "@tollgate/gateway/demonstration";
 
 export type SaleFields = Readonly<Record<string, string | undefined>>;
 
-type Needs = {
+type Dependencies = {
   readonly set: MerchantSet;
   readonly baseUrl: () => string;
   readonly makeClient: typeof makeClient;
@@ -56,7 +56,7 @@ export function saleFields(fields: SaleFields = {}) {
   return { ...filled, ...fields };
 }
 
-export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: Needs) {
+export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: Dependencies) {
   const client = () =>
     makeClient({
       baseUrl: baseUrl(),

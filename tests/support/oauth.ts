@@ -46,7 +46,7 @@ export async function startWorldWithKey(
 
 /** Gives a merchant of the world a key; the gateway starts anew with it. */
 export async function giveKey(world: World, login: string, { publicKey }: KeyPair): Promise<void> {
-  await world.house.database.query(
+  await world.installation.database.query(
     `insert into merchant_keys (merchant_id, name, public_key)
      select id, 'test', $2 from merchants where login = $1`,
     [login, publicKey.export({ format: "pem", type: "spki" })],

@@ -9,15 +9,15 @@ export type Ran = { readonly code: number; readonly printed: string; readonly co
 const program = join(import.meta.dirname, "../../gateway/cli/gw.ts");
 
 /** A world, and what the operator has set beyond what the world's gateway has. */
-type Place = Pick<World, "house" | "dataDir"> & {
+type Place = Pick<World, "installation" | "dataDir"> & {
   readonly settings?: Readonly<Record<string, string>>;
 };
 
 export function runGw(
-  { house, dataDir, settings = {} }: Place,
+  { installation, dataDir, settings = {} }: Place,
   ...words: readonly string[]
 ): Promise<Ran> {
-  const own = { GW_DATABASE_URL: house.databaseUrl, GW_DATA_DIR: dataDir };
+  const own = { GW_DATABASE_URL: installation.databaseUrl, GW_DATA_DIR: dataDir };
   const env = { ...cleanEnvironment(), ...own, ...settings };
   const { promise, resolve } = Promise.withResolvers<Ran>();
   const child = execFile(process.execPath, [program, ...words], { env }, (_, printed, complaint) =>

@@ -18,7 +18,7 @@ type Kept = {
   readonly kind: string;
   readonly stage: string;
   readonly amount: readonly [minor: string, currency: string];
-  readonly charge?: { readonly reference: string };
+  readonly identifiers?: { readonly reference: string };
   readonly answer?: { readonly approvedAmount?: readonly [minor: string, currency: string] };
 };
 
@@ -79,7 +79,7 @@ function standingAtGateway({ progress }: KeptOrder): Standing {
   const captured = approved.some(({ kind }) => kind === "capture");
   return {
     held: captured ? 0n : sum("preauth") - sum("cancel"),
-    taken: sum("sale") + sum("capture") - sum("reversal"),
+    taken: sum("sale") + sum("capture") - sum("refund"),
   };
 }
 
@@ -90,7 +90,7 @@ function granted({ kind, amount, answer }: Kept): bigint {
 }
 
 export function referenceOf({ progress }: KeptOrder): string | undefined {
-  return (progress.earlier[0] ?? progress.transaction).charge?.reference;
+  return (progress.earlier[0] ?? progress.transaction).identifiers?.reference;
 }
 
 function isCharge({ kind }: Booked): boolean {

@@ -188,8 +188,8 @@ export function chargesAt({ bank }: World): number {
 
 type HeldCount = { readonly secrets: number; readonly keys: number };
 
-export async function countHeld({ house }: World): Promise<HeldCount> {
-  const [row] = await house.database.query<HeldCount>(
+export async function countPending({ installation }: World): Promise<HeldCount> {
+  const [row] = await installation.database.query<HeldCount>(
     `select (select count(*)::int from vault.held_secrets) as secrets,
        (select count(*)::int from vault.held_keys) as keys`,
   );
@@ -199,7 +199,7 @@ export async function countHeld({ house }: World): Promise<HeldCount> {
 /** They are destroyed after the reply, so one has to look until they are. */
 export async function untilNothingHeld(world: World): Promise<void> {
   await until("no card is held", async () => {
-    const { secrets, keys } = await countHeld(world);
+    const { secrets, keys } = await countPending(world);
     return secrets + keys === 0 ? true : undefined;
   });
 }

@@ -1,8 +1,10 @@
 /** A world in which customers pay with wallets: keys are made, and the bank knows them. */
+
 import assert from "node:assert/strict";
 import { createPrivateKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import type { StatusReply } from "@tollgate/client";
-import { openVault, prepareWallets } from "@tollgate/gateway/demonstration";
+import { prepareWallets } from "@tollgate/gateway/demonstration";
+import { openVault } from "@tollgate/gateway/installation";
 import type { WalletAOptions, WalletBOptions } from "@tollgate/sandbox-bank";
 import { ascii } from "../../sandbox-bank/acquirer-host/dialects/ascii.ts";
 import { binary } from "../../sandbox-bank/acquirer-host/dialects/binary.ts";
@@ -19,7 +21,7 @@ export const walletKinds = [
 export type WalletKind = (typeof walletKinds)[number];
 
 export async function withWallets(world: World): Promise<World> {
-  await prepareWallets(world.house, world.set.login, world.bank.url);
+  await prepareWallets(world.installation, world.set.login, world.bank.url);
   await world.restart();
   return world;
 }
@@ -179,9 +181,9 @@ export async function chargeAtHost({ bank }: World, status: StatusReply) {
 }
 
 /** The merchants' keys as only the vault can open them. */
-export async function privateKeysIn({ house }: World): Promise<readonly KeyObject[]> {
-  const { openSecret } = await openVault(house);
-  const rows = await house.database.query<{ context: string; sealed: Buffer }>(
+export async function privateKeysIn({ installation }: World): Promise<readonly KeyObject[]> {
+  const { openSecret } = await openVault(installation);
+  const rows = await installation.database.query<{ context: string; sealed: Buffer }>(
     `select concat_ws('/', 'wallet-key', merchant_id, wallet) as context, sealed
      from vault.wallet_keys where removed_at is null`,
   );

@@ -3,6 +3,7 @@
  * with a clock that the test moves. Nothing in it waits for real time: `settle` does what is due.
  * When the world ends, the books of gateway and bank must agree.
  */
+
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,12 +15,11 @@ import {
   type BankAddress,
   createMerchantSet,
   makeDemonstration,
-  openVault,
   putSandboxDirectory,
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
 import { StartProblem } from "@tollgate/gateway/embedded";
-import { type House, openHouse } from "@tollgate/gateway/house";
+import { type Installation, openInstallation, openVault } from "@tollgate/gateway/installation";
 import { makeLog } from "@tollgate/gateway/log";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import { makeChanges } from "./changes.ts";
@@ -58,21 +58,21 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     ...quiet,
     ...settings,
   };
-  const house = await open(environment);
-  cleanUp(() => house.close());
+  const installation = await open(environment);
+  cleanUp(() => installation.close());
   cleanUp(async () => {
-    assertStandingsAgree(await house.database.query<KeptOrder>(keptOrders), bank.ledger());
+    assertStandingsAgree(await installation.database.query<KeptOrder>(keptOrders), bank.ledger());
   });
-  const gates = await putSandboxGates(house, addressOf(bank));
-  await putSandboxDirectory(house, addressOf(bank));
-  const set = await makeDemonstration(house, gates);
+  const gates = await putSandboxGates(installation, addressOf(bank));
+  await putSandboxDirectory(installation, addressOf(bank));
+  const set = await makeDemonstration(installation, gates);
   let gateway = await start();
   cleanUp(() => end(gateway));
 
   return {
     bank,
     clock,
-    house,
+    installation,
     set,
     dataDir,
     logged,
@@ -84,7 +84,11 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     /** Another merchant with endpoints of its own. */
     async stranger() {
       const made = { login: "stranger", gates };
-      const other = await createMerchantSet(house.database, await openVault(house), made);
+      const other = await createMerchantSet(
+        installation.database,
+        await openVault(installation),
+        made,
+      );
       await restart();
       return makeMerchant({ set: other, baseUrl: () => gateway.url, makeClient });
     },
@@ -100,13 +104,13 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     /** It is back: the link's own clock decides when it tries again, so time has to move. */
     linksUp: () => untilDown(gateway, [], () => clock.advance(1_000)),
     restart: () => restart(),
-    ...makeChanges({ house, set, restart }),
-    ...makeLocks(house),
+    ...makeChanges({ installation, set, restart }),
+    ...makeLocks(installation),
     /** The same merchant, who sends to another node. */
     merchantAt: (node: Gateway) => makeMerchant({ set, baseUrl: () => node.url, makeClient }),
     /** Another node on the same database. */
     async otherNode(nodeName: string, changes: Partial<Config> = {}): Promise<Gateway> {
-      const other = await start({ ...house.config, nodeName, ...changes });
+      const other = await start({ ...installation.config, nodeName, ...changes });
       cleanUp(() => end(other));
       return other;
     },
@@ -115,7 +119,7 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
   /** The gateway ends with orders in hand, and another one starts on the same database. */
   async function restart(down: readonly string[] = []): Promise<void> {
     await end(gateway);
-    gateway = await start(house.config, down);
+    gateway = await start(installation.config, down);
   }
 
   /** A link that still waits for an answer is given up by the clock, so the clock must go on. */
@@ -131,8 +135,11 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     await stopping;
   }
 
-  async function start(config = house.config, down: readonly string[] = []): Promise<Gateway> {
-    const started = await startGateway({ ...house, config, log, clock });
+  async function start(
+    config = installation.config,
+    down: readonly string[] = [],
+  ): Promise<Gateway> {
+    const started = await startGateway({ ...installation, config, log, clock });
     const { hostDown, refuseSignOn } = bank.switches();
     if (!hostDown && !refuseSignOn) await untilDown(started, down);
     return started;
@@ -154,10 +161,14 @@ function addressOf({ url, hostAddress, binaryHostAddress, directoryUrl }: Bank):
   return { url, host: hostAddress, binaryHost: binaryHostAddress, directory: directoryUrl };
 }
 
-async function open(environment: Readonly<Record<string, string>>): Promise<House> {
-  const house = await openHouse({ environment, report: () => undefined, besideOthers: false });
-  if (house instanceof StartProblem) throw new Error(house.sentence);
-  return house;
+async function open(environment: Readonly<Record<string, string>>): Promise<Installation> {
+  const installation = await openInstallation({
+    environment,
+    report: () => undefined,
+    besideOthers: false,
+  });
+  if (installation instanceof StartProblem) throw new Error(installation.sentence);
+  return installation;
 }
 
 /** Links sign on by themselves; a world begins when all have but those that cannot. */

@@ -2,9 +2,10 @@
  * The generated part of the client: types of requests and replies, formulas of checksums, fraction
  * digits of currencies, error codes. All of it comes from the tables of the gateway.
  */
+
+import { settings } from "../../gateway/config/settings.ts";
 import { type Operation, versionsOf } from "../../gateway/merchant-api/operation.ts";
-import { twinOf } from "../../gateway/merchant-api/wait.ts";
-import { settings } from "../../gateway/settings.ts";
+import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
 import { findCurrency } from "../../gateway/values/currency.ts";
 import { failures } from "../../gateway/values/failure.ts";
 import type { Status } from "../../gateway/views/stages.ts";
@@ -72,7 +73,13 @@ function callOf(example: Example): Call {
 function syncCallOf({ operation }: Example): Call {
   const { name } = operation;
   const purpose = `As \`${camel(name)}\`, answered with the result or, after a while, without it.`;
-  return { operation: twinOf(operation), name, purpose, reply: "StatusReply", waits: true };
+  return {
+    operation: synchronousVariantOf(operation),
+    name,
+    purpose,
+    reply: "StatusReply",
+    waits: true,
+  };
 }
 
 const asynchronous = { facts: "operationFacts", type: "Calls", make: "makeCalls" };

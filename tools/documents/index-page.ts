@@ -7,7 +7,7 @@ import {
   parseAuthorization,
 } from "@tollgate/protocols/oauth1";
 import { versionsOf } from "../../gateway/merchant-api/operation.ts";
-import { twinOf } from "../../gateway/merchant-api/wait.ts";
+import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
 import { findCurrency } from "../../gateway/values/currency.ts";
 import { formatAmount, parseAmount } from "../../gateway/values/money.ts";
 import { checksumFields, type Example, signedUrlOf, signedValues } from "./examples.ts";
@@ -44,7 +44,9 @@ function operationRow({ operation }: Example): readonly string[] {
 
 function synchronousRow({ operation }: Example): readonly (readonly string[])[] {
   if (!operation.sync) return [];
-  return [[titleOf(operation.name), mono(pathOf(twinOf(operation), "{endpoint_id}"))]];
+  return [
+    [titleOf(operation.name), mono(pathOf(synchronousVariantOf(operation), "{endpoint_id}"))],
+  ];
 }
 
 const amountSamples = [

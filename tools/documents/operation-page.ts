@@ -6,7 +6,7 @@ import {
   type Version,
   versionsOf,
 } from "../../gateway/merchant-api/operation.ts";
-import { twinOf } from "../../gateway/merchant-api/wait.ts";
+import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
 import type { Example } from "./examples.ts";
 import * as sample from "./sample-world.ts";
 import { curl, fence, mono, page, sentence, table } from "./text.ts";
@@ -58,7 +58,9 @@ function pathTable(operation: Operation): string {
     row(one, `endpoint${manner}`, "{endpoint_id}"),
     row(one, `endpoint group${manner}`, "group/{endpoint_group_id}"),
   ];
-  const synchronous = operation.sync ? rowsOf(twinOf(operation), ", synchronous") : [];
+  const synchronous = operation.sync
+    ? rowsOf(synchronousVariantOf(operation), ", synchronous")
+    : [];
   const heads = versions.map((version) => versionHeads[version]);
   return table(["`POST` to", ...heads], [...rowsOf(operation, ""), ...synchronous]);
 }

@@ -2,12 +2,14 @@
  * The page of the orders: each transition table as a drawing and as a table. Its text is
  * `templates/orders.md`. A stage, event or effect that is not described here does not compile.
  */
+
+import { type SettingName, settings } from "../../gateway/config/settings.ts";
 import type { OpenStage } from "../../gateway/orders/deadlines.ts";
 import {
-  carriedEffects,
   type Effect,
+  externalEffects,
   immediateEffects,
-  writtenEffects,
+  outboxEffects,
 } from "../../gateway/orders/effects.ts";
 import type { EventKind } from "../../gateway/orders/events.ts";
 import type { Stage, TransactionKind } from "../../gateway/orders/order.ts";
@@ -18,7 +20,6 @@ import {
   type TransitionTable,
   tables,
 } from "../../gateway/orders/transitions.ts";
-import { type SettingName, settings } from "../../gateway/settings.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/stages.ts";
 import { fence, mono, renderTemplate, sentence, table } from "./text.ts";
 
@@ -28,8 +29,8 @@ export function renderOrdersPage(): string {
     preauth: differences("preauth", "sale", "a sale"),
     "account-verification": differences("account-verification", "sale", "a sale"),
     capture: wholeTable("capture"),
-    refund: wholeTable("reversal"),
-    cancel: differences("cancel", "reversal", "a return"),
+    refund: wholeTable("refund"),
+    cancel: differences("cancel", "refund", "a return"),
     events: table(["Event", "What happened"], eventRows()),
     effects: table(["Effect", "Kind", "What is done"], effectRows()),
   });
@@ -103,7 +104,7 @@ function drawingOf(kind: TransactionKind): string {
 
 function firstEventOf(kind: TransactionKind): EventKind {
   if (kind === "capture") return "capture_asked";
-  return kind === "reversal" || kind === "cancel" ? "return_asked" : "received";
+  return kind === "refund" || kind === "cancel" ? "return_asked" : "received";
 }
 
 function eventRows(): readonly (readonly string[])[] {
@@ -128,8 +129,8 @@ function effectRows(): readonly (readonly string[])[] {
       .map((effect) => [mono(effect), kind, sentence(effectMeanings[effect])]);
   return [
     ...rows(immediateEffects, "immediate"),
-    ...rows(carriedEffects, "asynchronous"),
-    ...rows(writtenEffects, "written"),
+    ...rows(externalEffects, "asynchronous"),
+    ...rows(outboxEffects, "written"),
   ];
 }
 
@@ -274,7 +275,7 @@ const effectMeanings: Readonly<Record<Effect, string>> = {
   inquire:         "asks the acquirer once for the outcome of the charge",
   reverse:         "reverses the charge at the acquirer, repeated until it answers",
   capture:         "sends the capture to the acquirer, in doubt repeated until it answers",
-  give_back:       "sends the return to the acquirer, in doubt repeated until it answers",
+  refund:          "sends the return to the acquirer, in doubt repeated until it answers",
   alert_operator:  "alerts the operator",
   authenticate:    "sends the authentication request to the directory server",
   ask_enrolment:   "asks the directory server of 1.0.2 whether the card is enrolled",

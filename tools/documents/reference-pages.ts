@@ -1,5 +1,5 @@
 /** The pages of the two catalogues: errors by the ranges of their numbers, and settings. */
-import { type Setting, settings } from "../../gateway/settings.ts";
+import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { failures } from "../../gateway/values/failure.ts";
 import type { FailureType, Row } from "../../gateway/values/failure-types.ts";
 import { mono, renderTemplate, sentence, table } from "./text.ts";
@@ -51,7 +51,7 @@ function renderRange({ first, last, title, text }: Range): readonly string[] {
 
 export function renderSettingsPage(): string {
   const rows = Object.values<Setting<unknown>>(settings).map(settingRow);
-  return renderTemplate("settings", "gateway/settings.ts", {
+  return renderTemplate("settings", "gateway/config/settings.ts", {
     settings: table(["Name", "Default", "Value", "Meaning"], rows),
   });
 }

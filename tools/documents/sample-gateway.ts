@@ -3,26 +3,27 @@
  * through the real checks and become real orders, so that no example can be wrong. The clock stands
  * still, and every charge is approved at once.
  */
-import { makeScreen } from "../../gateway/filters/screen.ts";
+
+import { makeAccept } from "../../gateway/engine/accept.ts";
+import { makeFindOrder } from "../../gateway/engine/find-order.ts";
+import { makeFollowUp } from "../../gateway/engine/follow-up.ts";
+import type { OrderRunner } from "../../gateway/engine/run.ts";
 import { makeIssuerTable } from "../../gateway/issuers/issuer-table.ts";
-import { sandboxRanges } from "../../gateway/issuers/sandbox-ranges.ts";
 import { makeAdvance } from "../../gateway/orders/advance.ts";
 import { makeFollow } from "../../gateway/orders/apply.ts";
 import type { CardReference } from "../../gateway/orders/card-reference.ts";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import { answer as approval, deadlines } from "../../gateway/orders/testing.ts";
-import type { Services } from "../../gateway/services.ts";
+import { makeScreen } from "../../gateway/screening/screen.ts";
+import { sandboxRanges } from "../../gateway/staging/sandbox-ranges.ts";
 import { makeLookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
 import { makeJudge } from "../../gateway/threeds/verdict.ts";
 import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
 import { makePrintDate } from "../../gateway/values/time.ts";
-import { makeAccept } from "../../gateway/work/accept.ts";
-import type { Carry } from "../../gateway/work/carry.ts";
-import { makeFindOrder } from "../../gateway/work/find-order.ts";
-import { makeFollowUp } from "../../gateway/work/follow-up.ts";
+import type { Services } from "../../gateway/wiring/services.ts";
 import * as sample from "./sample-world.ts";
 
 const advance = makeAdvance(deadlines, {
@@ -39,13 +40,13 @@ export function makeSampleGateway(): Services {
   const orders = new Map<OrderId, Order>();
   let count = 0;
 
-  const carry: Carry = {
+  const runner: OrderRunner = {
     start: (order) => keep(approve(order)),
     has: () => false,
     count: 0,
     idle: async () => undefined,
   };
-  const shared = { advance, carry, clock: sample.clock, inFlightMax: 1 };
+  const shared = { advance, runner, clock: sample.clock, inFlightMax: 1 };
   const accept = makeAccept({
     ...shared,
     begin: async ({ step }) => {
@@ -127,7 +128,7 @@ function makeSampleCards(): Services["cards"] {
       return sample.references;
     },
     find: async (_entryPoint, id) => known.get(id) ?? new Failure("card_reference_not_found"),
-    findHeld: async () => ({
+    findCardData: async () => ({
       number: new CardNumber(sample.cardNumber),
       expiryYear: "30",
       expiryMonth: "12",
@@ -147,7 +148,7 @@ function approvalOf({ transaction }: Order): OrderEvent {
   switch (transaction.kind) {
     case "capture":
       return { kind: "captured", answer };
-    case "reversal":
+    case "refund":
     case "cancel":
       return { kind: "returned", answer };
     default:

@@ -79,7 +79,7 @@ const kindMeanings: Readonly<Record<TransactionKind, string>> = {
   preauth:                "preauthorisation",
   "account-verification": "account verification",
   capture:                "capture",
-  reversal:               "return that refunds money",
+  refund:                 "return that refunds money",
   cancel:                 "return that releases the hold of a preauthorisation",
 };
 

@@ -1,7 +1,7 @@
 /** Filling templates, and the few shapes that generated Markdown and TypeScript are made of. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { settings } from "../../gateway/settings.ts";
+import { settings } from "../../gateway/config/settings.ts";
 import { failures } from "../../gateway/values/failure.ts";
 
 /**

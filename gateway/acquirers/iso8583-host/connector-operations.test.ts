@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startBank } from "@tollgate/sandbox-bank";
 import type { Answer } from "../../orders/order.ts";
-import type { Acquirer, Attempt } from "../acquirer.ts";
+import type { Acquirer, AuthorizationRequest } from "../acquirer.ts";
 import { type AttemptChanges, makeAttempt, makeFollowUp } from "./testing/attempts.ts";
 import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
 import { answerTimeoutMs } from "./testing/connections.ts";
@@ -28,7 +28,7 @@ const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined
 const inquiry = { traceNumber: "000779" };
 const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
 
-async function approve(acquirer: Acquirer, attempt: Attempt): Promise<Answer> {
+async function approve(acquirer: Acquirer, attempt: AuthorizationRequest): Promise<Answer> {
   const outcome = await acquirer.authorize(attempt);
   assert.ok(outcome.kind === "approved", outcome.kind);
   return outcome.answer;
@@ -45,7 +45,9 @@ each("a preauthorisation is captured in part and the rest given back", async (t,
   assert.equal((await acquirer.capture(capture)).kind, "approved");
   assert.equal((await acquirer.giveBack(giveBack)).kind, "approved");
 
-  const books = bank.ledger(attempt.charge.reference).map((entry) => [entry.kind, entry.amount]);
+  const books = bank
+    .ledger(attempt.identifiers.reference)
+    .map((entry) => [entry.kind, entry.amount]);
   assert.deepEqual(books, [
     ["authorisation", 1015n],
     ["capture", 700n],
@@ -55,15 +57,15 @@ each("a preauthorisation is captured in part and the rest given back", async (t,
 
 each("what is held is let go of, and what was sold is given back", async (t, kind) => {
   const { acquirer, bank } = await startWorld(t, kind);
-  for (const [index, charge] of (["sale", "preauth"] as const).entries()) {
-    const attempt = makeAttempt({ kind: charge, reference: `00000000AC0${index}` });
+  for (const [index, identifiers] of (["sale", "preauth"] as const).entries()) {
+    const attempt = makeAttempt({ kind: identifiers, reference: `00000000AC0${index}` });
     const answer = await approve(acquirer, attempt);
 
     const returned = await acquirer.giveBack(makeFollowUp(attempt, answer));
 
     assert.ok(returned.kind === "approved");
     assert.equal(returned.answer.approvedAmount?.minor, 1015n);
-    assert.equal(outstanding(bank, attempt.charge.reference), 0n);
+    assert.equal(outstanding(bank, attempt.identifiers.reference), 0n);
   }
 });
 
@@ -106,7 +108,7 @@ each(
       assert.equal((await ask(again)).kind, "approved");
     }
 
-    const amounts = bank.ledger(attempt.charge.reference).map(({ amount }) => amount);
+    const amounts = bank.ledger(attempt.identifiers.reference).map(({ amount }) => amount);
     assert.deepEqual(amounts, [1015n, 700n, 200n]);
   },
 );
@@ -188,7 +190,7 @@ each("a late approval of a preauthorisation is told too", async (t, kind) => {
   assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "reversed" });
 
   assert.equal(late.length, 1);
-  assert.equal(late[0]?.reference, attempt.charge.reference);
+  assert.equal(late[0]?.reference, attempt.identifiers.reference);
   assert.match(late[0]?.answer.networkId ?? "", /^\d{15}$/);
 });
 

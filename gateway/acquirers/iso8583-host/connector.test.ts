@@ -124,7 +124,7 @@ each("an approval that comes too late is told by its reference", async (t, kind)
 
   const [approval] = late;
   assert.equal(late.length, 1);
-  assert.equal(approval?.reference, attempt.charge.reference);
+  assert.equal(approval?.reference, attempt.identifiers.reference);
   assert.equal(approval?.answer.responseCode, "00");
   assert.match(approval?.answer.approvalCode ?? "", /^[0-9A-Z]{6}$/);
 });

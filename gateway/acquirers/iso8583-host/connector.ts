@@ -15,7 +15,7 @@ import { charges, type Dialect } from "./dialect.ts";
 import { Link, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
 import { makeMessages } from "./messages.ts";
 import { makeAnswerReader, readAmount } from "./read-answer.ts";
-import { isUndecided, verdictOf } from "./response-codes.ts";
+import { isUndecided, meaningOf } from "./response-codes.ts";
 import type { Ending } from "./waiting.ts";
 
 export type Iso8583Options = {
@@ -124,9 +124,9 @@ function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options
     const answer = readAnswer(message.fields, clock.now());
     if (!answersToCharges.has(message.mti)) return;
     if (reference === undefined || answer === undefined) return;
-    if (verdictOf(answer.responseCode) === "refused") return;
+    if (meaningOf(answer.responseCode) === "refused") return;
     // The order knows of this approval already: the host has only said it twice.
-    if (earlierCode !== undefined && verdictOf(earlierCode) !== "refused") return;
+    if (earlierCode !== undefined && meaningOf(earlierCode) !== "refused") return;
     onLateApproval({ reference, answer, minor: readAmount(message.fields[4]) });
   };
 }

@@ -3,7 +3,7 @@
  * has which field, and how its value is made. A host with other habits is another table.
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
-import type { Charge, ChargeKind, Credential, Loyalty } from "../../orders/order.ts";
+import type { AcquirerIdentifiers, ChargeKind, Credential, Loyalty } from "../../orders/order.ts";
 import type { Money } from "../../values/money.ts";
 import type { Secret } from "../../values/secret.ts";
 import type { calendar } from "../../values/time.ts";
@@ -43,7 +43,7 @@ export type FactRow = readonly [
 
 /** What one message is about. `sent` and `traceNumber` are its own, not those of the charge. */
 export type Facts = {
-  readonly charge: Charge;
+  readonly identifiers: AcquirerIdentifiers;
   readonly card: ChargedCard;
   readonly amount: Money;
   readonly sent: Calendar;

@@ -37,8 +37,8 @@ export function traceNumber({ traceNumber: own }: Facts): string {
   return own;
 }
 
-export function reference({ charge }: Facts): string {
-  return charge.reference;
+export function reference({ identifiers }: Facts): string {
+  return identifiers.reference;
 }
 
 /** 01: the number was typed; 10: it was on file; 81: a wallet's, with its cryptogram. No PIN. */
@@ -48,19 +48,19 @@ export function entryMode({ credential, card }: Facts): string {
 }
 
 /** That of the charge, also when the gate has another by now. */
-export function terminal({ charge }: Facts): string {
-  return charge.gate.terminalId.padEnd(8);
+export function terminal({ identifiers }: Facts): string {
+  return identifiers.gate.terminalId.padEnd(8);
 }
 
 export function approvalCode({ original }: Facts): string | undefined {
   return original?.approvalCode?.padEnd(6);
 }
 
-export function nameOriginal({ charge, original }: Facts): string | undefined {
+export function nameOriginal({ identifiers, original }: Facts): string | undefined {
   if (original === undefined) return undefined;
   const { mti, acquirerId } = original;
   const transmittedAt = transmissionTime(original.sent);
-  return writeOriginalData({ mti, stan: charge.traceNumber, transmittedAt, acquirerId });
+  return writeOriginalData({ mti, stan: identifiers.traceNumber, transmittedAt, acquirerId });
 }
 
 /** Replacement amounts: what remains charged, and nothing in the other places. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, encode } from "@tollgate/protocols/iso8583";
 import { asInstant } from "../../values/time.ts";
-import type { Attempt } from "../acquirer.ts";
+import type { AuthorizationRequest } from "../acquirer.ts";
 import { gateKinds } from "../gate.ts";
 import { dialects } from "./dialects/dialects.ts";
 import { makeMessages, makeNetworkMessage } from "./messages.ts";
@@ -24,7 +24,7 @@ for (const kind of gateKinds) {
   const messages = makeMessages(dialect, settings);
 
   test(`every message can be written and read back, ${kind}`, () => {
-    const bare: Attempt = { ...makeAttempt(), cvv: undefined };
+    const bare: AuthorizationRequest = { ...makeAttempt(), cvv: undefined };
     const made = [
       messages.makeCharge(whole),
       messages.makeCharge(bare),

@@ -5,17 +5,30 @@
 import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
 import { Money } from "../../values/money.ts";
 import { asInstant, calendar, type Instant } from "../../values/time.ts";
-import type { Attempt, FollowUp, Inquiry, ReversalAdvice } from "../acquirer.ts";
+import type {
+  AuthorizationRequest,
+  FollowUpMessage,
+  InquiryRequest,
+  ReversalRequest,
+} from "../acquirer.ts";
 import type { GateSettings } from "../gate.ts";
 import { type Dialect, type Facts, type MessageKind, networkMti } from "./dialect.ts";
 import { transmissionTime } from "./field-values.ts";
 
 export type Messages = {
-  readonly makeCharge: (attempt: Attempt) => IsoMessage;
-  readonly makeInquiry: (attempt: Attempt, inquiry: Inquiry, at: Instant) => IsoMessage;
-  readonly makeReversal: (attempt: Attempt, advice: ReversalAdvice, at: Instant) => IsoMessage;
-  readonly makeCapture: (request: FollowUp) => IsoMessage;
-  readonly makeReturn: (request: FollowUp) => IsoMessage;
+  readonly makeCharge: (attempt: AuthorizationRequest) => IsoMessage;
+  readonly makeInquiry: (
+    attempt: AuthorizationRequest,
+    inquiry: InquiryRequest,
+    at: Instant,
+  ) => IsoMessage;
+  readonly makeReversal: (
+    attempt: AuthorizationRequest,
+    advice: ReversalRequest,
+    at: Instant,
+  ) => IsoMessage;
+  readonly makeCapture: (request: FollowUpMessage) => IsoMessage;
+  readonly makeReturn: (request: FollowUpMessage) => IsoMessage;
 };
 
 export function makeMessages(dialect: Dialect, settings: GateSettings): Messages {
@@ -25,12 +38,12 @@ export function makeMessages(dialect: Dialect, settings: GateSettings): Messages
   const fill = makeFills(dialect, settings);
 
   return {
-    makeCharge({ kind, charge, card, amount, cvv, authentication, credential }) {
-      const sent = secondOf(charge.transmittedAt);
-      const { traceNumber } = charge;
+    makeCharge({ kind, identifiers, card, amount, cvv, authentication, credential }) {
+      const sent = secondOf(identifiers.transmittedAt);
+      const { traceNumber } = identifiers;
       const original = undefined;
       const proof = { cvv, authentication, credential, original };
-      const facts = { charge, card, amount, sent, traceNumber, ...proof };
+      const facts = { identifiers, card, amount, sent, traceNumber, ...proof };
       return { mti: mtis[kind].first, fields: fill[kind](facts) };
     },
 
@@ -62,23 +75,26 @@ export function makeMessages(dialect: Dialect, settings: GateSettings): Messages
 
   type Own = { readonly traceNumber: string; approvalCode: string | undefined; at: Instant };
 
-  function factsAbout(attempt: Attempt, { traceNumber, approvalCode, at }: Own): Facts {
-    const { kind, charge, card, amount, credential } = attempt;
-    const about = { mti: mtis[kind].first, sent: secondOf(charge.transmittedAt), acquirerId };
+  function factsAbout(
+    attempt: AuthorizationRequest,
+    { traceNumber, approvalCode, at }: Own,
+  ): Facts {
+    const { kind, identifiers, card, amount, credential } = attempt;
+    const about = { mti: mtis[kind].first, sent: secondOf(identifiers.transmittedAt), acquirerId };
     const original = { ...about, approvalCode, networkId: undefined, remaining: undefined };
     const sent = secondOf(at);
     const proof = { cvv: undefined, authentication: undefined, credential };
-    return { charge, card, amount, sent, traceNumber, ...proof, original };
+    return { identifiers, card, amount, sent, traceNumber, ...proof, original };
   }
 
-  function factsOf(request: FollowUp, amount: Money): Facts {
+  function factsOf(request: FollowUpMessage, amount: Money): Facts {
     const { card, remaining, traceNumber, transmittedAt } = request;
-    const { kind, charge, approvalCode, networkId } = request.original;
-    const about = { mti: mtis[kind].first, sent: secondOf(charge.transmittedAt), acquirerId };
+    const { kind, identifiers, approvalCode, networkId } = request.original;
+    const about = { mti: mtis[kind].first, sent: secondOf(identifiers.transmittedAt), acquirerId };
     const original = { ...about, approvalCode, networkId, remaining };
     const sent = secondOf(transmittedAt);
     const proof = { cvv: undefined, authentication: undefined, credential: undefined };
-    return { charge, card, amount, sent, traceNumber, ...proof, original };
+    return { identifiers, card, amount, sent, traceNumber, ...proof, original };
   }
 }
 

@@ -8,21 +8,29 @@ import type { Answer } from "../../orders/order.ts";
 import { isZero, Money } from "../../values/money.ts";
 import type { Instant } from "../../values/time.ts";
 import type {
-  Attempt,
   Authorization,
-  FollowUp,
+  AuthorizationRequest,
   FollowUpAnswer,
+  FollowUpMessage,
   Found,
   Unknown,
 } from "../acquirer.ts";
 import type { Dialect } from "./dialect.ts";
 import { trimField } from "./remarks.ts";
-import { verdictOf } from "./response-codes.ts";
+import { meaningOf } from "./response-codes.ts";
 
 export type AnswerReader = {
-  readonly readAuthorization: (message: IsoMessage, attempt: Attempt, at: Instant) => Authorization;
-  readonly readFound: (message: IsoMessage, attempt: Attempt, at: Instant) => Found;
-  readonly readFollowUp: (message: IsoMessage, request: FollowUp, at: Instant) => FollowUpAnswer;
+  readonly readAuthorization: (
+    message: IsoMessage,
+    attempt: AuthorizationRequest,
+    at: Instant,
+  ) => Authorization;
+  readonly readFound: (message: IsoMessage, attempt: AuthorizationRequest, at: Instant) => Found;
+  readonly readFollowUp: (
+    message: IsoMessage,
+    request: FollowUpMessage,
+    at: Instant,
+  ) => FollowUpAnswer;
   /** Without the amount, which means something only beside what was asked. */
   readonly readAnswer: (fields: IsoMessage["fields"], at: Instant) => Answer | undefined;
 };
@@ -32,16 +40,16 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
 
   function readAuthorization(
     { fields }: IsoMessage,
-    { charge, amount }: Attempt,
+    { identifiers, amount }: AuthorizationRequest,
     at: Instant,
   ): Authorization {
-    const verdict = verdictOf(fields[39] ?? "");
+    const verdict = meaningOf(fields[39] ?? "");
     const answer = readAnswer(fields, at);
     if (answer === undefined) return unreadable;
     if (verdict === "refused") return { kind: "refused", answer };
 
     const minor = readAmount(fields[4]);
-    const isOurs = fields[37] === charge.reference && fields[49] === amount.currency.numeric;
+    const isOurs = fields[37] === identifiers.reference && fields[49] === amount.currency.numeric;
     const isWhole = answer.approvalCode !== undefined && minor !== undefined;
     const isPossible = isWhole && minor <= amount.minor && (minor > 0n || isZero(amount));
     if (!isOurs || !isPossible) return unreadable;
@@ -53,7 +61,7 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
   }
 
   /** Only 00 says that the charge stands; whatever else is said, it is not known to. */
-  function readFound(message: IsoMessage, attempt: Attempt, at: Instant): Found {
+  function readFound(message: IsoMessage, attempt: AuthorizationRequest, at: Instant): Found {
     const responseCode = message.fields[39];
     if (responseCode === undefined) return unreadable;
     if (responseCode !== "00") return notFound;
@@ -62,9 +70,13 @@ export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect): Answe
   }
 
   /** All or nothing: a host that says it did a part has not been understood. */
-  function readFollowUp({ fields }: IsoMessage, { amount }: FollowUp, at: Instant): FollowUpAnswer {
+  function readFollowUp(
+    { fields }: IsoMessage,
+    { amount }: FollowUpMessage,
+    at: Instant,
+  ): FollowUpAnswer {
     const answer = readAnswer(fields, at);
-    const verdict = verdictOf(fields[39] ?? "");
+    const verdict = meaningOf(fields[39] ?? "");
     if (answer === undefined || verdict === "approved_in_part") return unreadable;
     if (verdict === "refused") return { kind: "refused", answer };
     return { kind: "approved", answer: { ...answer, approvedAmount: amount } };

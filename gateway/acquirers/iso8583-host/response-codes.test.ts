@@ -6,9 +6,9 @@ import {
   endsList,
   isHard,
   isUndecided,
+  meaningOf,
   reasonOf,
   responseCodes,
-  verdictOf,
 } from "./response-codes.ts";
 
 test("no code stands in the table twice", () => {
@@ -35,8 +35,8 @@ test("only the listed codes approve", () => {
     approvals.map(([code]) => code),
     ["00", "08", "11", "16", "85"],
   );
-  assert.equal(verdictOf("10"), "approved_in_part");
-  for (const code of ["", "0", "01", "000", "ZZ", "  "]) assert.equal(verdictOf(code), "refused");
+  assert.equal(meaningOf("10"), "approved_in_part");
+  for (const code of ["", "0", "01", "000", "ZZ", "  "]) assert.equal(meaningOf(code), "refused");
 });
 
 test("a refusal has its reason, and the host's code as detail", () => {

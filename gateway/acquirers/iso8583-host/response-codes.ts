@@ -5,12 +5,12 @@
 import type { Reason } from "../../orders/order.ts";
 import type { FailureCode } from "../../values/failure.ts";
 
-export type Verdict = "approved" | "approved_in_part" | "refused";
+export type ResponseMeaning = "approved" | "approved_in_part" | "refused";
 
 /** `hard`: the same card must not be tried again. */
 type Again = "hard" | "soft";
 
-type Row = readonly [code: string, verdict: Verdict, reason: FailureCode, again: Again];
+type Row = readonly [code: string, verdict: ResponseMeaning, reason: FailureCode, again: Again];
 
 // biome-ignore format: a table
 export const responseCodes: readonly Row[] = [
@@ -83,7 +83,7 @@ export const responseCodes: readonly Row[] = [
 
 const byCode: ReadonlyMap<string, Row> = new Map(responseCodes.map((row) => [row[0], row]));
 
-export function verdictOf(responseCode: string): Verdict {
+export function meaningOf(responseCode: string): ResponseMeaning {
   return byCode.get(responseCode)?.[1] ?? "refused";
 }
 

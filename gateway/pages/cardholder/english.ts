@@ -86,7 +86,7 @@ export const english = {
     "preauth":              "Reservation",
     "account-verification": "Card verification",
     "capture":              "Charged",
-    "reversal":             "Returned",
+    "refund":               "Returned",
     "cancel":               "Reservation cancelled",
   },
   receiptRows: {

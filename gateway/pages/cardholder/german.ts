@@ -81,7 +81,7 @@ export const german: Texts = {
     "preauth":              "Vormerkung",
     "account-verification": "Kartenprüfung",
     "capture":              "Abbuchung",
-    "reversal":             "Erstattung",
+    "refund":               "Erstattung",
     "cancel":               "Vormerkung aufgehoben",
   },
   receiptRows: {

@@ -1,10 +1,10 @@
 /** Receipts: a page for everybody who knows its address, which merchants make from `receipt-id`. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { ReceiptServices } from "../../services.ts";
 import { Failure } from "../../values/failure.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
 import type { Clock, Instant } from "../../values/time.ts";
 import { receiptOf } from "../../views/receipt.ts";
+import type { ReceiptServices } from "../../wiring/services.ts";
 import type { Look } from "../design.ts";
 import { clientNetworkOf } from "./client-network.ts";
 import { unavailablePage } from "./end-pages.ts";

@@ -6,9 +6,9 @@
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Order } from "../../orders/order.ts";
-import type { JourneyServices } from "../../services.ts";
 import { Failure } from "../../values/failure.ts";
 import { type BrowserReturn, isOver, type ReceiptAddress } from "../../views/browser-return.ts";
+import type { JourneyServices } from "../../wiring/services.ts";
 import type { Look } from "../design.ts";
 import type { CardholderPage } from "./cardholder-page.ts";
 import * as ends from "./end-pages.ts";

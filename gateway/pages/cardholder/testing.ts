@@ -2,15 +2,15 @@
 import { makeServer } from "../../http/server.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
+import { Failure } from "../../values/failure.ts";
+import { asInstant, makePrintDate } from "../../values/time.ts";
+import { browserReturnOf } from "../../views/browser-return.ts";
 import type {
   JourneyServices,
   MethodUpload,
   PaResUpload,
   ReceiptServices,
-} from "../../services.ts";
-import { Failure } from "../../values/failure.ts";
-import { asInstant, makePrintDate } from "../../values/time.ts";
-import { browserReturnOf } from "../../views/browser-return.ts";
+} from "../../wiring/services.ts";
 import { type Look, plainLook } from "../design.ts";
 import { addReceiptRoutes } from "./receipt-routes.ts";
 import { addCardholderRoutes } from "./routes.ts";

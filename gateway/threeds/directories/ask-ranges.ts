@@ -12,29 +12,29 @@ import {
 import { readCrRes, ThreeDsFault, writeCrReq } from "@tollgate/protocols/threeds102";
 import { padFirst, padLast, type StoredRange } from "./card-ranges.ts";
 import type { Directory } from "./directories.ts";
-import type { Claim, RangeChanges } from "./range-store.ts";
+import type { RangeChanges, RefreshLease } from "./range-store.ts";
 
 export type Told = RangeChanges | "no_answer" | "too_often";
-export type AskRanges = (directory: Directory, known: Known) => Promise<Told>;
+export type AskRanges = (directory: Directory, known: ExistingOrder) => Promise<Told>;
 
-export type AskNeeds = {
+export type AskDependencies = {
   readonly timeoutMs: number;
   readonly allowHttp: boolean;
   /** Why what came is no list. */
   readonly onRefused: (directory: string, cause: string) => void;
 };
 
-type Known = Pick<Claim, "serialNumber" | "version">;
+type ExistingOrder = Pick<RefreshLease, "serialNumber" | "version">;
 
 /** As much as `readMessage` takes. */
 const answerBytesMax = 64 * 1024 * 1024;
 /** Every version, and once more when the serial number turns out to be unknown. */
 export const questionsMax = 2 * protocolVersions.length;
 
-export function makeAskNewer(needs: AskNeeds): AskRanges {
+export function makeAskNewer(dependencies: AskDependencies): AskRanges {
   return askNewer;
 
-  async function askNewer(directory: Directory, known: Known): Promise<Told> {
+  async function askNewer(directory: Directory, known: ExistingOrder): Promise<Told> {
     const { serialNumber } = known;
     for (const version of inOrder(known.version)) {
       const answer = await sendPReq(directory, version, serialNumber);
@@ -46,10 +46,10 @@ export function makeAskNewer(needs: AskNeeds): AskRanges {
       // It does not know the number that it gave: the whole list, then.
       if (error === "307" && serialNumber !== undefined) return askNewer(directory, { version });
       if (error === "102") continue;
-      needs.onRefused(directory.server.name, `PReq was answered with Erro ${error}`);
+      dependencies.onRefused(directory.server.name, `PReq was answered with Erro ${error}`);
       return error === "103" ? "too_often" : "no_answer";
     }
-    needs.onRefused(directory.server.name, "PReq is answered in no version");
+    dependencies.onRefused(directory.server.name, "PReq is answered in no version");
     return "no_answer";
   }
 
@@ -67,7 +67,7 @@ export function makeAskNewer(needs: AskNeeds): AskRanges {
       threeDSServerTransID: randomUUID(),
       ...(serialNum === undefined ? {} : { serialNum }),
     };
-    const { allowHttp, timeoutMs } = needs;
+    const { allowHttp, timeoutMs } = dependencies;
     const text = await ask(url, {
       contentType: "application/json;charset=utf-8",
       body: writeMessage(request, { allowHttp }),
@@ -76,7 +76,7 @@ export function makeAskNewer(needs: AskNeeds): AskRanges {
     if (text === undefined) return undefined;
     const answer = readMessage(text, { types: ["PRes", "Erro"], request, allowHttp });
     if (!(answer instanceof MessageFault)) return answer;
-    needs.onRefused(server.name, `the PRes is not right: ${answer.code} ${answer.detail}`);
+    dependencies.onRefused(server.name, `the PRes is not right: ${answer.code} ${answer.detail}`);
     return undefined;
   }
 }
@@ -88,20 +88,20 @@ function inOrder(known: string | undefined): readonly string[] {
   return [known, ...newestFirst.filter((version) => version !== known)];
 }
 
-export function makeAskOlder(needs: AskNeeds): AskRanges {
+export function makeAskOlder(dependencies: AskDependencies): AskRanges {
   return async ({ server, ask }) => {
     const { url102 = "", operatorId, requestorId } = server.settings;
     const merchant = { acqBin: digitsOf(operatorId), merId: requestorId.slice(0, 24) };
     const text = await ask(url102, {
       contentType: "application/xml;charset=utf-8",
       body: writeCrReq({ messageId: randomUUID(), merchant }),
-      ...{ answerBytesMax, timeoutMs: needs.timeoutMs, mayRepeat: true },
+      ...{ answerBytesMax, timeoutMs: dependencies.timeoutMs, mayRepeat: true },
     });
     if (text === undefined) return "no_answer";
     const answer = readCrRes(text);
     if (answer instanceof ThreeDsFault || answer.iReq !== undefined) {
       const cause = answer instanceof ThreeDsFault ? answer.reason : answer.iReq?.iReqCode;
-      needs.onRefused(server.name, `the CRRes is not right: ${cause}`);
+      dependencies.onRefused(server.name, `the CRRes is not right: ${cause}`);
       return "no_answer";
     }
     const put = answer.cardRanges

@@ -34,7 +34,7 @@ export type Directories = {
   stop(): Promise<void>;
 };
 
-type Needs = {
+type Dependencies = {
   readonly store: RangeStore;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -49,14 +49,14 @@ type Running = Directory & {
   readonly fault?: string;
 };
 
-export function makeDirectories(needs: Needs): Directories {
-  const { store, clock, warn } = needs;
+export function makeDirectories(dependencies: Dependencies): Directories {
+  const { store, clock, warn } = dependencies;
   const running = new Map<string, Running>();
   /** Also those that only wait for their last answers. */
   const clients = new Set<DirectoryClient>();
   const refreshing = new Set<Promise<unknown>>();
   const isEnded = () => ended;
-  const refreshRanges = makeRefreshRanges({ ...needs, onRefused: warn, isEnded });
+  const refreshRanges = makeRefreshRanges({ ...dependencies, onRefused: warn, isEnded });
   const ranges = makeLiveRanges(store);
   // The last to be asked for must be the last to be seen.
   const inTurn = makeInTurn();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "../../values/time.ts";
 import { readCertificates } from "./certificates.ts";
 import { type Asked, makeDirectoryClient } from "./directory-client.ts";
 import { type Network, startNetwork } from "./testing/network.ts";

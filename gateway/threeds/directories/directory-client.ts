@@ -28,7 +28,7 @@ export type DirectoryClient = {
   close(): void;
 };
 
-type Needs = {
+type Dependencies = {
   readonly clock: Clock;
   /** Why an answer did not come. */
   readonly onLost: (cause: string) => void;
@@ -40,7 +40,7 @@ const idleMs = 4_000;
 
 export function makeDirectoryClient(
   { cert, key, ca }: Certificates,
-  { clock, onLost }: Needs,
+  { clock, onLost }: Dependencies,
 ): DirectoryClient {
   const agent = new Agent({
     ...{ cert, key, ca, keepAlive: true },

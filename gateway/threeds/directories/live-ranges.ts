@@ -9,10 +9,10 @@ export type LiveRanges = {
   reload(): Promise<void>;
 };
 
-type Known = { readonly stamp: string; readonly count: number; readonly find: FindInList };
+type ExistingOrder = { readonly stamp: string; readonly count: number; readonly find: FindInList };
 
 export function makeLiveRanges(store: Pick<RangeStore, "stamps" | "list">): LiveRanges {
-  let known: ReadonlyMap<string, Known> = new Map();
+  let known: ReadonlyMap<string, ExistingOrder> = new Map();
   // Of two that read at once, the one that read earlier must not be the last to be seen.
   const inTurn = makeInTurn();
 
@@ -24,7 +24,7 @@ export function makeLiveRanges(store: Pick<RangeStore, "stamps" | "list">): Live
   };
 
   async function read(): Promise<void> {
-    const found = new Map<string, Known>();
+    const found = new Map<string, ExistingOrder>();
     // The stamp is read before the ranges: should they change between, they are read once more.
     for (const { directory, protocol, stamp } of await store.stamps()) {
       const key = keyOf(directory, protocol);

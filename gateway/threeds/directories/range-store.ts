@@ -13,7 +13,7 @@ export type RangeChanges = {
 };
 
 /** The right to ask one directory server now, and how it went before. */
-export type Claim = {
+export type RefreshLease = {
   readonly directory: string;
   readonly protocol: Protocol;
   readonly mark: string;
@@ -34,11 +34,11 @@ export type RangeStore = {
   /** Sorted by their first number. */
   list(directory: string, protocol: Protocol): Promise<readonly StoredRange[]>;
   /** Nothing when they are not due, or another node asks: for as long as it may take. */
-  claim(directory: string, protocol: Protocol, claimMs: number): Promise<Claim | undefined>;
+  claim(directory: string, protocol: Protocol, claimMs: number): Promise<RefreshLease | undefined>;
   /** Changes the ranges; not when somebody else has been given the right to ask meanwhile. */
-  save(claim: Claim, changes: RangeChanges, nextMs: number): Promise<boolean>;
+  save(claim: RefreshLease, changes: RangeChanges, nextMs: number): Promise<boolean>;
   /** Nothing was learnt: the next try is later. */
-  postpone(claim: Claim, nextMs: number): Promise<void>;
+  postpone(claim: RefreshLease, nextMs: number): Promise<void>;
   /** Whoever asked ends: anybody may ask at once. */
-  release(claim: Claim): Promise<void>;
+  release(claim: RefreshLease): Promise<void>;
 };

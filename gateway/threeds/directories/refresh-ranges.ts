@@ -5,7 +5,7 @@
  */
 import { hours, minutes, seconds } from "../../values/time.ts";
 import {
-  type AskNeeds,
+  type AskDependencies,
   makeAskNewer,
   makeAskOlder,
   questionsMax,
@@ -14,9 +14,9 @@ import {
 import type { Protocol } from "./card-ranges.ts";
 import { messageOf } from "./certificates.ts";
 import type { Directory } from "./directories.ts";
-import type { Claim, RangeStore } from "./range-store.ts";
+import type { RangeStore, RefreshLease } from "./range-store.ts";
 
-type Needs = AskNeeds & {
+type Dependencies = AskDependencies & {
   readonly store: RangeStore;
   readonly everyMs: number;
   /** Whether this node ends: what it then fails to learn says nothing of the directory server. */
@@ -32,18 +32,18 @@ const storingMs = minutes(1);
 /** Whether anything was learnt. Never rejects: what goes wrong is told, and tried again. */
 export type RefreshRanges = (directory: Directory) => Promise<boolean>;
 
-export function makeRefreshRanges(needs: Needs): RefreshRanges {
-  const { store, onRefused } = needs;
-  const questions = { "2": makeAskNewer(needs), "1": makeAskOlder(needs) };
+export function makeRefreshRanges(dependencies: Dependencies): RefreshRanges {
+  const { store, onRefused } = dependencies;
+  const questions = { "2": makeAskNewer(dependencies), "1": makeAskOlder(dependencies) };
   // Longer than the questions take, so that no other node asks beside this one.
-  const claimMs = questionsMax * needs.timeoutMs + storingMs;
+  const claimMs = questionsMax * dependencies.timeoutMs + storingMs;
 
   return async (directory) => {
     const { name, settings } = directory.server;
     const wanted: Protocol[] = [];
     if (settings.url !== undefined) wanted.push("2");
     if (settings.url102 !== undefined) wanted.push("1");
-    const learnt = await Promise.all(
+    const facts = await Promise.all(
       wanted.map((protocol) =>
         refresh(directory, protocol).catch((error) => {
           onRefused(name, `could not refresh its card ranges: ${messageOf(error)}`);
@@ -51,7 +51,7 @@ export function makeRefreshRanges(needs: Needs): RefreshRanges {
         }),
       ),
     );
-    return learnt.includes(true);
+    return facts.includes(true);
   };
 
   async function refresh(directory: Directory, protocol: Protocol): Promise<boolean> {
@@ -59,17 +59,17 @@ export function makeRefreshRanges(needs: Needs): RefreshRanges {
     if (claim === undefined) return false;
     try {
       const told = await questions[protocol](directory, claim);
-      if (typeof told !== "string") return await store.save(claim, told, needs.everyMs);
+      if (typeof told !== "string") return await store.save(claim, told, dependencies.everyMs);
       await store.postpone(claim, gapAfter(claim, told));
       return false;
     } catch (error) {
-      if (needs.isEnded()) await store.release(claim);
+      if (dependencies.isEnded()) await store.release(claim);
       else await store.postpone(claim, gapAfter(claim, "no_answer"));
       throw error;
     }
   }
 }
 
-function gapAfter({ failures }: Claim, told: Extract<Told, string>): number {
+function gapAfter({ failures }: RefreshLease, told: Extract<Told, string>): number {
   return told === "too_often" ? gapMaxMs : (gapsMs[failures] ?? gapMaxMs);
 }

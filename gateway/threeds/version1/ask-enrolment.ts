@@ -11,21 +11,21 @@ import {
   writePaReq,
   writeVeReq,
 } from "@tollgate/protocols/threeds102";
-import type { Doer } from "../../orders/doer.ts";
+import type { EffectHandler } from "../../orders/effect-handler.ts";
 import type { OrderEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import { formatAmount } from "../../values/money.ts";
 import { calendar, type Instant } from "../../values/time.ts";
 import type { Directory } from "../directories/directories.ts";
 import type { MerchantAtGate, PaidCard } from "../version2/areq.ts";
-import type { AuthenticateNeeds } from "../version2/authenticate.ts";
+import type { AuthenticateDependencies } from "../version2/authenticate.ts";
 import { latin } from "../version2/customer.ts";
 
 const answerBytesMax = 65_536;
 const contentType = "application/xml;charset=utf-8";
 
-type Needs = Pick<
-  AuthenticateNeeds,
+type Dependencies = Pick<
+  AuthenticateDependencies,
   "findDirectory" | "findCard" | "merchantAt" | "judge" | "clock" | "timeoutMs" | "warn"
 >;
 
@@ -36,17 +36,17 @@ type Question = {
   readonly merchant: MerchantAtGate;
 };
 
-export function makeAskEnrolment(needs: Needs): Doer {
-  return async (order, { inHand }) => {
-    const question = await prepare(order, inHand);
+export function makeAskEnrolment(dependencies: Dependencies): EffectHandler {
+  return async (order, { cardData }) => {
+    const question = await prepare(order, cardData);
     const text = question && writeQuestion(order, question);
     const answer = text && (await ask(order, question, text));
     if (question === undefined || !answer || answer.ch.enrolled !== "Y") {
-      return needs.judge.unauthenticated(order);
+      return dependencies.judge.unauthenticated(order);
     }
     return (
-      reported(order, () => payerRequestOf(order, question, answer, needs.clock.now())) ??
-      needs.judge.unauthenticated(order)
+      reported(order, () => payerRequestOf(order, question, answer, dependencies.clock.now())) ??
+      dependencies.judge.unauthenticated(order)
     );
   };
 
@@ -55,7 +55,7 @@ export function makeAskEnrolment(needs: Needs): Doer {
     try {
       return make();
     } catch (error) {
-      needs.warn(order, error instanceof Error ? error.message : String(error));
+      dependencies.warn(order, error instanceof Error ? error.message : String(error));
       return undefined;
     }
   }
@@ -66,12 +66,12 @@ export function makeAskEnrolment(needs: Needs): Doer {
     return reported(order, () => writeVeReq(asked));
   }
 
-  async function prepare(order: Order, inHand: PaidCard | undefined) {
+  async function prepare(order: Order, cardData: PaidCard | undefined) {
     const { threeds } = order.transaction;
-    const directory = threeds && needs.findDirectory(threeds.directory);
+    const directory = threeds && dependencies.findDirectory(threeds.directory);
     const url = directory?.server.settings.url102;
-    const card = inHand ?? (await needs.findCard(order));
-    const merchant = needs.merchantAt(order);
+    const card = cardData ?? (await dependencies.findCard(order));
+    const merchant = dependencies.merchantAt(order);
     if (!directory || !url || !card || !merchant) return undefined;
     return { directory, url, card, merchant };
   }
@@ -81,14 +81,14 @@ export function makeAskEnrolment(needs: Needs): Doer {
     { directory, url }: Question,
     body: string,
   ): Promise<VeRes | undefined> {
-    const { timeoutMs } = needs;
+    const { timeoutMs } = dependencies;
     const text = await directory.ask(url, {
       ...{ contentType, body, answerBytesMax, timeoutMs, mayRepeat: true },
     });
     if (text === undefined) return undefined;
     const answer = readVeRes(text);
     if (!(answer instanceof ThreeDsFault)) return answer;
-    needs.warn(order, `the VERes is not right: ${answer.reason}`);
+    dependencies.warn(order, `the VERes is not right: ${answer.reason}`);
     return undefined;
   }
 }

@@ -13,10 +13,10 @@ import type { EventOf } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
 import type { Directory } from "../directories/directories.ts";
-import type { Judge, Verdict } from "../verdict.ts";
+import type { AuthenticationOutcome, Judge } from "../verdict.ts";
 import { merchantOf } from "./ask-enrolment.ts";
 
-type Needs = {
+type Dependencies = {
   readonly findDirectory: (name: string) => Directory | undefined;
   readonly judge: Judge;
   readonly clock: Clock;
@@ -24,22 +24,22 @@ type Needs = {
 };
 
 /** What it means for the order; nothing when it is no PARes at all. */
-export type ReadPaRes = (order: Order, packed: string) => Verdict | undefined;
+export type ReadPaRes = (order: Order, packed: string) => AuthenticationOutcome | undefined;
 
-export function makeReadPaRes(needs: Needs): ReadPaRes {
+export function makeReadPaRes(dependencies: Dependencies): ReadPaRes {
   return (order, packed) => {
     const xml = unpackPa(packed);
     if (xml instanceof ThreeDsFault) return undefined;
-    const directory = needs.findDirectory(order.transaction.threeds?.directory ?? "");
+    const directory = dependencies.findDirectory(order.transaction.threeds?.directory ?? "");
     const roots = directory?.certificates.paresRoots ?? [];
-    const answer = verifyPaRes(xml, { roots, now: needs.clock.now() });
+    const answer = verifyPaRes(xml, { roots, now: dependencies.clock.now() });
     if (answer instanceof ThreeDsFault) return refuse(order, answer.reason);
     const foreign = findForeign(order, answer);
     if (foreign !== "") return refuse(order, `it is about another payment: ${foreign}`);
     const { status, eci, cavv } = answer.tx;
     const isProven = cavv !== undefined || (status !== "Y" && status !== "A");
     if (!isProven) return refuse(order, "it says yes and proves nothing");
-    return needs.judge(order, { status, eci, value: cavv });
+    return dependencies.judge(order, { status, eci, value: cavv });
   };
 
   function findForeign(order: Order, answer: PaRes): string {
@@ -59,7 +59,7 @@ export function makeReadPaRes(needs: Needs): ReadPaRes {
   }
 
   function refuse(order: Order, cause: string): EventOf<"authentication_failed"> {
-    needs.warn(order, `the PARes is refused: ${cause}`);
+    dependencies.warn(order, `the PARes is refused: ${cause}`);
     const authentication = { status: "NOT_AUTHENTICATED", eci: undefined } as const;
     const reason = { code: "pares_refused", detail: "" } as const;
     return { kind: "authentication_failed", authentication, reason };

@@ -13,7 +13,7 @@ import {
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
-import type { Doer } from "../../orders/doer.ts";
+import type { EffectHandler } from "../../orders/effect-handler.ts";
 import type { OrderEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
@@ -21,7 +21,7 @@ import type { Directory } from "../directories/directories.ts";
 import type { Judge } from "../verdict.ts";
 import { type AReqParts, type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
 
-export type AuthenticateNeeds = {
+export type AuthenticateDependencies = {
   readonly findDirectory: (name: string) => Directory | undefined;
   /** Out of the vault; nothing when it is no longer there. */
   readonly findCard: (order: Order) => Promise<PaidCard | undefined>;
@@ -39,11 +39,11 @@ export type AuthenticateNeeds = {
 const answerBytesMax = 1_048_576;
 const contentType = "application/json;charset=utf-8";
 
-export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
-  const { judge, allowHttp, timeoutMs } = needs;
+export function makeAuthenticate(dependencies: AuthenticateDependencies): EffectHandler {
+  const { judge, allowHttp, timeoutMs } = dependencies;
 
-  return async (order, { inHand }) => {
-    const question = await prepare(order, inHand).catch(reported(order));
+  return async (order, { cardData }) => {
+    const question = await prepare(order, cardData).catch(reported(order));
     if (question === undefined) return judge.unauthenticated(order);
     const { request, body } = question;
     const text = await question.ask(body);
@@ -55,19 +55,19 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
   };
 
   /** Nothing when there is no directory server, card or gate any more. */
-  async function prepare(order: Order, inHand: PaidCard | undefined) {
+  async function prepare(order: Order, cardData: PaidCard | undefined) {
     const { threeds } = order.transaction;
-    const directory = threeds && needs.findDirectory(threeds.directory);
+    const directory = threeds && dependencies.findDirectory(threeds.directory);
     const url = directory?.server.settings.url;
-    const card = inHand ?? (await needs.findCard(order));
-    const merchant = needs.merchantAt(order);
+    const card = cardData ?? (await dependencies.findCard(order));
+    const merchant = dependencies.merchantAt(order);
     if (!threeds || !directory || !url || !card || !merchant) return undefined;
     const { name, settings } = directory.server;
     const parts = {
       ...{ order, threeds, card, merchant, settings },
-      resultsUrl: needs.resultsUrl(name),
-      notificationUrl: threeds.browser?.notificationUrl ?? needs.notificationUrl(order),
-      now: needs.clock.now(),
+      resultsUrl: dependencies.resultsUrl(name),
+      notificationUrl: threeds.browser?.notificationUrl ?? dependencies.notificationUrl(order),
+      now: dependencies.clock.now(),
     };
     const ask = (body: string) =>
       directory.ask(url, { contentType, body, answerBytesMax, timeoutMs });
@@ -83,7 +83,7 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
     try {
       return { request, body: writeMessage(request, { allowHttp }) };
     } catch (error) {
-      needs.warn(order, error instanceof Error ? error.message : String(error));
+      dependencies.warn(order, error instanceof Error ? error.message : String(error));
       const plain = makeAReq(parts, { withoutCustomer: true });
       return { request: plain, body: writeMessage(plain, { allowHttp }) };
     }
@@ -92,7 +92,7 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
   /** What the merchant sent may break the protocol in a way that nobody thought of. */
   function reported(order: Order) {
     return (error: unknown) => {
-      needs.warn(order, error instanceof Error ? error.message : String(error));
+      dependencies.warn(order, error instanceof Error ? error.message : String(error));
       return undefined;
     };
   }
@@ -103,7 +103,7 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
     { request, ask }: Question,
     fault: MessageFault,
   ): Promise<void> {
-    needs.warn(order, `the ARes is not right: ${fault.code} ${fault.detail}`);
+    dependencies.warn(order, `the ARes is not right: ${fault.code} ${fault.detail}`);
     // An error is never answered by another.
     if (fault.received.messageType === "Erro") return;
     const transactionId = textOf(request, "threeDSServerTransID");
@@ -114,7 +114,7 @@ export function makeAuthenticate(needs: AuthenticateNeeds): Doer {
 
   function judged(order: Order, answer: Emv3dsMessage): OrderEvent {
     if (answer.messageType === "Erro") {
-      needs.warn(order, `the AReq was answered with Erro ${textOf(answer, "errorCode")}`);
+      dependencies.warn(order, `the AReq was answered with Erro ${textOf(answer, "errorCode")}`);
       return judge.unauthenticated(order);
     }
     const status = textOf(answer, "transStatus") ?? "U";

@@ -13,15 +13,15 @@ import {
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { OrderEvent } from "../../orders/events.ts";
-import { initialOf } from "../../orders/family.ts";
 import type { Authentication, Order } from "../../orders/order.ts";
+import { initialOf } from "../../orders/transactions.ts";
 import { Failure } from "../../values/failure.ts";
 import { isSameId, sequenceIn } from "../transaction-id.ts";
-import type { Judge, Verdict } from "../verdict.ts";
+import type { AuthenticationOutcome, Judge } from "../verdict.ts";
 
 export type TakeResult = (directory: string, text: string) => Promise<string | Failure>;
 
-type Needs = {
+type Dependencies = {
   readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
   readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
   readonly load: (order: Order) => Promise<Order>;
@@ -31,14 +31,14 @@ type Needs = {
 };
 
 /** A failure means that it could not be stored: the directory server shall try again. */
-export function makeTakeResult(needs: Needs): TakeResult {
-  const { allowHttp } = needs;
+export function makeTakeResult(dependencies: Dependencies): TakeResult {
+  const { allowHttp } = dependencies;
   return async (directory, text) => {
     const message = readMessage(text, { types: ["RReq", "Erro"], allowHttp });
     if (message instanceof MessageFault) return refuse(directory, message, { ...message.received });
     // An error is never answered by another.
     if (message.messageType === "Erro") {
-      needs.warn(directory, `Erro ${textOf(message, "errorCode")}`);
+      dependencies.warn(directory, `Erro ${textOf(message, "errorCode")}`);
       return "";
     }
     const order = await findOrder(directory, message);
@@ -55,7 +55,7 @@ export function makeTakeResult(needs: Needs): TakeResult {
   ): Promise<Order | MessageFault> {
     const transactionId = textOf(message, "threeDSServerTransID") ?? "";
     const sequence = sequenceIn(transactionId);
-    const order = sequence === undefined ? undefined : await needs.findBySequence(sequence);
+    const order = sequence === undefined ? undefined : await dependencies.findBySequence(sequence);
     const threeds = order && initialOf(order).threeds;
     const isKnown =
       threeds?.directory === directory &&
@@ -84,14 +84,14 @@ export function makeTakeResult(needs: Needs): TakeResult {
     const { stage, authentication } = initialOf(order);
     const awaited = stage === "awaiting_challenge" || stage === "awaiting_result";
     if (!awaited) return isRepeat(authentication, verdict) ? undefined : tooLate(order, message);
-    const told = await needs.report(order, event);
+    const told = await dependencies.report(order, event);
     if (!(told instanceof Failure)) return undefined;
     // Another result was faster: this one is a repeat of it, or contradicts it.
-    return told.code === "not_allowed_now" ? take(await needs.load(order), message) : told;
+    return told.code === "not_allowed_now" ? take(await dependencies.load(order), message) : told;
   }
 
-  function verdictOf(order: Order, message: Emv3dsMessage): Verdict {
-    return needs.judge(order, {
+  function verdictOf(order: Order, message: Emv3dsMessage): AuthenticationOutcome {
+    return dependencies.judge(order, {
       status: textOf(message, "transStatus") ?? "U",
       eci: textOf(message, "eci"),
       value: textOf(message, "authenticationValue"),
@@ -105,7 +105,7 @@ export function makeTakeResult(needs: Needs): TakeResult {
     message: Emv3dsMessage,
   ): Promise<Failure | MessageFault | undefined> {
     const status = textOf(message, "transStatus");
-    const noted = await needs.report(order, {
+    const noted = await dependencies.report(order, {
       kind: "noted",
       what: "challenge_result",
       detail: `transStatus ${status} in stage ${initialOf(order).stage}`,
@@ -117,7 +117,7 @@ export function makeTakeResult(needs: Needs): TakeResult {
   }
 
   function refuse(directory: string, fault: MessageFault, message: Named): string {
-    needs.warn(directory, `refused a result: ${fault.code} ${fault.detail}`);
+    dependencies.warn(directory, `refused a result: ${fault.code} ${fault.detail}`);
     const ids = Object.fromEntries(
       ["threeDSServerTransID", "dsTransID", "acsTransID"].flatMap((name) => {
         const value = message[name];
@@ -132,13 +132,16 @@ export function makeTakeResult(needs: Needs): TakeResult {
 type Named = { readonly [name: string]: unknown };
 
 /** A pass waits for the browser; everything else goes on, or ends, at once. */
-function eventOf(verdict: Verdict): OrderEvent {
+function eventOf(verdict: AuthenticationOutcome): OrderEvent {
   if (verdict.kind !== "authenticated") return verdict;
   return { kind: "challenge_passed", authentication: verdict.authentication };
 }
 
 /** What was stored has lost its empty parts on the way, so each is compared by itself. */
-function isRepeat(known: Authentication | undefined, { authentication: told }: Verdict): boolean {
+function isRepeat(
+  known: Authentication | undefined,
+  { authentication: told }: AuthenticationOutcome,
+): boolean {
   if (known === undefined || told === undefined) return false;
   return (
     known.status === told.status &&

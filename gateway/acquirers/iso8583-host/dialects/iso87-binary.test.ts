@@ -9,7 +9,7 @@ import {
   security126,
 } from "@tollgate/protocols/iso8583";
 import { asInstant } from "../../../values/time.ts";
-import type { Attempt } from "../../acquirer.ts";
+import type { AuthorizationRequest } from "../../acquirer.ts";
 import { makeMessages } from "../messages.ts";
 import { makeAttempt, makeFollowUp, settings } from "../testing/attempts.ts";
 import { startsAt } from "../testing/test-clock.ts";
@@ -78,22 +78,22 @@ const followUp = {
 
 test("a sale, a preauthorisation and a verification say what was asked", () => {
   const proof = { eci: "05", cavv };
-  const charge = messages.makeCharge(makeAttempt(proof));
+  const identifiers = messages.makeCharge(makeAttempt(proof));
   const preauth = messages.makeCharge(makeAttempt({ ...proof, kind: "preauth" }));
   const verify = { ...proof, kind: "account-verification", minor: 0n } as const;
   const verification = messages.makeCharge(makeAttempt(verify));
 
-  assert.deepEqual(describe(charge), sale);
-  assert.equal(charge.fields[2], "4000001000000018");
+  assert.deepEqual(describe(identifiers), sale);
+  assert.equal(identifiers.fields[2], "4000001000000018");
   assert.deepEqual(describe(preauth), { ...sale, mti: "0100" });
   const asked = { ...sale, mti: "0100", 4: "000000000000", 25: "51" };
   assert.deepEqual(describe(verification), asked);
 });
 
 test("digits go two to a byte, and private fields as their bytes", () => {
-  const charge = messages.makeCharge(makeAttempt({ eci: "05", cavv }));
+  const identifiers = messages.makeCharge(makeAttempt({ eci: "05", cavv }));
 
-  const hex = encode(specification, charge).toString("hex").toUpperCase();
+  const hex = encode(specification, identifiers).toString("hex").toUpperCase();
 
   const [cardAndAmount, indicator] = ["164000001000000018000000000000001015", "100000000005"];
   assert.ok(hex.startsWith("0200"));
@@ -150,7 +150,7 @@ test("a return says what was charged before it and what remains after it", () =>
 });
 
 test("126 holds what there is of CAVV and CVV, or is left out", () => {
-  const without: Attempt = { ...makeAttempt(), cvv: undefined };
+  const without: AuthorizationRequest = { ...makeAttempt(), cvv: undefined };
   const proved = makeAttempt({ eci: "05", cavv, cvv: "1234" });
   const indicated = { ...without, authentication: { eci: "07", value: undefined } };
 
@@ -179,10 +179,10 @@ test("a stored card is told with how it is used and its first payment", () => {
 test("another network's id of the first payment is left out", () => {
   const other = { initiator: "MERCHANT", scenario: "REGULAR", networkId: "MCC1234561115" } as const;
 
-  const charge = messages.makeCharge(makeAttempt({ credential: other }));
+  const identifiers = messages.makeCharge(makeAttempt({ credential: other }));
   const capture = messages.makeCapture(makeFollowUp(makeAttempt(), { ...answer, ...other }));
 
-  assert.deepEqual([charge.fields[62], capture.fields[62]], [undefined, undefined]);
+  assert.deepEqual([identifiers.fields[62], capture.fields[62]], [undefined, undefined]);
 });
 
 test("an authentication value or an indicator of another shape makes no message", () => {

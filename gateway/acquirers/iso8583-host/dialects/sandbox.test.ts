@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { describe, type IsoMessage, readSubelements } from "@tollgate/protocols/iso8583";
 import type { Initiator, Scenario } from "../../../orders/order.ts";
 import { asInstant } from "../../../values/time.ts";
-import type { Attempt } from "../../acquirer.ts";
+import type { AuthorizationRequest } from "../../acquirer.ts";
 import { makeMessages } from "../messages.ts";
 import { makeAttempt, makeFollowUp, settings } from "../testing/attempts.ts";
 import { startsAt } from "../testing/test-clock.ts";
@@ -69,14 +69,14 @@ const followUp = {
 
 test("a sale, a preauthorisation and a verification say what was asked", () => {
   const proof = { eci: "05", cavv };
-  const charge = messages.makeCharge(makeAttempt(proof));
+  const identifiers = messages.makeCharge(makeAttempt(proof));
   const preauth = messages.makeCharge(makeAttempt({ ...proof, kind: "preauth" }));
   const verify = { ...proof, kind: "account-verification", minor: 0n } as const;
   const verification = messages.makeCharge(makeAttempt(verify));
 
-  assert.deepEqual(describe(charge), sale);
-  assert.equal(charge.fields[2], "4000001000000018");
-  assert.equal(charge.fields[14], "3904");
+  assert.deepEqual(describe(identifiers), sale);
+  assert.equal(identifiers.fields[2], "4000001000000018");
+  assert.equal(identifiers.fields[14], "3904");
   assert.deepEqual(describe(preauth), { ...sale, mti: "0100" });
   const asked = { ...sale, mti: "0100", 4: "000000000000", 25: "51" };
   assert.deepEqual(describe(verification), asked);
@@ -117,7 +117,7 @@ test("a return says what was charged before it and what remains after it", () =>
 });
 
 test("the private field holds what there is of CVV, ECI and CAVV, or is left out", () => {
-  const without: Attempt = { ...makeAttempt(), cvv: undefined };
+  const without: AuthorizationRequest = { ...makeAttempt(), cvv: undefined };
   const indicated = { ...without, authentication: { eci: "07", value: undefined } };
   const proved = makeAttempt({ eci: "02", cavv, cvv: "1234" });
 

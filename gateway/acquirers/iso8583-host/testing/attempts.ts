@@ -6,7 +6,7 @@ import { asGateId } from "../../../values/ids.ts";
 import { Money } from "../../../values/money.ts";
 import { Secret } from "../../../values/secret.ts";
 import { asInstant } from "../../../values/time.ts";
-import type { Attempt, FollowUp } from "../../acquirer.ts";
+import type { AuthorizationRequest, FollowUpMessage } from "../../acquirer.ts";
 import type { GateSettings } from "../../gate.ts";
 import { startsAt } from "./test-clock.ts";
 
@@ -38,7 +38,7 @@ export type AttemptChanges = {
   readonly traceNumber?: string;
 };
 
-export function makeAttempt(changes: AttemptChanges = {}): Attempt {
+export function makeAttempt(changes: AttemptChanges = {}): AuthorizationRequest {
   const gate = {
     id: asGateId("1"),
     descriptor: "Corner Shop",
@@ -52,7 +52,7 @@ export function makeAttempt(changes: AttemptChanges = {}): Attempt {
   const isAuthenticated = eci !== undefined || cavv !== undefined;
   return {
     kind: changes.kind ?? "sale",
-    charge: { gate, attempt: 1, reference, traceNumber, transmittedAt: startsAt },
+    identifiers: { gate, attempt: 1, reference, traceNumber, transmittedAt: startsAt },
     amount: new Money(changes.minor ?? 1015n, getCurrency("EUR")),
     card: {
       number: new CardNumber(changes.card ?? "4000001000000018"),
@@ -74,13 +74,13 @@ export type FollowUpChanges = {
 
 /** A capture or a return, a minute after the charge. */
 export function makeFollowUp(
-  { kind, charge, card, amount: { currency } }: Attempt,
+  { kind, identifiers, card, amount: { currency } }: AuthorizationRequest,
   answer: Pick<Answer, "approvalCode" | "networkId">,
   changes: FollowUpChanges = {},
-): FollowUp {
+): FollowUpMessage {
   const { approvalCode, networkId } = answer;
   return {
-    original: { kind, charge, approvalCode, networkId },
+    original: { kind, identifiers, approvalCode, networkId },
     card,
     amount: new Money(changes.minor ?? 1015n, currency),
     remaining: new Money(changes.remaining ?? 0n, currency),

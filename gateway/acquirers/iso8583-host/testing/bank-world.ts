@@ -41,7 +41,7 @@ export function makeStartWorld<Started extends Bank>(startBank: StartBank<Starte
 }
 
 /** What the bank holds of a charge after all that was booked. */
-export function outstanding(bank: Bank, reference = makeAttempt().charge.reference): bigint {
+export function outstanding(bank: Bank, reference = makeAttempt().identifiers.reference): bigint {
   return bank
     .ledger(reference)
     .reduce((sum, { kind, amount }) => sum + (kind === "reversal" ? -amount : amount), 0n);

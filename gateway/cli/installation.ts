@@ -1,0 +1,202 @@
+/**
+ * What every command starts from: settings read, the database reached (the embedded one is started,
+ * or found running), its schema up to date, the keys at hand. Whatever the operator can put right
+ * comes back as one sentence.
+ */
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join, resolve } from "node:path";
+import { type Config, ConfigProblems, readConfig } from "../config/config.ts";
+import { type Database, openDatabase } from "../storage/database.ts";
+import { findEmbeddedUrl, StartProblem, startEmbedded } from "../storage/embedded.ts";
+import { migrate } from "../storage/migrate.ts";
+import { deletePendingCards } from "../storage/pending-cards.ts";
+import {
+  findLogin,
+  keepVaultApart,
+  nodeRole,
+  vaultAdvice,
+  vaultRole,
+} from "../storage/vault-role.ts";
+import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
+import { openKeys, WrongMasterKey } from "../vault/keys.ts";
+import { makeVault, type Vault } from "../vault/vault.ts";
+import { findMasterKey, forgetGivenKeys } from "./master-key.ts";
+
+export type Installation = {
+  readonly config: Config;
+  /** As whoever logs in: for commands of the operator. */
+  readonly database: Database;
+  /** For a node: its own statements cannot read the vault's tables, those of the vault can. */
+  readonly databases: { readonly node: Database; readonly vault: Database };
+  /** What to do when that is not so. */
+  readonly vaultAdvice: string | undefined;
+  readonly databaseUrl: string;
+  readonly masterKey: Uint8Array;
+  close(): Promise<void>;
+};
+
+export type InstallationOptions = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly report: (progress: string) => void;
+  /** A gateway that runs on the data folder may go on: its database is used and left running. */
+  readonly besideOthers: boolean;
+};
+
+export async function openInstallation(
+  options: InstallationOptions,
+): Promise<Installation | StartProblem> {
+  const { report } = options;
+  const read = readConfig(options.environment);
+  forgetGivenKeys(options.environment);
+  if (read instanceof ConfigProblems) return new StartProblem(read.sentences.join("\n"));
+  const config = { ...read, nodeName: read.nodeName === "" ? nodeNameFor(read) : read.nodeName };
+
+  const blocked = await makeDataFolder(config);
+  if (blocked !== undefined) return blocked;
+  const masterKey = await findMasterKey(config, options.environment);
+  if (masterKey instanceof StartProblem) return masterKey;
+
+  const server = await findServer(config, options);
+  if (server instanceof StartProblem) return server;
+  const database = openAs(undefined, server.url, config);
+  const opened = [database];
+  const close = async () => {
+    if (server.isOwn) await deletePendingCards(database.query).catch(() => undefined);
+    await Promise.allSettled(opened.map((each) => each.close()));
+    await server.stop();
+  };
+  const problem =
+    (await prepare(database, config, report)) ?? (await checkMasterKey(database, masterKey));
+  if (problem !== undefined) {
+    await close();
+    return problem;
+  }
+  const isApart = await keepVaultApart(database);
+  const node = openAs(isApart ? nodeRole : undefined, server.url, config);
+  const vault = openAs(isApart ? vaultRole : undefined, server.url, config);
+  opened.push(node, vault);
+  const advice = isApart ? undefined : vaultAdvice(await findLogin(database.query));
+  if (advice !== undefined && !options.besideOthers) report(advice);
+  return {
+    ...{ config, database, databases: { node, vault }, vaultAdvice: advice },
+    ...{ databaseUrl: server.url, masterKey, close },
+  };
+}
+
+/** Connections are made when they are needed. */
+function openAs(role: string | undefined, url: string, config: Config): Database {
+  return openDatabase(url, {
+    poolSize: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectMs,
+    onLost: () => undefined,
+    role,
+  });
+}
+
+/** Opens a house, does the work and closes it again: for commands that look or change and end. */
+export async function withInstallation(
+  work: (installation: Installation) => Promise<void>,
+): Promise<void> {
+  const report = (progress: string) => process.stderr.write(`${progress}\n`);
+  const installation = await openInstallation({
+    environment: process.env,
+    report,
+    besideOthers: true,
+  });
+  if (installation instanceof StartProblem) return complain(installation);
+  try {
+    await work(installation);
+  } finally {
+    await installation.close();
+  }
+}
+
+export function complain({ sentence }: StartProblem): void {
+  process.stderr.write(`${sentence}\n`);
+  process.exitCode = 2;
+}
+
+type Server = {
+  readonly url: string;
+  /** Started here, and stopped when the house is closed. */
+  readonly isOwn: boolean;
+  stop(): Promise<void>;
+};
+
+async function findServer(
+  config: Config,
+  { report, besideOthers }: InstallationOptions,
+): Promise<Server | StartProblem> {
+  const others = { isOwn: false, stop: async () => undefined };
+  if (config.databaseUrl !== "") return { ...others, url: config.databaseUrl };
+  const folder = join(resolve(config.dataDir), "postgres");
+  const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
+  if (running !== undefined) return { ...others, url: running };
+  const started = await startEmbedded({ folder, report });
+  if (started instanceof StartProblem) return started;
+  return { url: started.url, isOwn: true, stop: started.stop };
+}
+
+async function prepare(
+  database: Database,
+  config: Config,
+  report: (progress: string) => void,
+): Promise<StartProblem | undefined> {
+  try {
+    const newer = await migrate(database, report);
+    return newer === undefined ? undefined : new StartProblem(newer.sentence);
+  } catch (error) {
+    if (config.databaseUrl === "") throw error;
+    const { host } = new URL(config.databaseUrl);
+    const cause = error instanceof Error ? error.message || error.name : String(error);
+    return new StartProblem(
+      `The database at ${host} (GW_DATABASE_URL) cannot be used: ${cause}. ` +
+        "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.",
+    );
+  }
+}
+
+/** Also makes the keys of a new database. */
+async function checkMasterKey(
+  { query }: Database,
+  masterKey: Uint8Array,
+): Promise<StartProblem | undefined> {
+  try {
+    await openKeys(masterKey, makeKeyStore(query));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof WrongMasterKey)) throw error;
+    return new StartProblem(
+      "The key-encryption key does not open this database's keys: " +
+        "set GW_MASTER_KEY_FILE, or whichever GW_MASTER_KEY setting you use, to the one that does.",
+    );
+  }
+}
+
+async function makeDataFolder({ dataDir }: Config): Promise<StartProblem | undefined> {
+  try {
+    // The database runs as another user when we are root, and must reach its own folder in here.
+    await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
+    await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    return new StartProblem(
+      `The data folder ${resolve(dataDir)} is not writable (${cause}): ` +
+        "make it writable for this user, or set GW_DATA_DIR to another folder.",
+    );
+  }
+}
+
+/** The same after a restart, so that a node finds what it had in hand. */
+function nodeNameFor({ dataDir }: Config): string {
+  const place = createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 8);
+  return `${hostname()}-${place}`;
+}
+
+export async function openVault({ database, masterKey }: Installation): Promise<Vault> {
+  const keys = await openKeys(masterKey, makeKeyStore(database.query));
+  return makeVault(keys, makeFindSealedCard(database.query));
+}

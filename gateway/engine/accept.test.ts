@@ -1,0 +1,118 @@
+/** A client order id is charged once: what tells a repeat, a duplicate and a new attempt apart. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import type { OrderRequest } from "../orders/requests.ts";
+import { advance, draft, inStage, start } from "../orders/testing.ts";
+import { CardNumber } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
+import { asOrderId, asSerialNumber } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { type ExistingOrder, makeAccept } from "./accept.ts";
+
+const digests = { asked: Buffer.alloc(32, 1), other: Buffer.alloc(32, 2) };
+const declined: ExistingOrder = {
+  order: { ...inStage("declined"), attempt: 1 },
+  digest: digests.other,
+};
+
+test("a new attempt is the one after the latest, however often that was told", async () => {
+  const { accept, priorAttempts } = makeTried([declined, declined, declined]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(!(accepted instanceof Failure));
+  assert.deepEqual(priorAttempts, [1, 2]);
+});
+
+test("whoever loses the next attempt to another looks again, and finds a duplicate", async () => {
+  const winner: ExistingOrder = {
+    order: { ...inStage("authorizing"), attempt: 2 },
+    digest: digests.other,
+  };
+  const { accept, priorAttempts } = makeTried([declined], [declined, winner]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(accepted instanceof Failure);
+  assert.equal(accepted.code, "duplicate_order");
+  assert.deepEqual(priorAttempts, [1, 2]);
+});
+
+test("an order whose late approval is not yet taken back may still be paid", async () => {
+  const owed = { effect: "reverse", claimableAt: start } as const;
+  const owing: ExistingOrder = { order: { ...declined.order, owed }, digest: digests.other };
+  const { accept } = makeTried([owing]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(accepted instanceof Failure);
+  assert.equal(accepted.code, "duplicate_order");
+});
+
+test("the same request is told of its own order, whatever became of it", async () => {
+  const own: ExistingOrder = {
+    order: { ...inStage("declined"), attempt: 1 },
+    digest: digests.asked,
+  };
+  const { accept } = makeTried([own]);
+
+  const accepted = await accept(asked);
+
+  assert.ok(!(accepted instanceof Failure));
+  assert.equal(accepted.order, own.order);
+  assert.equal(accepted.repeated, true);
+});
+
+const asked: OrderRequest = {
+  kind: "sale",
+  merchantId: draft.merchantId,
+  endpointId: draft.endpointId,
+  clientOrderId: draft.clientOrderId,
+  serialNumber: asSerialNumber("0195933a-7c48-7000-8000-000000000001"),
+  purchase: draft.purchase,
+  card: { kind: "new", facts: draft.card },
+  cardData: {
+    number: new CardNumber("4000001000000018"),
+    expiryYear: "31",
+    expiryMonth: "12",
+    cvv: undefined,
+  },
+  requestFingerprint: new Secret("the request"),
+};
+
+/** Every attempt is taken as long as a look at what is known follows. */
+function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
+  const priorAttempts: number[] = [];
+  const started: Order[] = [];
+  let looked = 0;
+  const accept = makeAccept({
+    advance,
+    begin: async ({ step }) => {
+      priorAttempts.push(step.order.attempt);
+      return priorAttempts.length <= looks.length ? "taken" : "done";
+    },
+    findKnown: async () => {
+      looked += 1;
+      return looks[looked - 1] ?? [];
+    },
+    vault: {
+      seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
+      fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "1" }),
+      digest: () => digests.asked,
+    },
+    nextOrderId: async () => asOrderId("590000000000000001"),
+    findIssuer: () => undefined,
+    findEnrolment: () => undefined,
+    hold: async () => () => undefined,
+    runner: {
+      start: (order) => void started.push(order),
+      has: () => false,
+      count: 0,
+      idle: async () => undefined,
+    },
+    clock: { now: () => start, after: () => () => undefined },
+    inFlightMax: 10,
+  });
+  return { accept, priorAttempts };
+}

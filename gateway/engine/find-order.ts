@@ -1,0 +1,80 @@
+/** Finds an order among those of an endpoint or a group; another merchant's is never found. */
+
+import type { EntryPoint } from "../orders/merchant.ts";
+import type { Order } from "../orders/order.ts";
+import type { FoundOrder, OrderQuery } from "../orders/requests.ts";
+import { transactionsOf } from "../orders/transactions.ts";
+import { Failure } from "../values/failure.ts";
+import type { MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
+import type { ExistingOrder } from "./accept.ts";
+
+/** What a request led to: `describes` is the request that began the transaction it repeated. */
+export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
+
+type Dependencies = {
+  readonly findById: (key: {
+    merchantId: MerchantId;
+    orderId: OrderId;
+  }) => Promise<Order | undefined>;
+  readonly findKnown: (
+    merchant: MerchantId,
+    clientOrderId: string,
+  ) => Promise<readonly ExistingOrder[]>;
+  readonly findBySerial: (
+    merchant: MerchantId,
+    serial: SerialNumber,
+  ) => Promise<NamedBySerial | undefined>;
+};
+
+export type FindOrder = (
+  entryPoint: EntryPoint,
+  wanted: OrderQuery,
+) => Promise<FoundOrder | Failure>;
+
+export function makeFindOrder(dependencies: Dependencies): FindOrder {
+  return async (entryPoint, wanted) => {
+    const { bySerialNumber } = wanted;
+    if (bySerialNumber !== undefined) return findBySerial(entryPoint, wanted, bySerialNumber);
+    const order = await find(entryPoint, wanted);
+    if (order === undefined || !isWanted(order, entryPoint, wanted)) return notFound;
+    return { order, transaction: order.transaction };
+  };
+
+  async function findBySerial(
+    entryPoint: EntryPoint,
+    wanted: OrderQuery,
+    serial: SerialNumber,
+  ): Promise<FoundOrder | Failure> {
+    const merchantId = entryPoint.merchant.id;
+    const named = await dependencies.findBySerial(merchantId, serial);
+    const orderId = named?.orderId ?? wanted.orderId;
+    if (orderId === undefined || (wanted.orderId ?? orderId) !== orderId) return notFound;
+    const order = await dependencies.findById({ merchantId, orderId });
+    if (order === undefined || !isWanted(order, entryPoint, wanted)) return notFound;
+    const describes = named?.describes ?? serial;
+    const transaction = transactionsOf(order).find((each) => each.serialNumber === describes);
+    return transaction === undefined ? notFound : { order, transaction };
+  }
+
+  async function find(
+    entryPoint: EntryPoint,
+    { orderId, clientOrderId }: OrderQuery,
+  ): Promise<Order | undefined> {
+    const merchantId = entryPoint.merchant.id;
+    if (orderId !== undefined) return dependencies.findById({ merchantId, orderId });
+
+    // Without an order id: the latest one that this entry point can reach.
+    const known = await dependencies.findKnown(merchantId, clientOrderId);
+    return known.findLast(({ order }) => isReachable(order, entryPoint))?.order;
+  }
+}
+
+const notFound = new Failure("order_not_found");
+
+function isWanted(order: Order, entryPoint: EntryPoint, { clientOrderId }: OrderQuery): boolean {
+  return order.clientOrderId === clientOrderId && isReachable(order, entryPoint);
+}
+
+function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean {
+  return endpoints.some(({ id }) => id === endpointId);
+}

@@ -1,0 +1,74 @@
+/** Carrying orders: what is in hand, what waits for it, and how long the CVV is kept. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EffectHandler, EffectHandlers, RunContext } from "../orders/effect-handler.ts";
+import { externalEffects } from "../orders/effects.ts";
+import type { OrderEvent } from "../orders/events.ts";
+import type { Order } from "../orders/order.ts";
+import { draft, events, meet } from "../orders/testing.ts";
+import { CardNumber } from "../values/card-number.ts";
+import { Secret } from "../values/secret.ts";
+import { makeOrderRunner } from "./run.ts";
+
+const owing = meet(draft, events.received);
+const fresh = { startedBefore: false, cardData: undefined };
+const cardData = {
+  number: new CardNumber("4000001000000018"),
+  ...{ expiryYear: "31", expiryMonth: "12", cvv: new Secret("123") },
+};
+
+/** Every effect is done by the same doer, and every event is met at once. */
+function makeHands(doer: EffectHandler) {
+  const handlers = Object.fromEntries(
+    externalEffects.map((effect) => [effect, doer]),
+  ) as EffectHandlers;
+  return makeOrderRunner({
+    handlers,
+    apply: async (order, event) => meet(order, event),
+    onStep: () => undefined,
+    onRefused: () => undefined,
+    onTrouble: (_order, error) => assert.fail(String(error)),
+  });
+}
+
+test("an order in hand is left alone, and a version that was not seen is carried afterwards", async () => {
+  const { promise, resolve } = Promise.withResolvers<OrderEvent>();
+  const seen: Order[] = [];
+  const runner = makeHands(async (order) => {
+    seen.push(order);
+    return seen.length === 1 ? promise : events.reversed;
+  });
+
+  runner.start(owing, fresh);
+  runner.start(owing, fresh);
+  const late = { ...meet(meet(owing, events.outcome_unknown), events.approved_late), version: 99 };
+  runner.start(late, fresh);
+  resolve(events.authorized);
+  while (runner.count > 0) await runner.idle();
+
+  assert.deepEqual(seen, [owing, late]);
+});
+
+// biome-ignore format: a table
+const keeping: readonly (readonly [OrderEvent, cvv: boolean])[] = [
+  [events.rerouted,        true],
+  [events.amount_refused,  true],
+  [events.outcome_unknown, false],
+];
+
+for (const [event, isKept] of keeping) {
+  test(`after ${event.kind} the CVV is ${isKept ? "sent again" : "forgotten"}`, async () => {
+    const told: RunContext[] = [];
+    const runner = makeHands(async ({ transaction }, context) => {
+      told.push(context);
+      if (told.length === 1) return event;
+      return transaction.stage === "reversing" ? events.reversed : events.authorized;
+    });
+
+    runner.start(owing, { startedBefore: false, cardData });
+    await runner.idle();
+
+    assert.notEqual(told[0]?.cardData?.cvv, undefined);
+    assert.equal(told[1]?.cardData?.cvv !== undefined, isKept);
+  });
+}

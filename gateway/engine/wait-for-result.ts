@@ -1,0 +1,82 @@
+/**
+ * Waits for the end of a transaction, or for the cardholder's turn, within a limit. This node hears
+ * at once of every step that it takes itself; another node's are looked for now and then.
+ */
+
+import type { Order, Stage } from "../orders/order.ts";
+import type { FoundOrder } from "../orders/requests.ts";
+import { transactionsOf } from "../orders/transactions.ts";
+import { isFinal, waitsForCardholder } from "../orders/transitions.ts";
+import type { OrderId } from "../values/ids.ts";
+import { type Clock, later } from "../values/time.ts";
+
+export type ResultWaits = {
+  /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
+  wait(found: FoundOrder): Promise<FoundOrder>;
+  /** An order has taken a step here. */
+  tell(order: Order): void;
+  /** The node ends: nobody waits any longer. */
+  end(): void;
+};
+
+type Dependencies = {
+  readonly load: (order: Order) => Promise<Order>;
+  readonly clock: Clock;
+  readonly limitMs: number;
+  readonly lookEveryMs: number;
+};
+
+type Wake = (order: Order | undefined) => void;
+
+export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependencies): ResultWaits {
+  const sleeping = new Map<OrderId, Set<Wake>>();
+  let ended = false;
+
+  return {
+    async wait(found) {
+      const deadlineAt = later(clock.now(), limitMs);
+      let met = found;
+      while (!ended && !isToldOf(met.transaction.stage)) {
+        const leftMs = deadlineAt - clock.now();
+        if (leftMs <= 0) break;
+        const told = await sleep(met.order.id, Math.min(leftMs, lookEveryMs));
+        // Accepted is accepted: a look that fails changes nothing, and there will be others.
+        met = findAgain(told ?? (await load(met.order).catch(() => met.order)), met);
+      }
+      return met;
+    },
+    tell(order) {
+      for (const wake of sleeping.get(order.id) ?? []) wake(order);
+    },
+    end() {
+      ended = true;
+      for (const wakes of sleeping.values()) for (const wake of wakes) wake(undefined);
+    },
+  };
+
+  /** Until a step is told, or nothing when the time is over. */
+  async function sleep(id: OrderId, durationMs: number): Promise<Order | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Order | undefined>();
+    const wakes = sleeping.get(id) ?? new Set();
+    sleeping.set(id, wakes.add(resolve));
+    const callOff = clock.after(durationMs, () => resolve(undefined));
+    const told = await promise;
+    callOff();
+    wakes.delete(resolve);
+    if (wakes.size === 0) sleeping.delete(id);
+    return told;
+  }
+}
+
+/** A merchant who waits cannot show his cardholder the step that the order waits for. */
+function isToldOf(stage: Stage): boolean {
+  return isFinal(stage) || waitsForCardholder(stage);
+}
+
+/** Other transactions of the order may have come and gone meanwhile. */
+function findAgain(order: Order, { transaction }: FoundOrder): FoundOrder {
+  const same = transactionsOf(order).find(
+    ({ serialNumber }) => serialNumber === transaction.serialNumber,
+  );
+  return { order, transaction: same ?? transaction };
+}

@@ -1,0 +1,138 @@
+/**
+ * What an event teaches about the transaction. The stage is not decided here; the transition table
+ * does that.
+ */
+import type { Money } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+import type { EventOf, OrderEvent } from "./events.ts";
+import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
+import { referenceOf, traceNumberOf } from "./trace.ts";
+import type { Stage } from "./transitions.ts";
+
+export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partial<Transaction> {
+  const { transaction } = order;
+  switch (event.kind) {
+    case "cleared":
+    case "cleared_for_3ds":
+    case "rerouted":
+      return { identifiers: identifiersOf(order, event.gate, at) };
+    case "amount_refused":
+    case "amount_reversed":
+      return nextTry(order, event.next, at);
+    case "method_requested":
+    case "authentication_due":
+    case "enrolment_due":
+      return { threeds: event.threeds };
+    case "method_uploaded":
+    case "challenge_requested":
+    case "pareq_requested":
+      return progressOf(transaction, event);
+    case "challenge_returned":
+      return identifiersFrom(transaction, at);
+    case "challenge_passed":
+    case "authenticated":
+    case "left_unauthenticated":
+      return { authentication: event.authentication, ...identifiersFrom(transaction, at) };
+    case "authentication_failed":
+      return { authentication: event.authentication, reason: event.reason };
+    case "authentication_demanded":
+      return { ...nextTry(order, transaction.amount, at), ...demandedBy(event.reason) };
+    case "authorized":
+      return { answer: event.answer, receiptId: event.receiptId };
+    case "refused":
+    case "approved_in_part":
+      return { answer: event.answer, reason: event.reason };
+    case "captured":
+    case "returned":
+      return { answer: event.answer };
+    case "wallet_refused":
+    case "filtered_out":
+    case "gate_unavailable":
+      return { reason: event.reason };
+    case "reversed":
+      return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
+    case "reversal_unanswered":
+    case "repeat_unanswered":
+      return { tries: transaction.tries + 1 };
+    case "approved_late":
+      // The approval names a charge that exists: its reversal starts anew, without delay.
+      return { answer: event.answer, tries: 0 };
+    case "settled_as_done":
+      return { reason: undefined, receiptId: event.receiptId };
+    case "settled_as_not_done":
+      return { reason: transaction.reason ?? { code: "settled_by_operator", detail: "" } };
+    case "expired":
+      return lateOf(transaction, at);
+    default:
+      return {};
+  }
+}
+
+/** What was proved before was not enough, and must not be told beside what comes now. */
+function demandedBy(demanded: Reason): Partial<Transaction> {
+  return { demanded, authentication: undefined };
+}
+
+type ThreeDsProgress =
+  | EventOf<"method_uploaded">
+  | EventOf<"challenge_requested">
+  | EventOf<"pareq_requested">;
+
+/** What was needed for an earlier step only is left behind. */
+function progressOf({ threeds }: Transaction, event: ThreeDsProgress): Partial<Transaction> {
+  if (threeds === undefined) return {};
+  const { browser: _, ...going } = threeds;
+  switch (event.kind) {
+    case "method_uploaded":
+      return { threeds: { ...threeds, browser: event.browser } };
+    case "challenge_requested":
+      return { threeds: { ...going, challenge: event.challenge } };
+    case "pareq_requested":
+      return { threeds: { ...going, payerRequest: event.payerRequest } };
+  }
+}
+
+/** The cardholder took his time: the charge leaves now. */
+function identifiersFrom({ identifiers }: Transaction, at: Instant): Partial<Transaction> {
+  return identifiers === undefined ? {} : { identifiers: { ...identifiers, transmittedAt: at } };
+}
+
+function lateOf(transaction: Transaction, at: Instant): Partial<Transaction> {
+  if (transaction.stage === "awaiting_return") return identifiersFrom(transaction, at);
+  return { reason: lateness[transaction.stage] ?? transaction.reason };
+}
+
+const expiredInside: Reason = { code: "processing_expired", detail: "" };
+
+const lateness: { readonly [Where in Stage]?: Reason } = {
+  filtering: expiredInside,
+  authenticating: expiredInside,
+  awaiting_method: { code: "method_expired", detail: "" },
+  awaiting_challenge: { code: "challenge_expired", detail: "" },
+  awaiting_result: { code: "challenge_result_missing", detail: "" },
+  awaiting_pares: { code: "pares_expired", detail: "" },
+};
+
+/** Another amount is another charge, with a reference of its own, through the same gate. */
+function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction> {
+  const { identifiers, amount: tried, priorAttempts = [] } = order.transaction;
+  if (identifiers === undefined) return { amount };
+  return {
+    ...{ answer: undefined, reason: undefined, tries: 0, amount },
+    priorAttempts: [...priorAttempts, { identifiers, amount: tried }],
+    identifiers: identifiersOf(order, identifiers.gate, at),
+  };
+}
+
+/** Of the attempt after the present one. */
+function identifiersOf({ id, transaction }: Order, gate: GateFacts, at: Instant) {
+  const attempt = (transaction.identifiers?.attempt ?? 0) + 1;
+  const reference = referenceOf(id, attempt);
+  return {
+    gate,
+    attempt,
+    reference,
+    traceNumber: traceNumberOf(id, 0, attempt),
+    transmittedAt: at,
+  };
+}

@@ -1,0 +1,61 @@
+/** What an edge asks of the order engine, and what it is told. */
+import type { EndpointId, MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
+import type { Secret } from "../values/secret.ts";
+import type { CardData } from "./effect-handler.ts";
+import type {
+  Authentication,
+  CardFacts,
+  ChargeKind,
+  FollowUpTerms,
+  Order,
+  Purchase,
+  Transaction,
+} from "./order.ts";
+
+export type OrderRequest = {
+  readonly kind: ChargeKind;
+  readonly merchantId: MerchantId;
+  readonly endpointId: EndpointId;
+  readonly clientOrderId: string;
+  readonly serialNumber: SerialNumber;
+  readonly purchase: Purchase;
+  readonly card: RequestedCard;
+  /** Nothing when there is no card to be had. */
+  readonly cardData: CardData | undefined;
+  /** What a wallet has proved already. */
+  readonly authentication?: Authentication;
+  /** All that makes two requests the same request; only its keyed digest is kept. */
+  readonly requestFingerprint: Secret<string>;
+};
+
+/**
+ * One that comes with the request and goes into the vault, or one that is there already; or none,
+ * when a wallet's payment data was refused.
+ */
+export type RequestedCard =
+  | { readonly kind: "none" }
+  | { readonly kind: "new"; readonly facts: Omit<CardFacts, "cardId" | "hashId"> }
+  | { readonly kind: "registered"; readonly facts: CardFacts };
+
+/** A capture or a return of an order that exists. */
+export type FollowUpRequest = {
+  readonly wanted: Pick<OrderQuery, "clientOrderId" | "orderId">;
+  readonly serialNumber: SerialNumber;
+  readonly request: FollowUpTerms;
+};
+
+/** `transaction`: the one that the request has begun, or that an identical one had begun before. */
+export type Accepted = {
+  readonly order: Order;
+  readonly transaction: Transaction;
+  readonly repeated: boolean;
+};
+
+export type OrderQuery = {
+  readonly clientOrderId: string;
+  readonly orderId: OrderId | undefined;
+  readonly bySerialNumber: SerialNumber | undefined;
+};
+
+/** An order, and which of its transactions was asked about: the latest unless one was named. */
+export type FoundOrder = { readonly order: Order; readonly transaction: Transaction };

@@ -1,0 +1,157 @@
+/** What may follow an approved charge, and how much of it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../values/failure.ts";
+import type { Order } from "./order.ts";
+import { advance, answer, approved, asks, events, gate, inStage, meet, start } from "./testing.ts";
+import { findRepeated, totalsOf, transactionsOf } from "./transactions.ts";
+
+/** In minor units: held, charged, returned, cancelled, left. */
+function totals(order: Order): readonly bigint[] {
+  const { held, charged, returned, cancelled, left } = totalsOf(order);
+  return [held, charged, returned, cancelled, left].map(({ minor }) => minor);
+}
+
+function refusal(order: Order, event: ReturnType<typeof asks>): number | string {
+  const step = advance(order, event, start);
+  return step instanceof Failure ? step.number : `begins ${step.order.transaction.kind}`;
+}
+
+function returned(order: Order, minor?: bigint, comment?: string): Order {
+  const named = comment === undefined ? {} : { comment };
+  return meet(meet(order, asks("return", minor, named)), events.returned);
+}
+
+test("a sale has charged what its bank approved, and a preauthorisation only holds it", () => {
+  assert.deepEqual(totals(approved("sale")), [0n, 1042n, 0n, 0n, 1042n]);
+  assert.deepEqual(totals(approved("preauth")), [1042n, 0n, 0n, 0n, 0n]);
+  assert.deepEqual(totals(inStage("declined")), [0n, 0n, 0n, 0n, 0n]);
+});
+
+test("a partial capture charges that part and lets go of the rest", () => {
+  const captured = meet(meet(approved("preauth"), asks("capture", 700n)), events.captured);
+
+  assert.deepEqual(totals(captured), [0n, 700n, 0n, 0n, 700n]);
+  assert.equal(refusal(captured, asks("return", 701n)), 11);
+  assert.equal(refusal(captured, asks("return", 700n)), "begins refund");
+});
+
+test("a capture that was refused leaves the hold as it was", () => {
+  const refused = meet(meet(approved("preauth"), asks("capture", 700n)), events.refused);
+
+  assert.deepEqual(totals(refused), [1042n, 0n, 0n, 0n, 0n]);
+  assert.equal(refusal(refused, asks("capture", 700n)), "begins capture");
+  assert.equal(refusal(refused, asks("return")), "begins cancel");
+});
+
+test("returns add up until nothing is left", () => {
+  const once = returned(approved(), 42n);
+  const twice = returned(once, 500n);
+  assert.deepEqual(totals(twice), [0n, 1042n, 542n, 0n, 500n]);
+  assert.equal(refusal(twice, asks("return", 501n)), 11);
+
+  const all = returned(twice);
+  assert.deepEqual(totals(all), [0n, 1042n, 1042n, 0n, 0n]);
+  assert.equal(refusal(all, asks("return", 1n)), 9);
+});
+
+test("every follow-up has a trace number of its own and the reference of the charge", () => {
+  const twice = returned(returned(approved(), 42n), 500n);
+
+  const charges = transactionsOf(twice).map(({ identifiers }) => identifiers);
+  assert.equal(new Set(charges.map((identifiers) => identifiers?.traceNumber)).size, 3);
+  assert.equal(new Set(charges.map((identifiers) => identifiers?.reference)).size, 1);
+});
+
+test("a bank that approved less has charged less", () => {
+  const half = asks("return", 521n).request.amount;
+  const authorized = { ...events.authorized, answer: { ...answer, approvedAmount: half } };
+  const order = meet(inCharge(), authorized);
+
+  assert.deepEqual(totals(order), [0n, 521n, 0n, 0n, 521n]);
+  assert.equal(refusal(order, asks("return", 522n)), 11);
+});
+
+function inCharge(): Order {
+  const { transaction } = approved();
+  return { ...inStage("authorizing"), transaction: { ...transaction, stage: "authorizing" } };
+}
+
+// biome-ignore format: a table
+const refusals: readonly (readonly [what: string, order: () => Order, event: ReturnType<typeof asks>, said: number | string])[] = [
+  ["capture of a sale",                     () => approved("sale"),                 asks("capture"),                    9],
+  ["capture of a declined preauth",         () => inStage("declined", "preauth"),   asks("capture"),                    9],
+  ["capture of an open preauth",            () => inStage("authorizing", "preauth"), asks("capture"),                   9],
+  ["capture of a verification",             () => approved("account-verification"), asks("capture"),                    9],
+  ["return of a verification",              () => approved("account-verification"), asks("return"),                     9],
+  ["return of a declined sale",             () => inStage("declined"),              asks("return"),                     9],
+  ["return of a sale in doubt",             () => inStage("reversing"),             asks("return"),                     9],
+  ["capture of more than is held",          () => approved("preauth"),              asks("capture", 1043n),             11],
+  ["capture of nothing",                    () => approved("preauth"),              asks("capture", 0n),                11],
+  ["capture in another currency",           () => approved("preauth"),              asks("capture", 1n, { currency: "EUR" }), 10],
+  ["return of more than was charged",       () => approved(),                       asks("return", 1043n),              11],
+  ["return in another currency",            () => approved(),                       asks("return", 1n, { currency: "EUR" }), 10],
+  ["cancel of a part",                      () => approved("preauth"),              asks("return", 1n),                 11],
+  ["cancel of more than is held",           () => approved("preauth"),              asks("return", 1043n),              11],
+  ["cancel of the whole by its amount",     () => approved("preauth"),              asks("return", 1042n),              "begins cancel"],
+  ["capture after a capture",               () => captured(),                       asks("capture", 1n),                9],
+  ["capture after a cancel",                () => returned(approved("preauth")),    asks("capture"),                    9],
+  ["return after a cancel",                 () => returned(approved("preauth")),    asks("return", 1042n),              9],
+  ["return while another is on its way",    () => meet(approved(), asks("return", 1n)), asks("return", 2n),             9],
+  ["return while a capture is in doubt",    () => meet(meet(approved("preauth"), asks("capture")), events.outcome_unknown), asks("return"), 9],
+];
+
+for (const [what, order, event, said] of refusals) {
+  test(`${what}: ${said}`, () => assert.equal(refusal(order(), event), said));
+}
+
+function captured(): Order {
+  return meet(meet(approved("preauth"), asks("capture")), events.captured);
+}
+
+test("a gate that does no parts refuses them, the rest after a part too, and takes the whole", () => {
+  const whole = withGate({ partialReversal: false, partialCapture: false });
+  assert.equal(refusal(whole(approved()), asks("return", 1041n)), 13);
+  assert.equal(refusal(whole(approved()), asks("return", 1042n)), "begins refund");
+  assert.equal(refusal(whole(approved("preauth")), asks("capture", 1041n)), 13);
+  assert.equal(refusal(whole(approved("preauth")), asks("capture", 1042n)), "begins capture");
+  assert.equal(refusal(whole(returned(approved(), 42n)), asks("return")), 13);
+});
+
+function withGate(changes: Partial<typeof gate>): (order: Order) => Order {
+  const change = (transaction: Order["transaction"]) => {
+    const { identifiers } = transaction;
+    if (identifiers === undefined) return transaction;
+    return { ...transaction, identifiers: { ...identifiers, gate: { ...gate, ...changes } } };
+  };
+  return (order) => ({
+    ...order,
+    transaction: change(order.transaction),
+    earlier: order.earlier.map(change),
+  });
+}
+
+test("the identical request is known again while it is open and when it was approved", () => {
+  const open = meet(approved(), asks("return", 42n));
+  for (const order of [open, meet(open, events.outcome_unknown), meet(open, events.returned)]) {
+    assert.equal(findRepeated(order, asks("return", 42n).request)?.serialNumber, "s-2");
+  }
+});
+
+test("a request that came to nothing may be made again", () => {
+  const open = meet(approved(), asks("return", 42n));
+  for (const order of [meet(open, events.refused), meet(open, events.gate_unavailable)]) {
+    assert.equal(findRepeated(order, asks("return", 42n).request), undefined);
+  }
+});
+
+test("another amount, comment or operation is another request", () => {
+  const order = returned(approved(), 42n, "first");
+  const { request } = asks("return", 42n, { comment: "first" });
+
+  assert.notEqual(findRepeated(order, request), undefined);
+  assert.equal(findRepeated(order, { ...request, comment: "second" }), undefined);
+  assert.equal(findRepeated(order, { ...request, comment: undefined }), undefined);
+  assert.equal(findRepeated(order, { ...request, amount: undefined }), undefined);
+  assert.equal(findRepeated(order, { ...request, operation: "capture" }), undefined);
+});

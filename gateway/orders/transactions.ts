@@ -1,0 +1,151 @@
+/**
+ * An order as the family of its transactions: what was charged, held and given back in all, and
+ * whether one more may follow. Only approved transactions count, and one that is still on its way
+ * keeps others from beginning; so the sums hold on every path.
+ */
+import { Failure } from "../values/failure.ts";
+import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+import type { EventOf } from "./events.ts";
+import type { FollowUpKind, FollowUpTerms, Order, Transaction } from "./order.ts";
+import { traceNumberOf } from "./trace.ts";
+import { beginnings, isFinal } from "./transitions.ts";
+
+export type Totals = {
+  /** Held by a preauthorisation that is neither captured nor cancelled. */
+  readonly held: Money;
+  /** What the cardholder was charged: by the sale, or by the capture. */
+  readonly charged: Money;
+  readonly returned: Money;
+  /** Held once, and let go of. */
+  readonly cancelled: Money;
+  /** Charged, and not given back. */
+  readonly left: Money;
+};
+
+export function transactionsOf({ earlier, transaction }: Order): readonly Transaction[] {
+  return [...earlier, transaction];
+}
+
+/** The one that began the order. */
+export function initialOf({ earlier, transaction }: Order): Transaction {
+  return earlier[0] ?? transaction;
+}
+
+export function totalsOf(order: Order): Totals {
+  const initial = initialOf(order);
+  const none = new Money(0n, initial.amount.currency);
+  const approved = transactionsOf(order).filter(({ stage }) => stage === "approved");
+  const captured = approved.find(({ kind }) => kind === "capture");
+  const isCancelled = approved.some(({ kind }) => kind === "cancel");
+
+  const granted = initial.stage === "approved" ? grantedBy(initial) : none;
+  const isHeld = initial.kind === "preauth" && captured === undefined && !isCancelled;
+  const charged = initial.kind === "sale" ? granted : (captured?.amount ?? none);
+  const returned = approved
+    .filter(({ kind }) => kind === "refund")
+    .reduce((sum, { amount }) => add(sum, amount), none);
+  const held = isHeld ? granted : none;
+  const cancelled = isCancelled ? granted : none;
+  return { held, charged, returned, cancelled, left: subtract(charged, returned) };
+}
+
+/** A bank may approve less than was asked. */
+function grantedBy({ answer, amount }: Transaction): Money {
+  return answer?.approvedAmount ?? amount;
+}
+
+/** The transaction that an identical request has begun, unless that came to nothing. */
+export function findRepeated(order: Order, asked: FollowUpTerms): Transaction | undefined {
+  return transactionsOf(order).findLast(({ request, stage }) => {
+    const counts = stage === "approved" || !isFinal(stage);
+    return counts && request !== undefined && isSame(request, asked);
+  });
+}
+
+function isSame(one: FollowUpTerms, other: FollowUpTerms): boolean {
+  return (
+    one.operation === other.operation &&
+    one.comment === other.comment &&
+    isSameMoney(one.amount, other.amount)
+  );
+}
+
+/** The transaction that the merchant asks for, or why it cannot be. */
+export function followUp(
+  order: Order,
+  { serialNumber, request }: EventOf<"capture_asked"> | EventOf<"return_asked">,
+  at: Instant,
+): Transaction | Failure {
+  if (!isFinal(order.transaction.stage) || order.owed !== undefined) return stillOnItsWay;
+  const totals = totalsOf(order);
+  const rule = request.operation === "capture" ? captureRule(totals) : returnRule(totals);
+  if (rule === undefined) return new Failure("not_allowed_now", "", "nothing left to do it with");
+
+  const { identifiers } = initialOf(order);
+  const amount = request.amount ?? rule.whole;
+  const fault = faultOf(amount, rule, order);
+  if (fault !== undefined || identifiers === undefined) return fault ?? stillOnItsWay;
+  const message = 2 * (order.earlier.length + 1);
+  const traceNumber = traceNumberOf(order.id, message, identifiers.attempt);
+  const begun = newTransaction({ kind: rule.kind, serialNumber, amount });
+  return { ...begun, identifiers: { ...identifiers, traceNumber, transmittedAt: at }, request };
+}
+
+/** As it begins: nothing is sent, and nothing is known. */
+export function newTransaction({
+  kind,
+  serialNumber,
+  amount,
+}: Pick<Transaction, "kind" | "serialNumber" | "amount">): Transaction {
+  return {
+    kind,
+    serialNumber,
+    amount,
+    stage: beginnings[kind].stage,
+    identifiers: undefined,
+    answer: undefined,
+    authentication: undefined,
+    reason: undefined,
+    receiptId: undefined,
+    tries: 0,
+    finishedAt: undefined,
+  };
+}
+
+/** What the request amounts to now: how much at most, and whether a part of that may be asked. */
+type Rule = {
+  readonly kind: FollowUpKind;
+  readonly whole: Money;
+  readonly part: "partialCapture" | "partialReversal" | "never";
+  /** Some of it is gone already: even the whole rest is a part. */
+  readonly begun: boolean;
+};
+
+function captureRule({ held }: Totals): Rule | undefined {
+  if (isZero(held)) return undefined;
+  return { kind: "capture", whole: held, part: "partialCapture", begun: false };
+}
+
+function returnRule({ held, left, returned }: Totals): Rule | undefined {
+  if (!isZero(held)) return { kind: "cancel", whole: held, part: "never", begun: false };
+  if (isZero(left)) return undefined;
+  return { kind: "refund", whole: left, part: "partialReversal", begun: !isZero(returned) };
+}
+
+function faultOf(amount: Money, { whole, part, begun }: Rule, order: Order): Failure | undefined {
+  if (amount.currency.code !== whole.currency.code) return new Failure("currency_not_supported");
+  if (isZero(amount) || amount.minor > whole.minor) return new Failure("amount_out_of_range");
+  const isPart = begun || amount.minor < whole.minor;
+  if (!isPart) return undefined;
+  if (part === "never")
+    return new Failure("amount_out_of_range", "only the whole can be cancelled");
+  return initialOf(order).identifiers?.gate[part] === true
+    ? undefined
+    : new Failure("not_supported_by_gate");
+}
+
+const stillOnItsWay = new Failure(
+  "not_allowed_now",
+  "another transaction of the order is on its way",
+);

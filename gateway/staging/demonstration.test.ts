@@ -1,0 +1,119 @@
+/** What staging makes for itself: the gates to its bank, and a merchant that grows over time. */
+
+import assert from "node:assert/strict";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type Installation, openInstallation, openVault } from "../cli/installation.ts";
+import { refuseInProduction } from "../cli/production.ts";
+import { loadConfiguration } from "../storage/configuration.ts";
+import { StartProblem } from "../storage/embedded.ts";
+import { asEndpointId } from "../values/ids.ts";
+import {
+  findSandboxGates,
+  makeDemonstration,
+  putSandboxGates,
+  writeDemoFile,
+} from "./demonstration.ts";
+import { makeDemonstrationKey } from "./demonstration-key.ts";
+
+const older = { url: "http://127.0.0.1:8090", host: "127.0.0.1:8583" };
+const bank = { ...older, binaryHost: "127.0.0.1:8584" };
+
+test("the demonstration merchant of an older version gets the endpoint that it lacks", async (t) => {
+  const installation = await open(t);
+  const before = await makeDemonstration(installation, await putSandboxGates(installation, older));
+  assert.equal(before.endpoints["binary"], undefined);
+
+  const gates = await putSandboxGates(installation, bank);
+  const grown = await makeDemonstration(installation, gates);
+  const again = await makeDemonstration(installation, await putSandboxGates(installation, bank));
+
+  const { binary = "", ...others } = grown.endpoints;
+  assert.deepEqual(others, before.endpoints);
+  assert.deepEqual(again, grown);
+  assert.deepEqual(await findSandboxGates(installation), gates);
+  const { openSecret } = await openVault(installation);
+  const { endpoints, groups } = await loadConfiguration(installation.database.query, openSecret);
+  const endpoint = endpoints.get(asEndpointId(binary));
+  assert.deepEqual(
+    endpoint?.gates.map(({ id, name }) => [id, name]),
+    [[gates.binary, "sandbox-binary"]],
+  );
+  assert.equal(
+    groups[0]?.endpoints.some(({ id }) => id === binary),
+    false,
+  );
+});
+
+test("the demonstration merchant has a key for OAuth, also when an older version had none", async (t) => {
+  const installation = await open(t);
+  const set = await makeDemonstration(installation, await putSandboxGates(installation, older));
+  assert.deepEqual(await acceptedKeys(installation), []);
+
+  await makeDemonstrationKey(installation);
+  const made = await readKey(installation);
+  await makeDemonstrationKey(installation);
+  const demoFile = await writeDemoFile(installation, {
+    ...{ baseUrl: older.url, set, bank: older, wallets: undefined },
+  });
+
+  const { oauth } = JSON.parse(await readFile(demoFile, "utf8"));
+  assert.deepEqual(oauth, { consumerKey: "demo", privateKeyFile: "oauth-demo.pem" });
+  assert.match(made, /^-----BEGIN RSA PRIVATE KEY-----/);
+  assert.equal((await stat(keyFile(installation))).mode & 0o777, 0o600);
+  assert.equal(await readKey(installation), made);
+  const keys = await acceptedKeys(installation);
+  assert.equal(keys.length, 1);
+  assert.ok(keys[0]?.equals(createPublicKey(made)));
+
+  await rm(keyFile(installation));
+  await makeDemonstrationKey(installation);
+  assert.notEqual(await readKey(installation), made);
+  assert.equal((await acceptedKeys(installation)).length, 2);
+});
+
+async function acceptedKeys(installation: Installation): Promise<readonly KeyObject[]> {
+  const { openSecret } = await openVault(installation);
+  const { merchants } = await loadConfiguration(installation.database.query, openSecret);
+  return merchants.flatMap(({ oauthKeys }) => oauthKeys.map(({ publicKey }) => publicKey));
+}
+
+function keyFile({ config }: Installation): string {
+  return join(config.dataDir, "oauth-demo.pem");
+}
+
+function readKey(installation: Installation): Promise<string> {
+  return readFile(keyFile(installation), "utf8");
+}
+
+test("production refuses every gate to a sandbox bank, whatever it speaks", async (t) => {
+  const installation = await open(t);
+  await putSandboxGates(installation, bank);
+  const config = { ...installation.config, environment: "production" as const };
+
+  const refused = await refuseInProduction({ ...installation, config });
+
+  assert.match(refused?.sentence ?? "", /^The gate sandbox leads to a sandbox bank/m);
+  assert.match(refused?.sentence ?? "", /^The gate sandbox-binary leads to a sandbox bank/m);
+});
+
+async function open(t: TestContext): Promise<Installation> {
+  const dataDir = await mkdtemp(join(tmpdir(), "demonstration-test-"));
+  // The database runs as another user when the tests are run by root.
+  await chmod(dataDir, 0o711);
+  const environment = { GW_DATA_DIR: dataDir };
+  const installation = await openInstallation({
+    environment,
+    report: () => undefined,
+    besideOthers: false,
+  });
+  if (installation instanceof StartProblem) throw new Error(installation.sentence);
+  t.after(async () => {
+    await installation.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return installation;
+}

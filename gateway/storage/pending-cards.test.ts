@@ -1,0 +1,200 @@
+/**
+ * Held cards, on a real database: they come out until they are destroyed or their time is over, and
+ * never out of a backup, whoever restores it and whatever keys he has.
+ */
+import assert from "node:assert/strict";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
+import { type Installation, openInstallation } from "../cli/installation.ts";
+import { CardNumber } from "../values/card-number.ts";
+import { asCardId, asMerchantId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { asInstant, later } from "../values/time.ts";
+import { openKeys } from "../vault/keys.ts";
+import { makePendingCards, type PendingCards } from "../vault/pending-cards.ts";
+import { makeVault } from "../vault/vault.ts";
+import { StartProblem } from "./embedded.ts";
+import { makePendingCardStore } from "./pending-cards.ts";
+import { makeFindSealedCard, makeKeyStore } from "./vault-tables.ts";
+
+const number = new CardNumber("4000001000000018");
+const card = { number, expiryYear: "31", expiryMonth: "12", cvv: new Secret("739") };
+const [merchant, order] = [asMerchantId("101"), asCardId("7")];
+const context = `order/${merchant}/${order}`;
+const now = asInstant(1_800_000_000_000);
+const tomorrow = later(now, 86_400_000);
+const folders: string[] = [];
+
+// When all databases in them are stopped.
+after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+test("a held card comes out until it is destroyed, row and key", async (t) => {
+  const { held, installation } = await open(t, await makeFolder());
+  await held.hold(context, card, later(now, 1000));
+  await held.hold("order/101/8", { ...card, cvv: undefined }, later(now, 5000));
+
+  const taken = await held.take(context, now);
+  const bare = await held.take("order/101/8", now);
+  await held.destroy(context);
+
+  assert.equal(taken?.number.reveal(), "4000001000000018");
+  assert.equal(taken?.cvv?.reveal(), "739");
+  assert.equal(bare?.cvv, undefined);
+  assert.equal(await held.take(context, now), undefined);
+  assert.deepEqual(await countPending(installation), { keys: 1, secrets: 1 });
+});
+
+test("a held card does not outlive its deadline", async (t) => {
+  const { held, installation } = await open(t, await makeFolder());
+  await held.hold(context, card, later(now, 1000));
+  await held.hold("order/101/8", card, later(now, 5000));
+
+  assert.equal(await held.take(context, later(now, 1000)), undefined);
+  assert.equal(await held.destroyExpired(later(now, 1000)), 1);
+  assert.deepEqual(await countPending(installation), { keys: 1, secrets: 1 });
+  assert.notEqual(await held.take("order/101/8", later(now, 1000)), undefined);
+});
+
+test("a held card without its key, or at another's place, does not open", async (t) => {
+  const { held, installation } = await open(t, await makeFolder());
+  await held.hold(context, card, tomorrow);
+  await held.hold("order/101/8", card, tomorrow);
+  const { query } = installation.database;
+
+  await query("update vault.held_secrets set context = 'order/101/9' where context = $1", [
+    context,
+  ]);
+  await query("update vault.held_keys set context = 'order/101/9' where context = $1", [context]);
+  await query("delete from vault.held_keys where context = 'order/101/8'");
+
+  await assert.rejects(held.take("order/101/9", now));
+  assert.equal(await held.take("order/101/8", now), undefined);
+});
+
+test("yesterday's backup of the running database does not open what was held", async (t) => {
+  const folder = await makeFolder();
+  const { held, installation, keep, reveal } = await open(t, folder);
+  await keep();
+  await held.hold(context, card, tomorrow);
+  const traces = await tracesOf(installation);
+  await installation.database.query("checkpoint");
+
+  const backup = await backUpRunning(folder, installation);
+  assert.notEqual(await held.take(context, now), undefined, "it was held at the time");
+  const restored = await open(t, backup);
+
+  assert.equal((await restored.reveal())?.number.reveal(), (await reveal())?.number.reveal());
+  assert.equal(await restored.held.take(context, now), undefined);
+  assert.deepEqual(await countPending(restored.installation), { keys: 0, secrets: 0 });
+  assert.deepEqual(await findTraces(backup, traces), []);
+});
+
+test("a copy of the stopped data folder does not open what was held", async (t) => {
+  const folder = await makeFolder();
+  const { held, installation, keep } = await open(t, folder);
+  await keep();
+  await held.hold(context, card, tomorrow);
+  const traces = await tracesOf(installation);
+
+  await installation.close();
+  const backup = await makeFolder();
+  await cp(folder, backup, { recursive: true });
+  const inFiles = await findTraces(backup, traces);
+  const restored = await open(t, backup);
+
+  assert.equal((await restored.reveal())?.number.reveal(), number.reveal());
+  assert.equal(await restored.held.take(context, now), undefined);
+  assert.deepEqual(inFiles, []);
+});
+
+type Opened = {
+  readonly installation: Installation;
+  readonly held: PendingCards;
+  /** An ordinary card, by which one sees that a backup was really restored. */
+  keep(): Promise<void>;
+  reveal(): Promise<{ readonly number: CardNumber } | undefined>;
+};
+
+/** As the gateway does it: with the key-encryption key that lies in the data folder. */
+async function open(t: TestContext, dataDir: string): Promise<Opened> {
+  const environment = { GW_DATA_DIR: dataDir };
+  const installation = await openInstallation({
+    environment,
+    report: () => undefined,
+    besideOthers: false,
+  });
+  if (installation instanceof StartProblem) throw new Error(installation.sentence);
+  t.after(() => installation.close());
+  const { query } = installation.database;
+  const keys = await openKeys(installation.masterKey, makeKeyStore(query));
+  const vault = makeVault(keys, makeFindSealedCard(query));
+  return {
+    installation,
+    held: makePendingCards(keys, makePendingCardStore(query, { batchMax: 16, inFlightMax: 1 })),
+    async keep() {
+      const fingerprint = vault.fingerprint(merchant, number);
+      const { keyId, sealed } = vault.seal(merchant, order, { ...card, fingerprint });
+      await query(
+        `insert into vault.cards (merchant_id, id, key_id, sealed, fingerprint)
+         values ($1, $2, $3, $4, $5)`,
+        [merchant, order, keyId, sealed, fingerprint.bytes],
+      );
+    },
+    reveal: () => vault.reveal(merchant, order),
+  };
+}
+
+/** PostgreSQL's own way to copy the files of a database that goes on. */
+async function backUpRunning(folder: string, { database }: Installation) {
+  const backup = await makeFolder();
+  const client = await database.connect();
+  await client.query("select pg_backup_start('test', true)");
+  for (const each of ["postgres", "postgres.password", "keys"]) {
+    await cp(join(folder, each), join(backup, each), { recursive: true });
+  }
+  const { rows } = await client.query("select labelfile from pg_backup_stop(false)");
+  await client.end();
+  const wal = join("postgres", "pg_wal");
+  await rm(join(backup, wal), { recursive: true });
+  await cp(join(folder, wal), join(backup, wal), { recursive: true });
+  await writeFile(join(backup, "postgres", "backup_label"), rows[0].labelfile);
+  await rm(join(backup, "postgres", "postmaster.pid"), { force: true });
+  return backup;
+}
+
+async function countPending({ database }: Installation) {
+  const [row] = await database.query<{ keys: number; secrets: number }>(
+    `select (select count(*)::int from vault.held_keys) as keys,
+       (select count(*)::int from vault.held_secrets) as secrets`,
+  );
+  return row;
+}
+
+/** The very bytes that would be needed, as they would lie in a file. */
+async function tracesOf({ database }: Installation): Promise<readonly Buffer[]> {
+  const rows = await database.query<{ sealed: Buffer }>(
+    "select sealed from vault.held_keys union all select sealed from vault.held_secrets",
+  );
+  return rows.map(({ sealed }) => sealed);
+}
+
+async function findTraces(folder: string, traces: readonly Buffer[]): Promise<readonly string[]> {
+  assert.equal(traces.length, 2);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found: string[] = [];
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const bytes = await readFile(join(entry.parentPath, entry.name));
+    if (traces.some((trace) => bytes.includes(trace))) found.push(entry.name);
+  }
+  return found;
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-held-"));
+  await chmod(folder, 0o711);
+  await mkdir(join(folder, "keys"));
+  folders.push(folder);
+  return folder;
+}

@@ -1,0 +1,32 @@
+/** What keeps a node from being ready. Part of what `main.ts` wires. */
+import type { Gates } from "../acquirers/gates.ts";
+import type { CheckReadiness } from "../http/health.ts";
+import { findUnreadyGates } from "../orders/route.ts";
+import type { Database } from "../storage/database.ts";
+import { loadDirectories } from "../storage/directories.ts";
+import type { LiveConfiguration } from "../storage/live-configuration.ts";
+import { findFileFaults } from "../threeds/directories/certificates.ts";
+import { isReadyOf } from "./effect-handlers.ts";
+
+export function makeCheckReadiness(
+  { query }: Database,
+  configuration: LiveConfiguration,
+  gates: Gates,
+): CheckReadiness {
+  return async () => {
+    const missing: Record<string, string> = {};
+    const directories = await loadDirectories(query).catch((error) => {
+      missing["database"] = error.message;
+      return [];
+    });
+    for (const [name, cause] of await findFileFaults(directories)) {
+      missing[`directory ${name}`] = cause;
+    }
+    const endpoints = configuration.current().endpoints.values();
+    const isReady = isReadyOf({ findAcquirer: gates.find });
+    for (const gate of findUnreadyGates(endpoints, isReady)) {
+      missing[`gate ${gate}`] = "not signed on";
+    }
+    return missing;
+  };
+}
