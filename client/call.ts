@@ -1,7 +1,8 @@
-/** What a call to the gateway is made of: fields in, fields out, and the operation's facts. */
+/** What a call to the gateway is made of, how it can fail, and the clock that the client uses. */
+import { setTimeout as sleep } from "node:timers/promises";
 
-export type ReplyFields = { readonly [name: string]: string | undefined };
-export type RequestFields = { readonly [name: string]: string | undefined };
+/** The fields of a request, a reply or a callback, by their names in the interface. */
+export type Fields = { readonly [name: string]: string | undefined };
 export type CallOptions = { readonly signal?: AbortSignal };
 
 /** `{id}` is the number in the path; the merchant control key is always the last, and not here. */
@@ -20,15 +21,121 @@ export type OperationFacts = {
   readonly versions: readonly Version[];
   readonly control: readonly ControlTerm[];
   readonly takesLogin: boolean;
-  /** An identical request is answered as the first one was. */
+  /** The gateway answers an identical request as it answered the first one. */
   readonly repeatable: boolean;
-  /** The gateway answers when there is a result, or when its time for waiting is over. */
+  /** The gateway answers when there is a result, or when its wait times out. */
   readonly waits: boolean;
 };
 
-export type Deliver = <Reply extends ReplyFields>(
+export type Deliver = <Reply extends Fields>(
   operation: OperationFacts,
-  isReply: (fields: ReplyFields) => fields is Reply,
-  request: RequestFields,
+  isReply: (fields: Fields) => fields is Reply,
+  request: Fields,
   options: CallOptions | undefined,
 ) => Promise<Reply>;
+
+export type FinalStatus = "approved" | "declined" | "error" | "filtered";
+const finalStatuses: readonly string[] = ["approved", "declined", "error", "filtered"];
+
+export function isFinalStatus(status: string): status is FinalStatus {
+  return finalStatuses.includes(status);
+}
+
+/** Injected, so that tests never wait. */
+export type Timing = {
+  /** Milliseconds; only differences mean anything. */
+  now(): number;
+  /** Rejects with the signal's reason when it is aborted. */
+  pause(durationMs: number, signal: AbortSignal | undefined): Promise<void>;
+  /** From 0 up to, but not including, 1. */
+  random(): number;
+};
+
+export const realTiming: Timing = {
+  now: () => performance.now(),
+  random: () => Math.random(),
+  async pause(durationMs, signal) {
+    await sleep(durationMs, undefined, { signal }).catch((error) => {
+      throw signal?.reason ?? error;
+    });
+  },
+};
+
+type Refusal = {
+  readonly type: "validation-error" | "error";
+  readonly code: number;
+  readonly message: string;
+  readonly serialNumber: string | undefined;
+  readonly httpStatus: number;
+};
+
+// No error holds the request, the reply or the network's own error, so that no log shows a card.
+
+/** The gateway read the request and refused it. `word` is the fixed part of its message. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly type: Refusal["type"];
+  readonly code: number;
+  readonly word: string;
+  readonly serialNumber: string | undefined;
+  readonly httpStatus: number;
+
+  constructor({ type, code, message, serialNumber, httpStatus }: Refusal) {
+    // The gateway never repeats a value; a proxy might, so long numbers are hidden.
+    super(`${message.replace(/\d(?:[ -]?\d){7,}/g, "****")} (${code})`);
+    this.type = type;
+    this.code = code;
+    this.word = /^[A-Z0-9_]+/.exec(message)?.[0] ?? "";
+    this.serialNumber = serialNumber;
+    this.httpStatus = httpStatus;
+  }
+}
+
+/**
+ * The gateway rejects the OAuth signature, and does not say why. Check the consumer key, the key
+ * that the operator has, the configured address (it is signed, and must be the gateway's public
+ * one) and this machine's clock. The request had no effect.
+ */
+export class AccessDenied extends Error {
+  override readonly name = "AccessDenied";
+  readonly httpStatus = 403;
+
+  constructor() {
+    super("the gateway denies access: consumer key, private key, address or clock is wrong");
+  }
+}
+
+export type Unanswered = { readonly reason: string; readonly httpStatus: number | undefined };
+
+/**
+ * No readable answer. The outcome of the request is unknown: send the identical request again, or
+ * ask for the status by the merchant's own order id.
+ */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
+  readonly reason: string;
+  readonly tries: number;
+  readonly httpStatus: number | undefined;
+
+  constructor({ reason, httpStatus }: Unanswered, tries: number) {
+    super(`the gateway cannot be reached: ${reason} (${tries} ${tries === 1 ? "try" : "tries"})`);
+    this.reason = reason;
+    this.tries = tries;
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** The wait timed out and the order is still in flight. It may yet be approved. */
+export class StillProcessing extends Error {
+  override readonly name = "StillProcessing";
+  readonly orderId: string | undefined;
+  readonly clientOrderId: string;
+  readonly stage: string;
+
+  constructor(order: { orderId: string | undefined; clientOrderId: string; stage: string }) {
+    super(`the order is still in stage ${order.stage}`);
+    this.orderId = order.orderId;
+    this.clientOrderId = order.clientOrderId;
+    this.stage = order.stage;
+  }
+}

@@ -1,11 +1,17 @@
 /**
- * The client of the merchant interface. It signs, sends, repeats what may be repeated, and reads
- * replies; names and values are those of the wire. With a control key it speaks v2, with an OAuth
- * key v4. The key stays in a closure, so that no log of the client shows it.
+ * The client of the merchant interface. It signs, sends, repeats what is safe to repeat, and reads
+ * replies; names and values are those of the interface. With a control key it uses v2, with an
+ * OAuth key v4. The key stays in a closure, so that no log of the client shows it.
  */
 import { writeForm } from "@tollgate/protocols/form";
-import type { Deliver, OperationFacts, RequestFields, Version } from "./call.ts";
-import { makeAuthorizer, type OAuthCredentials } from "./oauth.ts";
+import {
+  type Deliver,
+  type Fields,
+  type OperationFacts,
+  realTiming,
+  type Timing,
+  type Version,
+} from "./call.ts";
 import {
   type Calls,
   makeCalls,
@@ -16,29 +22,30 @@ import {
   syncWaitMs,
 } from "./operations.generated.ts";
 import { makeWaitForResult, type WaitForResult } from "./poll.ts";
-import { type Fetch, makeSend } from "./send.ts";
-import { sign } from "./sign.ts";
-import { realTiming, type Timing } from "./timing.ts";
+import { type Fetch, send } from "./send.ts";
+import { makeAuthorizer, type OAuthCredentials, sign } from "./sign.ts";
 
 export type { CallOptions, Version } from "./call.ts";
-export { AccessDenied, Refused, StillProcessing, Unreachable } from "./errors.ts";
+export { AccessDenied, Refused, StillProcessing, Unreachable } from "./call.ts";
 export type * from "./operations.generated.ts";
 export { errorCodes } from "./operations.generated.ts";
 export { isFinal, needsCardholder, type WaitOptions } from "./poll.ts";
 export {
-  type CallbackRequest,
-  type CallbackResult,
-  type ControlledResult,
   makeReceiver,
   type Progress,
   type Receiver,
   type ReceiverAnswer,
   type ReceiverOptions,
   type Seen,
-  type StatusSource,
   type Verified,
 } from "./receiver.ts";
 export { toMinorUnits } from "./sign.ts";
+export type {
+  CallbackRequest,
+  CallbackResult,
+  ControlledResult,
+  StatusSource,
+} from "./verify-callback.ts";
 export type { Fetch, OAuthCredentials, Timing };
 
 export type ClientOptions = ControlOptions | OAuthOptions;
@@ -52,9 +59,9 @@ export type ControlOptions = SharedOptions & {
 export type OAuthOptions = SharedOptions & { readonly oauth: OAuthCredentials };
 
 type SharedOptions = {
-  /** As the gateway knows its own public address: OAuth signs it. */
+  /** The gateway's public address: OAuth signs it. */
   readonly baseUrl: string;
-  /** The operator's word in paths and in field names, when it is not `gw`. */
+  /** The operator's words in paths and in field names, when they are not `gw`. */
   readonly pathWord?: string;
   readonly fieldWord?: string;
   readonly fetch?: Fetch;
@@ -62,15 +69,15 @@ type SharedOptions = {
   readonly timeoutMs?: number;
   /** For each try of a synchronous call; it must be longer than the gateway waits. */
   readonly syncTimeoutMs?: number;
-  /** How often a request is sent at most, when it may be sent again. */
+  /** How often a request is sent at most, when it is safe to repeat. */
   readonly tries?: number;
   readonly timing?: Timing;
 };
 
-/** The operations at one endpoint or group, as far as the version has them. */
+/** The operations of a version at one endpoint or group. */
 export type EntryPoint<In extends Version = "v2"> = Pick<Calls, NamesIn<In, OwnFacts>> & {
   readonly id: string;
-  /** The same requests, answered with the status when there is a result or the wait is over. */
+  /** The same requests, answered with the status when there is a result or the wait times out. */
   readonly sync: Pick<SyncCalls, NamesIn<In, SyncFacts>>;
   readonly waitForResult: WaitForResult;
 };
@@ -93,12 +100,8 @@ export function makeClient(options: ControlOptions): Client;
 export function makeClient(options: ClientOptions) {
   const { pathWord = "gw", timing = realTiming } = options;
   const { timeoutMs = 30_000, syncTimeoutMs = syncWaitMs + 10_000 } = options;
-  const send = makeSend({
-    fetch: options.fetch ?? fetch,
-    timing,
-    fieldWord: options.fieldWord ?? "gw",
-    tries: options.tries ?? 3,
-  });
+  const { fetch = globalThis.fetch, fieldWord = "gw", tries = 3 } = options;
+  const transport = { fetch, timing, fieldWord, tries };
   const version = options.oauth === undefined ? "v2" : "v4";
   const authorizer = options.oauth === undefined ? undefined : makeAuthorizer(options.oauth);
   const api = `${options.baseUrl.replace(/\/+$/, "")}/${pathWord}/api`;
@@ -112,7 +115,7 @@ export function makeClient(options: ClientOptions) {
       if (!operation.versions.includes(version)) throw new TypeError(`${version} has no such call`);
       const url = api + pathOf(operation).replace("{id}", place);
       const pairs = pairsOf(operation, id, request);
-      return send({
+      const message = {
         url,
         body: writeForm(pairs),
         authorize: authorizer?.(url, pairs),
@@ -120,7 +123,8 @@ export function makeClient(options: ClientOptions) {
         timeoutMs: operation.waits ? syncTimeoutMs : timeoutMs,
         isReply,
         signal: callOptions?.signal,
-      });
+      };
+      return send(message, transport);
     };
     const calls = makeCalls(deliver);
     const waitForResult = makeWaitForResult(calls.status, timing);
@@ -128,14 +132,14 @@ export function makeClient(options: ClientOptions) {
   }
 
   function pathOf({ path }: OperationFacts): string {
-    // The uploads of 3-D Secure have a version of their own in their path.
+    // The uploads of 3-D Secure have another version in their path.
     return version === "v4" ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path;
   }
 
-  /** Trimmed as the gateway trims; what is absent or empty is not sent. */
-  function pairsOf(operation: OperationFacts, id: string, request: RequestFields) {
+  /** Trimmed as the gateway trims; absent and empty values are not sent. */
+  function pairsOf(operation: OperationFacts, id: string, request: Fields) {
     const pairs = Object.entries(request).flatMap(([name, value = ""]) => {
-      // Whoever calls from JavaScript has no compiler to say so.
+      // Callers in JavaScript have no compiler to check it.
       if (typeof value !== "string") throw new TypeError(`${name} must be text`);
       const trimmed = value.trim();
       return trimmed === "" ? [] : [[name, trimmed] as const];

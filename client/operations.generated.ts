@@ -3,7 +3,7 @@
  * catalogue. Do not edit: change those, and run it again.
  */
 
-import type { CallOptions, Deliver, OperationFacts, ReplyFields } from "./call.ts";
+import type { CallOptions, Deliver, Fields, OperationFacts } from "./call.ts";
 
 /** Charges a card. The order is acknowledged at once and its result read by status. */
 export type SaleRequest = {
@@ -348,7 +348,7 @@ export type Acknowledgement = {
   readonly "end-point-id"?: string | undefined;
 };
 
-export function isAcknowledgement(fields: ReplyFields): fields is Acknowledgement {
+export function isAcknowledgement(fields: Fields): fields is Acknowledgement {
   const mandatory = ["type", "serial-number", "merchant-order-id", "gw-order-id"];
   if (fields["type"] !== "async-response") return false;
   return mandatory.every((name) => fields[name] !== undefined);
@@ -363,7 +363,7 @@ export type CreateCardRefReply = {
   readonly "end-point-id"?: string | undefined;
 };
 
-export function isCreateCardRefReply(fields: ReplyFields): fields is CreateCardRefReply {
+export function isCreateCardRefReply(fields: Fields): fields is CreateCardRefReply {
   const mandatory = ["type", "serial-number"];
   if (fields["type"] !== "create-card-ref-response") return false;
   return mandatory.every((name) => fields[name] !== undefined);
@@ -380,7 +380,7 @@ export type CreateCardRefV4Reply = {
   readonly "end-point-id"?: string | undefined;
 };
 
-export function isCreateCardRefV4Reply(fields: ReplyFields): fields is CreateCardRefV4Reply {
+export function isCreateCardRefV4Reply(fields: Fields): fields is CreateCardRefV4Reply {
   const mandatory = ["type", "serial-number"];
   if (fields["type"] !== "create-card-ref-response") return false;
   return mandatory.every((name) => fields[name] !== undefined);
@@ -396,7 +396,7 @@ export type GetCardInfoReply = {
   readonly "last-four-digits"?: string | undefined;
 };
 
-export function isGetCardInfoReply(fields: ReplyFields): fields is GetCardInfoReply {
+export function isGetCardInfoReply(fields: Fields): fields is GetCardInfoReply {
   const mandatory = ["type", "serial-number"];
   if (fields["type"] !== "get-card-info-response") return false;
   return mandatory.every((name) => fields[name] !== undefined);
@@ -547,7 +547,7 @@ export type StatusReply = {
   readonly "tds-pareq-form-md"?: string | undefined;
 };
 
-export function isStatusReply(fields: ReplyFields): fields is StatusReply {
+export function isStatusReply(fields: Fields): fields is StatusReply {
   const mandatory = ["type", "serial-number", "merchant-order-id", "gw-order-id", "status"];
   const statuses = ["processing", "approved", "declined", "error", "filtered"];
   if (!statuses.includes(fields["status"] ?? "")) return false;

@@ -1,17 +1,16 @@
 /**
  * Asks for the status of a transaction until it is final or the cardholder has a 3-D Secure step to
- * do. The gaps between questions grow: most end in a moment, the others take their time. With a
- * receiver of callbacks a question follows what it hears; the gaps then only catch what got lost.
+ * do. The gaps between questions grow. With a receiver of callbacks, the arrival of a callback
+ * triggers the question, and the gaps only cover lost callbacks.
  */
-import { StillProcessing } from "./errors.ts";
+import { isFinalStatus, StillProcessing, type Timing } from "./call.ts";
 import type { StatusReply, StatusRequest } from "./operations.generated.ts";
-import type { WaitFor } from "./receiver-memory.ts";
-import type { Timing } from "./timing.ts";
+import type { WaitFor } from "./receiver.ts";
 
 /**
- * An acknowledgement or a status as it came, or a question of one's own. An acknowledgement is
- * waited for by its serial number, so that a capture or a return is not mistaken for another one;
- * a question without a `by-request-sn` is about the order's latest transaction.
+ * An acknowledgement or a status as it came, or a status request. An acknowledgement is waited for
+ * by its serial number, so that a capture or a return is not mistaken for another one; a request
+ * without `by-request-sn` is about the order's latest transaction.
  */
 export type Awaited = StatusRequest | Acknowledged | Described;
 
@@ -29,7 +28,7 @@ export type WaitOptions = {
   /** The first gap; each following one is half as long again, up to ten times the first. */
   readonly everyMs?: number;
   readonly signal?: AbortSignal;
-  /** Who hears the callbacks; its word makes us ask at once. */
+  /** The receiver of this order's callbacks. */
   readonly receiver?: { readonly waitFor: WaitFor };
 };
 
@@ -38,7 +37,6 @@ type Ask = (request: StatusRequest, options: Pick<WaitOptions, "signal">) => Pro
 
 const growth = 1.5;
 const growthMax = 10;
-const finals: ReadonlySet<string> = new Set(["approved", "declined", "error", "filtered"]);
 
 export function makeWaitForResult(ask: Ask, timing: Timing): WaitForResult {
   return async (awaited, { timeoutMs = 120_000, everyMs = 500, signal, receiver } = {}) => {
@@ -63,32 +61,32 @@ export function makeWaitForResult(ask: Ask, timing: Timing): WaitForResult {
   };
 }
 
-/** A pause that ends early, once, when the result is heard. */
+/** A pause that ends early, once, when the callback arrives. */
 function makeRest(timing: Timing, question: StatusRequest, receiver: WaitOptions["receiver"]) {
   const { orderid, "by-request-sn": serialNumber } = question;
-  let isHeard = receiver === undefined || orderid === undefined;
+  let hasArrived = false;
   return async (durationMs: number, signal: AbortSignal | undefined): Promise<void> => {
-    if (isHeard || receiver === undefined || orderid === undefined) {
+    if (hasArrived || receiver === undefined || orderid === undefined) {
       return timing.pause(durationMs, signal);
     }
     const over = new AbortController();
     const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-    const heard = receiver.waitFor(orderid, { serialNumber, signal: ends }).then(() => {
-      isHeard = true;
+    const arrival = receiver.waitFor(orderid, { serialNumber, signal: ends }).then(() => {
+      hasArrived = true;
     });
-    const resting = timing.pause(durationMs, ends);
+    const pause = timing.pause(durationMs, ends);
     try {
-      await Promise.race([heard, resting]);
+      await Promise.race([arrival, pause]);
     } finally {
-      // Whichever is left is called off, and nobody listens to it any more.
-      void Promise.allSettled([heard, resting]);
+      // The other one is aborted, and its rejection is ignored.
+      void Promise.allSettled([arrival, pause]);
       over.abort();
     }
   };
 }
 
 export function isFinal({ status }: StatusReply): boolean {
-  return finals.has(status);
+  return isFinalStatus(status);
 }
 
 /** A 3-D Secure step waits for the cardholder's browser. */
@@ -96,16 +94,14 @@ export function needsCardholder(status: StatusReply): boolean {
   return status["tds-status"] !== undefined || status.html !== undefined;
 }
 
+/** The serial number of a status is that of the question, which began no transaction. */
 function questionOf(awaited: Awaited): StatusRequest {
   if ("client_orderid" in awaited) return awaited;
+  const serialNumber =
+    awaited.type === "status-response" ? awaited["by-request-sn"] : awaited["serial-number"];
   return {
     client_orderid: awaited["merchant-order-id"],
     orderid: awaited["gw-order-id"],
-    "by-request-sn": serialNumberOf(awaited),
+    "by-request-sn": serialNumber,
   };
-}
-
-/** The serial number of a status is that of the question, which began nothing. */
-function serialNumberOf(awaited: Acknowledged | Described): string | undefined {
-  return awaited.type === "status-response" ? awaited["by-request-sn"] : awaited["serial-number"];
 }

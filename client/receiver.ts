@@ -1,50 +1,47 @@
 /**
- * The other end of callbacks: says whether one comes from the gateway, reads it, and tells repeats.
- * What is believed depends on what proves it. The signature of a form proves every field. `control`
- * proves three, and not even where one ends and the next begins: the rest is asked of the gateway,
- * or handed out as what somebody claims.
+ * The receiving end of callbacks: verifies that one comes from the gateway, reads it, and
+ * recognises repeats. A field that is not proven is never part of a result: it is confirmed with
+ * the gateway, or handed out as a claim.
  */
-import { makeHasControl, makeIsSigned } from "./callback-proof.ts";
+import type { Fields } from "./call.ts";
 import {
   type CallbackRequest,
   type CallbackResult,
   type ControlledResult,
+  confirmCallback,
   isCovered,
   isResult,
+  makeHasControl,
+  makeIsSigned,
   NoResult,
   readFields,
+  type StatusSource,
   serialNumberOf,
-} from "./callback-result.ts";
-import { confirmCallback, type StatusSource } from "./confirm-callback.ts";
-import { type Heard, makeMemory, makeWaiting, type Seen, type WaitFor } from "./receiver-memory.ts";
-
-export type { CallbackRequest, CallbackResult, ControlledResult } from "./callback-result.ts";
-export type { StatusSource } from "./confirm-callback.ts";
-export type { Progress, Seen, WaitFor } from "./receiver-memory.ts";
+} from "./verify-callback.ts";
 
 type SharedOptions = {
   readonly controlKey: string;
-  /** What was heard before; in this process' memory when not given. */
+  /** Results received before; in this process' memory when not given. */
   readonly seen?: Seen;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 };
 
-/** Believes signed forms alone, and of these every field. */
+/** Accepts signed forms only; every field is proven. */
 export type SignedReceiverOptions = SharedOptions & {
-  /** `whsec_…`, of an endpoint that sends forms; several while it changes. */
+  /** `whsec_…`, of an endpoint that sends forms; several during a rotation. */
   readonly webhookSecret: string | readonly string[];
   readonly confirm?: never;
 };
 
-/** Believes what the gateway says when it is asked. */
+/** Confirms every result with the gateway. */
 export type ConfirmingReceiverOptions = SharedOptions & {
-  /** The client's endpoint, or group, that the orders go through. */
+  /** The client's endpoint or group to which the orders are sent. */
   readonly confirm: StatusSource;
   readonly webhookSecret?: never;
 };
 
-/** Believes `control`, and hands out as a result no more than it covers. */
+/** Relies on `control`, and hands out as a result no more than it covers. */
 export type ControlReceiverOptions = SharedOptions & {
   readonly webhookSecret?: never;
   readonly confirm?: never;
@@ -55,32 +52,54 @@ export type ReceiverOptions =
   | ConfirmingReceiverOptions
   | ControlReceiverOptions;
 
-/** What is to be answered: anything but 2xx has the gateway try again. */
+/**
+ * How far a result has come; one in a database serves several processes. A result is "in_progress"
+ * until it is kept, because one that is "done" too early would be lost. A process may die in
+ * between, so a result that was begun a minute ago and is not done is new again.
+ */
+export type Seen = {
+  /** Begins it when it is new: of concurrent callers only one gets "new". */
+  begin(id: string): Progress | Promise<Progress>;
+  /** It is kept: from now on it is a repeat. */
+  done(id: string): unknown;
+  /** It was not kept: when it comes again, it is new. */
+  forget(id: string): unknown;
+};
+
+export type Progress = "new" | "in_progress" | "done";
+
+/** What to answer: any status but 2xx makes the gateway try again. */
 export type Verified<Result = CallbackResult> =
-  /** New: keep it, say `done`, answer 200. When it cannot be kept, say `forget` and answer 500. */
+  /** New: keep it, call `done`, answer 200. When it cannot be kept, call `forget`, answer 500. */
   | { readonly kind: "result"; readonly id: string; readonly result: Result }
-  /** It is kept already: 200. */
+  /** It is already kept: 200. */
   | { readonly kind: "repeat"; readonly id: string }
   /** It is being kept, or the gateway cannot be asked: 503. */
   | { readonly kind: "later"; readonly why: string }
-  /** Not the gateway's: 400. */
+  /** It does not come from the gateway: 400. */
   | { readonly kind: "refused"; readonly why: string };
 
 export type ReceiverAnswer = {
   readonly status: 200 | 400 | 500 | 503;
   readonly why: string;
-  /** Of whoever was to keep the result, or to remember it. */
+  /** Thrown by `keep` or by `seen`. */
   readonly error?: unknown;
 };
 
+/** With a serial number, the result of that transaction; without, any result of the order. */
+export type WaitFor = (
+  orderId: string,
+  options?: { readonly serialNumber?: string | undefined; readonly signal?: AbortSignal },
+) => Promise<void>;
+
 export type Receiver<Result = CallbackResult> = {
-  /** All that there is to do: `keep` is called with what is new, and the answer is the answer. */
+  /** Does everything: calls `keep` with a new result, and returns what to answer. */
   receive(request: CallbackRequest, keep: (result: Result) => unknown): Promise<ReceiverAnswer>;
-  /** The same by hand. */
+  /** The same in single steps. */
   verify(request: CallbackRequest): Promise<Verified<Result>>;
   done(id: string): Promise<void>;
   forget(id: string): Promise<void>;
-  /** Resolves when an order's result is heard, or was just heard. It is a hint: ask then. */
+  /** Resolves when a result arrives, or has just arrived. It is a hint: ask for the status then. */
   readonly waitFor: WaitFor;
 };
 
@@ -88,69 +107,64 @@ export function makeReceiver(options: SignedReceiverOptions | ConfirmingReceiver
 export function makeReceiver(options: ControlReceiverOptions): Receiver<ControlledResult>;
 export function makeReceiver(options: ReceiverOptions): Receiver | Receiver<ControlledResult> {
   const { webhookSecret, confirm, now = Date.now } = options;
-  // A setting that is missing must not turn into believing less strictly.
+  // A setting that is missing by mistake must not weaken the verification.
   for (const name of ["webhookSecret", "confirm"] as const) {
     if (name in options && options[name] === undefined) throw new TypeError(`${name} is undefined`);
   }
   const hasControl = makeHasControl(options.controlKey);
   if (webhookSecret !== undefined) {
-    return receiverOf(options, proveSigned(hasControl, makeIsSigned(webhookSecret, now)));
+    const isSigned = makeIsSigned(webhookSecret, now);
+    return receiverOf(options, (request) => {
+      if (!isSigned(request)) return new NoResult("refused", "the signature is wrong");
+      return proveResult(readFields(request), hasControl, (fields) => fields);
+    });
   }
-  if (confirm !== undefined) return receiverOf(options, proveByAsking(hasControl, confirm));
-  return receiverOf(options, proveControl(hasControl));
+  if (confirm !== undefined) {
+    return receiverOf(options, (request) =>
+      proveResult(readFields(request), hasControl, (fields) => confirmCallback(fields, confirm)),
+    );
+  }
+  return receiverOf(options, (request) => proveControl(readFields(request), hasControl));
 }
 
-/** By which id repeats are told, and how the result is come by when it is none. */
+type Arrived = { readonly orderId: string; readonly serialNumber: string | undefined };
+
+/** The id by which repeats are recognised, and how to find the result when it is new. */
 type Proven<Result> = {
   readonly id: string;
-  readonly heard: Heard;
+  readonly arrived: Arrived;
   readonly find: () => Result | Promise<Result | NoResult>;
 };
-type Prove<Result> = (request: CallbackRequest) => Proven<Result> | NoResult;
-type HasControl = ReturnType<typeof makeHasControl>;
 
-function proveSigned(
-  hasControl: HasControl,
-  isSigned: ReturnType<typeof makeIsSigned>,
-): Prove<CallbackResult> {
-  return (request) => {
-    if (!isSigned(request)) return refused("the signature is wrong");
-    const fields = readFields(request);
-    if (!hasControl(fields)) return refused("control is wrong");
-    if (!isResult(fields)) return refused("it is no result");
-    const heard = { orderId: fields.orderid, serialNumber: serialNumberOf(fields) };
-    return { id: `${heard.orderId}/${heard.serialNumber}`, heard, find: () => fields };
-  };
+function proveResult(
+  fields: Fields,
+  hasControl: (fields: Fields) => boolean,
+  find: (fields: CallbackResult) => ReturnType<Proven<CallbackResult>["find"]>,
+): Proven<CallbackResult> | NoResult {
+  if (!hasControl(fields)) return new NoResult("refused", "control is wrong");
+  if (!isResult(fields)) return new NoResult("refused", "it is no result");
+  const arrived = { orderId: fields.orderid, serialNumber: serialNumberOf(fields) };
+  const id = `${arrived.orderId}/${arrived.serialNumber}`;
+  return { id, arrived, find: () => find(fields) };
 }
 
-function proveByAsking(hasControl: HasControl, source: StatusSource): Prove<CallbackResult> {
-  return (request) => {
-    const fields = readFields(request);
-    if (!hasControl(fields)) return refused("control is wrong");
-    if (!isResult(fields)) return refused("it is no result");
-    const heard = { orderId: fields.orderid, serialNumber: serialNumberOf(fields) };
-    const id = `${heard.orderId}/${heard.serialNumber}`;
-    return { id, heard, find: () => confirmCallback(fields, source) };
-  };
-}
-
-function proveControl(hasControl: HasControl): Prove<ControlledResult> {
-  return (request) => {
-    const fields = readFields(request);
-    if (!hasControl(fields)) return refused("control is wrong");
-    if (!isCovered(fields)) return refused("it is no result");
-    const { status, orderid, client_orderid, control: _, ...claimed } = fields;
-    const heard = { orderId: orderid, serialNumber: serialNumberOf(fields) };
-    // Nothing else: another serial number may be invented. Where one of them ends is not covered,
-    // but a copy with the ends moved must not make the true one a repeat.
-    const id = `${status}/${orderid}/${client_orderid}`;
-    return { id, heard, find: () => ({ status, orderid, client_orderid, claimed }) };
-  };
+function proveControl(
+  fields: Fields,
+  hasControl: (fields: Fields) => boolean,
+): Proven<ControlledResult> | NoResult {
+  if (!hasControl(fields)) return new NoResult("refused", "control is wrong");
+  if (!isCovered(fields)) return new NoResult("refused", "it is no result");
+  const { status, orderid, client_orderid, control: _, ...claimed } = fields;
+  const arrived = { orderId: orderid, serialNumber: serialNumberOf(fields) };
+  // Not the serial number, which can be forged. Where a field ends is not covered, but a copy with
+  // the ends moved must not make the genuine callback a repeat.
+  const id = `${status}/${orderid}/${client_orderid}`;
+  return { id, arrived, find: () => ({ status, orderid, client_orderid, claimed }) };
 }
 
 function receiverOf<Result extends object>(
   { seen: given, now = Date.now }: ReceiverOptions,
-  prove: Prove<Result>,
+  prove: (request: CallbackRequest) => Proven<Result> | NoResult,
 ): Receiver<Result> {
   const seen = given ?? makeMemory(now);
   const { waitFor, tell } = makeWaiting();
@@ -161,18 +175,15 @@ function receiverOf<Result extends object>(
   async function verify(request: CallbackRequest): Promise<Verified<Result>> {
     const proven = prove(request);
     if (proven instanceof NoResult) return { ...proven };
-    const { id, heard, find } = proven;
+    const { id, arrived, find } = proven;
     const progress = await seen.begin(id);
-    if (progress === "new") {
-      const result = await find();
-      if (result instanceof NoResult) {
-        await forget(id);
-        return { ...result };
-      }
-      tell(heard);
-      return { kind: "result", id, result };
+    const result = progress === "new" ? await find() : undefined;
+    if (result instanceof NoResult) {
+      await forget(id);
+      return { ...result };
     }
-    tell(heard);
+    tell(arrived);
+    if (result !== undefined) return { kind: "result", id, result };
     if (progress === "done") return { kind: "repeat", id };
     return { kind: "later", why: "another copy is being kept" };
   }
@@ -185,29 +196,85 @@ function receiverOf<Result extends object>(
       const verified = await verify(request);
       if (verified.kind === "refused") return { status: 400, why: verified.why };
       if (verified.kind === "later") return { status: 503, why: verified.why };
-      return verified.kind === "repeat" ? taken : await keepResult(verified, keep);
+      if (verified.kind === "result") {
+        const { id, result } = verified;
+        try {
+          await keep(result);
+        } catch (error) {
+          await forget(id);
+          return { status: 500, why: "the result could not be kept", error };
+        }
+        await done(id);
+      }
+      return { status: 200, why: "" };
     } catch (error) {
-      return { status: 503, why: "what was heard before cannot be looked up", error };
+      return { status: 503, why: "the results received before could not be read", error };
     }
-  }
-
-  async function keepResult(
-    { id, result }: { readonly id: string; readonly result: Result },
-    keep: (result: Result) => unknown,
-  ): Promise<ReceiverAnswer> {
-    try {
-      await keep(result);
-    } catch (error) {
-      await forget(id);
-      return { status: 500, why: "the result could not be kept", error };
-    }
-    await done(id);
-    return taken;
   }
 }
 
-const taken: ReceiverAnswer = { status: 200, why: "" };
+/** Longer than the gateway waits for an answer, shorter than its first gap between tries. */
+const beginningMs = 60_000;
 
-function refused(why: string): NoResult {
-  return new NoResult("refused", why);
+function makeMemory(now: () => number): Seen {
+  const begun = makeRecent<number | "done">();
+  return {
+    begin(id) {
+      const before = begun.get(id);
+      if (before === "done") return "done";
+      if (before !== undefined && now() - before < beginningMs) return "in_progress";
+      begun.put(id, now());
+      return "new";
+    },
+    done: (id) => begun.put(id, "done"),
+    forget: (id) => begun.delete(id),
+  };
+}
+
+/** A caller that begins to wait just after the result arrived is released at once. */
+function makeWaiting(): { readonly waitFor: WaitFor; tell(arrived: Arrived): void } {
+  const before = makeRecent<true>();
+  const waiting = new Map<string, Set<() => void>>();
+
+  return {
+    tell({ orderId, serialNumber }) {
+      for (const key of [orderId, `${orderId}/${serialNumber}`]) {
+        before.put(key, true);
+        for (const release of waiting.get(key) ?? []) release();
+        waiting.delete(key);
+      }
+    },
+    waitFor(orderId, { serialNumber, signal } = {}) {
+      const key = serialNumber === undefined ? orderId : `${orderId}/${serialNumber}`;
+      if (before.get(key) === true) return Promise.resolve();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const waiters = waiting.get(key) ?? new Set();
+      waiting.set(key, waiters.add(resolve));
+      const leave = () => {
+        waiters.delete(resolve);
+        if (waiters.size === 0 && waiting.get(key) === waiters) waiting.delete(key);
+        reject(signal?.reason);
+      };
+      if (signal?.aborted === true) leave();
+      else signal?.addEventListener("abort", leave, { once: true });
+      return promise;
+    },
+  };
+}
+
+const rememberedMax = 10_000;
+
+/** The oldest entries are dropped first. */
+function makeRecent<Value>() {
+  const values = new Map<string, Value>();
+  return {
+    get: (key: string) => values.get(key),
+    put(key: string, value: Value): void {
+      values.delete(key);
+      values.set(key, value);
+      if (values.size <= rememberedMax) return;
+      for (const oldest of values.keys().take(1)) values.delete(oldest);
+    },
+    delete: (key: string) => values.delete(key),
+  };
 }

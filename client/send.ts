@@ -1,12 +1,18 @@
 /**
- * One request over HTTP, again when that is safe: always with the identical body, when the gateway
- * says that nothing happened (503, 429), and when no answer came to a request that the gateway
- * recognises when it comes twice. Any other refusal is final.
+ * One request over HTTP, repeated when that is safe: always with the identical body, when the
+ * gateway says that the request had no effect (503, 429), and when no answer came to a request that
+ * the gateway recognises as a repeat. Any other refusal is final.
  */
-import type { ReplyFields } from "./call.ts";
-import { AccessDenied, Refused, type Trouble, Unreachable } from "./errors.ts";
-import { readReply } from "./read-reply.ts";
-import type { Timing } from "./timing.ts";
+import { FormFault, parseForm } from "@tollgate/protocols/form";
+import {
+  AccessDenied,
+  type Fields,
+  Refused,
+  type Timing,
+  type Unanswered,
+  Unreachable,
+} from "./call.ts";
+import { wordNames } from "./operations.generated.ts";
 
 /** As much of `fetch` as is needed. */
 export type Fetch = (
@@ -20,96 +26,96 @@ export type Fetch = (
   },
 ) => Promise<{
   readonly status: number;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: Headers;
   arrayBuffer(): Promise<ArrayBuffer>;
 }>;
+type Headers = { get(name: string): string | null };
 
-export type SendNeeds = {
+export type Transport = {
   readonly fetch: Fetch;
   readonly timing: Timing;
   readonly fieldWord: string;
   readonly tries: number;
 };
 
-export type Message<Reply extends ReplyFields> = {
+export type Message<Reply extends Fields> = {
   readonly url: string;
   readonly body: string;
-  /** The Authorization header, another one for each try; nothing when the body is signed. */
+  /** Makes the Authorization header of each try; absent when the body is signed. */
   readonly authorize: (() => string) | undefined;
-  /** The gateway answers the second of two identical requests as it did the first. */
+  /** The gateway answers the second of two identical requests as it answered the first. */
   readonly repeatable: boolean;
   /** For each try. */
   readonly timeoutMs: number;
-  readonly isReply: (fields: ReplyFields) => fields is Reply;
+  readonly isReply: (fields: Fields) => fields is Reply;
   readonly signal: AbortSignal | undefined;
 };
 
-export type Send = <Reply extends ReplyFields>(message: Message<Reply>) => Promise<Reply>;
-
 type Failed = {
-  readonly failure: Refused | AccessDenied | Trouble;
+  readonly failure: Refused | AccessDenied | Unanswered;
   readonly again: "safe" | "if_repeatable" | "never";
-  /** What the gateway asked for, before any gap of our own. */
+  /** The gateway's `Retry-After`. */
   readonly restMs: number;
 };
 
-type Headers = { get(name: string): string | null };
-
 const firstGapMs = 200;
 const gapMaxMs = 5_000;
-/** A gateway that asks for a longer rest than this is asked no more; the caller decides. */
+/** When the gateway asks for a longer rest than this, the caller decides. */
 const restMaxMs = 60_000;
 
-export function makeSend(needs: SendNeeds): Send {
-  return async (message) => {
-    for (let count = 1; ; count += 1) {
-      const attempt = await tryOnce(message, needs);
-      if (!("failure" in attempt)) return attempt.reply;
-      const { failure } = attempt;
-      if (count >= needs.tries || !mayRepeat(attempt, message)) {
-        throw failure instanceof Error ? failure : new Unreachable(failure, count);
-      }
-      // The jitter is added to the rest, never taken off: nobody comes back before the time.
-      const waitMs = attempt.restMs + gapAfter(count, needs.timing);
-      await needs.timing.pause(waitMs, message.signal);
-    }
-  };
-}
-
-function mayRepeat({ again, restMs }: Failed, { repeatable }: { repeatable: boolean }): boolean {
-  if (restMs > restMaxMs) return false;
-  return again === "safe" || (again === "if_repeatable" && repeatable);
-}
-
-/** Twice as long each time, and at random between half of that and all of it. */
-function gapAfter(count: number, { random }: Timing): number {
-  const gapMs = Math.min(gapMaxMs, firstGapMs * 2 ** (count - 1));
-  return Math.round(gapMs * (0.5 + random() / 2));
-}
-
-async function tryOnce<Reply extends ReplyFields>(
+export async function send<Reply extends Fields>(
   message: Message<Reply>,
-  needs: SendNeeds,
+  transport: Transport,
+): Promise<Reply> {
+  const { timing, tries } = transport;
+  for (let count = 1; ; count += 1) {
+    const attempt = await tryOnce(message, transport);
+    if (!("failure" in attempt)) return attempt.reply;
+    const { failure, again, restMs } = attempt;
+    const isSafe = again === "safe" || (again === "if_repeatable" && message.repeatable);
+    if (count >= tries || !isSafe || restMs > restMaxMs) {
+      throw failure instanceof Error ? failure : new Unreachable(failure, count);
+    }
+    // Twice as long each time, at random between half of that and all of it. The jitter is added
+    // to the rest: the client never comes back before the time that the gateway asked for.
+    const gapMs = Math.min(gapMaxMs, firstGapMs * 2 ** (count - 1));
+    await timing.pause(restMs + Math.round(gapMs * (0.5 + timing.random() / 2)), message.signal);
+  }
+}
+
+async function tryOnce<Reply extends Fields>(
+  { url, body, authorize, timeoutMs, isReply, signal }: Message<Reply>,
+  { fetch, fieldWord }: Transport,
 ): Promise<{ readonly reply: Reply } | Failed> {
-  const { signal, authorize } = message;
   signal?.throwIfAborted();
   const authorization = authorize === undefined ? {} : { authorization: authorize() };
-  const timeout = AbortSignal.timeout(message.timeoutMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await needs.fetch(message.url, {
+    const response = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded", ...authorization },
-      body: message.body,
+      body,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      // A redirect would carry the card to an address that nobody configured.
+      // Following a redirect would send the card to an address that is not configured.
       redirect: "manual",
     });
+    const { status: httpStatus } = response;
     const bytes = new Uint8Array(await response.arrayBuffer());
-    if (authorize !== undefined && response.status === 403) return denial();
-    const read = readReply({ httpStatus: response.status, bytes }, needs.fieldWord);
-    if (read instanceof Refused) return refusal(read, response.headers);
-    if (read !== undefined && message.isReply(read)) return { reply: read };
-    return misunderstanding(response.status, response.headers);
+    if (authorize !== undefined && httpStatus === 403) {
+      return { failure: new AccessDenied(), again: "never", restMs: 0 };
+    }
+    const restMs = readRetryAfter(response.headers);
+    const reply = readReply({ httpStatus, bytes }, fieldWord);
+    if (reply instanceof Refused) {
+      const hadNoEffect = httpStatus === 503 || httpStatus === 429;
+      return { failure: reply, again: hadNoEffect ? "safe" : "never", restMs };
+    }
+    if (reply !== undefined && isReply(reply)) return { reply };
+    // The answer came from a proxy, or was damaged in transit.
+    const reason = `an answer that is no reply of the gateway, HTTP status ${httpStatus}`;
+    const isPassing = httpStatus < 300 || httpStatus >= 500 || httpStatus === 429;
+    const again = isPassing ? "if_repeatable" : "never";
+    return { failure: { reason, httpStatus }, again, restMs };
   } catch (error) {
     signal?.throwIfAborted();
     const failure = { reason: reasonOf(error), httpStatus: undefined };
@@ -117,25 +123,33 @@ async function tryOnce<Reply extends ReplyFields>(
   }
 }
 
-function denial(): Failed {
-  return { failure: new AccessDenied(), again: "never", restMs: 0 };
+export type RawReply = { readonly httpStatus: number; readonly bytes: Uint8Array };
+
+/** Nothing when the bytes are no reply of the gateway. */
+export function readReply(
+  { httpStatus, bytes }: RawReply,
+  fieldWord: string,
+): Fields | Refused | undefined {
+  // Line feeds inside a value are escaped; a bare one only ends a value.
+  const form = parseForm(bytes.filter((byte) => byte !== lineFeed && byte !== carriageReturn));
+  if (form instanceof FormFault) return undefined;
+  // Two names contain the operator's own word, and are read as `gw-…`.
+  const neutral = new Map(wordNames.map((name) => [name.replace("gw", fieldWord), name]));
+  const fields: Fields = Object.fromEntries(
+    form.pairs.map(([name, value]) => [neutral.get(name) ?? name, value]),
+  );
+  const { type, "error-code": code = "", "error-message": message = "" } = fields;
+  if (type === undefined) return undefined;
+  if (type !== "validation-error" && type !== "error") return fields;
+  if (!/^\d{1,9}$/.test(code)) return undefined;
+  const serialNumber = fields["serial-number"];
+  return new Refused({ type, code: Number(code), message, serialNumber, httpStatus });
 }
 
-function refusal(refused: Refused, headers: Headers): Failed {
-  const nothingHappened = refused.httpStatus === 503 || refused.httpStatus === 429;
-  const again = nothingHappened ? "safe" : "never";
-  return { failure: refused, again, restMs: readRetryAfter(headers) };
-}
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
-/** Whoever answered was not the gateway, or the answer was damaged on the way. */
-function misunderstanding(httpStatus: number, headers: Headers): Failed {
-  const reason = `an answer that is no reply of the gateway, HTTP status ${httpStatus}`;
-  const passing = httpStatus < 300 || httpStatus >= 500 || httpStatus === 429;
-  const again = passing ? "if_repeatable" : "never";
-  return { failure: { reason, httpStatus }, again, restMs: readRetryAfter(headers) };
-}
-
-/** Seconds or a date (RFC 9110, section 10.2.3); zero when it says nothing. */
+/** Seconds or a date (RFC 9110, section 10.2.3); zero when absent. */
 function readRetryAfter(headers: Headers): number {
   const text = (headers.get("retry-after") ?? "").trim();
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
@@ -143,7 +157,7 @@ function readRetryAfter(headers: Headers): number {
   return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
 }
 
-/** A name or a code only: messages of the network may hold more than they should. */
+/** A name or a code only: an error message of the network may contain more than it should. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "network trouble";
   if (error.name === "TimeoutError") return "no answer in time";

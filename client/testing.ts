@@ -1,12 +1,11 @@
 /**
  * What the client's tests talk to: an HTTP server that answers from a script and keeps what it was
- * sent, and a time that passes only when somebody pauses.
+ * sent, and a clock that moves only when a caller pauses.
  */
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
-import { type CallbackRequest, makeClient } from "./client.ts";
-import type { Timing } from "./timing.ts";
+import { type CallbackRequest, makeClient, type Timing } from "./client.ts";
 
 export type Received = {
   readonly url: string;

@@ -25,7 +25,7 @@ export const namesOfSeveral: readonly string[] = [
 // biome-ignore format: a table
 const shortOnes: Readonly<Record<string, string>> = {
   "benchmarks":                               "baseline-route receiver statistics",
-  "client":                                   "call read-reply timing",
+
   "gateway/acquirers":                        "answer-events inquire too-late",
   "gateway/acquirers/iso8583-host/dialects":  "dialects",
   "gateway/acquirers/iso8583-host":           "recent remarks",

@@ -52,7 +52,7 @@ const heading = `/**
  * catalogue. Do not edit: change those, and run it again.
  */
 
-import type { CallOptions, Deliver, OperationFacts, ReplyFields } from "./call.ts";
+import type { CallOptions, Deliver, Fields, OperationFacts } from "./call.ts";
 `;
 
 type Call = {
@@ -255,7 +255,7 @@ export function renderReply({ name, type, mandatory, optional }: ReplyShape): st
     ...optional.flatMap((field) => line(field, "?", "string | undefined")),
     "};",
     "",
-    `export function is${name}(fields: ReplyFields): fields is ${name} {`,
+    `export function is${name}(fields: Fields): fields is ${name} {`,
     `  const mandatory = [${mandatory.map(quote).join(", ")}];`,
     ...(mandatory.includes("status")
       ? [

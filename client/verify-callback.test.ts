@@ -1,4 +1,4 @@
-/** Callbacks whose fields nothing proves: the gateway is asked, and only its word counts. */
+/** Callbacks whose fields are not proven: the gateway is asked, and only its answer counts. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { makeReceiver } from "./client.ts";

@@ -1,0 +1,202 @@
+/**
+ * What a callback says and what proves it. The signature of a form proves every field. `control`
+ * proves three fields, and not even where one ends and the next begins; for the others the gateway
+ * can be asked.
+ */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { type Fields, type FinalStatus, isFinalStatus, Refused } from "./call.ts";
+import type { StatusReply, StatusRequest } from "./operations.generated.ts";
+
+/** As any HTTP server has it: `url` with its query, the body as it came. */
+export type CallbackRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body?: string;
+};
+
+/** Every field is proven. Names and values are those of the interface. */
+export type CallbackResult = {
+  readonly status: FinalStatus;
+  readonly orderid: string;
+  readonly client_orderid: string;
+  /** Of the transaction that has this result. */
+  readonly "serial-number": string;
+  readonly type: string;
+  readonly amount?: string;
+  readonly "charged-amount"?: string;
+  readonly currency?: string;
+  readonly error_code?: string;
+  readonly error_message?: string;
+  readonly merchantdata?: string;
+  readonly [other: string]: string | undefined;
+};
+
+/**
+ * What `control` alone proves: that the gateway once sent these three values, one after the other.
+ * It sends them to the cardholder's browser too.
+ */
+export type ControlledResult = {
+  readonly status: FinalStatus;
+  readonly orderid: string;
+  readonly client_orderid: string;
+  /** Any former cardholder can forge these: type, amount, serial number and all others. */
+  readonly claimed: Fields;
+};
+
+/** The fields that every callback must have. */
+type Covered = Pick<CallbackResult, "status" | "orderid" | "client_orderid">;
+
+/** Returned instead of a result; "later" when there may be one yet. */
+export class NoResult {
+  readonly kind: "later" | "refused";
+  readonly why: string;
+
+  constructor(kind: NoResult["kind"], why: string) {
+    this.kind = kind;
+    this.why = why;
+  }
+}
+
+/** A sequence number and six digits, as the gateway generates them. */
+const orderIdForm = /^[1-9]\d{6,18}$/;
+const serialNumberForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The gateway's fields come last, so that parameters of the shop's own URL do not hide them. */
+export function readFields({ method, url, body = "" }: CallbackRequest): Fields {
+  const isForm = method.toUpperCase() === "POST";
+  return Object.fromEntries(new URLSearchParams(isForm ? body : url.replace(/^[^?]*\??/, "")));
+}
+
+export function isCovered(fields: Fields): fields is Fields & Covered {
+  const { status = "", orderid = "", client_orderid = "" } = fields;
+  return isFinalStatus(status) && orderIdForm.test(orderid) && client_orderid !== "";
+}
+
+export function isResult(fields: Fields): fields is CallbackResult {
+  return isCovered(fields) && serialNumberOf(fields) !== undefined && Boolean(fields["type"]);
+}
+
+/** In lower case, so that another spelling does not pass for another transaction. */
+export function serialNumberOf(fields: Fields): string | undefined {
+  const given = fields["serial-number"]?.toLowerCase() ?? "";
+  return serialNumberForm.test(given) ? given : undefined;
+}
+
+export function makeHasControl(controlKey: string): (fields: Fields) => boolean {
+  if (typeof controlKey !== "string" || controlKey.trim() === "") {
+    throw new TypeError("controlKey is empty: anyone could forge callbacks");
+  }
+  return ({ status = "", orderid = "", client_orderid = "", control = "" }) => {
+    const text = status + orderid + client_orderid + controlKey;
+    return isSame(createHash("sha1").update(text).digest("hex"), control.toLowerCase());
+  };
+}
+
+const toleranceMs = 5 * 60_000;
+
+/** The signature covers the whole body, its id and the time when it was sent. */
+export function makeIsSigned(
+  webhookSecret: string | readonly string[],
+  now: () => number,
+): (request: CallbackRequest) => boolean {
+  const secrets = [webhookSecret].flat().map(readSecret);
+  if (secrets.length === 0) throw new TypeError("webhookSecret is an empty list");
+  return ({ method, headers, body = "" }) => {
+    const id = headerOf(headers, "webhook-id");
+    const timestamp = headerOf(headers, "webhook-timestamp");
+    const isFresh =
+      /^\d{1,15}$/.test(timestamp) && Math.abs(now() - Number(timestamp) * 1000) <= toleranceMs;
+    if (method.toUpperCase() !== "POST" || !isFresh) return false;
+    const given = headerOf(headers, "webhook-signature").split(" ");
+    return secrets.some((secret) => {
+      const signed = createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`);
+      const signature = `v1,${signed.digest("base64")}`;
+      return given.some((each) => isSame(signature, each));
+    });
+  };
+}
+
+/** Standard Webhooks requires this many; fewer could be guessed. */
+const secretBytesMin = 24;
+
+function readSecret(secret: unknown): Buffer {
+  const text = typeof secret === "string" ? secret.trim().replace(/^whsec_/, "") : "";
+  const bytes = Buffer.from(text, "base64");
+  // The decoder skips characters that are not base64, and would sign with the rest.
+  const isWhole = bytes.toString("base64").replace(/=+$/, "") === text.replace(/=+$/, "");
+  if (!isWhole || bytes.length < secretBytesMin) {
+    throw new TypeError("webhookSecret is not one of the gateway's: whsec_ and 24 bytes or more");
+  }
+  return bytes;
+}
+
+function headerOf(headers: CallbackRequest["headers"], name: string): string {
+  if (headers instanceof Headers) return headers.get(name) ?? "";
+  const found = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
+  return typeof found === "string" ? found : found.join(" ");
+}
+
+function isSame(right: string, given: string): boolean {
+  const [one, other] = [Buffer.from(right), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** An endpoint or a group of the client is one. */
+export type StatusSource = { status(request: StatusRequest): Promise<StatusReply> };
+
+/** The gateway's refusals that mean that there is no such transaction. */
+const unknownCodes = [5, 6];
+
+/** Asks the gateway for the transaction, and takes every field from its answer. */
+export async function confirmCallback(
+  fields: CallbackResult,
+  source: StatusSource,
+): Promise<CallbackResult | NoResult> {
+  const { status, orderid, client_orderid } = fields;
+  const serialNumber = serialNumberOf(fields) ?? "";
+  try {
+    const reply = await source.status({ client_orderid, orderid, "by-request-sn": serialNumber });
+    const isAbout =
+      reply["gw-order-id"] === orderid &&
+      reply["merchant-order-id"] === client_orderid &&
+      reply["by-request-sn"]?.toLowerCase() === serialNumber;
+    if (!isAbout) return new NoResult("refused", "the status is of another transaction");
+    if (!isFinalStatus(reply.status)) return new NoResult("later", "the status is not final yet");
+    if (reply.status !== status) return new NoResult("refused", "the status is a different one");
+    const confirmed = names.map(([name, inStatus]) => [name, reply[inStatus]] as const);
+    const present = confirmed.filter(([, value]) => value !== undefined && value !== "");
+    const type = reply["transaction-type"] ?? "";
+    const covered = { status, orderid, client_orderid };
+    return { ...Object.fromEntries(present), ...covered, type, "serial-number": serialNumber };
+  } catch (error) {
+    const isUnknown = error instanceof Refused && unknownCodes.includes(error.code);
+    if (isUnknown) return new NoResult("refused", "the gateway knows no such transaction");
+    const cause = error instanceof Error ? error.message : "";
+    return new NoResult("later", `the status request failed: ${cause}`);
+  }
+}
+
+/** The fields of a callback, and their names in a status response. */
+// biome-ignore format: a table
+const names: readonly (readonly [inCallback: string, inStatus: keyof StatusReply])[] = [
+  ["type",                  "transaction-type"],
+  ["amount",                "amount"],
+  ["charged-amount",        "charged-amount"],
+  ["currency",              "currency"],
+  ["error_code",            "error-code"],
+  ["error_message",         "error-message"],
+  ["descriptor",            "descriptor"],
+  ["processor-tx-id",       "processor-tx-id"],
+  ["processor-rrn",         "processor-rrn"],
+  ["approval-code",         "approval-code"],
+  ["bin",                   "bin"],
+  ["last-four-digits",      "last-four-digits"],
+  ["card-type",             "card-type"],
+  ["card-holder-name",      "cardholder-name"],
+  ["email",                 "email"],
+  ["phone",                 "phone"],
+  ["gate-partial-reversal", "gate-partial-reversal"],
+  ["gate-partial-capture",  "gate-partial-capture"],
+  ["merchantdata",          "merchantdata"],
+];
