@@ -113,7 +113,10 @@ function placesOf(file: TextFile, text: string, pattern: RegExp, fault: string):
 
 function wordsOf(name: string): readonly string[] {
   const separated = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/[-_.]/g, " ");
-  return separated.toLowerCase().replace("base url", "").split(" ");
+  return separated
+    .toLowerCase()
+    .replace(/base (url|string)/, "")
+    .split(" ");
 }
 
 const fileLinesMax = 400;

@@ -1,18 +1,24 @@
-/** What is signed, what a header may look like, and that nothing else is taken for a signature. */
+/**
+ * What is signed, what a header may look like, and that nothing else is accepted as a signature; and
+ * sample signatures that two independent programs have agreed on.
+ */
 import assert from "node:assert/strict";
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
-  authorize,
-  makeSignedText,
+  makeBaseString,
   normalizeParameters,
   OAuthFault,
-  parseAuthorization,
-  readPrivateKey,
-  readPublicKey,
+  type Parameter,
+  parseOAuthHeader,
+  readRsaPrivateKey,
+  signRequest,
   verify,
 } from "./index.ts";
+import { sign } from "./signature.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -25,10 +31,10 @@ test("what was signed verifies, whatever the names and values, and with no other
   fc.assert(
     fc.property(pairs, texts.filter(Boolean), texts.filter(Boolean), (parameters, key, nonce) => {
       const request = { method: "POST", url, parameters };
-      const header = authorize(request, { consumerKey: key, nonce, timestamp: 1, privateKey });
-      const read = parseAuthorization(String(header));
+      const header = signRequest(request, { consumerKey: key, nonce, timestamp: 1, privateKey });
+      const read = parseOAuthHeader(String(header));
       assert.ok(!(read instanceof OAuthFault));
-      const text = makeSignedText(request, read.parameters);
+      const text = makeBaseString(request, read.parameters);
 
       assert.equal(read.consumerKey, key);
       assert.equal(read.nonce, nonce);
@@ -67,7 +73,7 @@ test("whatever stands in a header, it is read or refused, and never breaks anyth
   );
   fc.assert(
     fc.property(headers, (header) => {
-      assert.ok(parseAuthorization(header) instanceof OAuthFault);
+      assert.ok(parseOAuthHeader(header) instanceof OAuthFault);
     }),
   );
 });
@@ -84,7 +90,7 @@ const good = {
 test("a realm is taken and not signed; the scheme's case and white space do not matter", () => {
   const header = headerOf(good).replace("OAuth ", 'oauth   realm="Any, \\"thing\\" at all" ,');
 
-  const read = parseAuthorization(header);
+  const read = parseOAuthHeader(header);
 
   assert.ok(!(read instanceof OAuthFault));
   assert.equal(read.timestamp, 1794700800);
@@ -123,7 +129,7 @@ const bad: readonly (readonly [header: string | undefined, reason: OAuthFault["r
 
 test("a header that is not exactly as it must be is refused", () => {
   for (const [header, reason] of bad) {
-    assert.deepEqual(parseAuthorization(header), new OAuthFault(reason), header ?? "none");
+    assert.deepEqual(parseOAuthHeader(header), new OAuthFault(reason), header ?? "none");
   }
 });
 
@@ -132,16 +138,16 @@ test("the parameters of the header may not come a second time elsewhere", () => 
   const request = { method: "POST", url, parameters: [] };
   const inTwoPlaces = new OAuthFault("parameter_in_two_places");
 
-  const inBody = makeSignedText({ ...request, parameters: [["oauth_nonce", "n-1"]] }, own);
-  const inQuery = makeSignedText({ ...request, url: `${url}?oauth_nonce=n-1` }, own);
-  const signature = makeSignedText({ ...request, parameters: [["oauth_signature", "x"]] }, own);
+  const inBody = makeBaseString({ ...request, parameters: [["oauth_nonce", "n-1"]] }, own);
+  const inQuery = makeBaseString({ ...request, url: `${url}?oauth_nonce=n-1` }, own);
+  const signature = makeBaseString({ ...request, parameters: [["oauth_signature", "x"]] }, own);
 
   for (const refused of [inBody, inQuery, signature]) assert.deepEqual(refused, inTwoPlaces);
 });
 
 test("an address that cannot be read has no base string", () => {
   const of = (address: string) =>
-    makeSignedText({ method: "POST", url: address, parameters: [] }, []);
+    makeBaseString({ method: "POST", url: address, parameters: [] }, []);
 
   assert.deepEqual(of("not an address"), new OAuthFault("malformed_url"));
   assert.deepEqual(of("ftp://gateway.example/"), new OAuthFault("malformed_url"));
@@ -151,10 +157,10 @@ test("an address that cannot be read has no base string", () => {
 });
 
 test("a signature that is not canonical base64 is wrong", () => {
-  const signature = String(authorize({ method: "POST", url, parameters: [] }, credentials()));
-  const read = parseAuthorization(signature);
+  const signature = String(signRequest({ method: "POST", url, parameters: [] }, credentials()));
+  const read = parseOAuthHeader(signature);
   assert.ok(!(read instanceof OAuthFault));
-  const text = String(makeSignedText({ method: "POST", url, parameters: [] }, read.parameters));
+  const text = String(makeBaseString({ method: "POST", url, parameters: [] }, read.parameters));
 
   const right = read.signature;
   const changed = [
@@ -171,25 +177,97 @@ test("a signature that is not canonical base64 is wrong", () => {
   }
 });
 
-test("RSA keys are read from both of their containers, and nothing else is", () => {
+test("an RSA private key is read from both of its containers, and nothing else is", () => {
   const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = { format: "pem" } as const;
   const privatePems = (["pkcs1", "pkcs8"] as const).map((type) =>
     privateKey.export({ ...pem, type }).toString(),
   );
-  const publicPems = (["pkcs1", "spki"] as const).map((type) =>
-    publicKey.export({ ...pem, type }).toString(),
-  );
+  const others = [
+    ...(["pkcs1", "spki"] as const).map((type) => publicKey.export({ ...pem, type })),
+    elliptic.privateKey.export({ ...pem, type: "pkcs8" }),
+    "",
+    "-----BEGIN PRIVATE KEY-----\nx",
+  ];
 
-  for (const text of privatePems) assert.ok(readPrivateKey(text)?.equals(privateKey));
-  for (const text of publicPems) assert.ok(readPublicKey(text)?.equals(publicKey));
-  for (const text of [...publicPems, "", "-----BEGIN PRIVATE KEY-----\nx"]) {
-    assert.equal(readPrivateKey(text), undefined);
-  }
-  for (const text of [...privatePems, elliptic.publicKey.export({ ...pem, type: "spki" })]) {
-    assert.equal(readPublicKey(String(text)), undefined);
+  for (const text of privatePems) assert.ok(readRsaPrivateKey(text)?.equals(privateKey));
+  for (const text of others) assert.equal(readRsaPrivateKey(String(text)), undefined);
+});
+
+const { cases } = readVectors<{ readonly cases: readonly BaseStringCase[] }>("base-string.json");
+const signed = readVectors<Signed>("rsa-sha256.json");
+const vectorKeys = {
+  publicKey: createPublicKey(signed.publicKeyPem),
+  privateKey: createPrivateKey(signed.privateKeyPem),
+};
+
+test("every sample base string comes out as published", () => {
+  assert.equal(cases.length, 7);
+  for (const { id, method, url, params, expected } of cases) {
+    const query = [...new URL(url).searchParams];
+    assert.equal(normalizeParameters([...params, ...query]), expected.normalized, id);
+    assert.equal(makeBaseString({ method, url, parameters: [] }, params), expected.baseString, id);
   }
 });
+
+test("the signed request is accepted, byte for byte", () => {
+  const { request, baseString, signatureBase64 } = signed.good;
+  const header = getAuthorization(request.headers.authorization);
+
+  const text = getBaseString(signed.good);
+
+  assert.equal(text, baseString);
+  assert.equal(header.consumerKey, signed.consumerKey);
+  assert.equal(header.timestamp, signed.timestamp);
+  assert.equal(header.signature, signatureBase64);
+  assert.ok(verify(text, header.signature, vectorKeys.publicKey));
+  assert.equal(sign(baseString, vectorKeys.privateKey), signatureBase64);
+});
+
+test("our own header for the same request carries the same signature", () => {
+  const { request, signatureBase64 } = signed.good;
+  const { consumerKey, nonce, timestamp } = getAuthorization(request.headers.authorization);
+
+  const header = signRequest(
+    { ...request, parameters: [...new URLSearchParams(request.body)] },
+    { consumerKey, nonce, timestamp, privateKey: vectorKeys.privateKey },
+  );
+
+  assert.equal(getAuthorization(String(header)).signature, signatureBase64);
+});
+
+test("every request that must be refused is", () => {
+  assert.equal(signed.refused.length, 3);
+  for (const sent of signed.refused) {
+    const { signature } = getAuthorization(sent.request.headers.authorization);
+    assert.equal(verify(getBaseString(sent), signature, vectorKeys.publicKey), false, sent.id);
+  }
+});
+
+type BaseStringCase = {
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  readonly params: readonly Parameter[];
+  readonly expected: { readonly normalized: string; readonly baseString: string };
+};
+type Sent = {
+  readonly id: string;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: { readonly authorization: string };
+    readonly body: string;
+  };
+};
+type Signed = {
+  readonly consumerKey: string;
+  readonly timestamp: number;
+  readonly publicKeyPem: string;
+  readonly privateKeyPem: string;
+  readonly good: Sent & { readonly baseString: string; readonly signatureBase64: string };
+  readonly refused: readonly Sent[];
+};
 
 function credentials() {
   return { consumerKey: "acme", nonce: "n-1", timestamp: 1, privateKey };
@@ -198,4 +276,26 @@ function credentials() {
 function headerOf(values: Readonly<Record<string, string | undefined>>): string {
   const sent = Object.entries(values).filter(([, value]) => value !== undefined);
   return `OAuth ${sent.map(([name, value]) => `${name}="${value}"`).join(", ")}`;
+}
+
+function getBaseString({ request }: Sent): string {
+  const { method, url, headers, body } = request;
+  const { parameters } = getAuthorization(headers.authorization);
+  const text = makeBaseString(
+    { method, url, parameters: [...new URLSearchParams(body)] },
+    parameters,
+  );
+  assert.ok(typeof text === "string");
+  return text;
+}
+
+function getAuthorization(header: string) {
+  const read = parseOAuthHeader(header);
+  assert.ok("signature" in read, (read as OAuthFault).reason);
+  return read;
+}
+
+function readVectors<Vectors>(file: string): Vectors {
+  // The files are part of this repository, and the assertions below read every part of them.
+  return JSON.parse(readFileSync(join(import.meta.dirname, "vectors", file), "utf8")) as Vectors;
 }

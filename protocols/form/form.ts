@@ -1,12 +1,12 @@
 /**
- * Reads application/x-www-form-urlencoded bytes (WHATWG URL Standard, section 5.1) and refuses what
- * it cannot read exactly. Most names and values are plain ASCII and become slices of the body's
- * text; only those with an escape, a plus or a byte above 7F are decoded.
+ * application/x-www-form-urlencoded (WHATWG URL Standard, section 5), strict: order and repetition
+ * are kept, and malformed input is refused where browsers would repair it. Most names and values
+ * are plain ASCII and become slices of the body's text; only those with an escape, a plus or a byte
+ * above 7F are decoded.
  */
 import { Buffer, isUtf8 } from "node:buffer";
 
 export type FormPair = readonly [name: string, value: string];
-export type Form = { readonly pairs: readonly FormPair[] };
 
 /** `at` is the offset of the broken escape, or of the name or value that is not UTF-8. */
 export class FormFault {
@@ -19,7 +19,7 @@ export class FormFault {
   }
 }
 
-export function parseForm(bytes: Uint8Array): Form | FormFault {
+export function parseForm(bytes: Uint8Array): { readonly pairs: readonly FormPair[] } | FormFault {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = body.toString("latin1");
   const pairs: FormPair[] = [];
@@ -37,6 +37,24 @@ export function parseForm(bytes: Uint8Array): Form | FormFault {
     start = end + 1;
   }
   return { pairs };
+}
+
+/**
+ * `~` stays as it is, against the standard. Half a surrogate pair, which UTF-8 cannot represent,
+ * becomes U+FFFD. `lineFeeds` ends every value, the last one too, with an unescaped line feed.
+ */
+export function writeForm(
+  pairs: Iterable<FormPair>,
+  options: { readonly lineFeeds?: boolean } = {},
+): string {
+  const valueEnd = options.lineFeeds === true ? "\n" : "";
+  let form = "";
+  let separator = "";
+  for (const [name, value] of pairs) {
+    form += `${separator}${escapeText(name)}=${escapeText(value)}${valueEnd}`;
+    separator = "&";
+  }
+  return form;
 }
 
 function findEquals(text: string, start: number, end: number): number {
@@ -96,4 +114,20 @@ const needsDecoding = Uint8Array.from({ length: 256 }, (_, byte) =>
 const hexDigits = Int8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return /[0-9A-Fa-f]/.test(character) ? Number.parseInt(character, 16) : -1;
+});
+
+function escapeText(text: string): string {
+  if (unreserved.test(text)) return text;
+  let escaped = "";
+  for (const byte of Buffer.from(text)) escaped += escapes[byte];
+  return escaped;
+}
+
+const unreserved = /^[A-Za-z0-9\-_.~*]*$/;
+
+const escapes = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (character === " ") return "+";
+  if (unreserved.test(character)) return character;
+  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 });
