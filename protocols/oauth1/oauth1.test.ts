@@ -1,6 +1,6 @@
 /**
- * What is signed, what a header may look like, and that nothing else is accepted as a signature; and
- * sample signatures that two independent programs have agreed on.
+ * What is signed, what a header may look like, and that nothing else is accepted as a signature.
+ * Two independent programs have agreed on the sample signatures.
  */
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";

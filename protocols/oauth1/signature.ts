@@ -64,8 +64,8 @@ export function makeBaseString(
 }
 
 /**
- * Sorted by encoded name, then by encoded value; a repeated name stays repeated. Encoded text has no
- * control characters, so a pair joined by the lowest one sorts as a single string.
+ * Sorted by encoded name, then by encoded value; a repeated name stays repeated. Encoded text has
+ * no control characters, so a pair joined by the lowest one sorts as a single string.
  */
 export function normalizeParameters(parameters: readonly Parameter[]): string {
   const pairs = parameters.map(
