@@ -1,10 +1,10 @@
 /** The index of the merchant interface; its text is `templates/merchant-api.md`. */
 import { hash } from "node:crypto";
 import {
-  makeSignedText,
+  makeBaseString,
   normalizeParameters,
   OAuthFault,
-  parseAuthorization,
+  parseOAuthHeader,
 } from "@tollgate/protocols/oauth1";
 import { versionsOf } from "../../gateway/merchant-api/operation.ts";
 import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
@@ -90,9 +90,9 @@ function oauthSteps(examples: readonly Example[]): Readonly<Record<string, strin
   const { operation, fields, authorization } = example;
   const url = signedUrlOf(operation);
   const parameters = fields.filter(([name]) => !checksumFields.has(name));
-  const header = parseAuthorization(authorization);
+  const header = parseOAuthHeader(authorization);
   if (header instanceof OAuthFault) throw new Error(`The example is not signed: ${header.reason}.`);
-  const text = makeSignedText({ method: "POST", url, parameters }, header.parameters);
+  const text = makeBaseString({ method: "POST", url, parameters }, header.parameters);
   if (text instanceof OAuthFault) throw new Error(`The example is not signed: ${text.reason}.`);
   return {
     oauthParameters: normalizeParameters([...parameters, ...header.parameters]),
