@@ -33,7 +33,7 @@ const groups: readonly Group[] = [
   { name: "unit",      concurrency: 2, minutes: 2,  sharesDatabase: false,
     folders: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
   { name: "scenarios", concurrency: 2, minutes: 5,  sharesDatabase: true,  folders: ["tests/scenarios", "tests/contract"] },
-  { name: "crash",     concurrency: 2, minutes: 10, sharesDatabase: false, folders: ["tests/crash"] },
+  { name: "crash",     concurrency: 2, minutes: 10, sharesDatabase: true,  folders: ["tests/crash"] },
   { name: "load",      concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/load"] },
   { name: "browser",   concurrency: 1, minutes: 10, sharesDatabase: true,  folders: ["tests/browser"] },
 ];
@@ -69,11 +69,16 @@ async function startDatabase(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-check-"));
   // The database runs as another user when the tests are run by root.
   chmodSync(folder, 0o711);
-  const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
+  const server = await startEmbedded({
+    folder: join(folder, "postgres"),
+    report: () => undefined,
+    // No power failure is simulated, so nothing has to reach the disk.
+    settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
+  });
   if (server instanceof StartProblem) throw new Error(server.sentence);
-  process.env["TOLLGATE_TEST_SERVER"] = server.url;
+  process.env["TOLLGATE_TEST_FOLDER"] = folder;
   return async () => {
-    delete process.env["TOLLGATE_TEST_SERVER"];
+    delete process.env["TOLLGATE_TEST_FOLDER"];
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused } from "../support/expect.ts";
+import { waitingLocks } from "../support/locks.ts";
 import { chargesAt } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
 import {
@@ -28,7 +29,7 @@ test("a refused request frees nothing that the same request has paid with since"
 
   const refused = assertRefused(send(), 7);
   await until("it is letting go", async () => {
-    const stalled = "select from pg_locks where locktype = 'advisory' and not granted";
+    const stalled = `select ${waitingLocks} and locktype = 'advisory'`;
     return (await world.installation.database.query(stalled)).length > 0 || undefined;
   });
   // The order that was in the way ends unpaid, so that the same request is taken now.

@@ -7,6 +7,7 @@ import type { Test } from "./world.ts";
 export type BankProgram = {
   readonly url: string;
   readonly hostAddress: string;
+  readonly binaryHostAddress: string;
   readonly directoryUrl: string;
   kill(): Promise<void>;
   /** On the same ports and books as before. */
@@ -32,7 +33,7 @@ export async function startBankProgram(t: Test, dataDir: string): Promise<BankPr
     GW_BANK_DIRECTORY_PORT: portOf(directoryUrl),
   };
   return {
-    ...{ url, hostAddress, directoryUrl },
+    ...{ url, hostAddress, binaryHostAddress, directoryUrl },
     kill: () => program.kill(),
     async startAgain() {
       program = start(ports);

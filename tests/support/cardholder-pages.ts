@@ -5,6 +5,7 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { bankIn, press, type Size } from "./cardholder-window.ts";
 import { type Checkout, linkOf } from "./checkout.ts";
+import { waitingLocks } from "./locks.ts";
 import { findHost, loseHost, receiptLinkOf } from "./receipts.ts";
 import { cards } from "./threeds.ts";
 
@@ -158,8 +159,8 @@ async function showUnavailable(page: Page, checkout: Checkout): Promise<string> 
   return "One moment";
 }
 
-const endWaiting = `select pg_terminate_backend(pid) from pg_locks
-  where relation = 'orders'::regclass and not granted`;
+const endWaiting = `select pg_terminate_backend(pid) ${waitingLocks}
+  and relation = 'orders'::regclass`;
 
 async function showReceipt(page: Page, checkout: Checkout, returned: readonly string[]) {
   const { world } = checkout;

@@ -10,6 +10,7 @@ import { ascii } from "../../sandbox-bank/acquirer-host/dialects/ascii.ts";
 import { assertMoneyAddsUp, readRows, untilFinal } from "./books.ts";
 import { answerPareq, passChallenge } from "./cardholder.ts";
 import { type CrashOptions, type CrashWorld, type Node, startCrashWorld } from "./crash-world.ts";
+import { waitingLocks } from "./locks.ts";
 import { type Acknowledged, makeMerchant, type SaleFields } from "./merchant.ts";
 import { forgeCres } from "./threeds.ts";
 import { until } from "./until.ts";
@@ -200,7 +201,7 @@ export async function whileNobodyWrites<Asked>(
     const asked = ask();
     await until("both nodes want to write", async () => {
       const { rowCount } = await client.query(
-        "select 1 from pg_locks where relation = 'orders'::regclass and not granted",
+        `select ${waitingLocks} and relation = 'orders'::regclass`,
       );
       return rowCount === 2 && isUnderWay() ? true : undefined;
     });

@@ -5,17 +5,9 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type BankAddress,
-  type MerchantSet,
-  makeDemonstration,
-  putSandboxDirectory,
-  putSandboxGates,
-} from "@tollgate/gateway/demonstration";
-import { StartProblem } from "@tollgate/gateway/embedded";
-import { openInstallation } from "@tollgate/gateway/installation";
+import type { BankAddress, MerchantSet } from "@tollgate/gateway/demonstration";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
-import { makeDatabase } from "./database-server.ts";
+import { copyInstallation, furnish, open } from "./database-server.ts";
 import { type Program, startProgram } from "./program.ts";
 import { findFreePort, type ResultsBalancer, startResultsBalancer } from "./results-balancer.ts";
 import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
@@ -33,6 +25,7 @@ export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
 type BankPlace = {
   readonly url: string;
   readonly hostAddress: string;
+  readonly binaryHostAddress: string;
   readonly directoryUrl: string;
 };
 export type CrashOptions = {
@@ -58,13 +51,13 @@ export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-crash-"));
   await chmod(dataDir, 0o711);
   cleanUp(() => rm(dataDir, { recursive: true, force: true }));
-  const databaseUrl = options.databaseUrl ?? (await makeDatabase());
+  const databaseUrl = options.databaseUrl ?? (await copyInstallation(dataDir));
   const bank = await (options.startBank ?? startOwnBank)(dataDir);
   const proxies = await startProxies(databaseUrl, bank);
   cleanUp(() => Promise.all(Object.values(proxies).map((proxy) => proxy.close())));
   const results = await startResultsBalancer();
   cleanUp(() => results.close());
-  const set = await makeHouse({ dataDir, databaseUrl }, addressThrough(proxies, bank));
+  const set = await makeInstallation({ dataDir, databaseUrl }, addressThrough(proxies, bank));
   const nodes: Node[] = [];
   cleanUp(() => Promise.all(nodes.map((node) => node.kill())));
 
@@ -128,20 +121,16 @@ async function startNode(
   ) as Node;
 }
 
-async function makeHouse(
+async function makeInstallation(
   place: { readonly dataDir: string; readonly databaseUrl: string },
   bank: BankAddress,
 ): Promise<MerchantSet> {
-  const environment = { GW_DATA_DIR: place.dataDir, GW_DATABASE_URL: place.databaseUrl };
-  const installation = await openInstallation({
-    environment,
-    report: () => undefined,
-    besideOthers: false,
+  const installation = await open({
+    GW_DATA_DIR: place.dataDir,
+    GW_DATABASE_URL: place.databaseUrl,
   });
-  if (installation instanceof StartProblem) throw new Error(installation.sentence);
   try {
-    await putSandboxDirectory(installation, bank);
-    return await makeDemonstration(installation, await putSandboxGates(installation, bank));
+    return (await furnish(installation, bank)).set;
   } finally {
     await installation.close();
   }
@@ -165,11 +154,12 @@ function placeOf(url: string): { readonly host: string; readonly port: number } 
 /** The bank as the gateway is told to reach it. */
 function addressThrough(
   proxies: Readonly<Record<"acquirer" | "directory", TrapProxy>>,
-  { url }: BankPlace,
+  { url, binaryHostAddress }: BankPlace,
 ): BankAddress {
   return {
     url,
     host: `127.0.0.1:${proxies.acquirer.port}`,
+    binaryHost: binaryHostAddress,
     directory: `https://127.0.0.1:${proxies.directory.port}`,
   };
 }

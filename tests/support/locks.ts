@@ -26,4 +26,7 @@ export function makeLocks({ database }: Installation) {
   }
 }
 
-const waitingFor = "select 1 from pg_locks where relation = $1::regclass and not granted";
+/** Of this database only: the worlds of other tests are on the same server. */
+export const waitingLocks = `from pg_locks where not granted
+  and database = (select oid from pg_database where datname = current_database())`;
+const waitingFor = `select ${waitingLocks} and relation = $1::regclass`;

@@ -11,19 +11,12 @@ import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { makeClient } from "@tollgate/client";
 import { type Gateway, startGateway } from "@tollgate/gateway";
-import {
-  type BankAddress,
-  createMerchantSet,
-  makeDemonstration,
-  putSandboxDirectory,
-  putSandboxGates,
-} from "@tollgate/gateway/demonstration";
-import { StartProblem } from "@tollgate/gateway/embedded";
-import { type Installation, openInstallation, openVault } from "@tollgate/gateway/installation";
+import { createMerchantSet } from "@tollgate/gateway/demonstration";
+import { openVault } from "@tollgate/gateway/installation";
 import { makeLog } from "@tollgate/gateway/log";
-import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import { startBank } from "@tollgate/sandbox-bank";
 import { makeChanges } from "./changes.ts";
-import { makeDatabase } from "./database-server.ts";
+import { addressOf, copyInstallation, furnish, open } from "./database-server.ts";
 import { makeLocks } from "./locks.ts";
 import { makeMerchant } from "./merchant.ts";
 import { assertStandingsAgree, type KeptOrder, keptOrders } from "./standing.ts";
@@ -42,6 +35,12 @@ const quiet = {
   ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" },
 };
 
+/**
+ * More than the answer of a charge and the one to the sign-off may take together, and no more: the
+ * orders' own deadlines must not pass because a busy machine is slow to stop a gateway.
+ */
+const stopsWithinMs = 60_000;
+
 export async function startWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
   const cleanUp = lastFirst(t);
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-world-"));
@@ -50,22 +49,16 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
   const clock = new TestClock();
   const logged: string[] = [];
   const log = makeLog("debug", { write: (line) => void logged.push(line) });
+  const GW_DATABASE_URL = await copyInstallation(dataDir);
   const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
   cleanUp(() => bank.stop());
-  const environment = {
-    GW_DATA_DIR: dataDir,
-    GW_DATABASE_URL: await makeDatabase(),
-    ...quiet,
-    ...settings,
-  };
+  const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL, ...quiet, ...settings };
   const installation = await open(environment);
   cleanUp(() => installation.close());
   cleanUp(async () => {
     assertStandingsAgree(await installation.database.query<KeptOrder>(keptOrders), bank.ledger());
   });
-  const gates = await putSandboxGates(installation, addressOf(bank));
-  await putSandboxDirectory(installation, addressOf(bank));
-  const set = await makeDemonstration(installation, gates);
+  const { gates, set } = await furnish(installation, addressOf(bank));
   let gateway = await start();
   cleanUp(() => end(gateway));
 
@@ -122,14 +115,14 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     gateway = await start(installation.config, down);
   }
 
-  /** A link that still waits for an answer is given up by the clock, so the clock must go on. */
+  /** The clock goes on while a gateway stops, because it waits for the bank's answers by it. */
   async function end(ending: Gateway): Promise<void> {
     let ended = false;
     const stopping = ending.stop().finally(() => {
       ended = true;
     });
-    while (!ended) {
-      clock.advance(100);
+    for (let leftMs = stopsWithinMs; !ended; leftMs -= 100) {
+      if (leftMs > 0) clock.advance(100);
       await setImmediate();
     }
     await stopping;
@@ -155,20 +148,6 @@ function lastFirst(t: Test): (clean: () => Promise<void>) => void {
     if (broken.length > 0) throw broken[0];
   });
   return (clean) => void cleanings.push(clean);
-}
-
-function addressOf({ url, hostAddress, binaryHostAddress, directoryUrl }: Bank): BankAddress {
-  return { url, host: hostAddress, binaryHost: binaryHostAddress, directory: directoryUrl };
-}
-
-async function open(environment: Readonly<Record<string, string>>): Promise<Installation> {
-  const installation = await openInstallation({
-    environment,
-    report: () => undefined,
-    besideOthers: false,
-  });
-  if (installation instanceof StartProblem) throw new Error(installation.sentence);
-  return installation;
 }
 
 /** Links sign on by themselves; a world begins when all have but those that cannot. */
