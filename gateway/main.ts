@@ -74,7 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const presence = await takePresence(database, {
     names: [config.nodeName, `${config.nodeName}-${process.pid}`],
     onConfiguration: reload,
-    onLost: (error) => log.warn({ error: error.message }, "lost the presence connection"),
+    onLost: (error) => log("node.presence_lost", { error: error.message }),
     retryMs: 1000,
   });
   const { getEndpoint } = configuration;
@@ -82,7 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ config, clock, vault, held, directories: links.directories, getEndpoint },
     ...{ merchantAt: makeMerchantAt(configuration), resultsUrl: links.resultsUrl },
     baseUrl: () => baseUrlOf(config, port),
-    warn: (facts, cause) => log.warn({ ...facts, cause }, "trouble with 3-D Secure"),
+    warn: (facts, cause) => log("threeds.failed", { ...facts, cause }),
   });
   const told = { clock, metrics, database, node: presence.node, vault, getEndpoint };
   const callbacks = makeCallbacks({ ...options, ...told });
@@ -134,7 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       query: database.query,
       openSecret: vault.openSecret,
       onChange: ({ gates: changed }) => gates.update(changed.values()),
-      onError: (error) => log.error({ err: error }, "could not read the configuration again"),
+      onError: (error) => log("configuration.reload_failed", { err: error }),
     });
   }
 
@@ -159,9 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   /** One that cannot be opened leaves the others as they are: the next notice tries again. */
   async function reloadKeys(): Promise<void> {
-    await keys.reload().catch((error) => {
-      log.error({ err: error }, "could not read the vault's keys again");
-    });
+    await keys.reload().catch((error) => log("vault.keys_reload_failed", { err: error }));
   }
 
   async function leave(): Promise<void> {
@@ -192,7 +190,7 @@ async function openIssuerTable(
   return openIssuers({
     store: makeIssuerStore(database),
     builtIn: staging?.sandboxRanges ?? [],
-    onError: (error) => log.error({ err: error }, "could not read the BIN table again"),
+    onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
 }
 

@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { operations } from "../gateway/merchant-api/operations/index.ts";
 import { root } from "./repository.ts";
-import { readText, renderAll } from "./write-docs.ts";
+import { readText, renderAll, renderParts } from "./write-docs.ts";
 
 const rendered = await renderAll();
 
 test("every generated file is fresh", () => {
-  const stale = [...rendered].filter(([path, content]) => readText(join(root, path)) !== content);
+  const stale = [...rendered, ...renderParts()].filter(
+    ([path, content]) => readText(join(root, path)) !== content,
+  );
 
   const paths = stale.map(([path]) => path);
   assert.deepEqual(paths, [], `run npm run docs: ${paths.join(", ")}`);

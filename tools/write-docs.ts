@@ -6,7 +6,7 @@ import { type Example, makeExamples } from "./documents/examples.ts";
 import { renderIndex } from "./documents/index-page.ts";
 import { renderOperation } from "./documents/operation-page.ts";
 import { renderOrdersPage } from "./documents/orders-page.ts";
-import { renderErrorsPage, renderSettingsPage } from "./documents/reference-pages.ts";
+import { insertEvents, renderErrorsPage, renderSettingsPage } from "./documents/reference-pages.ts";
 import { renderStatusPage } from "./documents/status-page.ts";
 import { root } from "./repository.ts";
 
@@ -26,6 +26,12 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
+/** Documents written by hand with a generated part. */
+export function renderParts(): ReadonlyMap<string, string> {
+  const path = "docs/operating.md";
+  return new Map([[path, insertEvents(readText(join(root, path)) ?? "")]]);
+}
+
 function pageOf({ operation }: Example): string {
   return `docs/merchant-api/${operation.name}.md`;
 }
@@ -38,7 +44,7 @@ function findStatus(examples: readonly Example[]): Example {
 
 async function write(): Promise<void> {
   const files = await renderAll();
-  for (const [path, content] of files) {
+  for (const [path, content] of [...files, ...renderParts()]) {
     const file = join(root, path);
     mkdirSync(dirname(file), { recursive: true });
     if (readText(file) === content) continue;

@@ -41,20 +41,19 @@ test("a line is one JSON object, with secrets hidden and cards masked", () => {
   const lines: string[] = [];
   const log = makeLog("debug", { write: (line) => lines.push(line) });
 
-  log.info(
-    {
-      card: new CardNumber("4000001000000018"),
-      key: new Secret("hunter2"),
-      body: "cardNumber=4000001000000018",
-      nested: { list: ["4000001000000018"] },
-    },
-    "4000001000000018 was sent",
-  );
+  log("request.answered", {
+    card: new CardNumber("4000001000000018"),
+    key: new Secret("hunter2"),
+    body: "cardNumber=4000001000000018",
+    nested: { list: ["4000001000000018"] },
+    detail: "4000001000000018 was sent",
+  });
 
   const [line = ""] = lines;
   assert.doesNotMatch(line, /4000001|hunter2/);
-  const { msg, card, key, nested } = JSON.parse(line);
-  assert.deepEqual([msg, card, key], ["400000****0018 was sent", "400000****0018", "[secret]"]);
+  const { event, card, key, nested, detail } = JSON.parse(line);
+  assert.deepEqual([event, card, key], ["request.answered", "400000****0018", "[secret]"]);
+  assert.equal(detail, "400000****0018 was sent");
   assert.deepEqual(nested.list, ["400000****0018"]);
 });
 
@@ -62,7 +61,7 @@ test("an error is logged with its stack, and a card in its message is masked", (
   const lines: string[] = [];
   const log = makeLog("info", { write: (line) => lines.push(line) });
 
-  log.error({ err: new Error("cannot send 4000001000000018") }, "trouble");
+  log("request.failed", { err: new Error("cannot send 4000001000000018") });
 
   assert.match(lines[0] ?? "", /cannot send 400000\*{4}0018/);
   assert.match(lines[0] ?? "", /log\.test\.ts/);
@@ -73,9 +72,13 @@ test("what is below the level is not written", () => {
   const lines: string[] = [];
   const log = makeLog("warn", { write: (line) => lines.push(line) });
 
-  log.debug({}, "no");
-  log.info({}, "no");
-  log.warn({}, "yes");
+  log("callback.delivered", {});
+  log("order.finished", {});
+  log("order.in_doubt", {});
+  log("order.doubt_alarm", {});
 
-  assert.equal(lines.length, 1);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).level),
+    [40, 50],
+  );
 });

@@ -1,17 +1,14 @@
 /**
- * Structured logs, a JSON object a line. Card numbers are `CardNumber`s and secrets `Secret`s and
+ * Structured logs, a JSON object a line with the event's name in `event`. `CardNumber` and `Secret`
  * print themselves masked; as a second fence, digits that look like a card number are masked in
- * every line before it is written, wherever they came from.
+ * every line before it is written.
  */
 import { type DestinationStream, pino } from "pino";
 import { isLuhnValid } from "../values/card-number.ts";
+import { type EventName, events } from "./events.ts";
 
-export type Log = {
-  debug(facts: object, sentence: string): void;
-  info(facts: object, sentence: string): void;
-  warn(facts: object, sentence: string): void;
-  error(facts: object, sentence: string): void;
-};
+/** Writes a line of the level that the catalogue gives the event. */
+export type Log = (event: EventName, facts: object) => void;
 
 export function makeLog(level: string, destination: DestinationStream): Log {
   const masked = {
@@ -19,10 +16,12 @@ export function makeLog(level: string, destination: DestinationStream): Log {
       destination.write(maskCardNumbers(line));
     },
   };
-  return pino({ level, timestamp: makeTimestamp(), base: null }, masked);
+  const options = { level, timestamp: makeTimestamp(), base: null, messageKey: "event" };
+  const logger = pino(options, masked);
+  return (event, facts) => logger[events[event][0]](facts, event);
 }
 
-/** Several lines fall into a millisecond, and printing the moment is the dearest part of a line. */
+/** Formatting the time is the most expensive part of a line, and many lines share a millisecond. */
 function makeTimestamp(): () => string {
   let latest = 0;
   let printed = "";
@@ -44,13 +43,13 @@ export function openLogFile(path: string | 1 | 2): DestinationStream & { flushSy
     minLength: 65_536,
     maxWrite: 131_072,
   });
-  // What is little must not wait for more: somebody may be watching.
+  // A few lines must not wait until the buffer is full: an operator may be reading along.
   setInterval(() => destination.flush(), 500).unref();
   return destination;
 }
 
-// Our own ids are digits too, and are what support looks for: they are stepped over by name. Of all
-// else, whatever passes the check of a card number is masked: better a line less than a card more.
+// The gateway's own ids are digits too, and operators search for them: they are skipped by name.
+// Everything else that passes the Luhn check is masked, even if it is not a card number.
 const ownIds = `"(?:order|serial|merchant|entry|endpoint|reference)":"[^"]*"`;
 const cardLike = String.raw`(?<!\d|\d\.)\d(?:[ -]?\d){11,18}(?!\d|\.\d)`;
 const idsAndCards = new RegExp(`${ownIds}|${cardLike}`, "g");

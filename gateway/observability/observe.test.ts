@@ -1,4 +1,4 @@
-/** What is told of orders, and when somebody is called. */
+/** Which steps of orders are logged, and which raise an alarm. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
@@ -13,7 +13,7 @@ function observe(...orders: readonly Order[]): readonly string[] {
   const metrics = makeMetrics({ inFlight: () => 0, inDoubt: async () => 0 });
   const { onStep } = makeObserveOrders(log, metrics);
   for (const order of orders) onStep(order);
-  return lines.map((line) => `${JSON.parse(line).level} ${JSON.parse(line).msg}`);
+  return lines.map((line) => `${JSON.parse(line).level} ${JSON.parse(line).event}`);
 }
 
 const late = meet(meet(inStage("reversing"), events.reversed), events.approved_late);
@@ -24,20 +24,20 @@ function triedTimes(tries: number): Order {
 
 test("the end of an order is told, and doubt as long as it lasts", () => {
   assert.deepEqual(observe(approved(), inStage("reversing"), inStage("authorizing")), [
-    "30 the order is final",
-    "40 the order is in doubt",
+    "30 order.finished",
+    "40 order.in_doubt",
   ]);
 });
 
-test("a late approval that is not taken back calls somebody with every tenth try", () => {
-  const calls = Array.from({ length: 31 }, (_, tries) => observe(triedTimes(tries)).length - 1);
+test("a late approval that is not reversed raises an alarm with every tenth try", () => {
+  const alarms = Array.from({ length: 31 }, (_, tries) => observe(triedTimes(tries)).length - 1);
 
   assert.deepEqual(
-    calls.flatMap((count, tries) => (count > 0 ? [tries] : [])),
+    alarms.flatMap((count, tries) => (count > 0 ? [tries] : [])),
     [10, 20, 30],
   );
   assert.deepEqual(observe(triedTimes(10)), [
-    "40 a late approval is being taken back",
-    "50 the order has been in doubt for long: look at it",
+    "40 order.late_approval_reversing",
+    "50 order.doubt_alarm",
   ]);
 });

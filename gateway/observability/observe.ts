@@ -1,4 +1,4 @@
-/** What is told of orders: to the log, by the names that support looks for, and to the metrics. */
+/** Reports the steps of orders to the log and the metrics. */
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order, PriorAttempt } from "../orders/order.ts";
 import { isFinal, stagesInDoubt } from "../orders/transitions.ts";
@@ -17,36 +17,33 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     onStep(order: Order): void {
       const { kind, stage, tries } = order.transaction;
       metrics.stages.inc({ kind, stage });
-      if (stagesInDoubt.includes(stage)) log.warn(named(order), "the order is in doubt");
-      else if (order.owed?.effect === "reverse") tellOfLateApproval(order, tries);
-      else if (isFinal(stage)) log.info(named(order), "the order is final");
+      if (stagesInDoubt.includes(stage)) log("order.in_doubt", named(order));
+      else if (order.owed?.effect === "reverse") reportLateApproval(order, tries);
+      else if (isFinal(stage)) log("order.finished", named(order));
     },
     onRefused(order: Order, { kind }: OrderEvent, { cause }: Failure): void {
-      log.warn({ ...named(order), event: kind, cause }, "what was done came to nothing");
+      log("order.event_ignored", { ...named(order), result: kind, cause });
     },
     onUnreversed(order: Order, { identifiers, amount }: PriorAttempt): void {
       metrics.alarms.inc();
       const facts = { ...named(order), reference: identifiers.reference, amount };
-      log.error(
-        facts,
-        "an earlier try was approved and could not be taken back: have the bank do it",
-      );
+      log("order.prior_attempt_unreversed", facts);
     },
     onTrouble(order: Order, error: unknown): void {
-      log.error({ ...named(order), err: error }, "an effect broke");
+      log("order.effect_failed", { ...named(order), err: error });
     },
     alert,
   };
 
-  /** The order is over, and has no deadline any more that could raise the alarm. */
-  function tellOfLateApproval(order: Order, tries: number): void {
-    log.warn(named(order), "a late approval is being taken back");
+  /** A final order has no deadline that could raise the alarm, so the number of tries does. */
+  function reportLateApproval(order: Order, tries: number): void {
+    log("order.late_approval_reversing", named(order));
     if (tries > 0 && tries % lateTriesPerAlarm === 0) alert(order);
   }
 
   function alert(order: Order): void {
     metrics.alarms.inc();
-    log.error(named(order), "the order has been in doubt for long: look at it");
+    log("order.doubt_alarm", named(order));
   }
 }
 

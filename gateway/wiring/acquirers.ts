@@ -31,15 +31,13 @@ export function makeStartAcquirer({
       clock,
       answerTimeoutMs: config.answerTimeoutMs,
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
-      log: (event, facts) => log.info({ gate: name, ...facts }, event),
+      log: (event, facts) => log(event, { gate: name, ...facts }),
       onLateApproval: (approval) => {
         const { reference } = approval;
-        log.warn({ gate: name, reference }, "an approval came too late");
+        log("acquirer.late_approval", { gate: name, reference });
         late()
           .report(approval)
-          .catch((error) => {
-            log.error({ err: error, reference }, "a late approval could not be recorded");
-          });
+          .catch((error) => log("acquirer.late_approval_lost", { err: error, reference }));
       },
       observe: {
         answered: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),

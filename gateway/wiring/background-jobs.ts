@@ -27,20 +27,20 @@ export function startBackgroundJobs(
 ): () => Promise<unknown> {
   const stops = [
     every(config.claimEveryMs, engine.work.claimDue, (error) =>
-      log.warn({ err: error }, "could not look for due work"),
+      log("order.claim_failed", { err: error }),
     ),
     every(config.claimEveryMs, callbacks.claimDue, (error) =>
-      log.warn({ err: error }, "could not look for due callbacks"),
+      log("callback.claim_failed", { err: error }),
     ),
     every(
       destroyEveryMs,
       () => held.destroyExpired(clock.now()),
-      (error) => log.warn({ err: error }, "could not destroy what was held for too long"),
+      (error) => log("vault.pending_cards_delete_failed", { err: error }),
     ),
     every(
       deleteEveryMs,
       () => deleteSome(callbacks),
-      (error) => log.warn({ err: error }, "could not delete old callbacks"),
+      (error) => log("callback.delete_failed", { err: error }),
     ),
   ];
   return () => Promise.all(stops.map((stop) => stop()));

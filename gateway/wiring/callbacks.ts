@@ -75,13 +75,13 @@ export function makeCallbacks(dependencies: Dependencies): Callbacks {
       const facts = { order: orderId, sequence, status, failure, ms: durationMs };
       const ended = "ended" in verdict ? verdict.ended : undefined;
       const isUsual = ended === "delivered" && tries === 0;
-      // Every try is in the database: of what went as it should, a line each would only cost.
-      if (isUsual) log.debug(facts, "sent a callback");
-      else if (ended === undefined || ended === "delivered") log.info(facts, "sent a callback");
-      else log.warn({ ...facts, ended }, "a callback is tried no more");
+      // The database has every attempt, so the usual case is logged at level debug only.
+      if (isUsual) log("callback.delivered", facts);
+      else if (ended === undefined || ended === "delivered") log("callback.attempted", facts);
+      else log("callback.ended", { ...facts, ended });
     },
     onTrouble: ({ orderId, sequence }, error) =>
-      log.error({ err: error, order: orderId, sequence }, "a callback broke"),
+      log("callback.failed", { err: error, order: orderId, sequence }),
   });
   return {
     rules,
@@ -119,7 +119,7 @@ function makeSender({ config, clock, log }: Dependencies, rules: AddressRules): 
   }
   return startCallbackWorker(
     { ...shared, asksSystem, addresses: addressOptions(config) },
-    { clock, onLost: (cause) => log.error({ cause }, "the thread that sends callbacks was lost") },
+    { clock, onLost: (cause) => log("callback.worker_lost", { cause }) },
   );
 }
 

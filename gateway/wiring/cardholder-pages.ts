@@ -47,7 +47,6 @@ function lookOf({ config, log }: CardholderDependencies): Look {
     host: URL.parse(config.baseUrl)?.host ?? "",
     accent: config.pageAccent,
     logoFile: file,
-    onBadLogo: (cause) =>
-      log.warn({ file, cause }, "the logo of GW_PAGE_LOGO_FILE cannot be shown"),
+    onBadLogo: (cause) => log("page.logo_unusable", { file, cause }),
   });
 }

@@ -50,7 +50,7 @@ export async function makeDirectoryLinks(dependencies: Dependencies): Promise<Di
     timeoutMs: config.directoryTimeoutMs,
     everyMs: config.cardRangesEveryMs,
     allowHttp: config.environment === "staging",
-    warn: (directory, cause) => log.warn({ directory, cause }, "trouble with a directory server"),
+    warn: (directory, cause) => log("directory.failed", { directory, cause }),
   });
   const update = async () => directories.update(await loadDirectories(database.query));
   await update();
@@ -58,7 +58,7 @@ export async function makeDirectoryLinks(dependencies: Dependencies): Promise<Di
   const refresh = async () => {
     const before = trusted();
     await directories.refresh().catch((error) => {
-      log.warn({ err: error }, "could not look for card ranges");
+      log("directory.refresh_failed", { err: error });
     });
     // Files that could not be read at the start may be there now: those who post are let in then.
     if (!isDeepStrictEqual(before, trusted())) results?.update();
@@ -79,7 +79,7 @@ export async function makeDirectoryLinks(dependencies: Dependencies): Promise<Di
         await update();
         if (results !== undefined) await renewResults(results, dependencies);
       } catch (error) {
-        log.error({ err: error }, "could not read the directory servers again");
+        log("directory.reload_failed", { err: error });
       }
       await refresh();
     },
@@ -104,7 +104,7 @@ export async function makeDirectoryLinks(dependencies: Dependencies): Promise<Di
 /** Whatever is wrong with the files, those who are let in are up to date. */
 async function renewResults(results: ResultsServer, { config, log }: Dependencies): Promise<void> {
   const keep = (error: unknown) => {
-    log.error({ err: error }, "could not read the certificate for results again");
+    log("directory.certificate_reload_failed", { err: error });
     return undefined;
   };
   const own = await readOwnCertificate(config).catch(keep);
@@ -132,7 +132,7 @@ async function startResults(
   const own = await readOwnCertificate(config);
   if (own === undefined) {
     if (directories.list().length > 0) {
-      log.warn({}, "no GW_RESULTS_CERTIFICATE_FILE: challenges of 3-D Secure cannot be finished");
+      log("directory.certificate_missing", {});
     }
     return undefined;
   }
@@ -147,9 +147,8 @@ async function startResults(
             return [name, { certificates: ca, name: settings.resultsName }];
           }),
       ),
-    onRefused: (cause, count) =>
-      log.warn({ cause, count }, "refused whoever wanted to post a result"),
-    onCrash: (error) => log.error({ err: error }, "a result broke"),
+    onRefused: (cause, count) => log("directory.connection_refused", { cause, count }),
+    onCrash: (error) => log("directory.result_failed", { err: error }),
   });
 }
 

@@ -100,7 +100,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
     },
     takeToken: makeTakeToken(config, clock),
     ...{ keep, onAnswered },
-    onCrash: (error, serial) => log.error({ serial, err: error }, "the request broke"),
+    onCrash: (error, serial) => log("request.failed", { serial, err: error }),
   });
   addCardholderPages(server, { ...dependencies, journeys, receipts: receiptsOf(dependencies) });
   const { welcome, checkReadiness } = dependencies;
@@ -143,17 +143,17 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
       ms: Math.round(durationMs * 10) / 10,
     };
     if (answer instanceof AccessDenied) {
-      log.info({ ...facts, check: answer.check }, "access denied");
+      log("request.access_denied", { ...facts, check: answer.check });
     } else if (failed) {
       const causes = (faults ?? [answer]).map(({ message, cause }) => ({ message, cause }));
-      log.info({ ...facts, faults: causes }, "refused");
+      log("request.refused", { ...facts, faults: causes });
     } else {
-      log.info(facts, "answered");
+      log("request.answered", facts);
     }
   }
 
   function onMiss({ status, path, accept, error }: Miss): Answer {
-    if (status === 500) log.error({ path: path.split("?")[0], err: error }, "the request broke");
+    if (status === 500) log("request.failed", { path: path.split("?")[0], err: error });
     if (!path.startsWith(`/${config.pathWord}/api/`)) {
       return { contentType: "text/plain;charset=utf-8", body: `${missWords[status]}\n` };
     }

@@ -37,20 +37,20 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
     sources: rootPlaces(config),
     clock,
     // A staging gateway without the sandbox bank has none.
-    warn: (wallet, cause) => log.warn({ wallet, cause }, "could not read a wallet's roots"),
+    warn: (wallet, cause) => log("wallet.roots_unreadable", { wallet, cause }),
   });
   const keys = await openLiveKeys({
     read: () => loadWalletKeys(databases.vault.query, vault.openSecret),
     clock,
     warn: (cause, id) =>
       id === undefined
-        ? log.error({ err: cause }, "could not read the wallets' keys again")
-        : log.error({ key: id, cause }, "a wallet's key cannot be opened"),
+        ? log("wallet.keys_reload_failed", { err: cause })
+        : log("wallet.key_unreadable", { key: id, cause }),
   });
   const walletWorker = startWalletWorker({
     clock,
     observe: (wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs),
-    onLost: (cause) => log.error({ cause }, "the thread that opens wallets' tokens was lost"),
+    onLost: (cause) => log("wallet.worker_lost", { cause }),
   });
   let callOff = () => {};
   await refresh();
@@ -68,16 +68,11 @@ export async function openWallets({ config, clock, log, metrics, databases, vaul
     digest: vault.digest,
     letGoOfMessage: (message) =>
       // The request is answered either way: what is not let go of stays used up.
-      letGo(message).catch((error) =>
-        log.warn({ err: error }, "could not let go of a wallet's payment data"),
-      ),
+      letGo(message).catch((error) => log("wallet.token_release_failed", { err: error })),
     takeMessage: makeTakeMessage(databases.node.hot, { batchMax: 256, inFlightMax: 1, clock }),
     // The order tells it to the merchant; an operator sees by it that all of one fail.
     onRefused: ({ type, endpoint }, { code, detail }) =>
-      log.info(
-        { merchant: endpoint.merchant.login, type, code, detail },
-        "a wallet's payment data was refused",
-      ),
+      log("wallet.token_refused", { merchant: endpoint.merchant.login, type, code, detail }),
     eciOf: ({ number }) => eciOf(number.network, "full"),
   });
   const wallets: Wallets = {

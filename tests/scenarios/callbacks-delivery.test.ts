@@ -66,7 +66,7 @@ test("of what arrives at once the log says nothing, and all else it tells", asyn
   const world = await startWorld(t);
   const shop = await startReceiver(t);
   const told = () =>
-    world.logged.map((line) => JSON.parse(line)).filter(({ msg }) => /callback/.test(msg));
+    world.logged.map((line) => JSON.parse(line)).filter(({ event }) => /^callback/.test(event));
   const levels = { debug: 20, info: 30, warn: 40 };
 
   await world.merchant().sale({ server_callback_url: shop.url });

@@ -118,5 +118,5 @@ test("an approval that comes after a sale was settled as not done is given back"
 
 /** Answers for which nobody waited any more, by the log. */
 function unmatchedIn({ logged }: World): number {
-  return logged.filter((line) => line.includes("unmatched_message")).length;
+  return logged.filter((line) => line.includes("acquirer.message_unmatched")).length;
 }

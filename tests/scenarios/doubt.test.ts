@@ -169,7 +169,7 @@ test("while the reversal is not answered the order stays in doubt, however long 
 
   assert.equal(doubtful.status, "processing");
   assert.equal(doubtful["order-stage"], "sale_unknown");
-  assert.ok(world.logged.some((line) => line.includes("in doubt for long")));
+  assert.ok(world.logged.some((line) => line.includes("order.doubt_alarm")));
   assert.equal(settled.status, "error");
   assertNothingTaken(world);
 });

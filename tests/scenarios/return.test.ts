@@ -243,7 +243,7 @@ testOnEachDialect(
     const settled = await merchant.status(sale);
 
     assert.equal(doubtful["order-stage"], "reversal_unknown");
-    assert.ok(world.logged.some((line) => line.includes("in doubt for long")));
+    assert.ok(world.logged.some((line) => line.includes("order.doubt_alarm")));
     assert.equal(settled["order-stage"], "reversal_approved");
     assert.deepEqual(bookedFor(world, settled), ["sale 1015", "reversal 400"]);
   },

@@ -87,7 +87,7 @@ test("the certificate for results is renewed by `gw directory refresh`", async (
   await files.spoil();
   await runGw(world, "directory", "refresh", "sandbox");
   await untilTrue("it is told", () =>
-    world.logged.some((line) => line.includes("could not read the certificate for results")),
+    world.logged.some((line) => line.includes("directory.certificate_reload_failed")),
   );
 
   assert.equal(await shownAt(port), renewed);

@@ -168,5 +168,5 @@ function allAuthenticated(table: object) {
 
 /** What the operator would have been warned of. */
 function faultsIn({ logged }: World): readonly string[] {
-  return logged.filter((line) => line.includes("trouble with 3-D Secure"));
+  return logged.filter((line) => line.includes("threeds.failed"));
 }

@@ -167,7 +167,7 @@ test("whoever shows no certificate of the directory's authority is not even hear
 
   assert.deepEqual(standingOf(await statusOf(pending)), waiting);
   world.clock.advance(60_000);
-  const refusals = world.logged.filter((line) => line.includes("refused whoever wanted"));
+  const refusals = world.logged.filter((line) => line.includes("directory.connection_refused"));
   assert.deepEqual(
     refusals.map((line) => JSON.parse(line).count),
     [1, 1],

@@ -69,7 +69,7 @@ test("a request is refused as it would be when its token cannot be let go of", a
   const fields = { client_orderid: taken["merchant-order-id"] };
 
   await assertRefused(pay(world, "walletb_encrypted", await mintB(world), { fields }), 7);
-  assert.ok(world.logged.some((line) => line.includes("could not let go of a wallet's")));
+  assert.ok(world.logged.some((line) => line.includes("wallet.token_release_failed")));
 });
 
 /** Whoever takes payment data inserts; whoever only changes or deletes it lets go. */

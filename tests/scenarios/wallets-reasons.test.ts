@@ -83,6 +83,6 @@ function swollen(token: string): string {
 }
 
 function findLogged({ logged }: World, kind: WalletKind, phrase: string): boolean {
-  const told = logged.filter((line) => line.includes("a wallet's payment data was refused"));
+  const told = logged.filter((line) => line.includes("wallet.token_refused"));
   return told.some((line) => line.includes(`"type":"${kind}"`) && line.includes(phrase));
 }

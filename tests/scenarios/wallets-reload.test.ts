@@ -15,7 +15,7 @@ test("one broken key is told to the operator, and keeps nobody else from being p
 
   assertWalletRefused(ofA, 3002, "walleta");
   assert.equal(ofB.status, "approved");
-  const told = world.logged.filter((line) => line.includes("a wallet's key cannot be opened"));
+  const told = world.logged.filter((line) => line.includes("wallet.key_unreadable"));
   assert.ok(told.length > 0);
 });
 
@@ -26,8 +26,7 @@ test("keys that could not be read are read a little later", async (t) => {
   await query("notify tollgate_configuration");
   await until(
     "it has failed",
-    () =>
-      world.logged.some((line) => line.includes("could not read the wallets' keys")) || undefined,
+    () => world.logged.some((line) => line.includes("wallet.keys_reload_failed")) || undefined,
   );
   await query("alter table vault.hidden rename to wallet_keys");
   await query("update vault.wallet_keys set removed_at = now() where wallet = 'walletb'");

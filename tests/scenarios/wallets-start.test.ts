@@ -134,7 +134,7 @@ test("production starts without roots, and a sandbox beside it is not looked at"
     assert.ok(gateway.isRunning, gateway.output);
     return gateway.output.includes("Tollgate listens on") || undefined;
   });
-  assert.doesNotMatch(gateway.output, /could not read a wallet's roots/);
+  assert.doesNotMatch(gateway.output, /wallet\.roots_unreadable/);
 });
 
 test("roots that cannot be read are told to the operator, and named to merchants", async (t) => {
@@ -150,7 +150,7 @@ test("roots that cannot be read are told to the operator, and named to merchants
   assert.match(ofA["error-message"] ?? "", /walleta: no root/);
   assert.match(ofB["error-message"] ?? "", /walletb: no root keys/);
   assert.ok(!ofA["error-message"]?.includes(nowhere));
-  const warned = world.logged.filter((line) => line.includes("could not read a wallet's roots"));
+  const warned = world.logged.filter((line) => line.includes("wallet.roots_unreadable"));
   assert.ok(warned.some((line) => line.includes('"wallet":"walleta"')));
   assert.ok(warned.some((line) => line.includes('"wallet":"walletb"')));
 });
@@ -182,7 +182,9 @@ test("a broken list of roots leaves the good one in force", async (t) => {
   world.clock.advance(3_700_000);
   await world.linksUp();
   await until("both were read again", () => {
-    const told = world.logged.slice(before).filter((line) => line.includes("a wallet's roots"));
+    const told = world.logged
+      .slice(before)
+      .filter((line) => line.includes("wallet.roots_unreadable"));
     return told.length >= 2 || undefined;
   });
 

@@ -117,7 +117,7 @@ export async function send(
 /** The checks that the operator's log has named, in their order. */
 export function deniedChecks({ logged }: World): readonly unknown[] {
   const lines = logged.map((line) => JSON.parse(line));
-  return lines.filter(({ msg }) => msg === "access denied").map(({ check }) => check);
+  return lines.filter(({ event }) => event === "request.access_denied").map(({ check }) => check);
 }
 
 function encode(text: string): string {

@@ -1,5 +1,6 @@
-/** The pages of the two catalogues: errors by the ranges of their numbers, and settings. */
+/** The catalogues: errors by the ranges of their numbers, settings, and log events. */
 import { type Setting, settings } from "../../gateway/config/settings.ts";
+import { events } from "../../gateway/observability/events.ts";
 import { failures } from "../../gateway/values/failure.ts";
 import type { FailureType, Row } from "../../gateway/values/failure-types.ts";
 import { mono, renderTemplate, sentence, table } from "./text.ts";
@@ -54,6 +55,19 @@ export function renderSettingsPage(): string {
   return renderTemplate("settings", "gateway/config/settings.ts", {
     settings: table(["Name", "Default", "Value", "Meaning"], rows),
   });
+}
+
+/** The table of log events, set into a document that is otherwise written by hand. */
+export function insertEvents(document: string): string {
+  const rows = Object.entries(events).map(([name, [level, meaning]]) => [
+    mono(name),
+    level,
+    sentence(meaning),
+  ]);
+  const part = /(<!-- Generated from gateway\/observability\/events.*-->\n)[\s\S]*?(<!-- End of)/;
+  const filled = `$1\n${table(["`event`", "Level", "Meaning"], rows)}\n\n$2`;
+  if (!part.test(document)) throw new Error("The document has no place for the log events.");
+  return document.replace(part, filled);
 }
 
 function settingRow({ name, staging, production, expects, meaning }: Setting<unknown>) {

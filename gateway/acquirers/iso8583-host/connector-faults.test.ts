@@ -23,7 +23,7 @@ test("an approval after a refusal of the same sale is a late one", async (t) => 
   const again = acquirer.authorize(makeAttempt());
   clock.move(answerTimeoutMs);
   await again;
-  await journal.until("unmatched_message", { mti: "0210" });
+  await journal.until("acquirer.message_unmatched", { mti: "0210" });
 
   assert.equal(late.length, 1);
 });
@@ -47,11 +47,11 @@ for (const kind of gateKinds) {
     const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
 
     const sale = acquirer.authorize(makeAttempt({ cvv: "4321", eci: "05", cavv }));
-    await journal.until("unmatched_message", shown[kind]);
+    await journal.until("acquirer.message_unmatched", shown[kind]);
     clock.move(answerTimeoutMs);
     await sale;
     await acquirer.authorize(makeAttempt({ cvv: "4321", eci: "0".repeat(100) }));
-    await journal.until("unsendable_message");
+    await journal.until("acquirer.message_unsendable");
 
     const logged = JSON.stringify(journal.entries);
     assert.doesNotMatch(logged, /4000001000000018|4321|34333231|3904|AAABBJg0|0000010498/);

@@ -229,7 +229,7 @@ test("an inquiry tells of a part, of nothing, and of a link that is down", async
   assert.deepEqual(await inquire(never, inquiry), { kind: "not_found" });
 
   await bank.setSwitches({ hostDown: true });
-  await journal.until("link_state", { state: "down" });
+  await journal.until("acquirer.link_down");
   assert.deepEqual(await inquire(part, inquiry), { kind: "not_sent" });
 });
 
@@ -245,6 +245,8 @@ test("a CAVV that cannot be sent sends nothing", async (t) => {
   const outcome = await acquirer.authorize(makeAttempt({ eci: "05", cavv: "AAAA" }));
 
   assert.deepEqual(outcome, { kind: "not_sent" });
-  await journal.until("unsendable_message", { why: "field 126.9 is not 20 bytes in base64" });
+  await journal.until("acquirer.message_unsendable", {
+    why: "field 126.9 is not 20 bytes in base64",
+  });
   assert.deepEqual(bank.messages("00000000AB01"), []);
 });

@@ -108,7 +108,7 @@ each("a reversal of what the bank does not know is taken for done", async (t, ki
   const { acquirer, journal } = await startWorld(t, kind);
 
   assert.deepEqual(await acquirer.reverse(makeAttempt(), advice), { kind: "reversed" });
-  await journal.until("reversal_answered_otherwise", { 39: "25" });
+  await journal.until("acquirer.reversal_not_approved", { 39: "25" });
 });
 
 each("an approval that comes too late is told by its reference", async (t, kind) => {
@@ -135,7 +135,7 @@ each("an approval that is said twice is not a late one", async (t, kind) => {
   const outcome = await acquirer.authorize(makeAttempt({ card: cards.duplicateAnswer }));
 
   assert.equal(outcome.kind, "approved");
-  await journal.until("unmatched_message", { mti: "0210" });
+  await journal.until("acquirer.message_unmatched", { mti: "0210" });
   assert.deepEqual(late, []);
 });
 
@@ -143,7 +143,7 @@ each("bytes that say nothing leave the sale in doubt and the link as it is", asy
   const { acquirer, clock, journal } = await startWorld(t, kind);
 
   const sale = acquirer.authorize(makeAttempt({ card: cards.garbledAnswer }));
-  await journal.until("unreadable_message");
+  await journal.until("acquirer.message_unreadable");
   assert.equal(acquirer.state(), "online");
   clock.move(answerTimeoutMs);
 
@@ -165,7 +165,7 @@ each("a dropped link leaves all its sales in doubt, and sales after it unsent", 
   assert.deepEqual(unsent, { kind: "not_sent" });
   assert.equal(acquirer.isReady(), false);
   clock.move(1_000);
-  await journal.until("link_state", { state: "online" });
+  await journal.until("acquirer.link_up");
   assert.deepEqual(await acquirer.reverse(waiting, advice), { kind: "reversed" });
   assert.equal(outstanding(bank, "00000000AC01"), 0n);
 });
@@ -176,7 +176,7 @@ each("a message that cannot be written is not sent, and nothing is thrown", asyn
 
   assert.deepEqual(await acquirer.authorize(attempt), { kind: "not_sent" });
   assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "unknown", cause: "not_sent" });
-  const { facts } = await journal.until("unsendable_message");
+  const { facts } = await journal.until("acquirer.message_unsendable");
   assert.match(String(facts["why"]), /field 4/);
   assert.equal(
     bank.messages().some(({ mti }) => mti !== "0800" && mti !== "0810"),

@@ -25,10 +25,20 @@ export type Iso8583Options = {
   readonly answerTimeoutMs: number;
   readonly limits?: Partial<LinkLimits>;
   readonly random?: () => number;
-  readonly log: (event: string, facts: object) => void;
+  readonly log: (event: ConnectorEvent, facts: object) => void;
   readonly onLateApproval: OnLateApproval;
   readonly observe: Observe;
 };
+
+/** Names of the log's catalogue. */
+export type ConnectorEvent =
+  | "acquirer.link_up"
+  | "acquirer.link_down"
+  | "acquirer.link_changed"
+  | "acquirer.reversal_not_approved"
+  | "acquirer.message_unmatched"
+  | "acquirer.message_unreadable"
+  | "acquirer.message_unsendable";
 
 export type Observe = {
   /** By the type of the request. */
@@ -70,7 +80,7 @@ export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
       if (typeof answer === "string") return { kind: "unknown", cause: answer };
       const code = answer.fields[39] ?? "";
       if (code !== "00") {
-        log("reversal_answered_otherwise", describe(answer, dialect.specification));
+        log("acquirer.reversal_not_approved", describe(answer, dialect.specification));
       }
       // An advice tells what is already so: any host that has understood it has taken note.
       const isHeard = code !== "" && !isUndecided(code);
@@ -107,19 +117,24 @@ function makeLink(options: Iso8583Options): Link {
     random,
     limits: { ...usualLinkLimits, ...options.limits },
     events: {
-      onState: (state, why) => log("link_state", { state, why }),
+      onState: (state, why) => log(eventOf(state), { state, why }),
       onUnmatched: makeOnUnmatched(options),
       onUnreadable: ({ field, reason }: DecodeFault, bytes: number) =>
-        log("unreadable_message", { field, reason, bytes }),
+        log("acquirer.message_unreadable", { field, reason, bytes }),
     },
   });
+}
+
+function eventOf(state: LinkState): ConnectorEvent {
+  if (state === "online") return "acquirer.link_up";
+  return state === "down" ? "acquirer.link_down" : "acquirer.link_changed";
 }
 
 function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options) {
   const { readAnswer } = makeAnswerReader(dialect);
   const answersToCharges = new Set(charges.map((kind) => responseMti(dialect.mtis[kind].first)));
   return (message: IsoMessage, earlierCode: string | undefined) => {
-    log("unmatched_message", describe(message, dialect.specification));
+    log("acquirer.message_unmatched", describe(message, dialect.specification));
     const reference = message.fields[37];
     const answer = readAnswer(message.fields, clock.now());
     if (!answersToCharges.has(message.mti)) return;
@@ -153,7 +168,9 @@ function makeExchange(link: Link, options: Iso8583Options): Exchange {
       return { mti: message.mti, answer: link.send(message, limit) };
     } catch (error) {
       // The codec's complaints name fields and rules, never values.
-      log("unsendable_message", { why: error instanceof Error ? error.message : "unknown" });
+      log("acquirer.message_unsendable", {
+        why: error instanceof Error ? error.message : "unknown",
+      });
       return undefined;
     }
   }

@@ -103,7 +103,7 @@ export async function connectAcquirer(t: TestContext, port: number, dialect = sa
     },
   });
   t.after(() => closeInTime(clock, acquirer.stop()));
-  await journal.until("link_state", { state: "online" });
+  await journal.until("acquirer.link_up");
   return { acquirer, clock, journal, late, observed };
 }
 

@@ -1,0 +1,66 @@
+/**
+ * The catalogue of log events. Every log line has one of these names in `event`, and operators set
+ * alerts on them: a name, once released, keeps its meaning. `docs/operating.md` lists the table.
+ */
+type Event = readonly [level: "debug" | "info" | "warn" | "error", meaning: string];
+
+// biome-ignore format: a table
+export const events = {
+  "order.finished":                      ["info",  "a transaction of the order is final; `stage` and `reason` tell how"],
+  "order.in_doubt":                      ["warn",  "a transaction came into doubt, or an attempt to settle it was not answered"],
+  "order.doubt_alarm":                   ["error", "the order has been in doubt for longer than `GW_DOUBT_ALARM_S`: an operator must look at it"],
+  "order.late_approval_reversing":       ["warn",  "the acquirer approved a charge after its order was final; the charge is being reversed"],
+  "order.prior_attempt_unreversed":      ["error", "an earlier attempt was approved and could not be reversed: have the acquirer reverse it"],
+  "order.event_ignored":                 ["warn",  "a result arrived for a transaction that was settled or has moved on; the order's history has it as `noted`"],
+  "order.effect_failed":                 ["error", "an effect handler threw an exception; the effect is tried again when its lease expires"],
+  "order.claim_failed":                  ["warn",  "the node could not look for due orders; it looks again after `GW_CLAIM_EVERY_S`"],
+
+  "request.answered":                    ["info",  "a merchant's request was answered"],
+  "request.refused":                     ["info",  "a merchant's request was refused; `faults` tells why"],
+  "request.access_denied":               ["info",  "a merchant's request was not authenticated; `check` tells which check failed"],
+  "request.failed":                      ["error", "a request ended with an exception and was answered with an internal error"],
+
+  "acquirer.link_up":                    ["info",  "a gate's link is signed on"],
+  "acquirer.link_down":                  ["warn",  "a gate's link is lost, or an attempt to connect failed; `why` tells the cause"],
+  "acquirer.link_changed":               ["info",  "a gate's link is `connecting`, `signing_on` or `closed`"],
+  "acquirer.reversal_not_approved":      ["info",  "the host answered a reversal with another code than 00. It counts as answered, because the host may not have found the charge; codes for host trouble or an unreadable message do not count, and the reversal is repeated"],
+  "acquirer.message_unmatched":          ["info",  "the host sent a message that answers no open request"],
+  "acquirer.message_unreadable":         ["info",  "the host sent bytes that are no ISO 8583 message"],
+  "acquirer.message_unsendable":         ["info",  "a message could not be encoded and was not sent"],
+  "acquirer.late_approval":              ["warn",  "the acquirer approved a charge that no request waits for; it is reversed"],
+  "acquirer.late_approval_lost":         ["error", "a late approval could not be recorded: have the acquirer reverse it"],
+
+  "threeds.failed":                      ["warn",  "a message of 3-D Secure was missing, invalid or refused; `cause` tells which"],
+
+  "directory.failed":                    ["warn",  "a directory server, its files or its card ranges cannot be used; `cause` tells why"],
+  "directory.refresh_failed":            ["warn",  "the node could not check whether card ranges are due"],
+  "directory.reload_failed":             ["error", "the directory servers could not be read again; the node keeps the previous ones"],
+  "directory.certificate_missing":       ["warn",  "`GW_RESULTS_CERTIFICATE_FILE` is not set: challenges cannot be finished"],
+  "directory.certificate_reload_failed": ["error", "the certificate for results could not be read again; the node keeps the previous one"],
+  "directory.connection_refused":        ["warn",  "clients that tried to post results were refused; `cause` tells why, `count` how many"],
+  "directory.result_failed":             ["error", "a result message ended with an exception"],
+
+  "wallet.token_refused":                ["info",  "a wallet's payment data was refused; `code` and `detail` tell why"],
+  "wallet.token_release_failed":         ["warn",  "a wallet's payment data could not be released after a failed request; it stays used"],
+  "wallet.key_unreadable":               ["error", "a wallet key cannot be opened and is not used"],
+  "wallet.keys_reload_failed":           ["error", "the wallet keys could not be read again; the node keeps the previous ones"],
+  "wallet.roots_unreadable":             ["warn",  "the root certificates or keys of a wallet could not be read"],
+  "wallet.worker_lost":                  ["error", "the thread that decrypts wallet tokens ended or hung; a new one is started"],
+
+  "callback.delivered":                  ["debug", "a callback was delivered at the first attempt"],
+  "callback.attempted":                  ["info",  "an attempt failed and the callback is due again, or a later attempt delivered it"],
+  "callback.ended":                      ["warn",  "a callback is not tried again; `ended` tells whether it was given up or stopped by its receiver"],
+  "callback.failed":                     ["error", "sending a callback ended with an exception; it is due again when its lease expires"],
+  "callback.claim_failed":               ["warn",  "the node could not look for due callbacks; it looks again after `GW_CLAIM_EVERY_S`"],
+  "callback.delete_failed":              ["warn",  "callbacks older than `GW_CALLBACK_KEEP_DAYS` could not be deleted"],
+  "callback.worker_lost":                ["error", "the thread that sends callbacks ended or hung; a new one is started"],
+
+  "vault.keys_reload_failed":            ["error", "the vault's keys could not be read again; the node keeps the previous ones"],
+  "vault.pending_cards_delete_failed":   ["warn",  "expired pending card data could not be deleted"],
+  "configuration.reload_failed":         ["error", "merchants, endpoints and gates could not be read again; the node keeps the previous ones"],
+  "bin_table.reload_failed":             ["error", "the BIN table could not be read again; the node keeps the previous one"],
+  "node.presence_lost":                  ["warn",  "the node lost the database connection that holds its name and brings notices; it connects again"],
+  "page.logo_unusable":                  ["warn",  "the file of `GW_PAGE_LOGO_FILE` cannot be shown on cardholders' pages; `cause` tells why"],
+} as const satisfies Readonly<Record<string, Event>>;
+
+export type EventName = keyof typeof events;
