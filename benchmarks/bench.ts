@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: how fast the gateway is on this machine, over real sockets, beside baselines of
- * the same minutes; and whether every order was kept and every cent is where it belongs. A missed
+ * `npm run bench`: how fast the gateway is on this machine, over real sockets, next to baselines of
+ * the same run; and whether every order was kept and agrees with the bank to the cent. A missed
  * target is reported; a lost or doubled order, or books that differ, fail the run.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,24 +8,20 @@ import { cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import type { InsertJobs } from "./baseline-inserts.ts";
-import type { RouteJobs } from "./baseline-route.ts";
+import type { BaselineJobs } from "./baselines.ts";
 import { areClean, auditBooks, type Books, readLedger, readOrders } from "./books.ts";
-import { startGatewayProcess } from "./gateway-process.ts";
 import type { LoadJobs } from "./load.ts";
 import * as measure from "./measure.ts";
-import { measureWallets } from "./measure-wallets.ts";
-import { startPart } from "./part-process.ts";
 import { type Plan, readPlan } from "./plan.ts";
-import type { ReceiverJobs } from "./receiver.ts";
+import { startGatewayProcess, startPart } from "./processes.ts";
 import * as report from "./report.ts";
 
 const resultsFile = join(import.meta.dirname, "results", "latest.json");
 const memoryEveryMs = 200;
-/** Enough for a figure also after a warm-up that went badly. */
+/** Enough for a figure even after a slow warm-up. */
 const salesPerSecondMin = 1_500;
 
-class ToldToStop extends Error {
+class Interrupted extends Error {
   override readonly name = "The benchmark ends";
 }
 
@@ -33,76 +29,70 @@ process.exit(await main(readPlan(process.argv.slice(2))));
 
 async function main(plan: Plan): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
-  // PostgreSQL, which never runs as root, must be able to pass.
+  // PostgreSQL, which never runs as root, must be able to enter.
   chmodSync(folder, 0o755);
   const stack = new AsyncDisposableStack();
+  let isClean = false;
+  let isInterrupted = false;
   try {
-    const clean = await Promise.race([run(plan, folder, stack), untilToldToStop()]);
-    await stack.disposeAsync();
-    if (clean) rmSync(folder, { recursive: true, force: true });
-    else say(`The gateway's folder is kept: ${folder}`);
-    return clean ? 0 : 1;
+    isClean = await Promise.race([run(plan, folder, stack), untilInterrupted()]);
   } catch (error) {
-    const isTold = error instanceof ToldToStop;
-    say(error instanceof Error && !isTold ? (error.stack ?? "") : String(error));
-    say("Ending what was started …");
-    await stack.disposeAsync();
-    if (isTold) rmSync(folder, { recursive: true, force: true });
-    else say(`The gateway's folder is kept: ${folder}`);
-    return 1;
+    isInterrupted = error instanceof Interrupted;
+    say(error instanceof Error && !isInterrupted ? (error.stack ?? "") : String(error));
+    say("Stopping all processes …");
   }
+  await stack.disposeAsync();
+  if (isClean || isInterrupted) rmSync(folder, { recursive: true, force: true });
+  else say(`The gateway's folder is kept: ${folder}`);
+  return isClean ? 0 : 1;
 }
 
 async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Promise<boolean> {
   say("Starting the gateway with PostgreSQL and the sandbox bank …");
-  const stage = await setStage(plan, folder, stack);
-  const { gateway } = stage;
+  const setup = await startAll(plan, folder, stack);
+  const { gateway } = setup;
   const busyShare = await watchCores(plan.restSeconds);
-  say(`While all of it rests, others keep the cores busy to ${(busyShare * 100).toFixed(0)} %.`);
+  say(`At rest, other processes use ${(busyShare * 100).toFixed(0)} % of the cores.`);
   const atRestBytes = gateway.readMemoryBytes();
 
   let underLoadBytes = 0;
   using _watch = every(memoryEveryMs, () => {
     underLoadBytes = Math.max(underLoadBytes, gateway.readMemoryBytes());
   });
-  const rounds = await measureAll(stage);
+  const rounds = await measureAll(setup);
   const memory = { atRestBytes, underLoadBytes };
 
   say("Comparing every order with the bank's ledger …");
-  const orders = await readOrders(stage.database);
-  const acknowledged = [...stage.acknowledged, ...stage.authenticated];
+  const orders = await readOrders(setup.database);
+  const acknowledged = [...setup.acknowledged, ...setup.authenticated];
   const books = auditBooks(acknowledged, orders, await readLedger(gateway.bankUrl));
   publish({ plan, busyShare, rounds, memory, books });
   return areClean(books);
 }
 
-async function setStage(
+async function startAll(
   plan: Plan,
   folder: string,
   stack: AsyncDisposableStack,
-): Promise<measure.Stage> {
+): Promise<measure.Setup> {
   const profile = ["--cpu-prof", `--cpu-prof-dir=${plan.profileFolder}`];
   const nodeFlags = plan.profileFolder === undefined ? [] : profile;
   const gateway = await startGatewayProcess(join(folder, "gateway"), { stack, nodeFlags });
   const database = new Client({ connectionString: gateway.databaseUrl });
-  // Lost only when the gateway ends, and whoever asks next is told.
+  // The connection is lost only when the gateway ends, and the next query reports it.
   database.on("error", () => undefined);
   await database.connect();
   stack.defer(() => database.end());
-  const load = startPart<LoadJobs>("load.ts", stack);
-  const otherLoad = startPart<LoadJobs>("load.ts", stack);
-  const inserts = startPart<InsertJobs>("baseline-inserts.ts", stack);
-  const route = startPart<RouteJobs>("baseline-route.ts", stack);
-  const { port: routePort } = await route.ask("listen", undefined);
-  const receiver = startPart<ReceiverJobs>("receiver.ts", stack);
-  const { port: receiverPort } = await receiver.ask("listen", undefined);
+  const startBaseline = () => startPart<BaselineJobs>("baselines.ts", stack);
+  const { port: routePort } = await startBaseline().ask("listenRoute", undefined);
+  const { port: receiverPort } = await startBaseline().ask("listenReceiver", undefined);
   return {
     plan,
     gateway,
     database,
-    load,
-    otherLoad,
-    inserts,
+    load: startPart<LoadJobs>("load.ts", stack),
+    otherLoad: startPart<LoadJobs>("load.ts", stack),
+    inserts: startBaseline(),
     routePort,
     receiverPort,
     acknowledged: [],
@@ -110,83 +100,63 @@ async function setStage(
   };
 }
 
-async function measureAll(stage: measure.Stage): Promise<readonly report.Round[]> {
-  const { plan } = stage;
+async function measureAll(setup: measure.Setup): Promise<readonly report.Round[]> {
+  const { plan } = setup;
   say(`Warming up with one sale, then ${plan.warmUpOrders} …`);
-  // Alone, as an operator's first one is: what the database learns from it must serve for more.
-  await measure.measureSales(stage, "first", 1);
-  const warm = await measure.measureSales(stage, "warm", plan.warmUpOrders);
+  // First a single sale, as on a fresh installation: the database plans its statements for it, and
+  // the plans must serve for more.
+  await measure.measureSales(setup, "first", 1);
+  const warm = await measure.measureSales(setup, "warm", plan.warmUpOrders);
   say(`Warm: completed ${perSecond(warm.completedPerSecond)}, refused ${warm.refused}`);
-  await measure.measureRoute({ ...stage, plan: { ...plan, routeSeconds: 1 } });
+  await measure.measureRoute(setup, 1);
 
   const rounds: report.Round[] = [];
   for (let round = 1; round <= plan.rounds; round += 1) {
     const { completedPerSecond } = rounds.at(-1)?.sales ?? warm;
     const rate = Math.max(completedPerSecond, salesPerSecondMin);
-    rounds.push(await measureRound(stage, round, Math.round(rate * plan.saleSeconds)));
+    rounds.push(await measureRound(setup, round, Math.round(rate * plan.saleSeconds)));
   }
   return rounds;
 }
 
 async function measureRound(
-  stage: measure.Stage,
+  setup: measure.Setup,
   round: number,
   count: number,
 ): Promise<report.Round> {
-  const { plan } = stage;
-  const tell = (what: string) => say(`Round ${round} of ${plan.rounds}: ${what}`);
-  const insertsPerSecond = await measure.measureInserts(stage);
-  tell(`single-row inserts ${perSecond(insertsPerSecond)}`);
-  const routePerSecond = await measure.measureRoute(stage);
-  const routeArrivalsMs = await measure.measureRouteArrivals(stage);
-  tell(
-    `bare route ${perSecond(routePerSecond)}, at 500/s p99 ${routeArrivalsMs.p99.toFixed(1)} ms`,
-  );
-  const sales = await measure.measureSales(stage, `sale${round}`, count);
-  tell(
-    `${count} sales, accepted ${perSecond(sales.acceptedPerSecond)}, ` +
-      `completed ${perSecond(sales.completedPerSecond)}`,
-  );
-  const toldPerSecond = await measure.measureTold(stage, `told${round}`, Math.round(count / 2));
-  tell(`sales with callbacks ${perSecond(toldPerSecond)}`);
-  const capturesPerSecond = await measure.measureCaptures(
-    stage,
-    `held${round}`,
-    Math.round(count / 4),
-  );
-  tell(`held and captured ${perSecond(capturesPerSecond)}`);
-  const cards = await measure.measureCards(stage, `again${round}`, Math.round(count / 2));
-  tell(
-    `recurrent payments ${perSecond(cards.rebillsPerSecond)}, ` +
-      `card information ${perSecond(cards.cardInfoPerSecond)}`,
-  );
-  const frictionlessPerSecond = await measure.measureFrictionless(
-    stage,
-    `secure${round}`,
-    Math.round(count / 4),
-  );
-  tell(`frictionless 3-D Secure sales ${perSecond(frictionlessPerSecond)}`);
-  const pollsPerSecond = await measure.measurePolls(stage);
-  tell(`status polls ${perSecond(pollsPerSecond)}`);
-  const arrivals = await measure.measureArrivals(stage, `open${round}`);
+  const { plan } = setup;
+  const [half, quarter] = [Math.round(count / 2), Math.round(count / 4)];
+  const tell = (text: string) => say(`Round ${round} of ${plan.rounds}: ${text}`);
+  const rate = (name: string, value: number) => {
+    tell(`${name} ${perSecond(value)}`);
+    return value;
+  };
+  const insertsPerSecond = rate("single-row inserts", await measure.measureInserts(setup));
+  const routePerSecond = rate("bare route", await measure.measureRoute(setup, plan.routeSeconds));
+  const routeArrivalsMs = await measure.measureRouteArrivals(setup);
+  tell(`bare route at ${plan.arrivalsPerSecond}/s: p99 ${routeArrivalsMs.p99.toFixed(1)} ms`);
+  const sales = await measure.measureSales(setup, `sale${round}`, count);
+  rate(`${count} sales, accepted`, sales.acceptedPerSecond);
+  rate(`${count} sales, completed`, sales.completedPerSecond);
+  const callbacks = await measure.measureCallbacks(setup, `callback${round}`, half);
+  const callbackSalesPerSecond = rate("sales with callbacks", callbacks);
+  const captures = await measure.measureCaptures(setup, `held${round}`, quarter);
+  const capturesPerSecond = rate("held and captured", captures);
+  const cards = await measure.measureCards(setup, `again${round}`, half);
+  rate("recurrent payments", cards.rebillsPerSecond);
+  rate("card information", cards.cardInfoPerSecond);
+  const frictionless = await measure.measureFrictionless(setup, `secure${round}`, quarter);
+  const frictionlessPerSecond = rate("frictionless 3-D Secure sales", frictionless);
+  const pollsPerSecond = rate("status polls", await measure.measurePolls(setup));
+  const arrivals = await measure.measureArrivals(setup, `open${round}`);
   const { p50, p99 } = arrivals.finalMs;
   tell(`overhead at ${plan.arrivalsPerSecond}/s: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
-  const wallets = await measureWallets(stage, round);
-  tell(
-    `wallet sales ${perSecond(wallets.perSecond)}, opening ${wallets.openingMs.toFixed(1)} ms; ` +
-      `overhead with 50/s alongside: p99 ${wallets.alongsideP99Ms.toFixed(1)} ms`,
-  );
-  const baselines = { insertsPerSecond, routePerSecond, routeArrivalsMs };
+  const wallets = await measure.measureWallets(setup, round);
+  rate(`wallet sales, ${wallets.openingMs.toFixed(1)} ms to open a token,`, wallets.perSecond);
+  tell(`overhead with 50/s wallet sales alongside: p99 ${wallets.alongsideP99Ms.toFixed(1)} ms`);
   return {
-    ...baselines,
-    sales,
-    toldPerSecond,
-    capturesPerSecond,
-    frictionlessPerSecond,
-    cards,
-    pollsPerSecond,
-    arrivals,
-    wallets,
+    ...{ insertsPerSecond, routePerSecond, routeArrivalsMs, sales, callbackSalesPerSecond },
+    ...{ capturesPerSecond, frictionlessPerSecond, cards, pollsPerSecond, arrivals, wallets },
   };
 }
 
@@ -220,7 +190,7 @@ function publish({ plan, busyShare, rounds, memory, books }: Outcome): void {
   say(`\nWritten to ${resultsFile}`);
 }
 
-/** Which share of the cores is in use while nothing of ours has anything to do. */
+/** The share of the cores in use while the benchmark's own processes are idle. */
 async function watchCores(seconds: number): Promise<number> {
   const [before, after] = [coreTimes(), await pause(seconds * 1000).then(coreTimes)];
   return 1 - (after.idle - before.idle) / (after.all - before.all);
@@ -234,11 +204,11 @@ function coreTimes(): { readonly idle: number; readonly all: number } {
   return times.reduce((sum, core) => ({ idle: sum.idle + core.idle, all: sum.all + core.all }));
 }
 
-/** Never comes to a good end: a run that was told to stop has measured nothing. */
-function untilToldToStop(): Promise<never> {
+/** Never resolves: an interrupted run has measured nothing. */
+function untilInterrupted(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      process.on(signal, () => reject(new ToldToStop(`told to stop by ${signal}`)));
+      process.on(signal, () => reject(new Interrupted(`interrupted by ${signal}`)));
     }
   });
 }

@@ -69,21 +69,19 @@ function findDoubled(orders: readonly OrderRow[], entries: readonly LedgerEntry[
   const sales = entries.filter(({ kind }) => kind === "sale" || kind === "capture");
   const salesOf = Map.groupBy(sales, ({ reference }) => nameOf.get(reference) ?? reference);
   const ordersOf = Map.groupBy(orders, ({ clientOrderId }) => clientOrderId);
-  return [
-    ...[...ordersOf].flatMap(([name, all]) =>
-      all.length > 1 ? [`${name}: ${all.length} orders`] : [],
-    ),
-    ...[...salesOf].flatMap(([name, all]) =>
-      all.length > 1 ? [`${name}: ${all.length} sales at the bank`] : [],
-    ),
-  ];
+  const several = (groups: ReadonlyMap<string, readonly unknown[]>, what: string) =>
+    [...groups].flatMap(([name, all]) =>
+      all.length > 1 ? [`${name}: ${all.length} ${what}`] : [],
+    );
+  return [...several(ordersOf, "orders"), ...several(salesOf, "sales at the bank")];
 }
 
-/** A charge that was taken back in full is on neither side. */
+/** A charge that was reversed in full is on neither side. */
 function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEntry[]): string[] {
   const standing = new Map<string, number>();
-  // A capture takes what was held: the hold is no money by then.
-  const captured = new Set(entries.flatMap((each) => (isCapture(each) ? [each.reference] : [])));
+  // A capture replaces the hold.
+  const captures = entries.filter(({ kind }) => kind === "capture");
+  const captured = new Set(captures.map(({ reference }) => reference));
   for (const { reference, kind, amount, currency } of entries) {
     if (kind === "authorisation" && captured.has(reference)) continue;
     const key = `${reference} ${currency}`;
@@ -101,10 +99,6 @@ function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEn
     if (booked !== 0) differing.push(`${key}: gateway 0, bank ${booked}`);
   }
   return differing;
-}
-
-function isCapture({ kind }: LedgerEntry): boolean {
-  return kind === "capture";
 }
 
 export async function readOrders(database: Client): Promise<readonly OrderRow[]> {
@@ -125,7 +119,7 @@ export async function readOrders(database: Client): Promise<readonly OrderRow[]>
 
 export async function readLedger(bankUrl: string): Promise<readonly LedgerEntry[]> {
   const answer = await fetch(`${bankUrl}/ledger`);
-  // The bank's own interface, as it is documented; whatever else came would not add up.
+  // The bank's documented interface; the audit fails on any other answer.
   const { entries } = (await answer.json()) as { entries: readonly LedgerEntry[] };
   return entries;
 }

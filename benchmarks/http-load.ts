@@ -1,9 +1,9 @@
 /**
  * The two kinds of load. The closed loop sends the next request when a reply has come, and finds
- * the highest rate; open arrivals are sent on a clock whatever became of earlier ones, and their
- * latency counts from the moment they were due, so that a stall is felt by all that it delays.
+ * the highest rate. Open arrivals are sent on a schedule, independent of earlier replies; their
+ * latency counts from the moment they were due, so that a stall counts for every request it delays.
  */
-import { HttpConnection, type Reply } from "./http-connection.ts";
+import { connect, type Socket } from "node:net";
 import type { Requests } from "./requests.ts";
 
 export type Loop = {
@@ -15,7 +15,7 @@ export type Loop = {
   readonly onReply: (index: number, reply: Reply) => void;
 };
 
-/** On the clock that all processes of a machine share. */
+/** On the wall clock, which all processes of a machine share. */
 export type Span = { readonly startedAtMs: number; readonly endedAtMs: number };
 
 export async function runClosedLoop(loop: Loop): Promise<Span & { readonly sent: number }> {
@@ -90,7 +90,7 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
   /** Arrivals that find no idle connection wait for one, and the wait counts as theirs. */
   function sendWhileIdle(now: number): void {
     while (next < requests.count && (dueAtMs[next] ?? 0) <= now) {
-      // The one that has rested longest: none may rest so long that the server closes it.
+      // The one that has been idle longest, so that the server closes none of them.
       const connection = idle.shift();
       if (connection === undefined) return;
       send(connection, next);
@@ -114,13 +114,13 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
 let offsetMs = Date.now() - performance.now();
 
 /**
- * The wall clock, finer than it tells itself. The gateway's log goes by it too; the process's own
- * clock runs evenly, but away from it, by milliseconds within a run.
+ * The wall clock, which the gateway's log uses too, in fractions of a millisecond. The process's
+ * monotonic clock drifts from it by milliseconds within a run, so the offset is kept in bounds.
  */
 function epochNow(): number {
-  const [wall, even] = [Date.now(), performance.now()];
-  offsetMs = Math.min(Math.max(offsetMs, wall - even), wall + 1 - even);
-  return offsetMs + even;
+  const [wall, monotonic] = [Date.now(), performance.now()];
+  offsetMs = Math.min(Math.max(offsetMs, wall - monotonic), wall + 1 - monotonic);
+  return offsetMs + monotonic;
 }
 
 function openAll(
@@ -129,4 +129,75 @@ function openAll(
 ): Promise<readonly HttpConnection[]> {
   const onLost = (why: string) => reject(new Error(`a connection was lost: ${why}`));
   return Promise.all(Array.from({ length: connections }, () => HttpConnection.open(port, onLost)));
+}
+
+export type Reply = { readonly status: number; readonly body: string };
+
+const readBytes = 16_384;
+
+/**
+ * One keep-alive HTTP/1.1 connection, as light as possible, because the load generator shares its
+ * cores with what it measures. It reads only replies with a content-length, one at a time.
+ */
+class HttpConnection {
+  readonly #socket: Socket;
+  #received = "";
+  #onReply: ((reply: Reply) => void) | undefined;
+
+  private constructor(port: number, onLost: (why: string) => void) {
+    const buffer = Buffer.allocUnsafe(readBytes);
+    this.#socket = connect({
+      host: "127.0.0.1",
+      port,
+      noDelay: true,
+      // One buffer for all reads: allocating one for each would be half of the work.
+      onread: { buffer, callback: (bytes) => this.#read(buffer.toString("latin1", 0, bytes)) },
+    });
+    this.#socket.on("error", (error) => onLost(error.message));
+    this.#socket.on("end", () => onLost("closed by the other side"));
+  }
+
+  static async open(port: number, onLost: (why: string) => void): Promise<HttpConnection> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const connection = new HttpConnection(port, (why) => {
+      reject(new Error(why));
+      onLost(why);
+    });
+    connection.#socket.once("connect", resolve);
+    await promise;
+    return connection;
+  }
+
+  /** The reply to the previous request must have arrived. */
+  send(request: Uint8Array, onReply: (reply: Reply) => void): void {
+    this.#onReply = onReply;
+    this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.removeAllListeners("end");
+    this.#socket.destroy();
+  }
+
+  #read(chunk: string): boolean {
+    this.#received = this.#received === "" ? chunk : this.#received + chunk;
+    const reply = findReply(this.#received);
+    if (reply === undefined) return true;
+    this.#received = "";
+    this.#onReply?.(reply);
+    return true;
+  }
+}
+
+/** Nothing while the reply is incomplete. */
+export function findReply(received: string): Reply | undefined {
+  const headEnd = received.indexOf("\r\n\r\n");
+  if (headEnd < 0) return undefined;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(received)?.[1];
+  if (length === undefined) throw new Error("a reply without content-length");
+  const bodyStart = headEnd + 4;
+  const missing = bodyStart + Number(length) - received.length;
+  if (missing > 0) return undefined;
+  if (missing < 0) throw new Error("more than one reply to one request");
+  return { status: Number(received.slice(9, 12)), body: received.slice(bodyStart) };
 }

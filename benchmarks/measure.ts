@@ -1,158 +1,151 @@
 /**
- * One round of measurements, each against the processes that are up already. Sales count as
+ * One round of measurements, each against processes that are already running. Orders count as
  * completed when another connection to the database sees none open any more.
  */
 import { statSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
-import type { InsertJobs } from "./baseline-inserts.ts";
-import { type Means, meansBetween, readMetrics } from "./gateway-metrics.ts";
-import type { GatewayProcess } from "./gateway-process.ts";
+import type { BaselineJobs } from "./baselines.ts";
+import {
+  delaysOf,
+  grownBetween,
+  type Means,
+  meansBetween,
+  type Overhead,
+  type Percentiles,
+  readMetrics,
+  readOverhead,
+} from "./figures.ts";
 import type { Load, LoadJobs } from "./load.ts";
-import { delaysOf, type Overhead, type Percentiles, readOverhead } from "./overhead.ts";
-import type { Part } from "./part-process.ts";
 import type { Plan } from "./plan.ts";
-import { clientOrderIdOf, type OrderName } from "./requests.ts";
+import type { GatewayProcess, Part } from "./processes.ts";
+import { type Batch, clientOrderIdOf, mintTokens, type OrderName } from "./requests.ts";
 
-/** All that runs while the benchmark measures, and what it has been told so far. */
-export type Stage = {
+/** Everything that runs during the benchmark, and the orders acknowledged so far. */
+export type Setup = {
   readonly plan: Plan;
   readonly gateway: GatewayProcess;
   readonly database: Client;
   readonly load: Part<LoadJobs>;
-  /** A second generator, for what comes alongside. */
+  /** A second generator, for concurrent load of another kind. */
   readonly otherLoad: Part<LoadJobs>;
-  readonly inserts: Part<InsertJobs>;
+  readonly inserts: Part<BaselineJobs>;
   readonly routePort: number;
-  /** Where a merchant listens who answers at once. */
+  /** Of a merchant's receiver that answers callbacks at once. */
   readonly receiverPort: number;
   readonly acknowledged: OrderName[];
-  /** The same of the endpoint that does 3-D Secure. */
+  /** The same of the endpoint with 3-D Secure. */
   readonly authenticated: OrderName[];
-};
-
-export type Sales = {
-  readonly orders: number;
-  /** Turned away by a gateway that had too much in hand; neither accepted nor completed. */
-  readonly refused: number;
-  readonly acceptedPerSecond: number;
-  readonly completedPerSecond: number;
-  readonly means: Means;
 };
 
 const settleWithinMs = 60_000;
 const lookEveryMs = 5;
 const pollsPrepared = 20_000;
 const cardsRegistered = 1_000;
+const routeRequests = 1_000;
 
-export async function measureInserts({ plan, gateway, inserts }: Stage): Promise<number> {
+export async function measureInserts({ plan, gateway, inserts }: Setup): Promise<number> {
   const { databaseUrl } = gateway;
   const { insertConnections: connections, insertSeconds: seconds } = plan;
   const { perSecond } = await inserts.ask("insert", { databaseUrl, connections, seconds });
   return perSecond;
 }
 
-export async function measureRoute(stage: Stage): Promise<number> {
-  const { plan, gateway, load, routePort } = stage;
-  const target = { ...gateway.target, port: routePort };
-  const { connections, routeSeconds: seconds } = plan;
-  return rateOf(await load.ask("route", { target, connections, prefix: "route", seconds }));
+export async function measureRoute(setup: Setup, seconds: number): Promise<number> {
+  const target = { ...setup.gateway.target, port: setup.routePort };
+  const batch = { kind: "sale", prefix: "route", count: routeRequests } as const;
+  return rateOf(await run(setup, batch, { target, seconds }));
 }
 
-/** What a request costs at the rate of the open arrivals when there is no gateway behind it. */
-export async function measureRouteArrivals(stage: Stage): Promise<Percentiles> {
-  const { plan, gateway, load, routePort } = stage;
+/** What a request costs at the rate of the open arrivals without a gateway behind it. */
+export async function measureRouteArrivals(setup: Setup): Promise<Percentiles> {
+  const { plan, gateway, load, routePort } = setup;
   const target = { ...gateway.target, port: routePort };
-  const { connections, arrivalsPerSecond: perSecond, routeSeconds: seconds } = plan;
-  const job = { target, connections, prefix: "route", perSecond, seconds };
-  const { answeredAtMs, dueAtMs } = await load.ask("arrivals", job);
+  const { connections, arrivalsPerSecond: perSecond, routeSeconds } = plan;
+  const batch = { kind: "sale", prefix: "route", count: perSecond * routeSeconds } as const;
+  const job = { target, connections, batch, perSecond };
+  const { answeredAtMs, dueAtMs } = await load.ask("arrive", job);
   return delaysOf(answeredAtMs, dueAtMs);
 }
 
-export async function measureSales(stage: Stage, prefix: string, count: number): Promise<Sales> {
-  const { plan, gateway, load } = stage;
-  const { target } = gateway;
-  const before = await readMetrics(target.port);
-  const { connections } = plan;
-  const sold = await load.ask("sales", { target, connections, prefix, count, kind: "sale" });
-  const completedAtMs = await untilNoneOpen(stage);
-  const after = await readMetrics(target.port);
-  await takeAcknowledged(stage, prefix);
+export type Sales = {
+  readonly orders: number;
+  /** Refused because too many orders were in flight; neither accepted nor completed. */
+  readonly refused: number;
+  readonly acceptedPerSecond: number;
+  readonly completedPerSecond: number;
+  readonly means: Means;
+};
 
-  const orders = await countApproved(stage, prefix);
-  const completedMs = completedAtMs - sold.startedAtMs;
-  const { sent, refused, startedAtMs, endedAtMs } = sold;
+export async function measureSales(setup: Setup, prefix: string, count: number): Promise<Sales> {
+  const { port } = setup.gateway.target;
+  const before = await readMetrics(port);
+  const sold = await run(setup, { kind: "sale", prefix, count });
+  const completedMs = (await untilNoneOpen(setup)) - sold.startedAtMs;
+  const after = await readMetrics(port);
+  await takeAcknowledged(setup, prefix);
+  const orders = await countApproved(setup, prefix);
   return {
     orders,
-    refused,
-    acceptedPerSecond: ((sent - refused) * 1000) / (endedAtMs - startedAtMs),
+    refused: sold.refused,
+    acceptedPerSecond: ((sold.sent - sold.refused) * 1000) / spanOf(sold),
     completedPerSecond: (orders * 1000) / completedMs,
     means: meansBetween(before, after),
   };
 }
 
-/** Orders a second that were held and captured, both from the first request to the last commit. */
-export async function measureCaptures(
-  stage: Stage,
+/** Sales a second whose callbacks were delivered as well. */
+export async function measureCallbacks(
+  setup: Setup,
   prefix: string,
   count: number,
 ): Promise<number> {
-  const { plan, gateway, load } = stage;
-  const { target } = gateway;
-  const { connections } = plan;
-  const held = await load.ask("sales", { target, connections, prefix, count, kind: "preauth" });
-  const heldMs = (await untilNoneOpen(stage)) - held.startedAtMs;
-  const from = stage.acknowledged.length;
-  await takeAcknowledged(stage, prefix);
-  const orders = stage.acknowledged.slice(from);
-
-  const captured = await load.ask("captures", { target, connections, orders });
-  const capturedMs = (await untilNoneOpen(stage)) - captured.startedAtMs;
-  rateOf(captured);
-  return ((await countApproved(stage, prefix)) * 1000) / (heldMs + capturedMs);
+  const callbackUrl = `http://127.0.0.1:${setup.receiverPort}/callback`;
+  const sold = await run(setup, { kind: "sale", prefix, count, callbackUrl });
+  await untilNoneOpen(setup);
+  const deliveredMs = (await untilNoneOpen(setup, "callbacks")) - sold.startedAtMs;
+  rateOf(sold);
+  await takeAcknowledged(setup, prefix);
+  return ((await countApproved(setup, prefix)) * 1000) / deliveredMs;
 }
 
-/** Sales a second whose merchants were told as well, until the last of them has heard. */
-export async function measureTold(stage: Stage, prefix: string, count: number): Promise<number> {
-  const { plan, gateway, load, receiverPort } = stage;
-  const { target } = gateway;
-  const { connections } = plan;
-  const callbackUrl = `http://127.0.0.1:${receiverPort}/told`;
-  const job = { target, connections, prefix, count, callbackUrl };
-  const sold = await load.ask("sales", { ...job, kind: "sale" });
-  await untilNoneOpen(stage);
-  const toldMs = (await untilNoneOpen(stage, "callbacks")) - sold.startedAtMs;
-  rateOf(sold);
-  await takeAcknowledged(stage, prefix);
-  return ((await countApproved(stage, prefix)) * 1000) / toldMs;
+/** Orders a second that were held and captured, each from the first request to the last commit. */
+export async function measureCaptures(
+  setup: Setup,
+  prefix: string,
+  count: number,
+): Promise<number> {
+  const held = await run(setup, { kind: "preauth", prefix, count });
+  const heldMs = (await untilNoneOpen(setup)) - held.startedAtMs;
+  const orders = await takeAcknowledged(setup, prefix);
+  const captured = await run(setup, { kind: "capture", orders });
+  const capturedMs = (await untilNoneOpen(setup)) - captured.startedAtMs;
+  rateOf(captured);
+  return ((await countApproved(setup, prefix)) * 1000) / (heldMs + capturedMs);
 }
 
 /**
  * Orders a second that were authenticated without a challenge and charged: the sale, the status
- * that tells of the method, the upload of its result, until the last commit.
+ * with the method's id, the upload of its result, until the last commit.
  */
 export async function measureFrictionless(
-  stage: Stage,
+  setup: Setup,
   prefix: string,
   count: number,
 ): Promise<number> {
-  const { plan, gateway, load } = stage;
-  const { secure: target } = gateway;
-  const { connections } = plan;
-  const sold = await load.ask("sales", { target, connections, prefix, count, kind: "sale" });
+  const { load, authenticated, gateway } = setup;
+  const to = { target: gateway.secure };
+  const sold = await run(setup, { kind: "sale", prefix, count }, to);
   rateOf(sold);
-  const from = stage.authenticated.length;
-  await takeAcknowledged(stage, prefix, { into: stage.authenticated });
-  const orders = stage.authenticated.slice(from);
-
-  const { ids, ...asked } = await load.ask("methods", { target, connections, orders });
+  const orders = await takeAcknowledged(setup, prefix, { into: authenticated });
+  const asked = await run(setup, { kind: "method_id", orders }, to);
   rateOf(asked);
-  const named = orders.map((order, index) => ({ ...order, transactionId: ids[index] ?? "" }));
-  const uploaded = await load.ask("uploads", { target, connections, orders: named });
-  const uploadedMs = (await untilNoneOpen(stage)) - uploaded.startedAtMs;
+  const transactionIds = await load.ask("found", undefined);
+  const uploaded = await run(setup, { kind: "method_upload", orders, transactionIds }, to);
+  const uploadedMs = (await untilNoneOpen(setup)) - uploaded.startedAtMs;
   rateOf(uploaded);
   const spentMs = spanOf(sold) + spanOf(asked) + uploadedMs;
-  return ((await countApproved(stage, prefix)) * 1000) / spentMs;
+  return ((await countApproved(setup, prefix)) * 1000) / spentMs;
 }
 
 export type Cards = {
@@ -161,52 +154,112 @@ export type Cards = {
   readonly cardInfoPerSecond: number;
 };
 
-/** Payments with registered cards, and questions about these. */
-export async function measureCards(stage: Stage, prefix: string, count: number): Promise<Cards> {
-  const { plan, gateway, load, acknowledged } = stage;
-  const { target } = gateway;
-  const { connections, pollSeconds: seconds } = plan;
-  const orders = acknowledged.slice(0, cardsRegistered);
-  const references = await load.ask("register", { target, connections, orders });
-  const job = { target, connections, prefix, count, references };
-  const paid = await load.ask("rebills", job);
-  const completedMs = (await untilNoneOpen(stage)) - paid.startedAtMs;
+/** Payments with registered cards, and requests for their information. */
+export async function measureCards(setup: Setup, prefix: string, count: number): Promise<Cards> {
+  const orders = setup.acknowledged.slice(0, cardsRegistered);
+  await run(setup, { kind: "card_reference", orders });
+  const references = await setup.load.ask("found", undefined);
+  const paid = await run(setup, { kind: "rebill", prefix, count, references });
+  const completedMs = (await untilNoneOpen(setup)) - paid.startedAtMs;
   rateOf(paid);
-  await takeAcknowledged(stage, prefix);
-  const rebillsPerSecond = ((await countApproved(stage, prefix)) * 1000) / completedMs;
-  const asked = await load.ask("cardInfo", { target, connections, references, seconds });
+  await takeAcknowledged(setup, prefix);
+  const rebillsPerSecond = ((await countApproved(setup, prefix)) * 1000) / completedMs;
+  const seconds = setup.plan.pollSeconds;
+  const asked = await run(setup, { kind: "card_info", references }, { seconds });
   return { rebillsPerSecond, cardInfoPerSecond: rateOf(asked) };
 }
 
-export async function measurePolls({ plan, gateway, load, acknowledged }: Stage): Promise<number> {
-  const { target } = gateway;
-  const { connections, pollSeconds: seconds } = plan;
+export async function measurePolls(setup: Setup): Promise<number> {
+  const { acknowledged, plan } = setup;
   const orders = Array.from({ length: pollsPrepared }, () => pick(acknowledged));
-  return rateOf(await load.ask("polls", { target, connections, orders, seconds }));
+  return rateOf(await run(setup, { kind: "poll", orders }, { seconds: plan.pollSeconds }));
 }
 
-/** `bankAnswerMs` is told beside the overhead and not taken off it. */
+/** `bankAnswerMs` is reported beside the overhead and not subtracted from it. */
 export async function measureArrivals(
-  stage: Stage,
+  setup: Setup,
   prefix: string,
 ): Promise<Overhead & { readonly bankAnswerMs: number }> {
-  const { plan, gateway, load } = stage;
+  const { plan, gateway, load } = setup;
   const { target, logFile: file } = gateway;
-  const { connections, arrivalsPerSecond: perSecond, arrivalSeconds: seconds } = plan;
+  const { connections, arrivalsPerSecond: perSecond, arrivalSeconds } = plan;
   const before = await readMetrics(target.port);
   const fromByte = statSync(file).size;
-  const job = { target, connections, prefix, perSecond, seconds };
-  const arrivals = await load.ask("arrivals", job);
-  await untilNoneOpen(stage);
+  const batch = { kind: "sale", prefix, count: perSecond * arrivalSeconds } as const;
+  const arrivals = await load.ask("arrive", { target, connections, batch, perSecond });
+  await untilNoneOpen(setup);
   const after = await readMetrics(target.port);
-  const orderIds = await takeAcknowledged(stage, prefix);
+  await takeAcknowledged(setup, prefix);
+  const orderIds = await load.ask("found", undefined);
   const overhead = await readOverhead({ file, fromByte }, { ...arrivals, orderIds });
   return { ...overhead, bankAnswerMs: meansBetween(before, after).bankAnswerMs };
 }
 
-/** The moment at which every order was seen to be final. */
-export async function untilNoneOpen(
-  { database }: Stage,
+export type Wallets = {
+  /** Completed, as sales are. */
+  readonly perSecond: number;
+  /** In the wallet worker, which does nothing else. */
+  readonly openingMs: number;
+  readonly openingShare: number;
+  /** Of plain sales, with concurrent wallet sales. */
+  readonly alongsideP99Ms: number;
+};
+
+const walletSales = 1_000;
+const alongsidePerSecond = 50;
+const alongsideConnections = 16;
+
+/** Wallet sales a second, the cost of opening tokens, and whether it delays card sales. */
+export async function measureWallets(setup: Setup, round: number): Promise<Wallets> {
+  const { plan, gateway, otherLoad, acknowledged } = setup;
+  const { target, bankUrl } = gateway;
+  const prefix = `wallet${round}`;
+  const tokens = await mintTokens(bankUrl, walletSales);
+  const before = await readMetrics(target.port);
+  const sold = await run(setup, { kind: "wallet_sale", prefix, tokens });
+  rateOf(sold);
+  const spentMs = (await untilNoneOpen(setup)) - sold.startedAtMs;
+  const after = await readMetrics(target.port);
+  await takeAcknowledged(setup, prefix);
+  const openedMs = grownBetween(before, after, "tollgate_wallet_opening_ms_sum");
+  const opened = grownBetween(before, after, "tollgate_wallet_opening_ms_count");
+  const perSecond = ((await countApproved(setup, prefix)) * 1000) / spentMs;
+
+  const alongside = {
+    kind: "wallet_sale",
+    prefix: `alongside${round}`,
+    tokens: await mintTokens(bankUrl, alongsidePerSecond * plan.arrivalSeconds),
+  } as const;
+  const arriving = otherLoad.ask("arrive", {
+    ...{ target, connections: alongsideConnections },
+    ...{ batch: alongside, perSecond: alongsidePerSecond },
+  });
+  const { finalMs } = await measureArrivals(setup, `mixed${round}`);
+  await arriving;
+  await untilNoneOpen(setup);
+  await takeAcknowledged(setup, alongside.prefix, { into: acknowledged, load: otherLoad });
+  return {
+    perSecond,
+    openingMs: openedMs / opened,
+    openingShare: openedMs / spentMs,
+    alongsideP99Ms: finalMs.p99,
+  };
+}
+
+function run(
+  { plan, gateway, load }: Setup,
+  batch: Batch,
+  {
+    target = gateway.target,
+    seconds,
+  }: { target?: GatewayProcess["target"]; seconds?: number } = {},
+): Promise<Load> {
+  return load.ask("run", { target, connections: plan.connections, batch, seconds });
+}
+
+/** The time at which every order, or callback, was seen to be final. */
+async function untilNoneOpen(
+  { database }: Setup,
   table: "orders" | "callbacks" = "orders",
 ): Promise<number> {
   const giveUpAt = Date.now() + settleWithinMs;
@@ -215,13 +268,13 @@ export async function untilNoneOpen(
       name: `open ${table}`,
       text: `select 1 from ${table} where due_at is not null limit 1`,
     });
-    // What is still open after so long will be found by the audit.
+    // The audit finds the orders that are still open after that.
     if (rowCount === 0 || Date.now() > giveUpAt) return Date.now();
     await pause(lookEveryMs);
   }
 }
 
-export async function countApproved({ database }: Stage, prefix: string): Promise<number> {
+async function countApproved({ database }: Setup, prefix: string): Promise<number> {
   const { rows } = await database.query(
     "select count(*) from orders where stage = 'approved' and client_orderid like $1",
     [`${prefix}-%`],
@@ -229,25 +282,26 @@ export async function countApproved({ database }: Stage, prefix: string): Promis
   return Number(rows[0]?.count);
 }
 
-export async function takeAcknowledged(
-  stage: Stage,
+/** The orders that the last job's replies acknowledged. */
+async function takeAcknowledged(
+  setup: Setup,
   prefix: string,
-  { into = stage.acknowledged, load = stage.load } = {},
-): Promise<readonly string[]> {
-  const orderIds = await load.ask("acknowledged", undefined);
-  for (const [index, orderId] of orderIds.entries()) {
-    if (orderId === "") continue;
-    into.push({ clientOrderId: clientOrderIdOf(prefix, index), orderId });
-  }
-  return orderIds;
+  { into = setup.acknowledged, load = setup.load } = {},
+): Promise<readonly OrderName[]> {
+  const orderIds = await load.ask("found", undefined);
+  const orders = orderIds.flatMap((orderId, index) =>
+    orderId === "" ? [] : [{ clientOrderId: clientOrderIdOf(prefix, index), orderId }],
+  );
+  // One by one: there may be more than a call takes arguments.
+  for (const order of orders) into.push(order);
+  return orders;
 }
 
-/** Replies a second, from the first request to the last reply. */
+/** Replies a second, from the first request to the last reply. None may be refused. */
 function rateOf(load: Load): number {
-  const { sent, refused, refusal, startedAtMs, endedAtMs } = load;
-  // A rate of refusals is no figure: nothing that is counted so may be refused.
+  const { sent, refused, refusal } = load;
   if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
-  return (sent * 1000) / (endedAtMs - startedAtMs);
+  return (sent * 1000) / spanOf(load);
 }
 
 function spanOf({ startedAtMs, endedAtMs }: Load): number {

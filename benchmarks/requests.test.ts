@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseForm } from "@tollgate/protocols/form";
-import { cardNumberOf, makeSaleRequests } from "./requests.ts";
+import { cardNumberOf, makeRequests } from "./requests.ts";
 
 test("card numbers end in their check digit and differ", () => {
   // The test number that every card library knows.
@@ -12,7 +12,7 @@ test("card numbers end in their check digit and differ", () => {
 
 test("every request names its own length and order", () => {
   const target = { port: 1, endpoint: "7", login: "demo", controlKey: "key" };
-  const requests = makeSaleRequests(target, { prefix: "order", count: 3 });
+  const requests = makeRequests(target, { kind: "sale", prefix: "order", count: 3 });
 
   const text = Buffer.from(requests.bytesOf(2)).toString();
   const [head = "", body = ""] = text.split("\r\n\r\n");

@@ -15,147 +15,186 @@ export type Target = {
 
 export type OrderName = { readonly clientOrderId: string; readonly orderId: string };
 
-export type Requests = { readonly count: number; bytesOf(index: number): Uint8Array };
-
-export type Beginning = "sale" | "preauth";
-
-/** An order whose issuer's method has run, by the id of its authentication. */
-export type MethodName = OrderName & { readonly transactionId: string };
-
-export function makeSaleRequests(
-  target: Target,
-  asked: { prefix: string; count: number; kind?: Beginning; callbackUrl?: string | undefined },
-): Requests {
-  const { prefix, count, kind = "sale", callbackUrl } = asked;
-  const told: readonly FormPair[] =
-    callbackUrl === undefined ? [] : [["server_callback_url", callbackUrl]];
-  return pack(count, (index) => {
-    const pairs = [...salePairs(target, clientOrderIdOf(prefix, index), index), ...told];
-    return post(target.port, `/gw/api/v2/${kind}/${target.endpoint}`, writeForm(pairs));
-  });
-}
-
-/** As a wallet has handed it over; each is paid with once. */
+/** As a wallet hands it over; each pays once. */
 export type WalletToken = {
   readonly type: "walleta_encrypted" | "walletb_encrypted";
   readonly text: string;
 };
 
-/** Tokens name an amount, so every sale is for the same. */
-export const walletMinor = 1_042;
+type Orders = { readonly orders: readonly OrderName[] };
+type Payments = { readonly prefix: string; readonly count: number };
+type References = { readonly references: readonly string[] };
 
-export function makeWalletRequests(
-  target: Target,
-  { prefix, tokens }: { prefix: string; tokens: readonly WalletToken[] },
-): Requests {
-  return pack(tokens.length, (index) => {
-    const { type = "walletb_encrypted", text = "" } = tokens[index] ?? {};
-    const pairs = [
-      ...payerPairs(target, clientOrderIdOf(prefix, index), walletMinor),
-      ["payment_data", Buffer.from(text).toString("base64")] as const,
-      ["payment_data_type", type] as const,
-    ];
-    return post(target.port, `/gw/api/v2/sale/${target.endpoint}`, writeForm(pairs));
-  });
+/** What the requests of one job ask for. */
+export type Batch =
+  | (Payments & { readonly kind: "sale" | "preauth"; readonly callbackUrl?: string })
+  | {
+      readonly kind: "wallet_sale";
+      readonly prefix: string;
+      readonly tokens: readonly WalletToken[];
+    }
+  | (Payments & References & { readonly kind: "rebill" })
+  | (Orders & { readonly kind: "capture" | "poll" | "card_reference" | "method_id" })
+  /** Says that the issuer's method has run; the ids are those of the authentications. */
+  | (Orders & { readonly kind: "method_upload"; readonly transactionIds: readonly string[] })
+  | (References & { readonly kind: "card_info" });
+
+export type Requests = {
+  readonly count: number;
+  bytesOf(index: number): Uint8Array;
+  /** Matches the expected reply; its group is what the reply tells. */
+  readonly reply: RegExp;
+};
+
+const acknowledgement = /^type=async-response&.*?gw-order-id=(\d+)/;
+
+/** Tokens contain an amount, so every wallet sale has the same. */
+const walletMinor = 1_042;
+
+export function makeRequests(target: Target, batch: Batch): Requests {
+  const pack = makePack(target);
+  switch (batch.kind) {
+    case "sale":
+    case "preauth": {
+      const { kind, prefix, count, callbackUrl } = batch;
+      const callback: readonly FormPair[] =
+        callbackUrl === undefined ? [] : [["server_callback_url", callbackUrl]];
+      return pack(kind, count, acknowledgement, (index) => [
+        ...payerPairs(target, clientOrderIdOf(prefix, index), minorOf(index)),
+        ...cardPairs(index),
+        ...callback,
+      ]);
+    }
+    case "wallet_sale": {
+      const { prefix, tokens } = batch;
+      return pack("sale", tokens.length, acknowledgement, (index) => [
+        ...payerPairs(target, clientOrderIdOf(prefix, index), walletMinor),
+        ["payment_data", Buffer.from(tokens[index]?.text ?? "").toString("base64")],
+        ["payment_data_type", tokens[index]?.type ?? ""],
+      ]);
+    }
+    case "rebill": {
+      const { prefix, count, references } = batch;
+      return pack("make-rebill", count, acknowledgement, (index) =>
+        rebillPairs(target, clientOrderIdOf(prefix, index), {
+          reference: references[index % references.length] ?? "",
+          minor: minorOf(index),
+        }),
+      );
+    }
+    case "card_info": {
+      const { references } = batch;
+      const reply = /^type=get-card-info-response&/;
+      return pack("get-card-info", references.length, reply, (index) => [
+        ["login", target.login],
+        ["cardrefid", references[index] ?? ""],
+        ["control", hash("sha1", target.login + references[index] + target.controlKey)],
+      ]);
+    }
+    case "method_upload": {
+      const { orders, transactionIds } = batch;
+      return pack("upload-method-url-result", orders.length, acknowledgement, (index) => [
+        ["client-order-id", orders[index]?.clientOrderId ?? ""],
+        ["threeDSServerTransID", transactionIds[index] ?? ""],
+        ...browserPairs,
+        ...orderPairs(target, orders[index]),
+      ]);
+    }
+    default: {
+      const { orders, kind } = batch;
+      const { operation, reply } = questions[kind];
+      return pack(operation, orders.length, reply, (index) => [
+        ["client_orderid", orders[index]?.clientOrderId ?? ""],
+        ...orderPairs(target, orders[index]),
+      ]);
+    }
+  }
 }
 
-/** A question about an order, or what is signed like one. */
-export function makeOrderRequests(
-  target: Target,
-  operation: "status" | "capture" | "create-card-ref",
-  orders: readonly OrderName[],
-): Requests {
-  return pack(orders.length, (index) => {
-    const { clientOrderId = "", orderId = "" } = orders[index] ?? {};
-    const signed = target.login + clientOrderId + orderId + target.controlKey;
-    const pairs: readonly FormPair[] = [
-      ["login", target.login],
-      ["client_orderid", clientOrderId],
-      ["orderid", orderId],
-      ["control", hash("sha1", signed)],
-    ];
-    return post(target.port, `/gw/api/v2/${operation}/${target.endpoint}`, writeForm(pairs));
-  });
-}
+// biome-ignore format: a table
+const questions = {
+  capture:        { operation: "capture",         reply: acknowledgement },
+  poll:           { operation: "status",          reply: /&status=approved&/ },
+  method_id:      { operation: "status",          reply: /3ds-server-trans-id=([0-9a-f-]{36})/ },
+  card_reference: { operation: "create-card-ref", reply: /card-ref-id=(\d+)/ },
+};
 
-/** The browser is told of when the method has run, so that the issuer can be asked. */
-export function makeMethodUploads(target: Target, orders: readonly MethodName[]): Requests {
-  return pack(orders.length, (index) => {
-    const { clientOrderId = "", orderId = "", transactionId = "" } = orders[index] ?? {};
-    const signed = target.login + clientOrderId + orderId + target.controlKey;
-    const pairs: readonly FormPair[] = [
-      ["login", target.login],
-      ["client-order-id", clientOrderId],
-      ["orderid", orderId],
-      ["threeDSServerTransID", transactionId],
-      ["threeDSCompInd", "Y"],
-      ["browserJavascriptEnabled", "true"],
-      ["browserJavaEnabled", "false"],
-      ["browserLanguage", "en-GB"],
-      ["browserColorDepth", "24"],
-      ["browserTZ", "-60"],
-      ["browserScreenHeight", "1080"],
-      ["browserScreenWidth", "1920"],
-      ["browserUserAgent", "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0"],
-      ["browserAcceptHeader", "text/html,application/xhtml+xml,*/*;q=0.8"],
-      ["control", hash("sha1", signed)],
-    ];
-    const path = `/gw/api/3ds/v1/upload-method-url-result/${target.endpoint}`;
-    return post(target.port, path, writeForm(pairs));
-  });
-}
+const mintersMax = 8;
 
-/** The card's references, used one after the other. */
-export function makeRebillRequests(
-  target: Target,
-  { prefix, count, references }: { prefix: string; count: number; references: readonly string[] },
-): Requests {
-  return pack(count, (index) => {
-    const clientOrderId = clientOrderIdOf(prefix, index);
-    const minor = 100 + (index % 9_900);
-    const reference = references[index % references.length] ?? "";
-    const { endpoint, login, controlKey } = target;
-    const signed = `${endpoint}${login}${clientOrderId}${reference}${minor}USD${controlKey}`;
-    const pairs: readonly FormPair[] = [
-      ["client_orderid", clientOrderId],
-      ["login", login],
-      ["cardrefid", reference],
-      ["order_desc", "A recurrent payment of the load benchmark"],
-      ["amount", amountOf(minor)],
-      ["currency", "USD"],
-      ["ipaddress", "203.0.113.7"],
-      ["control", hash("sha1", signed)],
-    ];
-    return post(target.port, `/gw/api/v2/make-rebill/${endpoint}`, writeForm(pairs));
-  });
-}
+/** Distinct tokens of the sandbox bank, of both wallets in turn. */
+export async function mintTokens(bankUrl: string, count: number): Promise<readonly WalletToken[]> {
+  const tokens: WalletToken[] = [];
+  const card = { pan: "4111111111111111", expirationYear: 2039, expirationMonth: 12 };
+  const payment = { ...card, amount: walletMinor, currency: "USD" };
+  let next = 0;
+  await Promise.all(Array.from({ length: mintersMax }, mintSome));
+  return tokens;
 
-export function makeCardQuestions(target: Target, references: readonly string[]): Requests {
-  return pack(references.length, (index) => {
-    const reference = references[index] ?? "";
-    const { endpoint, login, controlKey } = target;
-    const pairs: readonly FormPair[] = [
-      ["login", login],
-      ["cardrefid", reference],
-      ["control", hash("sha1", login + reference + controlKey)],
-    ];
-    return post(target.port, `/gw/api/v2/get-card-info/${endpoint}`, writeForm(pairs));
-  });
+  async function mintSome(): Promise<void> {
+    for (let index = next++; index < count; index = next++) {
+      const wallet = index % 2 === 0 ? "walleta" : "walletb";
+      const method = wallet === "walletb" ? { authMethod: "CRYPTOGRAM_3DS" } : {};
+      const answer = await fetch(`${bankUrl}/wallets/${wallet}`, {
+        method: "POST",
+        body: JSON.stringify({ ...payment, ...method }),
+      });
+      if (!answer.ok) throw new Error(`the bank mints no token: ${await answer.text()}`);
+      tokens.push({ type: `${wallet}_encrypted`, text: await answer.text() });
+    }
+  }
 }
 
 export function clientOrderIdOf(prefix: string, index: number): string {
   return `${prefix}-${index}`;
 }
 
-/** Every request another order, another card and, over a hundred dollars' range, another amount. */
-function salePairs(target: Target, clientOrderId: string, index: number): readonly FormPair[] {
+/** Amounts over a range of a hundred dollars. */
+function minorOf(index: number): number {
+  return 100 + (index % 9_900);
+}
+
+function amountOf(minor: number): string {
+  return `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, "0")}`;
+}
+
+/** What every request about an order has, but for the client order id, whose name varies. */
+function orderPairs({ login, controlKey }: Target, order: OrderName | undefined): FormPair[] {
+  const { clientOrderId = "", orderId = "" } = order ?? {};
   return [
-    ...payerPairs(target, clientOrderId, 100 + (index % 9_900)),
-    ["credit_card_number", cardNumberOf(index)],
-    ["card_printed_name", "JANE DOE"],
-    ["expire_month", "12"],
-    ["expire_year", "2039"],
-    ["cvv2", "123"],
+    ["login", login],
+    ["orderid", orderId],
+    ["control", hash("sha1", login + clientOrderId + orderId + controlKey)],
+  ];
+}
+
+const browserPairs: readonly FormPair[] = [
+  ["threeDSCompInd", "Y"],
+  ["browserJavascriptEnabled", "true"],
+  ["browserJavaEnabled", "false"],
+  ["browserLanguage", "en-GB"],
+  ["browserColorDepth", "24"],
+  ["browserTZ", "-60"],
+  ["browserScreenHeight", "1080"],
+  ["browserScreenWidth", "1920"],
+  ["browserUserAgent", "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0"],
+  ["browserAcceptHeader", "text/html,application/xhtml+xml,*/*;q=0.8"],
+];
+
+function rebillPairs(
+  { endpoint, login, controlKey }: Target,
+  clientOrderId: string,
+  { reference, minor }: { readonly reference: string; readonly minor: number },
+): readonly FormPair[] {
+  const signed = `${endpoint}${login}${clientOrderId}${reference}${minor}USD${controlKey}`;
+  return [
+    ["client_orderid", clientOrderId],
+    ["login", login],
+    ["cardrefid", reference],
+    ["order_desc", "A recurrent payment of the load benchmark"],
+    ["amount", amountOf(minor)],
+    ["currency", "USD"],
+    ["ipaddress", "203.0.113.7"],
+    ["control", hash("sha1", signed)],
   ];
 }
 
@@ -183,11 +222,17 @@ function payerPairs(target: Target, clientOrderId: string, minor: number): reado
   ];
 }
 
-function amountOf(minor: number): string {
-  return `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, "0")}`;
+function cardPairs(index: number): readonly FormPair[] {
+  return [
+    ["credit_card_number", cardNumberOf(index)],
+    ["card_printed_name", "JANE DOE"],
+    ["expire_month", "12"],
+    ["expire_year", "2039"],
+    ["cvv2", "123"],
+  ];
 }
 
-/** 4111 11, nine digits that tell the cards apart, and the check digit of Luhn. */
+/** 411111, nine digits that make the cards distinct, and the Luhn check digit. */
 export function cardNumberOf(index: number): string {
   const digits = `411111${String(index % 1_000_000_000).padStart(9, "0")}`;
   let sum = 0;
@@ -199,20 +244,26 @@ export function cardNumberOf(index: number): string {
   return `${digits}${(10 - (sum % 10)) % 10}`;
 }
 
-function post(port: number, path: string, body: string): string {
+/** One buffer for all requests: a hundred thousand small ones would slow the garbage collector. */
+function makePack({ port, endpoint }: Target) {
   return (
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n` +
-    "content-type: application/x-www-form-urlencoded\r\n" +
-    `content-length: ${body.length}\r\n\r\n${body}`
-  );
-}
-
-/** One piece of memory for all of them: a hundred thousand small ones would busy the collector. */
-function pack(count: number, write: (index: number) => string): Requests {
-  const starts = new Uint32Array(count + 1);
-  const texts = Array.from({ length: count }, (_, index) => write(index));
-  for (const [index, text] of texts.entries())
-    starts[index + 1] = (starts[index] ?? 0) + text.length;
-  const bytes = Buffer.from(texts.join(""), "latin1");
-  return { count, bytesOf: (index) => bytes.subarray(starts[index], starts[index + 1]) };
+    operation: string,
+    count: number,
+    reply: RegExp,
+    pairsOf: (index: number) => readonly FormPair[],
+  ): Requests => {
+    const version = operation.startsWith("upload-") ? "3ds/v1" : "v2";
+    const head =
+      `POST /gw/api/${version}/${operation}/${endpoint} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n` +
+      "content-type: application/x-www-form-urlencoded\r\ncontent-length: ";
+    const starts = new Uint32Array(count + 1);
+    const texts = Array.from({ length: count }, (_, index) => {
+      const body = writeForm(pairsOf(index));
+      const text = `${head}${body.length}\r\n\r\n${body}`;
+      starts[index + 1] = (starts[index] ?? 0) + text.length;
+      return text;
+    });
+    const bytes = Buffer.from(texts.join(""), "latin1");
+    return { count, reply, bytesOf: (at) => bytes.subarray(starts[at], starts[at + 1]) };
+  };
 }

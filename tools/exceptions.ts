@@ -24,7 +24,6 @@ export const namesOfSeveral: readonly string[] = [
 /** Files of less than 40 lines, by folder. */
 // biome-ignore format: a table
 const shortOnes: Readonly<Record<string, string>> = {
-  "benchmarks":                               "baseline-route receiver statistics",
 
   "gateway/acquirers":                        "answer-events inquire too-late",
   "gateway/acquirers/iso8583-host/dialects":  "dialects",

@@ -1,7 +1,7 @@
 /** The load generator's reader of replies, on which every figure and acknowledgement rests. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findReply } from "./http-connection.ts";
+import { findReply } from "./http-load.ts";
 
 const head = "HTTP/1.1 200 OK\r\ncache-control: no-store\r\nContent-Length: 5\r\n\r\n";
 

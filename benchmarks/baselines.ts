@@ -1,0 +1,111 @@
+/**
+ * What the gateway is compared with, and a merchant's receiver of callbacks. Each runs in its own
+ * process: this file is started once for each.
+ */
+import { type AddressInfo, createServer } from "node:net";
+import { FormFault, parseForm } from "@tollgate/protocols/form";
+import { fastify } from "fastify";
+import { Client } from "pg";
+import { offer } from "./processes.ts";
+
+export type BaselineJobs = {
+  /** How many single-row transactions a second the same driver makes at the same server. */
+  readonly insert: readonly [InsertJob, { readonly perSecond: number }];
+  /** A bare route of the same HTTP framework: reads the form of a sale, answers a short text. */
+  readonly listenRoute: readonly [undefined, { readonly port: number }];
+  /** A merchant that answers callbacks at once. */
+  readonly listenReceiver: readonly [undefined, { readonly port: number }];
+};
+
+type InsertJob = {
+  readonly databaseUrl: string;
+  readonly connections: number;
+  readonly seconds: number;
+};
+
+offer<BaselineJobs>({ insert, listenRoute, listenReceiver });
+
+const database = "benchmark";
+/** About the size of an order's row. */
+const bodyBytes = 600;
+const statement = "insert into written (id, name, body) values ($1, $2, $3)";
+const table =
+  "create table written (id bigint primary key, name text not null, body json not null)";
+
+async function insert({ databaseUrl, connections, seconds }: InsertJob) {
+  const url = await makeDatabase(databaseUrl);
+  const clients = await Promise.all(Array.from({ length: connections }, () => open(url)));
+  await clients[0]?.query(`drop table if exists written; ${table}`);
+  const body = JSON.stringify({ text: "x".repeat(bodyBytes - '{"text":""}'.length) });
+  let next = 0;
+  const insertRow = async (client: Client) => {
+    next += 1;
+    await client.query({ name: "insert", text: statement, values: [next, `row ${next}`, body] });
+  };
+  // Every connection prepares the statement and warms up before the clock starts.
+  for (const client of clients) await insertRow(client);
+
+  const before = next;
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  await Promise.all(
+    clients.map(async (client) => {
+      while (performance.now() < endsAt) await insertRow(client);
+    }),
+  );
+  const tookMs = performance.now() - startedAt;
+  for (const client of clients) await client.end();
+  return { perSecond: ((next - before) * 1000) / tookMs };
+}
+
+/** A separate database on the gateway's server, so that no table of the gateway is touched. */
+async function makeDatabase(databaseUrl: string): Promise<string> {
+  const client = await open(databaseUrl);
+  const known = await client.query("select 1 from pg_database where datname = $1", [database]);
+  if (known.rowCount === 0) await client.query(`create database ${database}`);
+  await client.end();
+  return databaseUrl.replace(/\/[^/]*$/, `/${database}`);
+}
+
+async function open(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+async function listenRoute() {
+  const server = fastify();
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
+    done(null, body);
+  });
+  server.post("/gw/api/v2/sale/:id", async ({ body }, reply) => {
+    const form = body instanceof Uint8Array ? parseForm(body) : undefined;
+    if (form === undefined || form instanceof FormFault) return reply.code(400).send("no form");
+    return `type=async-response&gw-order-id=${form.pairs.length}`;
+  });
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  // The address of a listening TCP server is never a path.
+  return { port: (server.server.address() as AddressInfo).port };
+}
+
+/** Just enough HTTP, as the load generator has: its cost must not count as the gateway's. */
+async function listenReceiver() {
+  const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";
+  const requestEnd = "\r\n\r\n";
+  const server = createServer({ noDelay: true }, (socket) => {
+    let received = "";
+    socket.setEncoding("latin1");
+    socket.on("error", () => socket.destroy());
+    // A callback is a GET without a body.
+    socket.on("data", (text) => {
+      received += text;
+      for (let end = received.indexOf(requestEnd); end >= 0; end = received.indexOf(requestEnd)) {
+        received = received.slice(end + requestEnd.length);
+        socket.write(answer);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { port: (server.address() as AddressInfo).port };
+}

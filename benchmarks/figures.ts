@@ -1,0 +1,134 @@
+/**
+ * Where the figures come from: the gateway's metrics, the lines of its log about finished orders,
+ * and the statistics over them.
+ */
+import { open } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import type { ArrivalTimes } from "./http-load.ts";
+
+/** Over an interval, from the sums and counts of `/metrics`. */
+export type Means = {
+  readonly bankAnswerMs: number;
+  readonly beginBatch: number;
+  readonly beginMs: number;
+  readonly moveBatch: number;
+  readonly moveMs: number;
+};
+
+export type Metrics = ReadonlyMap<string, number>;
+
+export async function readMetrics(port: number): Promise<Metrics> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+  const lines = (await answer.text()).split("\n").filter((line) => !line.startsWith("#"));
+  return new Map(
+    lines.map((line) => {
+      const space = line.lastIndexOf(" ");
+      return [line.slice(0, space), Number(line.slice(space + 1))];
+    }),
+  );
+}
+
+/** How much a figure has grown, over all its labels or over those that contain the text. */
+export function grownBetween(before: Metrics, after: Metrics, name: string, label = ""): number {
+  const sum = (metrics: Metrics) =>
+    [...metrics]
+      .filter(([key]) => key.startsWith(name) && key.includes(label))
+      .reduce((all, [, value]) => all + value, 0);
+  return sum(after) - sum(before);
+}
+
+export function meansBetween(before: Metrics, after: Metrics): Means {
+  const meanOf = (name: string, label: string) =>
+    grownBetween(before, after, `${name}_sum`, label) /
+    grownBetween(before, after, `${name}_count`, label);
+  return {
+    bankAnswerMs: meanOf("tollgate_acquirer_answer_ms", 'mti="0200"'),
+    beginBatch: meanOf("tollgate_commit_batch_size", 'queue="begin"'),
+    beginMs: meanOf("tollgate_commit_duration_ms", 'queue="begin"'),
+    moveBatch: meanOf("tollgate_commit_batch_size", 'queue="move"'),
+    moveMs: meanOf("tollgate_commit_duration_ms", 'queue="move"'),
+  };
+}
+
+/**
+ * From the moment a request was due until the gateway knew that the order's final state is
+ * committed. The bank's own time is not subtracted, which makes the figure the stricter one.
+ */
+export type Overhead = {
+  readonly orders: number;
+  /** From due to acknowledged. */
+  readonly acknowledgedMs: Percentiles;
+  /** From due to the final commit. */
+  readonly finalMs: Percentiles;
+  /** How late the load generator itself was; part of the two above. */
+  readonly sentLateMs: Percentiles;
+};
+
+export type Percentiles = { readonly p50: number; readonly p99: number; readonly max: number };
+
+// The log truncates its times to milliseconds: the order was final at most this much later.
+const logGrainMs = 1;
+const logFlushMs = 1_500;
+
+/** The overhead of a refused order is infinite. */
+export async function readOverhead(
+  log: { readonly file: string; readonly fromByte: number },
+  arrivals: ArrivalTimes & { readonly orderIds: readonly string[] },
+): Promise<Overhead> {
+  const { dueAtMs, sentAtMs, answeredAtMs, orderIds } = arrivals;
+  await pause(logFlushMs);
+  const finalAtMs = await readFinalTimes(log);
+  const finalMs = orderIds.map((orderId, index) => {
+    if (orderId === "") return Number.POSITIVE_INFINITY;
+    const at = finalAtMs.get(orderId);
+    if (at === undefined) throw new Error(`the log has no line about the end of ${orderId}`);
+    return at + logGrainMs - (dueAtMs[index] ?? 0);
+  });
+  return {
+    orders: orderIds.length,
+    acknowledgedMs: delaysOf(answeredAtMs, dueAtMs),
+    finalMs: percentilesOf(finalMs),
+    sentLateMs: delaysOf(sentAtMs, dueAtMs),
+  };
+}
+
+/** When each order ended, by its id, from the log's part after `fromByte`. */
+async function readFinalTimes(log: {
+  readonly file: string;
+  readonly fromByte: number;
+}): Promise<ReadonlyMap<string, number>> {
+  const times = new Map<string, number>();
+  await using file = await open(log.file);
+  for await (const line of file.readLines({ start: log.fromByte })) {
+    if (!line.includes('"stage":')) continue;
+    const { time, order, stage } = JSON.parse(line);
+    if (finalStages.has(stage)) times.set(String(order), Date.parse(time));
+  }
+  return times;
+}
+
+const finalStages = new Set(["approved", "declined", "filtered", "error"]);
+
+export function delaysOf(atMs: Float64Array, dueAtMs: Float64Array): Percentiles {
+  return percentilesOf(atMs.map((at, index) => at - (dueAtMs[index] ?? 0)));
+}
+
+function percentilesOf(values: Iterable<number>): Percentiles {
+  const all = [...values];
+  return { p50: percentile(all, 0.5), p99: percentile(all, 0.99), max: percentile(all, 1) };
+}
+
+/** The median of a few rounds, which a noisy machine does not move far. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  if (!Number.isInteger(middle)) return upper;
+  return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** The smallest value that at least this share of all values does not exceed. */
+function percentile(values: Iterable<number>, share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
