@@ -1,10 +1,11 @@
-/** What the payment tokens of both wallets have in common: JSON, text, card fields and faults. */
+/** What the payment tokens of both wallets have in common: JSON, keys, card fields and faults. */
 import type { Buffer } from "node:buffer";
+import { createPublicKey, type KeyObject } from "node:crypto";
 import { decodeBase64, findJsonFault, isJsonObject, type JsonObject, parseJson } from "./json.ts";
 
 /**
- * Why a token, a payload or a list of keys is refused. It names a field at most, never a value: a
- * payload holds a card number, and faults are logged.
+ * Why a token, a payload or a list of keys is refused. It names a field at most, never a value:
+ * there are card numbers in a payload, and faults are logged.
  */
 export class WalletFault {
   readonly reason: WalletReason;
@@ -72,10 +73,54 @@ export function parseFields(text: string): JsonObject | WalletFault {
   return isStrict ? value : new WalletFault("wrong_fields");
 }
 
+/** The members of an object. A `null` counts as absent: merchants' serialisers write it. */
+export type MemberRows = readonly (readonly [
+  name: string,
+  presence: "required" | "optional",
+  isValid: (value: unknown) => value is unknown,
+])[];
+
+type Guarded<Row extends MemberRows[number]> = Row[2] extends (value: unknown) => value is infer T
+  ? T
+  : never;
+
+export type MembersOf<Rows extends MemberRows> = {
+  readonly [Row in Rows[number] as Row[1] extends "required" ? Row[0] : never]: Guarded<Row>;
+} & {
+  readonly [Row in Rows[number] as Row[1] extends "optional" ? Row[0] : never]?: Guarded<Row>;
+};
+
+/** Of a payload. Other members are ignored, because the wallets add some from time to time. */
+export function readMembers<Rows extends MemberRows>(
+  rows: Rows,
+  object: JsonObject,
+  path = "",
+): MembersOf<Rows> | WalletFault {
+  const members: Record<string, unknown> = {};
+  for (const [name, presence, isValid] of rows) {
+    const value = object[name] ?? undefined;
+    if (value === undefined && presence === "optional") continue;
+    if (!isValid(value)) return new WalletFault("bad_payload", path + name);
+    members[name] = value;
+  }
+  // The rows say which members there are.
+  return members as MembersOf<Rows>;
+}
+
 /** Undefined unless the bytes are UTF-8. */
 export function decodeText(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A P-256 public key from SPKI in DER. */
+export function readPublicKey(der: Buffer): KeyObject | undefined {
+  try {
+    const key = createPublicKey({ key: der, format: "der", type: "spki" });
+    return key.asymmetricKeyDetails?.namedCurve === curve ? key : undefined;
   } catch {
     return undefined;
   }
@@ -91,10 +136,7 @@ export function isCryptogram(value: unknown): value is string {
   return typeof value === "string" && value.length <= 128 && decodeBase64(value) !== undefined;
 }
 
-/**
- * The ECI as two digits, or an empty text. Some networks leave it to the acquirer, and merchants'
- * serialisers write `null` for an absent member. Undefined for anything else.
- */
+/** The ECI as two digits, or an empty text: some networks leave it to the acquirer. */
 export function readEci(value: unknown): string | undefined {
   const written = value ?? "";
   if (typeof written !== "string" || !/^\d{0,2}$/.test(written)) return undefined;

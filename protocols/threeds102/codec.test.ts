@@ -9,7 +9,6 @@ import {
   readCrRes,
   readError,
   readPaReq,
-  readUnverifiedPaRes,
   readVeReq,
   readVeRes,
   ThreeDsFault,
@@ -17,11 +16,18 @@ import {
   writeCrRes,
   writeError,
   writePaReq,
-  writeUnsignedPaRes,
   writeVeReq,
   writeVeRes,
 } from "./index.ts";
-import { crRes, paReq, paRes, veReq, veRes } from "./samples.ts";
+import {
+  crRes,
+  paReq,
+  paRes,
+  readUnverifiedPaRes,
+  veReq,
+  veRes,
+  writeUnsignedPaRes,
+} from "./samples.ts";
 
 const iReq = { iReqCode: "55", iReqDetail: "Merchant.merID", vendorCode: "7" };
 const merchant = { acqBin: "400001", merId: "GW0000000000042" };

@@ -51,23 +51,6 @@ export function findMessageKind(xml: string): MessageKind | ThreeDsFault {
   return envelope instanceof ThreeDsFault ? envelope : envelope.kind;
 }
 
-/** Ignores the signature; only for the program that wrote the message. */
-export function readUnverifiedPaRes(xml: string): PaResMessage | ThreeDsFault {
-  const envelope = openEnvelope(xml);
-  if (envelope instanceof ThreeDsFault) return envelope;
-  const { kind, message, messageId, followers } = envelope;
-  if (kind !== "PARes") return new ThreeDsFault("other_message");
-  if (followers.some(({ name }) => name === "PARes")) {
-    return new ThreeDsFault("repeated_element", "PARes");
-  }
-  const paRes = readPaResElement(message);
-  return paRes instanceof ThreeDsFault ? paRes : { messageId, ...paRes };
-}
-
-export function writeUnsignedPaRes(paRes: PaResMessage): string {
-  return writeEnvelope(paRes.messageId, writePaResElement(paRes));
-}
-
 export function readPaResElement(element: XmlElement): PaRes | ThreeDsFault {
   const id = readId(element, "PARes");
   if (id instanceof ThreeDsFault) return id;

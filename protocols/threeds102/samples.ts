@@ -1,6 +1,16 @@
 /** The samples and test keys in `vectors/`, typed for the tests, and one value of each message. */
 import { readFileSync } from "node:fs";
-import type { CrRes, PaReq, PaResMessage, PaResOrder, PaResSigner, VeReq, VeRes } from "./index.ts";
+import { openEnvelope, readPaResElement, writeEnvelope, writePaResElement } from "./codec.ts";
+import {
+  type CrRes,
+  type PaReq,
+  type PaResMessage,
+  type PaResOrder,
+  type PaResSigner,
+  ThreeDsFault,
+  type VeReq,
+  type VeRes,
+} from "./index.ts";
 
 export type Case = {
   readonly id: string;
@@ -112,6 +122,18 @@ export const crRes: CrRes = {
   ],
   serialNumber: "17",
 };
+
+/** Without its signature. */
+export function readUnverifiedPaRes(xml: string): PaResMessage | ThreeDsFault {
+  const envelope = openEnvelope(xml);
+  if (envelope instanceof ThreeDsFault) return envelope;
+  const paRes = readPaResElement(envelope.message);
+  return paRes instanceof ThreeDsFault ? paRes : { messageId: envelope.messageId, ...paRes };
+}
+
+export function writeUnsignedPaRes(message: PaResMessage): string {
+  return writeEnvelope(message.messageId, writePaResElement(message));
+}
 
 function readText(name: string): string {
   return readFileSync(new URL(`./vectors/${name}`, import.meta.url), "utf8");

@@ -3,15 +3,8 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
-import {
-  packPa,
-  signPaRes,
-  ThreeDsFault,
-  unpackPa,
-  verifyPaRes,
-  writeUnsignedPaRes,
-} from "./index.ts";
-import { paRes, signer, trust } from "./samples.ts";
+import { packPa, signPaRes, ThreeDsFault, unpackPa, verifyPaRes } from "./index.ts";
+import { paRes, signer, trust, writeUnsignedPaRes } from "./samples.ts";
 import { canonicalization } from "./sign-pares.ts";
 
 const signed = signPaRes(paRes, signer);

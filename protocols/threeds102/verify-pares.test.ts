@@ -3,15 +3,8 @@ import assert from "node:assert/strict";
 import { createPrivateKey } from "node:crypto";
 import { test } from "node:test";
 import { SignedXml } from "xml-crypto";
-import {
-  matchPaRes,
-  type PaResOrder,
-  signPaRes,
-  ThreeDsFault,
-  verifyPaRes,
-  writeUnsignedPaRes,
-} from "./index.ts";
-import { keys, paRes, signer, trust } from "./samples.ts";
+import { matchPaRes, type PaResOrder, signPaRes, ThreeDsFault, verifyPaRes } from "./index.ts";
+import { keys, paRes, signer, trust, writeUnsignedPaRes } from "./samples.ts";
 import { canonicalization, digestMethods, signatureMethods } from "./sign-pares.ts";
 
 const signed = signPaRes(paRes, signer);

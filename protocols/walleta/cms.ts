@@ -31,14 +31,12 @@ export const identifiers = {
   ecdsaSha256:   "1.2.840.10045.4.3.2",
   rsa:           "1.2.840.113549.1.1.1",
   rsaSha256:     "1.2.840.113549.1.1.11",
-  commonName:    "2.5.4.3",
 } as const;
 
 export type Certificate = {
   readonly x509: X509Certificate;
   /** The encoded issuer, then the encoded serial number: how a signature names its signer. */
   readonly issuerAndSerial: Buffer;
-  readonly commonNames: readonly string[];
   /** The value of each extension by its object identifier. */
   readonly extensions: ReadonlyMap<string, Buffer>;
 };
@@ -70,16 +68,12 @@ export function readCertificate(der: Buffer): Certificate | undefined {
   // A signature is whole bytes; unused bits would give one certificate two encodings.
   if (body === undefined || signature?.content[0] !== 0) return undefined;
   const parts = body.children.filter(({ tag }) => tag !== tags.context0);
-  const [serial, , issuer, , subject] = parts;
+  const [serial, , issuer] = parts;
   const extensions = readExtensions(parts.find(({ tag }) => tag === tags.context3));
   if (serial === undefined || issuer === undefined || extensions === undefined) return undefined;
-  const attributes = subject?.children.flatMap(({ children }) => children) ?? [];
-  const commonNames = attributes
-    .filter(({ children: [type] }) => readObjectIdentifier(type) === identifiers.commonName)
-    .map(({ children: [, value] }) => value?.content.toString("utf8") ?? "");
   const issuerAndSerial = Buffer.concat([issuer.encoded, serial.encoded]);
   try {
-    return { x509: new X509Certificate(der), issuerAndSerial, commonNames, extensions };
+    return { x509: new X509Certificate(der), issuerAndSerial, extensions };
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ import {
   privateDecrypt,
 } from "node:crypto";
 import { readBer, tags } from "../shared/asn1.ts";
-import { curve, decodeText } from "../shared/wallet.ts";
+import { decodeText, readPublicKey } from "../shared/wallet.ts";
 import { merchantIdentifierExtension, readPem } from "./cms.ts";
 import type { Version } from "./token.ts";
 
@@ -79,15 +79,10 @@ export function deriveKey(
     .digest();
 }
 
-/** A P-256 key from SPKI in DER, in its canonical form only. */
+/** A P-256 key, in its canonical encoding only. */
 export function readEphemeralKey(der: Buffer): KeyObject | undefined {
-  try {
-    const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    const isCanonical = key.export({ format: "der", type: "spki" }).equals(der);
-    return isCanonical && key.asymmetricKeyDetails?.namedCurve === curve ? key : undefined;
-  } catch {
-    return undefined;
-  }
+  const key = readPublicKey(der);
+  return key?.export({ format: "der", type: "spki" }).equals(der) ? key : undefined;
 }
 
 /** For RSA_v1. Undefined if it was wrapped for another key. */

@@ -118,7 +118,7 @@ export function issue(wish: Wish, issuer?: Authority): Authority {
 function nameOf(name: string): Buffer {
   const value = asn1.writeDer(tags.utf8String, Buffer.from(name, "utf8"));
   return asn1.writeSequence(
-    asn1.writeSetOf(asn1.writeSequence(asn1.writeObjectIdentifier(identifiers.commonName), value)),
+    asn1.writeSetOf(asn1.writeSequence(asn1.writeObjectIdentifier("2.5.4.3"), value)),
   );
 }
 

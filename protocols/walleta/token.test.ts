@@ -1,4 +1,4 @@
-/** Whatever arrives, the answer is a token that was made or a fault without a value in it. */
+/** For any text, the result is a minted token or a fault without a value in it. */
 import assert from "node:assert/strict";
 import {
   createCipheriv,
@@ -168,7 +168,7 @@ function findKeyWithLeadingZero(publicKey: KeyObject): KeyObject {
   }
 }
 
-/** Refused, and not a word of what was refused. */
+/** Refused, without a value of the refused token. */
 function assertFault(opened: unknown, message = "opened") {
   assert.ok(opened instanceof WalletFault, message);
   const said = JSON.stringify(opened);

@@ -43,7 +43,7 @@ export function verifySignature(
   if (chain instanceof WalletFault) return chain;
   const [leaf] = chain;
   if (!isSignedBy(leaf.x509, signature, content)) return new WalletFault("bad_signature");
-  const isSandboxSigner = leaf.commonNames.some((name) => /sandbox/i.test(name));
+  const isSandboxSigner = /\bCN=.*sandbox/i.test(leaf.x509.subject);
   if (isSandboxSigner && !trust.allowSandboxSigner) return new WalletFault("sandbox_signer");
   const { signingTime } = signature;
   if (!(Math.abs(trust.now - signingTime) <= trust.signingWindowMs)) {

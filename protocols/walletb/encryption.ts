@@ -9,7 +9,6 @@ import {
   hkdfSync,
   type KeyObject,
 } from "node:crypto";
-import { curve } from "../shared/wallet.ts";
 import { sender, type Version } from "./token.ts";
 
 // biome-ignore format: a table
@@ -21,16 +20,6 @@ const ciphers = {
 const pointBytes = 65;
 /** Every key is used once, so the counter may be constant: the wallet starts at zero. */
 const counter = Buffer.alloc(16);
-
-/** From SPKI in DER. */
-export function readPublicKey(der: Buffer): KeyObject | undefined {
-  try {
-    const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    return key.asymmetricKeyDetails?.namedCurve === curve ? key : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** From the uncompressed point: 04, x, y. Undefined if it is not on the curve. */
 export function readPoint(point: Buffer): KeyObject | undefined {

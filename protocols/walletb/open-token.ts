@@ -6,17 +6,10 @@
 import type { Buffer } from "node:buffer";
 import { type KeyObject, timingSafeEqual, verify } from "node:crypto";
 import { decodeBase64, hasExactly } from "../shared/json.ts";
-import { curve, decodeText, parseFields, WalletFault } from "../shared/wallet.ts";
-import {
-  decrypt,
-  deriveKeys,
-  type MessageKeys,
-  makeTag,
-  readPoint,
-  readPublicKey,
-} from "./encryption.ts";
+import { curve, decodeText, parseFields, readPublicKey, WalletFault } from "../shared/wallet.ts";
+import { decrypt, deriveKeys, type MessageKeys, makeTag, readPoint } from "./encryption.ts";
 import { type Payload, readPayload } from "./payload.ts";
-import { type RootKey, readMilliseconds } from "./root-keys.ts";
+import { isMilliseconds, type RootKey } from "./root-keys.ts";
 import {
   intermediateBytes,
   messageBytes,
@@ -86,9 +79,9 @@ function verifyIntermediate(
   if (fault !== undefined) return fault;
   const fields = parseFields(signedKey);
   if (fields instanceof WalletFault) return new WalletFault("malformed_field", "signedKey");
-  const keyExpiration = readMilliseconds(fields["keyExpiration"]);
-  if (keyExpiration === undefined) return new WalletFault("malformed_field", "keyExpiration");
-  if (keyExpiration <= trust.now) return new WalletFault("expired_intermediate_key");
+  const { keyExpiration: end } = fields;
+  if (!isMilliseconds(end)) return new WalletFault("malformed_field", "keyExpiration");
+  if (Number(end) <= trust.now) return new WalletFault("expired_intermediate_key");
   const der = decodeBase64(fields["keyValue"]);
   const key = der && readPublicKey(der);
   return key ?? new WalletFault("malformed_field", "keyValue");

@@ -1,8 +1,8 @@
 /** The root keys that the wallet publishes. */
 import type { KeyObject } from "node:crypto";
 import { decodeBase64, hasExactly, isJsonObject } from "../shared/json.ts";
-import { parseFields, WalletFault } from "../shared/wallet.ts";
-import { readPublicKey, writePublicKey } from "./encryption.ts";
+import { parseFields, readPublicKey, WalletFault } from "../shared/wallet.ts";
+import { writePublicKey } from "./encryption.ts";
 import { type Version, versions } from "./token.ts";
 
 export type RootKey = {
@@ -41,8 +41,8 @@ export function writeRootKeys(keys: readonly RootKey[]): string {
 }
 
 /** Milliseconds since 1970, as the wallet writes them: a text of digits. */
-export function readMilliseconds(value: unknown): number | undefined {
-  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+export function isMilliseconds(value: unknown): value is string {
+  return typeof value === "string" && /^\d{1,15}$/.test(value);
 }
 
 function readRootKey(entry: unknown): RootKey | undefined | WalletFault {
@@ -55,7 +55,7 @@ function readRootKey(entry: unknown): RootKey | undefined | WalletFault {
   if (entry["keyExpiration"] === undefined) {
     return protocolVersion === "ECv1" ? { protocolVersion, key } : undefined;
   }
-  const keyExpiration = readMilliseconds(entry["keyExpiration"]);
-  if (keyExpiration === undefined) return new WalletFault("bad_root_keys", "keyExpiration");
-  return { protocolVersion, key, keyExpiration };
+  const { keyExpiration: end } = entry;
+  if (!isMilliseconds(end)) return new WalletFault("bad_root_keys", "keyExpiration");
+  return { protocolVersion, key, keyExpiration: Number(end) };
 }

@@ -1,4 +1,4 @@
-/** Whatever arrives, the answer is a token that was made or a fault without a value in it. */
+/** For any text, the result is a minted token or a fault without a value in it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -125,7 +125,7 @@ test("root keys of other versions are passed over, and so are ECv2 keys without 
   assert.deepEqual(readRootKeys(JSON.stringify(keys)), new WalletFault("wrong_fields"));
 });
 
-/** Refused, and not a word of what was refused. */
+/** Refused, without a value of the refused token. */
 function assertFault(opened: unknown) {
   assert.ok(opened instanceof WalletFault);
   const said = JSON.stringify(opened);

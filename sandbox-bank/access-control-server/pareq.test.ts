@@ -10,7 +10,6 @@ import {
   packPa,
   readCrRes,
   readError,
-  readUnverifiedPaRes,
   readVeRes,
   ThreeDsFault,
   unpackPa,
@@ -124,7 +123,7 @@ test("v1-bad-signature: the PARes says Y, and its signature is wrong", async () 
   const { page } = await openPage("4000003000000055");
   const xml = paResOf(await answer(page));
 
-  assert.equal(whole(readUnverifiedPaRes(xml)).tx.status, "Y");
+  assert.match(xml, /<status>Y<\/status>/);
   const verified = verifyPaRes(xml, { roots: [root], now: Date.now() });
   assert.ok(verified instanceof ThreeDsFault);
   assert.equal(verified.reason, "wrong_signature");
