@@ -1,8 +1,8 @@
 /**
  * Every message as a table of its elements, in the order of the document type. The TypeScript types
- * follow from the tables. Every value is the text of its element, so that comparisons and signatures
- * later see the text that was sent. `version` opens each message and `Extension` may close it; both
- * are the same everywhere and have no row.
+ * follow from the tables. A value is the text of its element, so that later comparisons and
+ * signatures see the text that was sent. `version` opens each message and `Extension` may close it;
+ * both are the same everywhere and have no row.
  */
 
 export type Rows = readonly Row[];
