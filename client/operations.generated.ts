@@ -653,21 +653,21 @@ export const syncOperationFacts = {
 } as const satisfies Record<string, OperationFacts>;
 
 export type SyncCalls = {
-  /** As `sale`, answered with the result or, after a while, without it. */
+  /** As `sale`, answered with the result, or when the wait ends. */
   readonly sale: (request: SaleRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** As `preauth`, answered with the result or, after a while, without it. */
+  /** As `preauth`, answered with the result, or when the wait ends. */
   readonly preauth: (request: PreauthRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** As `capture`, answered with the result or, after a while, without it. */
+  /** As `capture`, answered with the result, or when the wait ends. */
   readonly capture: (request: CaptureRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** As `return`, answered with the result or, after a while, without it. */
+  /** As `return`, answered with the result, or when the wait ends. */
   readonly return: (request: ReturnRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** As `accountVerification`, answered with the result or, after a while, without it. */
+  /** As `accountVerification`, answered with the result, or when the wait ends. */
   readonly accountVerification: (request: AccountVerificationRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** As `makeRebill`, answered with the result or, after a while, without it. */
+  /** As `makeRebill`, answered with the result, or when the wait ends. */
   readonly makeRebill: (request: MakeRebillRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** As `makeRebillSale`, answered with the result or, after a while, without it. */
+  /** As `makeRebillSale`, answered with the result, or when the wait ends. */
   readonly makeRebillSale: (request: MakeRebillSaleRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** As `makeRebillPreauth`, answered with the result or, after a while, without it. */
+  /** As `makeRebillPreauth`, answered with the result, or when the wait ends. */
   readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<StatusReply>;
 };
 
@@ -692,19 +692,19 @@ export function makeSyncCalls(deliver: Deliver): SyncCalls {
   };
 }
 
-/** How long the gateway waits for the result of a synchronous request, as a rule. */
+/** How long the gateway waits for the result of a synchronous request by default. */
 export const syncWaitMs = 30000;
 
 type ExponentGroup = readonly [exponent: number, codes: readonly string[]];
 
-/** How many fraction digits a currency has, where they are not two. */
+/** Fraction digits of the currencies that have other than two. */
 export const exponentGroups: readonly ExponentGroup[] = [
   [0, ["BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XOF", "XPD", "XPF", "XPT", "XSU", "XTS", "XUA", "XXX"]],
   [3, ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"]],
   [4, ["CLF", "UYW"]],
 ];
 
-/** Names that have the operator's own word in the place of `gw`. */
+/** Names in which the operator's own word may replace `gw`. */
 export const wordNames: readonly string[] = ["gw-order-id", "gw-processing-date"];
 
 export const errorCodes = {

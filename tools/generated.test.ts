@@ -1,4 +1,4 @@
-/** The generated files in the repository are those that the tables give now. */
+/** The generated files in the repository are up to date with the tables. */
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";

@@ -1,24 +1,25 @@
 /**
- * Brings node_modules in step with package-lock.json. A stamp in node_modules says for which files
- * it was last made whole, so an install that was cut short is seen and made anew.
+ * Brings node_modules in step with package-lock.json, one process at a time. A stamp in
+ * node_modules says for which files it was last completed, so that an interrupted installation is
+ * detected and repeated.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, delimiter, join } from "node:path";
-import { holdLock } from "./install-lock.mjs";
+import { setTimeout as pause } from "node:timers/promises";
 
 const progressEveryMs = 3_000;
 const linesShown = 30;
 
-// Wanted whatever the user's own npm settings are: the tools for `npm test`, the programs for this
-// platform, and the scripts that put the pinned Node and PostgreSQL in place.
+// Independent of the user's npm settings: the tools for `npm test`, the programs for this platform,
+// and the scripts that put the pinned Node and PostgreSQL in place.
 const options = [
   ...["--no-audit", "--no-fund", "--loglevel=error"],
   ...["--include=dev", "--include=optional", "--ignore-scripts=false"],
 ];
 
-/** Comes back with a sentence when the packages cannot be installed. */
+/** Returns a sentence when the packages cannot be installed. */
 export async function ensureInstalled(root, pinnedNode) {
   if (isInstalled(root, pinnedNode)) return undefined;
   try {
@@ -39,11 +40,11 @@ function isInstalled(root, pinnedNode) {
 async function install(root, nameWorker) {
   const began = Date.now();
   process.stderr.write("Installing packages …\n");
-  const ticking = setInterval(() => {
+  const progress = setInterval(() => {
     process.stderr.write(`  … ${Math.round((Date.now() - began) / 1000)} s\n`);
   }, progressEveryMs);
   try {
-    const ended = isWhole(root)
+    const ended = isComplete(root)
       ? await updatePackages(root, nameWorker)
       : await installAnew(root, nameWorker);
     if (ended.code !== 0) return explain(root, ended);
@@ -51,15 +52,15 @@ async function install(root, nameWorker) {
     fs.rmSync(markerFile(root), { force: true });
     fs.writeFileSync(stampFile(root), fingerprint(root));
   } finally {
-    clearInterval(ticking);
+    clearInterval(progress);
   }
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
   process.stderr.write(`Packages installed in ${seconds} s.\n`);
   return undefined;
 }
 
-/** npm writes its own list last, and we remove our marker after that: all else was cut short. */
-function isWhole(root) {
+/** npm writes its own list last, and the marker is removed after that. */
+function isComplete(root) {
   const listed = fs.existsSync(join(root, "node_modules", ".package-lock.json"));
   return listed && !fs.existsSync(markerFile(root));
 }
@@ -80,11 +81,11 @@ async function installAnew(root, nameWorker) {
 
 function runNpm(root, command, nameWorker) {
   const [program, ...first] = npmProgram(root);
-  // Root's strict umask would hide PostgreSQL from the unprivileged user who is to run it.
+  // Root's strict umask would hide PostgreSQL from the unprivileged user that runs it.
   const umask = process.umask(0o022);
   const child = spawn(program, [...first, ...command, ...options], {
     cwd: root,
-    env: { ...process.env, PATH: pathWithoutOurs(root) },
+    env: { ...process.env, PATH: pathOutside(root) },
     shell: process.platform === "win32" && first.length === 0,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -108,7 +109,7 @@ function runNpm(root, command, nameWorker) {
   });
 }
 
-/** The npm that called us, on the Node that it runs on: not on the one it is about to replace. */
+/** The npm that called this process, on its own Node and not on the one about to be replaced. */
 function npmProgram(root) {
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
   const usable = script?.endsWith(".js") && basename(script).startsWith("npm");
@@ -116,14 +117,13 @@ function npmProgram(root) {
   return [node, script];
 }
 
-function pathWithoutOurs(root) {
+function pathOutside(root) {
   const folders = (process.env.PATH ?? "").split(delimiter);
   return folders.filter((folder) => !folder.startsWith(join(root, "node_modules"))).join(delimiter);
 }
 
 function explain(root, { code, interrupted, output }) {
-  if (interrupted)
-    return "The installation was interrupted: run the same command again to finish it.";
+  if (interrupted) return "The installation was interrupted: run the same command again.";
   process.stderr.write(`${output.trim().split("\n").slice(-linesShown).join("\n")}\n`);
   if (/EACCES|EPERM|EROFS/.test(output)) return notWritable(root);
   if (/ENOSPC/.test(output)) return "The disk is full: make room and run the same command again.";
@@ -165,4 +165,97 @@ function fingerprint(root) {
     hash.update("\0");
   }
   return hash.digest("hex");
+}
+
+const retryEveryMs = 200;
+const touchEveryMs = 5_000;
+const untouchedMaxMs = 60_000;
+
+/**
+ * The lock is a folder that only one process can create. A dead holder is recognised by its process
+ * id, or by not having touched its folder for a minute. `work` gets a function that names the
+ * process doing the work, which may outlive this one.
+ */
+async function holdLock(folder, work) {
+  const remains = [];
+  let waiting = false;
+  while (!take(folder)) {
+    const holder = readHolder(folder);
+    if (holder !== undefined && isStale(holder)) {
+      // Named after the dead holder: of several waiting processes only one can move it there.
+      const stale = `${folder}.${holder.name}`;
+      if (rename(folder, stale)) remains.push(stale);
+      continue;
+    }
+    if (!waiting && holder !== undefined) {
+      process.stderr.write(`Waiting for another installation (process ${holder.pids.at(-1)}) …\n`);
+      waiting = true;
+    }
+    await pause(retryEveryMs);
+  }
+  const touching = setInterval(
+    () => fs.utimesSync(noteOf(folder), new Date(), new Date()),
+    touchEveryMs,
+  );
+  try {
+    return await work((pid) => fs.writeFileSync(join(folder, "worker"), String(pid)));
+  } finally {
+    clearInterval(touching);
+    for (const path of [...remains, folder]) fs.rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Created elsewhere with its note in it and moved into place: no lock is without a holder. */
+function take(folder) {
+  const own = `${folder}.${process.pid}-new`;
+  fs.rmSync(own, { recursive: true, force: true });
+  fs.mkdirSync(own);
+  fs.writeFileSync(noteOf(own), `${process.pid}-${Date.now()}`);
+  fs.writeFileSync(join(own, ".gitignore"), "*\n");
+  const taken = rename(own, folder);
+  if (!taken) fs.rmSync(own, { recursive: true });
+  return taken;
+}
+
+function rename(from, to) {
+  try {
+    fs.renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT", "EPERM"].includes(error.code)) return false;
+    throw error;
+  }
+}
+
+function readHolder(folder) {
+  try {
+    const name = fs.readFileSync(noteOf(folder), "utf8");
+    const worker = join(folder, "worker");
+    const pids = [name, ...(fs.existsSync(worker) ? [fs.readFileSync(worker, "utf8")] : [])];
+    return {
+      name,
+      pids: pids.map((text) => Number.parseInt(text, 10)),
+      touchedAt: fs.statSync(noteOf(folder)).mtimeMs,
+    };
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function isStale({ pids, touchedAt }) {
+  return Date.now() - touchedAt > untouchedMaxMs || !pids.some(isAlive);
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+function noteOf(folder) {
+  return join(folder, "holder");
 }

@@ -1,6 +1,6 @@
 /**
- * The repository as the tidy rules see it: the workspaces, the documents and the files at the top.
- * What is installed, generated, built or kept as data is none of their business.
+ * The repository as the tidy rules see it: the workspaces, the documents and the files at the top,
+ * without installed packages, build results and data.
  */
 import { globSync, readFileSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
@@ -18,7 +18,7 @@ export type TextFile = {
 
 const settings = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const workspaces: readonly string[] = settings.workspaces;
-const foreign = new Set(["node_modules", "data", "dist", "results", "vectors", ".git"]);
+const skipped = new Set(["node_modules", "data", "dist", "results", "vectors", ".git"]);
 const textEndings = new Set([
   ...[".ts", ".tsx", ".mjs", ".js", ".sql", ".md", ".json", ".css", ".html", ".yml", ".yaml"],
   "",
@@ -33,7 +33,7 @@ export function readRepository(): readonly TextFile[] {
   const found = globSync(patterns, {
     cwd: root,
     withFileTypes: true,
-    exclude: (entry) => foreign.has(entry.name),
+    exclude: (entry) => skipped.has(entry.name),
   });
   const files = found.filter((entry) => entry.isFile() && textEndings.has(extname(entry.name)));
   const paths = files.map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
@@ -45,7 +45,7 @@ export function textFile(path: string, text: string): TextFile {
   return { path, text, lines: text.split("\n"), parts };
 }
 
-/** Written by hand and run: what the rules about code apply to. */
+/** Code written by hand. */
 export function isSource({ path }: Pick<TextFile, "path">): boolean {
   return /\.(ts|tsx|mjs|js)$/.test(path) && !path.endsWith(".generated.ts");
 }

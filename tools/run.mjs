@@ -10,8 +10,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "./install.mjs";
 
-// What a request makes is dead when it is answered; with room for thousands of them, hardly any is
-// moved around by the garbage collector first. It costs memory only under load.
+// Objects of a request are garbage once it is answered. With room for thousands of requests in the
+// young generation few are copied first; it costs memory only under load.
 const nodeFlags = ["--max-semi-space-size=64"];
 
 const startedAt = Date.now();
@@ -20,7 +20,7 @@ const pinnedNode = join(
   ...[root, "node_modules", "node", "bin"],
   process.platform === "win32" ? "node.exe" : "node",
 );
-// What Node makes of the sources, kept: without it every process carries the means to make it.
+// Compiled sources: without the cache every process loads the compiler for TypeScript.
 const compiledFolder = join(root, "node_modules", ".cache", "compiled");
 const warmWithinMs = 20_000;
 const repeatWithinMs = 1_000;
@@ -62,7 +62,7 @@ function run(path, parameters) {
   });
 }
 
-/** Once, where it can be kept, and unless somebody keeps it elsewhere. */
+/** Fills the compile cache once, unless the environment names another one. */
 function warm() {
   if (process.env.NODE_COMPILE_CACHE !== undefined) return {};
   const cache = { NODE_COMPILE_CACHE: compiledFolder };
@@ -70,7 +70,7 @@ function warm() {
   try {
     mkdirSync(compiledFolder, { recursive: true });
   } catch {
-    // Not ours to write to: the sources can be run without.
+    // Not writable: the sources run without the cache.
     return {};
   }
   const env = { ...process.env, ...cache };
@@ -80,8 +80,8 @@ function warm() {
 }
 
 /**
- * Ctrl-C comes several times: from the terminal to every process of the group, and once more from
- * npm to us. The child must see one, because a second one may mean "at once" to it.
+ * Ctrl-C arrives several times: from the terminal at every process of the group, and once more from
+ * npm. The child must get one signal, because a second one makes it end at once.
  */
 function passSignalsTo(child) {
   const passedAt = new Map();
@@ -95,7 +95,7 @@ function passSignalsTo(child) {
   }
 }
 
-/** True when our process group is the one in the foreground of a terminal. */
+/** True when this process group is in the foreground of a terminal. */
 function terminalReachesChild() {
   try {
     const line = readFileSync("/proc/self/stat", "utf8");
@@ -106,7 +106,7 @@ function terminalReachesChild() {
   }
 }
 
-/** An npm that was killed hard cannot pass a signal on; the child ends cleanly all the same. */
+/** An npm that was killed cannot pass a signal on; the child still ends cleanly. */
 function stopWithParent(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

@@ -113,7 +113,7 @@ function makeClone(t: TestContext, npm = npmThatWorks): string {
   const clone = fs.mkdtempSync(join(tmpdir(), "run-test-"));
   t.after(() => fs.rmSync(clone, { recursive: true }));
   fs.mkdirSync(join(clone, "tools"));
-  for (const name of ["run.mjs", "install.mjs", "install-lock.mjs"]) {
+  for (const name of ["run.mjs", "install.mjs"]) {
     fs.copyFileSync(join(import.meta.dirname, name), join(clone, "tools", name));
   }
   fs.writeFileSync(join(clone, "package.json"), '{ "type": "module", "workspaces": ["tools"] }');

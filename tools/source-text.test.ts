@@ -1,4 +1,4 @@
-/** Telling code, comments and strings apart, where a simple search would be fooled. */
+/** Code, comments and strings are separated where a simple search would fail. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { edge, splitSource } from "./source-text.ts";
@@ -15,7 +15,7 @@ const rows: readonly (readonly [source: string, code: string, strings: string, c
   ["a / b / c",               "a / b / c",          "",        ""],
 ];
 
-test("code, strings and comments are told apart", () => {
+test("code, strings and comments are separated", () => {
   for (const [source, code, strings, comments] of rows) {
     const parts = splitSource(source);
     assert.equal(squeeze(parts.code), code, source);

@@ -1,6 +1,6 @@
 /**
- * The style guide as functions: each looks at one file and says what is wrong with it. A rule that
- * is silenced twice with good reason is wrong, and is changed here.
+ * The style guide as functions: each looks at one file and returns its faults. A rule that needs
+ * two exceptions for good reasons is wrong, and is changed here.
  */
 import { shortFiles } from "./exceptions.ts";
 import { isSource, isTest, lineOf, nameOf, type TextFile } from "./repository.ts";
@@ -10,7 +10,7 @@ const bannedWords = new Set([
   ...["abstract", "impl", "info", "handle"],
 ]);
 
-/** Names that hide what a thing does; `services.ts` is the one list of collaborators. */
+/** Names that say nothing about what a thing does; `services.ts` is the one exception. */
 export function findBannedNames(file: TextFile): readonly string[] {
   const exported = /^export (?:async )?(?:const|let|function|class|type|interface) (\w+)/gm;
   const names = isSource(file) ? [...file.parts.code.matchAll(exported)] : [];
@@ -39,7 +39,7 @@ export function findUnfinished(file: TextFile): readonly string[] {
   ];
 }
 
-/** Secrets are opened in few places; each of them is on the list. */
+/** Secrets are revealed in few files, each of which is listed. */
 export function findReveals(file: TextFile): readonly string[] {
   return placesOf(file, file.parts.code, /\.reveal\(/g, "not on the list of files that may reveal");
 }
@@ -65,13 +65,13 @@ export function changesOrders({ path, text, parts }: TextFile): boolean {
   return /\bupdate\s+(only\s+)?orders\b/i.test(path.endsWith(".sql") ? text : parts.strings);
 }
 
-/** Time and chance are handed in, so that the same order and event always lead to the same step. */
+/** Time and randomness are injected, so that an order and an event always give the same step. */
 export function findClocks(file: TextFile): readonly string[] {
   const pure = ["gateway/values/", "gateway/orders/", "gateway/views/"];
   if (file.path === "gateway/values/time.ts" || isTest(file)) return [];
   if (!pure.some((folder) => file.path.startsWith(folder))) return [];
   const clock = /\bnew Date\(|\bDate\.now\(|\bMath\.random\(|\bperformance\.now\(/g;
-  return placesOf(file, file.parts.code, clock, "no clock and no chance in here");
+  return placesOf(file, file.parts.code, clock, "no clock and no randomness in here");
 }
 
 export function findMissingOpening({ path, text }: TextFile): readonly string[] {
@@ -87,7 +87,7 @@ export function findTitleFaults({ path, text }: TextFile): readonly string[] {
   return count === 1 ? [] : [`${path} has ${count} titles instead of one`];
 }
 
-/** What is true on one machine only has no place in a repository. */
+/** Paths and hosts of one machine do not belong in the repository. */
 export function findMachineTraces(file: TextFile): readonly string[] {
   if (file.path === "package-lock.json") {
     return placesOf(file, file.text, /"resolved": "http/g, "the lock file names no addresses");

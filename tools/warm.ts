@@ -1,7 +1,6 @@
 /**
- * Loads what a gateway and a sandbox bank are made of, and ends: what Node makes of the sources is
- * then kept (NODE_COMPILE_CACHE), and every later process starts sooner and smaller by what the
- * making takes.
+ * Loads the sources of the gateway and the sandbox bank, and ends: Node then keeps their compiled
+ * form (NODE_COMPILE_CACHE), so that later processes start faster and without the compiler.
  */
 await Promise.all([
   import("../gateway/cli/start.ts"),

@@ -15,22 +15,13 @@ import { block, camel, pascal, quote, sentence } from "./text.ts";
 
 /**
  * Transactions that may be sent again when no answer came: the gateway answers an identical request
- * as it did the first. Questions always may. What is not named here is sent once.
+ * as it answered the first. Questions always may. Operations that are not listed are sent once.
  */
-const recognisedRepeats: ReadonlySet<string> = new Set([
-  "sale",
-  "preauth",
-  "account-verification",
-  "capture",
-  "return",
-  "create-card-ref",
-  "create-card-ref-v4",
-  "make-rebill",
-  "make-rebill-sale",
-  "make-rebill-preauth",
-  "upload-method-url-result",
-  "upload-cres-result",
-  "upload-pares-result",
+const repeatable: ReadonlySet<string> = new Set([
+  ...["sale", "preauth", "account-verification", "capture", "return"],
+  ...["make-rebill", "make-rebill-sale", "make-rebill-preauth"],
+  ...["create-card-ref", "create-card-ref-v4"],
+  ...["upload-method-url-result", "upload-cres-result", "upload-pares-result"],
 ]);
 
 export function renderClient(examples: readonly Example[]): string {
@@ -69,17 +60,12 @@ function callOf(example: Example): Call {
   return { operation, name, purpose, reply: shapeOf(example).name, waits: false };
 }
 
-/** The twin takes the request of its operation and answers with the status. */
-function syncCallOf({ operation }: Example): Call {
-  const { name } = operation;
-  const purpose = `As \`${camel(name)}\`, answered with the result or, after a while, without it.`;
-  return {
-    operation: synchronousVariantOf(operation),
-    name,
-    purpose,
-    reply: "StatusReply",
-    waits: true,
-  };
+/** The synchronous variant takes the request of its operation and answers with the status. */
+function syncCallOf({ operation: own }: Example): Call {
+  const { name } = own;
+  const purpose = `As \`${camel(name)}\`, answered with the result, or when the wait ends.`;
+  const operation = synchronousVariantOf(own);
+  return { operation, name, purpose, reply: "StatusReply", waits: true };
 }
 
 const asynchronous = { facts: "operationFacts", type: "Calls", make: "makeCalls" };
@@ -127,19 +113,19 @@ function factsOf({ operation, name, waits }: Call) {
     versions: versionsOf(operation),
     control,
     takesLogin: "login" in request,
-    repeatable: !kept || recognisedRepeats.has(name),
+    repeatable: !kept || repeatable.has(name),
     waits,
   };
 }
 
 function renderWait(): string {
   return block(
-    "/** How long the gateway waits for the result of a synchronous request, as a rule. */",
+    "/** How long the gateway waits for the result of a synchronous request by default. */",
     `export const syncWaitMs = ${settings.syncWaitMs.production};`,
   );
 }
 
-/** Every code that ISO 4217 knows and that has not two fraction digits. */
+/** Every code of ISO 4217 with other than two fraction digits. */
 function renderCurrencies(): string {
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
   const codes = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
@@ -149,7 +135,7 @@ function renderCurrencies(): string {
   return block(
     "type ExponentGroup = readonly [exponent: number, codes: readonly string[]];",
     "",
-    "/** How many fraction digits a currency has, where they are not two. */",
+    "/** Fraction digits of the currencies that have other than two. */",
     "export const exponentGroups: readonly ExponentGroup[] = [",
     ...rows.map(([exponent, group = []]) => {
       return `  [${exponent}, [${group.map(({ code }) => quote(code)).join(", ")}]],`;
@@ -165,7 +151,7 @@ function renderWordNames(examples: readonly Example[]): string {
   ]);
   const worded = [...new Set(names)].filter((name) => name.startsWith("gw-"));
   return block(
-    "/** Names that have the operator's own word in the place of `gw`. */",
+    "/** Names in which the operator's own word may replace `gw`. */",
     `export const wordNames: readonly string[] = [${worded.map(quote).join(", ")}];`,
   );
 }
@@ -178,13 +164,13 @@ function renderErrorCodes(): string {
   return block("export const errorCodes = {", ...rows.flat(), "} as const;");
 }
 
-/** The client adds them. */
+/** Added by the client. */
 const ownFields: ReadonlySet<string> = new Set(["login", "control"]);
 
 const statuses: readonly Status[] = ["processing", "approved", "declined", "error", "filtered"];
 
-/** A request that takes the fields of an earlier one shares its type. */
-export function renderRequests(operations: readonly Operation[]): readonly string[] {
+/** A request with the same fields as an earlier one shares its type. */
+function renderRequests(operations: readonly Operation[]): readonly string[] {
   const names = new Map<string, string>();
   return operations.map(({ name, purpose, request }) => {
     const typeName = `${pascal(name)}Request`;
@@ -210,20 +196,20 @@ function fieldLines(request: Operation["request"]): readonly string[] {
   });
 }
 
-export type ReplyShape = {
+type ReplyShape = {
   readonly name: string;
   readonly type: string;
   readonly mandatory: readonly string[];
   readonly optional: readonly string[];
 };
 
-/** A reply's type says what it is: operations that answer alike share one. */
-export function repliesOf(examples: readonly Example[]): readonly ReplyShape[] {
+/** Operations with the same reply share one type. */
+function repliesOf(examples: readonly Example[]): readonly ReplyShape[] {
   const shapes = examples.map(shapeOf);
   return shapes.filter(({ name }, at) => shapes.findIndex((shape) => shape.name === name) === at);
 }
 
-export function shapeOf({ operation, reply }: Example): ReplyShape {
+function shapeOf({ operation, reply }: Example): ReplyShape {
   const { type, orderId, clientOrderId } = reply;
   if (type === "status-response") {
     const mandatory = [...always, "status"];
@@ -240,7 +226,7 @@ export function shapeOf({ operation, reply }: Example): ReplyShape {
   return { name, type, mandatory, optional };
 }
 
-export function renderReply({ name, type, mandatory, optional }: ReplyShape): string {
+function renderReply({ name, type, mandatory, optional }: ReplyShape): string {
   const line = (field: string, mark: string, value: string) => [
     ...(type === "status-response" ? [`  /** ${sentence(statusFields[field])} */`] : []),
     `  readonly ${memberName(field)}${mark}: ${value};`,
