@@ -5,25 +5,14 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-export type Plan = {
+export type Plan = Readonly<typeof full> & {
   readonly kind: "full" | "quick";
-  readonly rounds: number;
-  /** Keep-alive connections of the load generator. */
-  readonly connections: number;
-  readonly insertConnections: number;
-  readonly warmUpOrders: number;
-  readonly restSeconds: number;
-  readonly insertSeconds: number;
-  readonly routeSeconds: number;
-  readonly saleSeconds: number;
-  readonly pollSeconds: number;
-  readonly arrivalSeconds: number;
-  readonly arrivalsPerSecond: number;
   readonly profileFolder: string | undefined;
 };
 
 const full = {
   rounds: 3,
+  /** Keep-alive connections of the load generator. */
   connections: 128,
   insertConnections: 10,
   warmUpOrders: 15_000,
@@ -36,7 +25,7 @@ const full = {
   arrivalsPerSecond: 500,
 };
 
-const quick = {
+const quick: typeof full = {
   ...full,
   rounds: 1,
   warmUpOrders: 5_000,
@@ -70,6 +59,6 @@ export function readPlan(parameters: readonly string[]): Plan {
 
 function readCount(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is no count`);
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is not a count`);
   return Number(text);
 }
