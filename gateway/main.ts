@@ -7,7 +7,7 @@ import type { FastifyInstance } from "fastify";
 import { makeGates } from "./acquirers/gates.ts";
 import { baseUrlOf, type Config } from "./config/config.ts";
 import { type Cards, makeCards } from "./engine/cards.ts";
-import { type Issuers, openIssuers } from "./issuers/live-issuers.ts";
+import { type Issuers, openIssuers } from "./issuers/issuers.ts";
 import type { Log } from "./observability/log.ts";
 import { type Metrics, makeMetrics } from "./observability/metrics.ts";
 import { makeObserveOrders } from "./observability/observe.ts";

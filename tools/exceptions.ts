@@ -33,7 +33,6 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/directory-api":                    "seldom",
   "gateway/screening":                        "amount-limits",
   "gateway/http":                             "health",
-  "gateway/issuers":                          "issuer-range",
   "gateway/merchant-api":                     "acknowledge card-registration rate-limit threeds-upload wait",
   "gateway/orders":                           "amounts deadlines effect-handler effects follow-up-transitions transitions",
   "gateway/pages/cardholder":                 "client-network links visit",

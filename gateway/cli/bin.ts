@@ -1,14 +1,8 @@
 /** `gw bin`: loads the operator's BIN table, and tells what is known of cards that begin so. */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import {
-  firstOf,
-  formatPrefix,
-  type IssuerRange,
-  isPrefix,
-  lastOf,
-} from "../issuers/issuer-range.ts";
-import { IssuerFileFaults, readIssuerFile } from "../issuers/read-issuer-file.ts";
+import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
+import { firstOf, formatPrefix, type IssuerRange, isPrefix, lastOf } from "../issuers/issuers.ts";
 import { sandboxRanges } from "../staging/sandbox-ranges.ts";
 import { StartProblem } from "../storage/embedded.ts";
 import { makeIssuerStore } from "../storage/issuer-ranges.ts";

@@ -1,7 +1,7 @@
 /** Every card of the sandbox bank has an issuer, as every real card has. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeIssuerTable } from "../issuers/issuer-table.ts";
+import { makeIssuerTable } from "../issuers/issuers.ts";
 import { sandboxRanges } from "./sandbox-ranges.ts";
 
 // biome-ignore format: a table

@@ -3,7 +3,7 @@
  * For staging, where nobody has loaded a BIN table yet.
  */
 
-import { type IssuerRange, makeRange } from "../issuers/issuer-range.ts";
+import { type IssuerRange, makeRange } from "../issuers/issuers.ts";
 import type { Issuer } from "../orders/order.ts";
 
 type Row = readonly [

@@ -1,30 +1,29 @@
 /**
- * The operator's BIN table: replaced as a whole, read as a whole. Nodes hear of a new one by the
- * channel of the configuration, and know by its version whether they have it already.
+ * The operator's BIN table: replaced as a whole, read as a whole. Nodes are notified of a new table
+ * on the configuration channel, and compare its version with the one they have.
  */
-import type { IssuerRange } from "../issuers/issuer-range.ts";
-import type { IssuerStore } from "../issuers/live-issuers.ts";
+import type { IssuerRange, IssuerStore } from "../issuers/issuers.ts";
 import type { Issuer } from "../orders/order.ts";
 import { plainArray, textArray } from "./array-literal.ts";
 import { configurationChannel } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 
-/** So few that unpacking them never holds up the orders of a running gateway. */
+/** So few that unpacking a page does not delay the orders of a running gateway. */
 const pageRows = 500;
 const foundMax = 50;
 
 // biome-ignore format: a table
-const columns: readonly (readonly [column: keyof IssuerRow, fact: keyof Issuer])[] = [
+const columns = [
   ["bank_name",    "bankName"],
   ["country",      "country"],
   ["product_code", "productCode"],
   ["product_name", "productName"],
   ["type_code",    "typeCode"],
   ["type_name",    "typeName"],
-];
+] as const satisfies readonly (readonly [column: string, fact: keyof Issuer])[];
 
-const selected = `select first, last, ${columns.map(([column]) => column).join(", ")}
-                  from issuer_ranges`;
+const listed = `first, last, ${columns.map(([column]) => column).join(", ")}`;
+const selected = `select ${listed} from issuer_ranges`;
 
 export function makeIssuerStore({ query, transaction }: Database) {
   return {
@@ -44,15 +43,15 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /** All or nothing: what the portions throw undoes the whole. */
+    /** In one transaction: an error in the portions leaves the present table. */
     replace(
       portions: AsyncIterable<readonly IssuerRange[]>,
       report: (count: number) => void,
     ): Promise<number> {
       return transaction(async (ask) => {
-        // First, because it makes a second load wait for the first one's end.
+        // First: the row lock makes a second load wait until this one has committed.
         await ask("update issuer_table set version = version + 1, loaded_at = now()");
-        // Not truncated: a node that reads just now shall go on seeing the earlier ones.
+        // Not truncated: a node that is reading must still see the earlier ranges.
         await ask("delete from issuer_ranges");
         let count = 0;
         for await (const portion of portions) {
@@ -66,7 +65,7 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /** Those that hold any of these cards; the narrowest, which is the one to count, first. */
+    /** Those that hold any of these cards: the narrowest first, which is the one that counts. */
     async findRanges(first: number, last: number): Promise<readonly IssuerRange[]> {
       const rows = await query<IssuerRow>(
         `${selected} where first <= $2 and last >= $1
@@ -76,7 +75,7 @@ export function makeIssuerStore({ query, transaction }: Database) {
       return rows.map(toRange);
     },
 
-    /** Nothing for the moment when none was ever loaded. */
+    /** `loadedAt` is null when no table was ever loaded. */
     async count(): Promise<{ readonly ranges: number; readonly loadedAt: string | null }> {
       const [row] = await query<{ ranges: string; loaded_at: string | null }>(
         `select (select count(*) from issuer_ranges) as ranges,
@@ -98,7 +97,7 @@ async function insert(query: Query, ranges: readonly IssuerRange[]): Promise<voi
     textArray(ranges.map(({ issuer }) => issuer[fact] ?? null)),
   );
   await query(
-    `insert into issuer_ranges (first, last, ${columns.map(([column]) => column).join(", ")})
+    `insert into issuer_ranges (${listed})
      select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[],
                           $6::text[], $7::text[], $8::text[])`,
     [
@@ -110,22 +109,12 @@ async function insert(query: Query, ranges: readonly IssuerRange[]): Promise<voi
   );
 }
 
-type IssuerRow = {
-  readonly first: string;
-  readonly last: string;
-  readonly bank_name: string | null;
-  readonly country: string | null;
-  readonly product_code: string | null;
-  readonly product_name: string | null;
-  readonly type_code: string | null;
-  readonly type_name: string | null;
+type IssuerRow = { readonly first: string; readonly last: string } & {
+  readonly [Column in (typeof columns)[number][0]]: string | null;
 };
 
 function toRange(row: IssuerRow): IssuerRange {
-  const issuer: { -readonly [Fact in keyof Issuer]: string } = {};
-  for (const [column, fact] of columns) {
-    const value = row[column];
-    if (value !== null) issuer[fact] = value;
-  }
+  const facts = columns.map(([column, fact]) => [fact, row[column]]);
+  const issuer: Issuer = Object.fromEntries(facts.filter(([, value]) => value !== null));
   return { first: Number(row.first), last: Number(row.last), issuer };
 }

@@ -8,7 +8,7 @@ import { makeAccept } from "../../gateway/engine/accept.ts";
 import { makeFindOrder } from "../../gateway/engine/find-order.ts";
 import { makeFollowUp } from "../../gateway/engine/follow-up.ts";
 import type { OrderRunner } from "../../gateway/engine/run.ts";
-import { makeIssuerTable } from "../../gateway/issuers/issuer-table.ts";
+import { makeIssuerTable } from "../../gateway/issuers/issuers.ts";
 import { makeAdvance } from "../../gateway/orders/advance.ts";
 import { makeFollow } from "../../gateway/orders/apply.ts";
 import type { CardReference } from "../../gateway/orders/card-reference.ts";

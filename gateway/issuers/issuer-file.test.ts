@@ -1,8 +1,8 @@
 /** An operator's file as spreadsheets write it, and everything that can be wrong with one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatPrefix } from "./issuer-range.ts";
-import { IssuerFileFaults, readIssuerFile } from "./read-issuer-file.ts";
+import { IssuerFileFaults, readIssuerFile } from "./issuer-file.ts";
+import { formatPrefix } from "./issuers.ts";
 
 test("ranges and single prefixes are read, with columns in any order", async () => {
   const ranges = await read(
