@@ -42,9 +42,10 @@ export function readBer(bytes: Buffer): Element | undefined {
   return element?.encoded.length === bytes.length ? element : undefined;
 }
 
-/** The children of an element with this tag; none if there is no such element. */
-export function childrenOf(element: Element | undefined, tag: number): readonly Element[] {
-  return element?.tag === tag ? element.children : [];
+/** The children of an element with this tag and, if given, this count; else none. */
+export function childrenOf(element: Element | undefined, tag: number, count?: number) {
+  const children = element?.tag === tag ? element.children : [];
+  return count === undefined || children.length === count ? children : [];
 }
 
 /** In dotted notation. */

@@ -16,7 +16,7 @@ export function findTrustedSigner(
   roots: readonly string[],
   now: number,
 ): X509Certificate | ThreeDsFault {
-  const anchors = roots.map((pem) => new X509Certificate(pem));
+  const anchors = roots.map((pem) => new X509Certificate(pem)).filter(({ ca }) => ca);
   try {
     return findSigner(embedded, anchors, now);
   } catch {
@@ -35,15 +35,13 @@ function findSigner(
   if (signer === undefined || second !== undefined || !isRsa(signer)) {
     return new ThreeDsFault("malformed_certificate");
   }
-
   const authorities = certificates.filter((one) => one.ca && !isIssuedBy(one, one));
-  const trusted = anchors.filter(({ ca }) => ca);
-  const isLive = (one: X509Certificate) => isValidAt(one, now);
-  if (isLive(signer) && endsInRoot(signer, authorities.filter(isLive), trusted.filter(isLive))) {
-    return signer;
-  }
-  const reason = endsInRoot(signer, authorities, trusted) ? "expired_certificate" : undefined;
-  return new ThreeDsFault(reason ?? "untrusted_chain");
+  if (!endsInRoot(signer, authorities, anchors)) return new ThreeDsFault("untrusted_chain");
+  const isLive = ({ validFromDate, validToDate }: X509Certificate) =>
+    validFromDate.getTime() <= now && now <= validToDate.getTime();
+  return isLive(signer) && endsInRoot(signer, authorities.filter(isLive), anchors.filter(isLive))
+    ? signer
+    : new ThreeDsFault("expired_certificate");
 }
 
 function endsInRoot(
@@ -63,10 +61,6 @@ function endsInRoot(
 /** By name, by permission to sign certificates, and by signature. */
 function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
-}
-
-function isValidAt({ validFromDate, validToDate }: X509Certificate, now: number): boolean {
-  return validFromDate.getTime() <= now && now <= validToDate.getTime();
 }
 
 function isRsa({ publicKey }: X509Certificate): boolean {

@@ -94,37 +94,35 @@ const certificatesMax = 8;
 
 /** Undefined if it has another shape. */
 export function readSignature(bytes: Buffer): Signature | undefined {
-  const [type, wrapped, ...rest] = childrenOf(readBer(bytes), tags.sequence);
-  if (readObjectIdentifier(type) !== identifiers.signedData || rest.length > 0) return undefined;
-  const [signed, ...beside] = childrenOf(wrapped, tags.context0);
-  const [version, digests, content, certificates, signers, ...others] = childrenOf(
-    signed,
-    tags.sequence,
-  );
-  const [digest, ...digestsMore] = childrenOf(digests, tags.set);
-  const [contentType, ...embedded] = childrenOf(content, tags.sequence);
-  const [signer, ...signersMore] = childrenOf(signers, tags.set);
-  const tooMuch = [beside, others, digestsMore, embedded, signersMore].some(({ length }) => length);
-  if (tooMuch || !isOne(version) || algorithmOf(digest) !== identifiers.sha256) return undefined;
-  if (readObjectIdentifier(contentType) !== identifiers.data) return undefined;
+  const [type, wrapped] = childrenOf(readBer(bytes), tags.sequence, 2);
+  const [signedData] = childrenOf(wrapped, tags.context0, 1);
+  const parts = childrenOf(signedData, tags.sequence, 5);
+  const [version, digests, content, certificates, signers] = parts;
+  const [digest] = childrenOf(digests, tags.set, 1);
+  const [contentType] = childrenOf(content, tags.sequence, 1);
+  const [signer] = childrenOf(signers, tags.set, 1);
   const carried = childrenOf(certificates, tags.context0);
-  if (carried.length > certificatesMax) return undefined;
-  const read = readSigner(childrenOf(signer, tags.sequence));
+  const isExpected =
+    readObjectIdentifier(type) === identifiers.signedData &&
+    isOne(version) &&
+    algorithmOf(digest) === identifiers.sha256 &&
+    readObjectIdentifier(contentType) === identifiers.data &&
+    carried.length <= certificatesMax;
+  const read = isExpected ? readSigner(signer) : undefined;
   return read && { ...read, certificates: carried.map(({ encoded }) => encoded) };
 }
 
-function readSigner(parts: readonly Element[]): Omit<Signature, "certificates"> | undefined {
-  const [version, sid, digest, attributes, algorithm, value, ...others] = parts;
-  const [issuer, serial, ...sidMore] = childrenOf(sid, tags.sequence);
-  if (others.length > 0 || sidMore.length > 0 || !isOne(version)) return undefined;
-  if (issuer === undefined || serial === undefined) return undefined;
+function readSigner(signer: Element | undefined): Omit<Signature, "certificates"> | undefined {
+  const parts = childrenOf(signer, tags.sequence, 6);
+  const [version, sid, digest, attributes, algorithm, value] = parts;
+  const [issuer, serial] = childrenOf(sid, tags.sequence, 2);
+  if (issuer === undefined || serial === undefined || !isOne(version)) return undefined;
   if (algorithmOf(digest) !== identifiers.sha256) return undefined;
   const keyKind = keyKinds.get(algorithmOf(algorithm));
   if (keyKind === undefined || value?.tag !== tags.octetString) return undefined;
   const signed = attributes && readAttributes(attributes);
-  if (signed === undefined) return undefined;
   const issuerAndSerial = Buffer.concat([issuer.encoded, serial.encoded]);
-  return { ...signed, issuerAndSerial, keyKind, value: value.content };
+  return signed && { ...signed, issuerAndSerial, keyKind, value: value.content };
 }
 
 // biome-ignore format: a table
@@ -142,11 +140,10 @@ function readAttributes(element: Element): Attributes | undefined {
   const signedBytes = Buffer.concat([Buffer.of(tags.set), element.encoded.subarray(1)]);
   const values = new Map<string, Element>();
   for (const attribute of element.children) {
-    const [type, set, ...others] = childrenOf(attribute, tags.sequence);
-    const [value, ...valuesMore] = childrenOf(set, tags.set);
+    const [type, set] = childrenOf(attribute, tags.sequence, 2);
+    const [value] = childrenOf(set, tags.set, 1);
     const name = readObjectIdentifier(type);
     if (name === undefined || value === undefined || values.has(name)) return undefined;
-    if (others.length > 0 || valuesMore.length > 0) return undefined;
     values.set(name, value);
   }
   const contentType = readObjectIdentifier(values.get(identifiers.contentType));

@@ -4,11 +4,11 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
-  createPublicKey,
   diffieHellman,
   hkdfSync,
   type KeyObject,
 } from "node:crypto";
+import { readPublicKey } from "../shared/wallet.ts";
 import { sender, type Version } from "./token.ts";
 
 // biome-ignore format: a table
@@ -18,19 +18,15 @@ const ciphers = {
 } as const satisfies Readonly<Record<Version, unknown>>;
 
 const pointBytes = 65;
+/** SPKI of a P-256 key before the point. */
+const spkiHead = Buffer.from("3059301306072a8648ce3d020106082a8648ce3d030107034200", "hex");
 /** Every key is used once, so the counter may be constant: the wallet starts at zero. */
 const counter = Buffer.alloc(16);
 
 /** From the uncompressed point: 04, x, y. Undefined if it is not on the curve. */
 export function readPoint(point: Buffer): KeyObject | undefined {
-  if (point.length !== pointBytes || point[0] !== 4) return undefined;
-  const [x, y] = [point.subarray(1, 33), point.subarray(33)];
-  const jwk = { kty: "EC", crv: "P-256", x: x.toString("base64url"), y: y.toString("base64url") };
-  try {
-    return createPublicKey({ key: jwk, format: "jwk" });
-  } catch {
-    return undefined;
-  }
+  const isUncompressed = point.length === pointBytes && point[0] === 4;
+  return isUncompressed ? readPublicKey(Buffer.concat([spkiHead, point])) : undefined;
 }
 
 export function writePublicKey(key: KeyObject): Buffer {
