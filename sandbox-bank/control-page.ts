@@ -1,4 +1,5 @@
-/** The control page: plain HTML without scripts; its form posts to the same address as programs. */
+/** The control page: plain HTML without scripts; its form posts to the same path as programs. */
+import { escapeHtml } from "./http.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import { amountOutcomes, cvvOutcomes, type Outcome, scenarios } from "./scenarios.ts";
 import { type Switches, switchTable } from "./switches.ts";
@@ -25,11 +26,11 @@ export function makeControlPage(
 <a href="/threeds-messages">3-D Secure messages</a>.</p>
 <p>The directory server listens on port ${directoryPort}, by HTTPS with certificates on both sides:
 <code>/emv3ds</code> for 2.1.0, 2.2.0 and 2.3.1, <code>/threeds102</code> for 1.0.2. The ACS is
-here, for browsers that a payment brings: <code>/acs/method</code>, <code>/acs/challenge</code> and
-<code>/acs/pareq</code>. Its test code is <code>1234</code>.</p>
+on this port: <code>/acs/method</code>, <code>/acs/challenge</code> and <code>/acs/pareq</code>. Its
+test code is <code>1234</code>.</p>
 <p>Payment tokens of wallets are minted here: <code>POST /wallets/walleta</code> and
-<code>POST /wallets/walletb</code>, for the recipients that <code>POST
-/wallets/walleta/certificate</code> and <code>POST /wallets/walletb/recipient</code> named last.
+<code>POST /wallets/walletb</code>, for the last recipients of <code>POST
+/wallets/walleta/certificate</code> and <code>POST /wallets/walletb/recipient</code>.
 <a href="/wallets">What can be minted</a>, and with which defects.</p>
 <h2>Switches</h2>
 ${makeSwitchForm(switches)}
@@ -37,8 +38,8 @@ ${makeSwitchForm(switches)}
 ${makeLedgerTable(entries)}
 <h2>Cards</h2>
 ${makeScenarioTable()}
-<p>${escapeHtml(cvvSentence())}</p>
-<p>${escapeHtml(amountSentence())}</p>
+<p>CVV, where the card's row does not decide: ${listOutcomes(cvvOutcomes)}; others: N7.</p>
+<p>Last two digits of the amount, on the amount-driven card: ${listOutcomes(amountOutcomes)}.</p>
 </body>
 </html>
 `;
@@ -48,18 +49,14 @@ const style = `
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884 }
-td.number { text-align: right; font-variant-numeric: tabular-nums }
 code { font-size: 14px }
 `;
 
 function makeSwitchForm(switches: Switches): string {
   const rows = Object.entries(switchTable).map(([name, { what }]) => {
     const value = Object.entries(switches).find(([other]) => other === name)?.[1];
-    return [
-      `<label for="${name}"><code>${name}</code></label>`,
-      makeControl(name, value),
-      escapeHtml(what),
-    ];
+    const label = `<label for="${name}"><code>${name}</code></label>`;
+    return [label, makeControl(name, value), escapeHtml(what)];
   });
   return `<form method="post" action="/switches">
 ${makeTable(["Switch", "Value", "What it does"], rows)}
@@ -67,7 +64,7 @@ ${makeTable(["Switch", "Value", "What it does"], rows)}
 </form>`;
 }
 
-/** A list instead of a box to tick, because a form says nothing of boxes that are not ticked. */
+/** A list, not a checkbox: a form does not submit a checkbox that is not checked. */
 function makeControl(name: string, value: unknown): string {
   if (typeof value !== "boolean") {
     return `<input type="number" step="any" min="0" id="${name}" name="${name}" value="${value}">`;
@@ -109,21 +106,11 @@ function makeTable(heads: readonly string[], rows: readonly (readonly string[])[
   return `<table>\n<tr>${head}</tr>\n${body.join("\n")}\n</table>`;
 }
 
-function cvvSentence(): string {
-  const rules = [...cvvOutcomes].map(([cvv, outcome]) => `${cvv || "none"}: ${say(outcome)}`);
-  return `CVV, where the card's row does not decide: ${rules.join("; ")}; others: N7.`;
+function listOutcomes(outcomes: ReadonlyMap<string, Outcome>): string {
+  return [...outcomes].map(([key, outcome]) => `${key || "none"}: ${describe(outcome)}`).join("; ");
 }
 
-function amountSentence(): string {
-  const rules = [...amountOutcomes].map(([digits, outcome]) => `${digits}: ${say(outcome)}`);
-  return `Last two digits of the amount, on the amount-driven card: ${rules.join("; ")}.`;
-}
-
-function say(outcome: Outcome): string {
+function describe(outcome: Outcome): string {
   if (outcome.kind === "decline") return outcome.code;
-  return outcome.kind === "book-in-silence" ? "booked, no answer" : "approved";
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return outcome.kind === "book-without-answer" ? "booked, no answer" : "approved";
 }

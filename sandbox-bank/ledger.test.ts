@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startBank } from "./bank.ts";
-import { BankClock } from "./bank-clock.ts";
+import { BankClock } from "./bank-context.ts";
 import { type Booking, Ledger } from "./ledger.ts";
 import { booked } from "./testing/bank-for-tests.ts";
-import { charge, follow, GatewayLine } from "./testing/gateway-line.ts";
+import { charge, follow, TestGateway } from "./testing/gateway.ts";
 
 const clock = new BankClock();
 const sale: Booking = { reference: "R1", kind: "sale", amount: 1_015n, currency: "USD" };
@@ -24,16 +24,16 @@ test("what was booked is there after a restart, and a reversal still finds it", 
   const options = { httpPort: 0, hostPort: 0, dataDir: await makeFolder(t) };
   const [plain, unreturnable] = [charge(), charge({ card: "4000004000000210" })];
   const first = await startBank(options);
-  const line = await GatewayLine.signOn(first.hostPort);
-  await line.ask(plain);
-  await line.ask(unreturnable);
+  const gateway = await TestGateway.signOn(first.hostPort);
+  await gateway.ask(plain);
+  await gateway.ask(unreturnable);
   const before = first.ledger();
   await first.stop();
-  await line.closed;
+  await gateway.closed;
 
   const second = await startBank(options);
   t.after(() => second.stop());
-  const again = await GatewayLine.signOn(second.hostPort);
+  const again = await TestGateway.signOn(second.hostPort);
 
   assert.deepEqual(second.ledger(), before);
   assert.equal((await again.ask(follow("0420", plain))).fields[39], "00");
@@ -45,9 +45,9 @@ test("what was booked is there after a restart, and a reversal still finds it", 
 test("the file has one line of JSON per entry and no card number", async (t) => {
   const dataDir = await makeFolder(t);
   const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
-  const line = await GatewayLine.signOn(bank.hostPort);
+  const gateway = await TestGateway.signOn(bank.hostPort);
   const request = charge({ card: "4000004000000210", more: { 49: "978" } });
-  await line.ask(request);
+  await gateway.ask(request);
   const [entry] = bank.ledger();
   await bank.stop();
 
@@ -73,7 +73,7 @@ test("a torn last line is left out and the next entry begins a line of its own",
   const third = await Ledger.open(path, clock, () => {});
   t.after(() => third.close());
 
-  assert.match(logged.join(), /torn/);
+  assert.match(logged.join(), /incomplete/);
   assert.deepEqual(
     third.entries().map(({ reference, kind }) => `${reference} ${kind}`),
     ["R1 sale", "R1 reversal"],
@@ -86,7 +86,7 @@ test("a line that is no entry keeps the bank from starting with wrong books", as
 
   await assert.rejects(
     Ledger.open(path, clock, () => {}),
-    /line 1 is no entry/,
+    /line 1 is not an entry/,
   );
 });
 

@@ -1,15 +1,18 @@
 /**
- * The bank's books: what it accepted, in the order it came, by acquirer reference. They never hold
- * a card number; where a charge's card has rules for later, the line names the scenario instead.
+ * The bank's ledger: accepted charges, captures and reversals in order of arrival, by acquirer
+ * reference, in memory and in a file of one JSON line per entry. It never holds a card number; a
+ * charge whose card has rules for later messages names its scenario instead.
  */
-import type { BankClock } from "./bank-clock.ts";
-import { LedgerFile } from "./ledger-file.ts";
+import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
+import { appendFile, mkdir, truncate } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { BankClock } from "./bank-context.ts";
 
-export type EntryKind = "sale" | "authorisation" | "capture" | "reversal";
+const entryKinds = ["sale", "authorisation", "capture", "reversal"] as const;
 
 export type LedgerEntry = {
   readonly reference: string;
-  readonly kind: EntryKind;
+  readonly kind: (typeof entryKinds)[number];
   readonly amount: bigint;
   readonly currency: string;
   readonly at: string;
@@ -17,66 +20,84 @@ export type LedgerEntry = {
 
 export type Booking = Omit<LedgerEntry, "at">;
 
-/** Where a charge stands, from all that was booked under its reference. */
-export type Standing = {
+/** The state of a charge, computed from all entries of its reference. */
+export type ChargeBalance = {
   readonly kind: "sale" | "authorisation";
   readonly charged: bigint;
-  /** What the cardholder still owes: charged or captured, less what was reversed. */
+  /** Charged or captured, less reversed. */
   readonly outstanding: bigint;
   readonly captures: readonly bigint[];
   readonly currency: string;
 };
 
+type Log = (line: string) => void;
+
 export class Ledger {
   readonly #clock: BankClock;
+  readonly #path: string;
+  readonly #log: Log;
   readonly #entries: LedgerEntry[] = [];
   readonly #byReference = new Map<string, LedgerEntry[]>();
   readonly #scenarios = new Map<string, string>();
-  readonly #file: LedgerFile;
+  #unwritten = "";
+  #descriptor: number | undefined;
 
-  private constructor(clock: BankClock, file: LedgerFile) {
+  private constructor(path: string, clock: BankClock, log: Log) {
+    this.#path = path;
     this.#clock = clock;
-    this.#file = file;
+    this.#log = log;
   }
 
-  static async open(path: string, clock: BankClock, log: (line: string) => void): Promise<Ledger> {
-    const file = new LedgerFile(path, log);
-    const ledger = new Ledger(clock, file);
-    for await (const { entry, scenario } of file.readBack()) ledger.#keep(entry, scenario);
+  static async open(path: string, clock: BankClock, log: Log): Promise<Ledger> {
+    const ledger = new Ledger(path, clock, log);
+    for await (const { entry, scenario } of readEntries(path, log)) ledger.#add(entry, scenario);
     return ledger;
   }
 
+  /** Appended to the file together with all bookings of this turn of the event loop. */
   book(booking: Booking, scenario?: string): void {
     const { reference, kind, amount, currency } = booking;
     const entry = { reference, kind, amount, currency, at: this.#clock.now().iso };
-    this.#keep(entry, scenario);
-    this.#file.append(entry, scenario);
+    this.#add(entry, scenario);
+    if (this.#unwritten === "") setImmediate(() => this.write());
+    this.#unwritten += formatLine(entry, scenario);
   }
 
   entries(reference?: string): readonly LedgerEntry[] {
     return reference === undefined ? this.#entries : (this.#byReference.get(reference) ?? []);
   }
 
-  /** The name of the scenario of the charge, where that matters later. */
+  /** The name of the charge's scenario, when it has rules for later messages. */
   findScenarioName(reference: string): string | undefined {
     return this.#scenarios.get(reference);
   }
 
-  findStanding(reference: string): Standing | undefined {
-    return standingOf(this.entries(reference));
+  findBalance(reference: string): ChargeBalance | undefined {
+    return balanceOf(this.entries(reference));
   }
 
-  /** Writes what is not written yet. Nothing may be booked afterwards. */
-  close(): void {
-    this.#file.close();
-  }
-
-  /** What was booked is on disk before it is answered. */
+  /** Called before an answer leaves, so that a killed bank remembers all that it answered. */
   write(): void {
-    this.#file.write();
+    const lines = this.#unwritten;
+    if (lines === "") return;
+    this.#unwritten = "";
+    try {
+      this.#descriptor ??= openSync(this.#path, "a");
+      writeSync(this.#descriptor, lines);
+    } catch (error) {
+      // The entries in memory stay right; they are missing after a restart.
+      this.#log(`The ledger could not be written: ${String(error)}`);
+    }
   }
 
-  #keep(entry: LedgerEntry, scenario: string | undefined): void {
+  /** Nothing may be booked afterwards. */
+  close(): void {
+    this.write();
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  #add(entry: LedgerEntry, scenario: string | undefined): void {
     this.#entries.push(entry);
     const sameReference = this.#byReference.get(entry.reference);
     if (sameReference === undefined) this.#byReference.set(entry.reference, [entry]);
@@ -85,30 +106,76 @@ export class Ledger {
   }
 }
 
-function standingOf(entries: readonly LedgerEntry[]): Standing | undefined {
-  let standing: Standing | undefined;
+function balanceOf(entries: readonly LedgerEntry[]): ChargeBalance | undefined {
+  let balance: ChargeBalance | undefined;
   for (const { kind, amount, currency } of entries) {
     if (kind === "sale" || kind === "authorisation") {
-      // A second charge under one reference is the gateway's mistake: it stays in the books, and
-      // a reversal gives back the first charge only, so that the sums show it.
-      standing ??= { kind, charged: amount, outstanding: amount, captures: [], currency };
-    } else if (standing !== undefined) {
-      standing =
-        kind === "capture" ? withCapture(standing, amount) : withReversal(standing, amount);
+      // A second charge of one reference is the gateway's mistake: a reversal reverses the first
+      // one only, so that the sums show it.
+      balance ??= { kind, charged: amount, outstanding: amount, captures: [], currency };
+    } else if (balance !== undefined) {
+      const { captures, outstanding } = balance;
+      const before = kind === "capture" && captures.length === 0 ? 0n : outstanding;
+      balance =
+        kind === "capture"
+          ? { ...balance, captures: [...captures, amount], outstanding: before + amount }
+          : { ...balance, outstanding: before - amount };
     }
   }
-  return standing;
+  return balance;
 }
 
-function withCapture(standing: Standing, amount: bigint): Standing {
-  const capturedBefore = standing.captures.length > 0;
-  return {
-    ...standing,
-    captures: [...standing.captures, amount],
-    outstanding: capturedBefore ? standing.outstanding + amount : amount,
-  };
+type StoredEntry = { readonly entry: LedgerEntry; readonly scenario: string | undefined };
+
+/** Creates the file when it is missing. A last line that a crash cut short is removed. */
+async function* readEntries(path: string, log: Log): AsyncGenerator<StoredEntry> {
+  await mkdir(dirname(path), { recursive: true });
+  await appendFile(path, "");
+  let rest = "";
+  let lineNumber = 0;
+  let completeBytes = 0;
+  for await (const chunk of createReadStream(path, "utf8")) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      lineNumber += 1;
+      completeBytes += Buffer.byteLength(line) + 1;
+      yield parseLine(line, `${path} line ${lineNumber}`);
+    }
+  }
+  if (rest === "") return;
+  log(`The last line of ${path} is incomplete and was removed.`);
+  await truncate(path, completeBytes);
 }
 
-function withReversal(standing: Standing, amount: bigint): Standing {
-  return { ...standing, outstanding: standing.outstanding - amount };
+/** Without JSON.stringify of an object: every sale pays for this line. */
+function formatLine(entry: LedgerEntry, scenario: string | undefined): string {
+  const { reference, kind, amount, currency, at } = entry;
+  const named = scenario === undefined ? "" : `,"scenario":"${scenario}"`;
+  return (
+    `{"reference":${JSON.stringify(reference)},"kind":"${kind}","amount":${amount},` +
+    `"currency":${JSON.stringify(currency)},"at":"${at}"${named}}\n`
+  );
+}
+
+function parseLine(text: string, location: string): StoredEntry {
+  let line: Readonly<Record<string, unknown>> = {};
+  try {
+    line = { ...JSON.parse(text) };
+  } catch {
+    // Refused below, as a line without fields.
+  }
+  const { reference, amount, currency, at, scenario } = line;
+  const kind = entryKinds.find((each) => each === line["kind"]);
+  if (
+    typeof reference !== "string" ||
+    typeof currency !== "string" ||
+    typeof at !== "string" ||
+    kind === undefined ||
+    !Number.isSafeInteger(amount)
+  ) {
+    throw new Error(`The ledger cannot be read: ${location} is not an entry.`);
+  }
+  const entry = { reference, kind, amount: BigInt(Number(amount)), currency, at };
+  return { entry, scenario: typeof scenario === "string" ? scenario : undefined };
 }

@@ -8,8 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startTestBank } from "./testing/bank-for-tests.ts";
-import { charge, GatewayLine } from "./testing/gateway-line.ts";
-import { binarySpeech } from "./testing/speech.ts";
+import { binaryDialect, charge, TestGateway } from "./testing/gateway.ts";
 
 type Cleanup = { after(clean: () => Promise<void>): void };
 
@@ -39,9 +38,9 @@ test("the program says when it is ready and ends on SIGTERM", async (t) => {
   const ready = JSON.parse(await readFirst(child.stdout));
   assert.equal(ready.bank, "ready");
   assert.equal((await fetch(`${ready.url}/switches`)).status, 200);
-  const line = await GatewayLine.signOn(Number(ready.host.split(":")[1]));
-  assert.equal((await line.ask(charge())).fields[39], "00");
-  const binary = await GatewayLine.signOn(Number(ready.binaryHost.split(":")[1]), binarySpeech);
+  const gateway = await TestGateway.signOn(Number(ready.host.split(":")[1]));
+  assert.equal((await gateway.ask(charge())).fields[39], "00");
+  const binary = await TestGateway.signOn(Number(ready.binaryHost.split(":")[1]), binaryDialect);
   assert.equal((await binary.ask(binary.charge())).fields[39], "00");
   assert.deepEqual(Object.keys(ready), ["bank", "url", "host", "binaryHost", "directory"]);
   const directory = connect(Number(new URL(ready.directory).port), "127.0.0.1");

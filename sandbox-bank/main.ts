@@ -1,9 +1,9 @@
 /**
- * The sandbox bank as a program. It says on its standard output when it is ready, and ends with
- * its parent when asked to follow its standard input.
+ * The sandbox bank as a program. It prints one line of JSON when it is ready. With
+ * GW_BANK_FOLLOW_STDIN=1 it ends when its standard input is closed, together with its parent.
  */
 import { startBank } from "./bank.ts";
-import { PortInUse } from "./listen-on.ts";
+import { PortInUse } from "./http.ts";
 
 const { env } = process;
 
@@ -33,9 +33,9 @@ try {
   refuse(error.message);
 }
 
-function readPort(name: string, otherwise: number): number {
+function readPort(name: string, defaultPort: number): number {
   const text = env[name];
-  if (text === undefined || text === "") return otherwise;
+  if (text === undefined || text === "") return defaultPort;
   if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
   return refuse(`${name} takes a port number from 0 to 65535.`);
 }

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import { encode, type IsoMessage, iso87Ascii } from "@tollgate/protocols/iso8583";
 import { MessageLog } from "./message-log.ts";
-import { charge } from "./testing/gateway-line.ts";
-import { binarySpeech } from "./testing/speech.ts";
+import { binaryDialect, charge } from "./testing/gateway.ts";
 
 function record(log: MessageLog, message: IsoMessage, specification = iso87Ascii): void {
   const reference = message.fields[37] ?? "";
@@ -52,7 +51,7 @@ test("messages of both dialects lie side by side, decoded and masked", () => {
   const log = new MessageLog(2);
   const proof = { cvv: "7311", eci: "05", cavv: "AB".repeat(20) };
   record(log, charge(proof));
-  record(log, charge({ ...proof, speech: binarySpeech }), binarySpeech.specification);
+  record(log, charge({ ...proof, dialect: binaryDialect }), binaryDialect.specification);
 
   const [inAscii, inBinary] = log.list();
 

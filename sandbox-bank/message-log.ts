@@ -1,7 +1,7 @@
 /**
- * The last messages that the host received and sent. They are kept as bytes in one block of memory
- * (a hundred thousand live objects would cost every sale), which never leaves this file unmasked
- * except for `find`, the in-process question of a test.
+ * The last ISO 8583 messages that the host received and sent. They are kept as bytes in one block
+ * of memory, because a hundred thousand live objects would slow down every sale. Card numbers leave
+ * this file masked, except for `waitFor`, which a test calls in the process.
  */
 import {
   DecodeFault,
@@ -10,7 +10,7 @@ import {
   type IsoMessage,
   type Specification,
 } from "@tollgate/protocols/iso8583";
-import { isoAt } from "./bank-clock.ts";
+import { Waiters } from "./waiters.ts";
 
 export type Direction = "received" | "sent";
 
@@ -21,88 +21,89 @@ export type LoggedMessage = {
   readonly fields: Readonly<Record<string, string>>;
 };
 
-export type Recorded = {
+export type MessageMatch = { readonly mti: string; readonly reference?: string };
+
+type RawMessage = {
   readonly reference: string;
   readonly payload: Buffer;
   readonly specification: Specification;
   readonly ms: number;
 };
 
-// A slot begins with the reference; a message that does not fit behind it is kept aside.
+// A slot: time (8 bytes), direction, specification, length of the reference, length of the
+// payload (2 bytes), reference, payload. A payload that is too long is kept outside.
 const slotBytes = 512;
-const referenceBytes = 12;
-const roomBytes = slotBytes - referenceBytes;
+const referenceAt = 13;
+const referenceBytesMax = 12;
+const payloadAt = referenceAt + referenceBytesMax;
 
 export class MessageLog {
   readonly #capacity: number;
   readonly #slots: Buffer;
-  readonly #ms: Float64Array;
-  readonly #sent: Uint8Array;
-  readonly #referenceLengths: Uint8Array;
-  readonly #lengths: Uint16Array;
-  /** Few: a slot knows its own by the place in here. */
+  /** A slot holds the index of its specification. */
   readonly #specifications: Specification[] = [];
-  readonly #specificationPlaces: Uint8Array;
-  readonly #long = new Map<number, Buffer>();
+  readonly #longPayloads = new Map<number, Buffer>();
+  readonly #waiters = new Waiters<IsoMessage>();
   #recorded = 0;
 
   constructor(capacity = 100_000) {
     this.#capacity = capacity;
     this.#slots = Buffer.allocUnsafeSlow(capacity * slotBytes);
-    this.#ms = new Float64Array(capacity);
-    this.#sent = new Uint8Array(capacity);
-    this.#referenceLengths = new Uint8Array(capacity);
-    this.#lengths = new Uint16Array(capacity);
-    this.#specificationPlaces = new Uint8Array(capacity);
   }
 
-  record(direction: Direction, message: Recorded): void {
-    const { payload } = message;
-    const slot = this.#recorded % this.#capacity;
-    const start = slot * slotBytes;
-    const reference = message.reference.slice(0, referenceBytes);
-    this.#ms[slot] = message.ms;
-    this.#sent[slot] = direction === "sent" ? 1 : 0;
-    this.#referenceLengths[slot] = reference.length;
-    this.#lengths[slot] = payload.length;
-    this.#specificationPlaces[slot] = this.#placeOf(message.specification);
-    this.#slots.write(reference, start, "latin1");
-    if (this.#long.size > 0) this.#long.delete(slot);
-    if (payload.length <= roomBytes) payload.copy(this.#slots, start + referenceBytes);
-    else this.#long.set(slot, Buffer.from(payload));
+  record(direction: Direction, { reference, payload, specification, ms }: RawMessage): void {
+    const slot = (this.#recorded % this.#capacity) * slotBytes;
+    const name = reference.slice(0, referenceBytesMax);
+    this.#slots.writeDoubleLE(ms, slot);
+    this.#slots[slot + 8] = direction === "sent" ? 1 : 0;
+    this.#slots[slot + 9] = this.#indexOf(specification);
+    this.#slots[slot + 10] = name.length;
+    this.#slots.writeUInt16LE(payload.length, slot + 11);
+    this.#slots.write(name, slot + referenceAt, "latin1");
+    if (this.#longPayloads.size > 0) this.#longPayloads.delete(slot);
+    if (payload.length <= slotBytes - payloadAt) payload.copy(this.#slots, slot + payloadAt);
+    else this.#longPayloads.set(slot, Buffer.from(payload));
     this.#recorded += 1;
   }
 
   /** Oldest first, decoded and masked. */
-  list(reference?: string): readonly LoggedMessage[] {
-    return [...this.#walk(reference)].map((slot) => this.#describe(slot));
+  list(reference?: string, countMax = this.#capacity): readonly LoggedMessage[] {
+    return [...this.#findSlots(reference, countMax)].map((slot) => this.#describe(slot));
   }
 
-  /** The same, of the last few messages whatever their reference. */
-  listLast(count: number): readonly LoggedMessage[] {
-    return [...this.#walk(undefined, count)].map((slot) => this.#describe(slot));
-  }
-
-  /** The oldest received message of this kind, as it came. */
-  find(mti: string, reference: string | undefined): IsoMessage | undefined {
-    for (const slot of this.#walk(reference)) {
-      if (this.#directionOf(slot) !== "received") continue;
+  /** The oldest such message that was received; when there is none, the next one. */
+  waitFor({ mti, reference }: MessageMatch): Promise<IsoMessage> {
+    const isMatch = (message: IsoMessage) =>
+      message.mti === mti && (reference === undefined || message.fields[37] === reference);
+    for (const slot of this.#findSlots(reference)) {
       const message = this.#decode(slot);
-      if (!(message instanceof DecodeFault) && message.mti === mti) return message;
+      const isReceived = this.#directionOf(slot) === "received";
+      if (isReceived && !(message instanceof DecodeFault) && isMatch(message)) {
+        return Promise.resolve(message);
+      }
     }
-    return undefined;
+    return this.#waiters.waitFor(mti, isMatch);
   }
 
-  *#walk(reference: string | undefined, last = this.#capacity): Generator<number> {
-    const kept = Math.min(this.#recorded, this.#capacity, last);
+  announce(received: IsoMessage): void {
+    this.#waiters.announce(received);
+  }
+
+  close(): void {
+    this.#waiters.close();
+  }
+
+  /** Of the last messages, oldest first. */
+  *#findSlots(reference: string | undefined, countMax = this.#capacity): Generator<number> {
+    const kept = Math.min(this.#recorded, this.#capacity, countMax);
     for (let number = this.#recorded - kept; number < this.#recorded; number += 1) {
-      const slot = number % this.#capacity;
+      const slot = (number % this.#capacity) * slotBytes;
       if (reference === undefined || this.#referenceOf(slot) === reference) yield slot;
     }
   }
 
   #describe(slot: number): LoggedMessage {
-    const at = isoAt(this.#ms[slot] ?? 0);
+    const at = new Date(this.#slots.readDoubleLE(slot)).toISOString();
     const direction = this.#directionOf(slot);
     const message = this.#decode(slot);
     if (message instanceof DecodeFault) {
@@ -117,28 +118,29 @@ export class MessageLog {
     return decode(this.#specificationOf(slot), this.#payloadOf(slot));
   }
 
-  #placeOf(specification: Specification): number {
-    const place = this.#specifications.indexOf(specification);
-    return place >= 0 ? place : this.#specifications.push(specification) - 1;
+  #indexOf(specification: Specification): number {
+    const index = this.#specifications.indexOf(specification);
+    return index >= 0 ? index : this.#specifications.push(specification) - 1;
   }
 
   #specificationOf(slot: number): Specification {
-    const specification = this.#specifications[this.#specificationPlaces[slot] ?? 0];
+    const specification = this.#specifications[this.#slots[slot + 9] ?? 0];
     if (specification === undefined) throw new Error("No message is in this slot.");
     return specification;
   }
 
   #directionOf(slot: number): Direction {
-    return this.#sent[slot] === 1 ? "sent" : "received";
+    return this.#slots[slot + 8] === 1 ? "sent" : "received";
   }
 
   #referenceOf(slot: number): string {
-    const start = slot * slotBytes;
-    return this.#slots.toString("latin1", start, start + (this.#referenceLengths[slot] ?? 0));
+    const start = slot + referenceAt;
+    return this.#slots.toString("latin1", start, start + (this.#slots[slot + 10] ?? 0));
   }
 
   #payloadOf(slot: number): Buffer {
-    const start = slot * slotBytes + referenceBytes;
-    return this.#long.get(slot) ?? this.#slots.subarray(start, start + (this.#lengths[slot] ?? 0));
+    const start = slot + payloadAt;
+    const end = start + this.#slots.readUInt16LE(slot + 11);
+    return this.#longPayloads.get(slot) ?? this.#slots.subarray(start, end);
   }
 }

@@ -1,57 +1,45 @@
 /**
  * What the bank does, by card number: the catalogue, row by row. A row changes only what it names;
- * every card without a rule of its own for the host is decided by its CVV. Which versions of 3-D
- * Secure a card takes part in is decided by its range, in `directory-server/card-ranges.ts`.
+ * at the host, every card without a rule of its own is decided by its CVV. The card range decides
+ * the version of 3-D Secure, in `directory-server/card-ranges.ts`.
  */
 
-/** What the host does with one charge. */
+/** What the host does with a charge. */
 export type Outcome =
-  | { readonly kind: "approve" }
-  | { readonly kind: "approve-half" }
+  | { readonly kind: "approve" | "approve-half" | "approve-late" | "approve-twice" }
+  | { readonly kind: "approve-with-loyalty" | "book-without-answer" | "ignore" }
+  | { readonly kind: "drop-link" | "answer-garbage" }
   | { readonly kind: "approve-slowly"; readonly afterMs: number }
-  | { readonly kind: "approve-late" }
-  | { readonly kind: "approve-twice" }
-  | { readonly kind: "approve-with-loyalty" }
-  | { readonly kind: "decline"; readonly code: string; readonly explained?: string }
-  | { readonly kind: "book-in-silence" }
-  | { readonly kind: "ignore" }
-  | { readonly kind: "drop-link" }
-  | { readonly kind: "answer-garbage" };
+  | { readonly kind: "decline"; readonly code: string; readonly explanation?: string };
 
 /** An outcome, or what it depends on. */
 export type HostRule =
   | Outcome
-  | { readonly kind: "by-cvv" }
-  | { readonly kind: "by-amount" }
+  | { readonly kind: "by-cvv" | "by-amount" }
   | { readonly kind: "approve-if-authenticated"; readonly otherwise: string }
   | { readonly kind: "approve-unless-recurrent"; readonly otherwise: string };
 
-/** What the host does later, with messages about a charge that it approved. */
+/** What the host does with later messages about a charge that it approved. */
 export type LaterRule =
-  | { readonly kind: "refuse-returns"; readonly code: string }
-  | { readonly kind: "refuse-captures"; readonly code: string }
+  | { readonly kind: "refuse-returns" | "refuse-captures"; readonly code: string }
   | { readonly kind: "leave-reversals-unanswered"; readonly first: number };
 
-/** How the challenge of a card ends. */
-export type ChallengeEnd =
+export type ChallengeRule =
   | "by-code"
+  | "by-code-result-late"
   | "failed"
   | "cancelled"
-  | "silence"
-  | "by-code-result-late"
+  | "no-result"
   | "result-differs";
 
-/** What the issuer says when it is asked to authenticate the cardholder. */
-export type SecureRule =
-  | { readonly kind: "authenticate" }
-  | { readonly kind: "attempt" }
+/** The issuer's answer to an AReq. */
+export type Emv3dsRule =
+  | { readonly kind: "authenticate" | "attempt" | "answer-error" | "no-answer" }
   | { readonly kind: "refuse"; readonly status: "N" | "R" | "U"; readonly reason: string }
-  | { readonly kind: "challenge"; readonly end: ChallengeEnd }
-  | { readonly kind: "answer-error" }
-  | { readonly kind: "stay-silent" };
+  | { readonly kind: "challenge"; readonly rule: ChallengeRule };
 
-/** The same in 3-D Secure 1.0.2. */
-export type Secure102Rule =
+/** The issuer's answers to VEReq and PAReq of 3-D Secure 1.0.2. */
+export type Threeds102Rule =
   | { readonly kind: "not-enrolled" }
   | { readonly kind: "enrolled"; readonly status: "Y" | "N" | "A" | "U" }
   | { readonly kind: "enrolled-badly-signed"; readonly status: "Y" };
@@ -64,15 +52,14 @@ export type Scenario = {
   readonly host: HostRule;
   readonly later?: LaterRule;
   /** A card without a rule is authenticated without a challenge. */
-  readonly secure?: SecureRule;
-  readonly secure102?: Secure102Rule;
+  readonly emv3ds?: Emv3dsRule;
+  readonly threeds102?: Threeds102Rule;
 };
 
-const approve: Outcome = { kind: "approve" };
-const silence: Outcome = { kind: "book-in-silence" };
+export const approval: Outcome = { kind: "approve" };
+const noAnswer: Outcome = { kind: "book-without-answer" };
 const byCvv: HostRule = { kind: "by-cvv" };
-
-const authenticate: SecureRule = { kind: "authenticate" };
+const authenticate: Emv3dsRule = { kind: "authenticate" };
 
 const method220 = "3-D Secure 2.2.0, method URL";
 const noMethod220 = "3-D Secure 2.2.0, no method URL";
@@ -88,35 +75,35 @@ const frictionless = "ARes Y, with the ECI of its network";
 
 // biome-ignore format: a table
 export const scenarios: readonly Scenario[] = [
-  { group: method220,   name: "frictionless",           card: "4000002000000016", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
-  { group: method220,   name: "challenge",              card: "4000002000000024", host: byCvv, secure: challenge("by-code"),                           what: "ARes C; the code 1234 gives Y, anything else N" },
-  { group: method220,   name: "challenge-failed",       card: "4000002000000032", host: byCvv, secure: challenge("failed"),                            what: "ARes C, always N" },
-  { group: method220,   name: "challenge-cancelled",    card: "4000002000000040", host: byCvv, secure: challenge("cancelled"),                         what: "ARes C, cardholder cancels (RReq N, challengeCancel 01)" },
-  { group: method220,   name: "challenge-abandoned",    card: "4000002000000057", host: byCvv, secure: challenge("silence"),                           what: "ARes C, no RReq and no CRes ever come" },
-  { group: method220,   name: "attempt",                card: "4000002000000065", host: byCvv, secure: { kind: "attempt" },                            what: "ARes A" },
-  { group: method220,   name: "not-authenticated",      card: "4000002000000073", host: byCvv, secure: { kind: "refuse", status: "N", reason: "01" },  what: "ARes N" },
-  { group: method220,   name: "rejected",               card: "4000002000000081", host: byCvv, secure: { kind: "refuse", status: "R", reason: "11" },  what: "ARes R: must not be authorised" },
-  { group: method220,   name: "unavailable",            card: "4000002000000099", host: byCvv, secure: { kind: "refuse", status: "U", reason: "22" },  what: "ARes U" },
-  { group: method220,   name: "directory-error",        card: "4000002000000107", host: byCvv, secure: { kind: "answer-error" },                       what: "Erro instead of ARes" },
-  { group: method220,   name: "directory-timeout",      card: "4000002000000115", host: byCvv, secure: { kind: "stay-silent" },                        what: "no answer to AReq" },
-  { group: method220,   name: "result-late",            card: "4000002000000123", host: byCvv, secure: challenge("by-code-result-late"),               what: "ARes C; CRes first, RReq 3 s later" },
-  { group: method220,   name: "result-differs",         card: "4000002000000131", host: byCvv, secure: challenge("result-differs"),                    what: "ARes C; CRes says Y, RReq says N" },
+  { group: method220,   name: "frictionless",           card: "4000002000000016", host: byCvv, emv3ds: authenticate,                                   what: "ARes Y" },
+  { group: method220,   name: "challenge",              card: "4000002000000024", host: byCvv, emv3ds: challenge("by-code"),                           what: "ARes C; the code 1234 gives Y, anything else N" },
+  { group: method220,   name: "challenge-failed",       card: "4000002000000032", host: byCvv, emv3ds: challenge("failed"),                            what: "ARes C, always N" },
+  { group: method220,   name: "challenge-cancelled",    card: "4000002000000040", host: byCvv, emv3ds: challenge("cancelled"),                         what: "ARes C, cardholder cancels (RReq N, challengeCancel 01)" },
+  { group: method220,   name: "challenge-abandoned",    card: "4000002000000057", host: byCvv, emv3ds: challenge("no-result"),                         what: "ARes C, no RReq and no CRes ever come" },
+  { group: method220,   name: "attempt",                card: "4000002000000065", host: byCvv, emv3ds: { kind: "attempt" },                            what: "ARes A" },
+  { group: method220,   name: "not-authenticated",      card: "4000002000000073", host: byCvv, emv3ds: { kind: "refuse", status: "N", reason: "01" },  what: "ARes N" },
+  { group: method220,   name: "rejected",               card: "4000002000000081", host: byCvv, emv3ds: { kind: "refuse", status: "R", reason: "11" },  what: "ARes R: must not be authorised" },
+  { group: method220,   name: "unavailable",            card: "4000002000000099", host: byCvv, emv3ds: { kind: "refuse", status: "U", reason: "22" },  what: "ARes U" },
+  { group: method220,   name: "directory-error",        card: "4000002000000107", host: byCvv, emv3ds: { kind: "answer-error" },                       what: "Erro instead of ARes" },
+  { group: method220,   name: "directory-timeout",      card: "4000002000000115", host: byCvv, emv3ds: { kind: "no-answer" },                          what: "no answer to AReq" },
+  { group: method220,   name: "result-late",            card: "4000002000000123", host: byCvv, emv3ds: challenge("by-code-result-late"),               what: "ARes C; CRes first, RReq 3 s later" },
+  { group: method220,   name: "result-differs",         card: "4000002000000131", host: byCvv, emv3ds: challenge("result-differs"),                    what: "ARes C; CRes says Y, RReq says N" },
 
-  { group: noMethod220, name: "frictionless-no-method", card: "4000002100000015", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
-  { group: noMethod220, name: "challenge-no-method",    card: "4000002100000023", host: byCvv, secure: challenge("by-code"),                           what: "ARes C; the code 1234 gives Y, anything else N" },
+  { group: noMethod220, name: "frictionless-no-method", card: "4000002100000015", host: byCvv, emv3ds: authenticate,                                   what: "ARes Y" },
+  { group: noMethod220, name: "challenge-no-method",    card: "4000002100000023", host: byCvv, emv3ds: challenge("by-code"),                           what: "ARes C; the code 1234 gives Y, anything else N" },
 
-  { group: method210,   name: "frictionless-210",       card: "4000002200000014", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
-  { group: method210,   name: "challenge-210",          card: "4000002200000022", host: byCvv, secure: challenge("by-code"),                           what: "ARes C" },
+  { group: method210,   name: "frictionless-210",       card: "4000002200000014", host: byCvv, emv3ds: authenticate,                                   what: "ARes Y" },
+  { group: method210,   name: "challenge-210",          card: "4000002200000022", host: byCvv, emv3ds: challenge("by-code"),                           what: "ARes C" },
 
-  { group: method231,   name: "frictionless-231",       card: "4000002300000013", host: byCvv, secure: authenticate,                                   what: "ARes Y" },
-  { group: method231,   name: "challenge-231",          card: "4000002300000021", host: byCvv, secure: challenge("by-code"),                           what: "ARes C" },
+  { group: method231,   name: "frictionless-231",       card: "4000002300000013", host: byCvv, emv3ds: authenticate,                                   what: "ARes Y" },
+  { group: method231,   name: "challenge-231",          card: "4000002300000021", host: byCvv, emv3ds: challenge("by-code"),                           what: "ARes C" },
 
-  { group: version1,    name: "v1-authenticated",       card: "4000003000000014", host: byCvv, secure102: { kind: "enrolled", status: "Y" },               what: "PARes Y" },
-  { group: version1,    name: "v1-failed",              card: "4000003000000022", host: byCvv, secure102: { kind: "enrolled", status: "N" },               what: "PARes N" },
-  { group: version1,    name: "v1-attempt",             card: "4000003000000030", host: byCvv, secure102: { kind: "enrolled", status: "A" },               what: "PARes A" },
-  { group: version1,    name: "v1-unavailable",         card: "4000003000000048", host: byCvv, secure102: { kind: "enrolled", status: "U" },               what: "PARes U" },
-  { group: version1,    name: "v1-bad-signature",       card: "4000003000000055", host: byCvv, secure102: { kind: "enrolled-badly-signed", status: "Y" },  what: "PARes Y with a broken signature" },
-  { group: version1,    name: "v1-not-enrolled",        card: "4000003000000063", host: byCvv, secure102: { kind: "not-enrolled" },                        what: "VERes N" },
+  { group: version1,    name: "v1-authenticated",       card: "4000003000000014", host: byCvv, threeds102: { kind: "enrolled", status: "Y" },               what: "PARes Y" },
+  { group: version1,    name: "v1-failed",              card: "4000003000000022", host: byCvv, threeds102: { kind: "enrolled", status: "N" },               what: "PARes N" },
+  { group: version1,    name: "v1-attempt",             card: "4000003000000030", host: byCvv, threeds102: { kind: "enrolled", status: "A" },               what: "PARes A" },
+  { group: version1,    name: "v1-unavailable",         card: "4000003000000048", host: byCvv, threeds102: { kind: "enrolled", status: "U" },               what: "PARes U" },
+  { group: version1,    name: "v1-bad-signature",       card: "4000003000000055", host: byCvv, threeds102: { kind: "enrolled-badly-signed", status: "Y" },  what: "PARes Y with a broken signature" },
+  { group: version1,    name: "v1-not-enrolled",        card: "4000003000000063", host: byCvv, threeds102: { kind: "not-enrolled" },                        what: "VERes N" },
 
   { group: notEnrolled, name: "not-enrolled",           card: "4000001000000018", host: byCvv, what: "no range holds it; the host approves" },
 
@@ -131,7 +118,7 @@ export const scenarios: readonly Scenario[] = [
   { group: acquirer,    name: "decline-invalid-number", card: "4000004000000095", host: decline("14"), what: "14" },
   { group: acquirer,    name: "issuer-unavailable",     card: "4000004000000103", host: decline("91"), what: "91" },
   { group: acquirer,    name: "sca-required",           card: "4000004000000111", host: { kind: "approve-if-authenticated", otherwise: "1A" }, what: "1A unless authenticated by 3-D Secure" },
-  { group: acquirer,    name: "no-answer",              card: "4000004000000129", host: silence,                                       what: "host books the sale and never answers; later reversal is honoured" },
+  { group: acquirer,    name: "no-answer",              card: "4000004000000129", host: noAnswer,                                      what: "host books the sale and never answers; later reversal is honoured" },
   { group: acquirer,    name: "no-answer-not-booked",   card: "4000004000000137", host: { kind: "ignore" },                            what: "host neither books nor answers" },
   { group: acquirer,    name: "late-answer",            card: "4000004000000145", host: { kind: "approve-late" },                      what: "host approves after the gateway gave up" },
   { group: acquirer,    name: "link-drop",              card: "4000004000000152", host: { kind: "drop-link" },                         what: "host closes the connection after reading the request" },
@@ -140,9 +127,9 @@ export const scenarios: readonly Scenario[] = [
   { group: acquirer,    name: "partial-approval",       card: "4000004000000186", host: { kind: "approve-half" },                      what: "10, half the amount" },
   { group: acquirer,    name: "slow",                   card: "4000004000000194", host: { kind: "approve-slowly", afterMs: 2_000 },    what: "approves after 2 s" },
   { group: acquirer,    name: "amount-driven",          card: "4000004000000202", host: { kind: "by-amount" },                         what: "decided by the last two digits of the amount" },
-  { group: acquirer,    name: "reversal-refused",       card: "4000004000000210", host: approve, later: { kind: "refuse-returns", code: "57" },          what: "approves; refuses every return" },
-  { group: acquirer,    name: "reversal-no-answer",     card: "4000004000000228", host: approve, later: { kind: "leave-reversals-unanswered", first: 2 }, what: "approves; never answers the first two reversals" },
-  { group: acquirer,    name: "capture-refused",        card: "4000004000000236", host: approve, later: { kind: "refuse-captures", code: "05" },         what: "approves the preauthorisation; refuses capture" },
+  { group: acquirer,    name: "reversal-refused",       card: "4000004000000210", host: approval, later: { kind: "refuse-returns", code: "57" },          what: "approves; refuses every return" },
+  { group: acquirer,    name: "reversal-no-answer",     card: "4000004000000228", host: approval, later: { kind: "leave-reversals-unanswered", first: 2 }, what: "approves; never answers the first two reversals" },
+  { group: acquirer,    name: "capture-refused",        card: "4000004000000236", host: approval, later: { kind: "refuse-captures", code: "05" },         what: "approves the preauthorisation; refuses capture" },
   { group: acquirer,    name: "expires-soon",           card: "4000004000000244", host: { kind: "approve-unless-recurrent", otherwise: "54" }, what: "approves; recurrent payments are answered 54" },
   { group: acquirer,    name: "loyalty",                card: "4000004000000251", host: { kind: "approve-with-loyalty" },              what: "approves; the answer carries loyalty balance, message, bonus and program" },
   { group: acquirer,    name: "decline-explained",      card: "4000004000000269", host: decline("51", noFunds),                        what: "51 with an extended reason for the cardholder (motivational-message)" },
@@ -161,14 +148,14 @@ export const scenarios: readonly Scenario[] = [
 /** What the CVV decides where the card's own row leaves it to that. */
 // biome-ignore format: a table
 export const cvvOutcomes: ReadonlyMap<string, Outcome> = new Map([
-  ["",     approve],          // The gate may allow payments without it.
-  ["123",  approve],
-  ["1234", approve],
+  ["",     approval],         // The gate may allow payments without it.
+  ["123",  approval],
+  ["1234", approval],
   ["101",  decline("54")],
   ["116",  decline("51")],
   ["119",  decline("57")],
   ["209",  decline("43")],
-  ["217",  silence],
+  ["217",  noAnswer],
 ]);
 
 export const cvvMismatch: Outcome = decline("N7");
@@ -178,7 +165,7 @@ export const cvvMismatch: Outcome = decline("N7");
 export const amountOutcomes: ReadonlyMap<string, Outcome> = new Map([
   ...["05", "12", "13", "41", "43", "51", "54", "57", "59", "61", "62", "65", "91", "96"]
     .map((code): [string, Outcome] => [code, decline(code)]),
-  ["68", silence],
+  ["68", noAnswer],
 ]);
 
 const byCard = new Map(scenarios.map((scenario) => [scenario.card, scenario]));
@@ -188,15 +175,14 @@ export function findScenario(card: string): Scenario | undefined {
   return byCard.get(card);
 }
 
-/** The books name the scenario of a charge, because they never hold its card number. */
 export function findScenarioNamed(name: string): Scenario | undefined {
   return byName.get(name);
 }
 
-function challenge(end: ChallengeEnd): SecureRule {
-  return { kind: "challenge", end };
+function challenge(rule: ChallengeRule): Emv3dsRule {
+  return { kind: "challenge", rule };
 }
 
-function decline(code: string, explained?: string): Outcome {
-  return explained === undefined ? { kind: "decline", code } : { kind: "decline", code, explained };
+export function decline(code: string, explanation?: string): Outcome {
+  return { kind: "decline", code, ...(explanation === undefined ? {} : { explanation }) };
 }

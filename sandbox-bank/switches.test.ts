@@ -3,19 +3,20 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { Switchboard, SwitchFault } from "./switches.ts";
+import { BadRequest } from "./http.ts";
+import { Switchboard } from "./switches.ts";
 import { booked, startTestBank } from "./testing/bank-for-tests.ts";
-import { charge, echo, GatewayLine, network } from "./testing/gateway-line.ts";
-import { speeches } from "./testing/speech.ts";
+import { charge, echo, network, TestGateway, testDialects } from "./testing/gateway.ts";
 
 test("a share of the sales is declined, and the same seed declines the same ones", async (t) => {
   const bank = await startTestBank(t);
-  const line = await GatewayLine.signOn(bank.hostPort);
-  t.after(() => line.close());
+  const gateway = await TestGateway.signOn(bank.hostPort);
+  t.after(() => gateway.close());
   const run = async () => {
     await bank.setSwitches({ declineShare: 0.3, seed: 42 });
     const codes: (string | undefined)[] = [];
-    for (let count = 0; count < 200; count += 1) codes.push((await line.ask(charge())).fields[39]);
+    for (let count = 0; count < 200; count += 1)
+      codes.push((await gateway.ask(charge())).fields[39]);
     return codes;
   };
 
@@ -29,55 +30,55 @@ test("a share of the sales is declined, and the same seed declines the same ones
 
 test("a lost answer is booked and not sent", async (t) => {
   const bank = await startTestBank(t);
-  const line = await GatewayLine.signOn(bank.hostPort);
-  t.after(() => line.close());
+  const gateway = await TestGateway.signOn(bank.hostPort);
+  t.after(() => gateway.close());
   await bank.setSwitches({ lostAnswerShare: 1 });
 
   const sale = charge();
-  line.send(sale, echo);
+  gateway.send(sale, echo);
 
-  assert.equal((await line.answer()).mti, "0810");
+  assert.equal((await gateway.answer()).mti, "0810");
   assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"]);
 });
 
-for (const speech of speeches) {
-  test(`a host that is down comes back on the same port, ${speech.name}`, async (t) => {
+for (const dialect of testDialects) {
+  test(`a host that is down comes back on the same port, ${dialect.name}`, async (t) => {
     const bank = await startTestBank(t);
-    const port = speech.portOf(bank);
-    const line = await GatewayLine.signOn(port, speech);
+    const port = dialect.portOf(bank);
+    const gateway = await TestGateway.signOn(port, dialect);
 
     await bank.setSwitches({ hostDown: true });
-    await line.closed;
+    await gateway.closed;
     const refused = connect(port, "127.0.0.1");
     await assert.rejects(once(refused, "connect"), /ECONNREFUSED/);
 
     await bank.setSwitches({ hostDown: false });
-    const again = await GatewayLine.signOn(port, speech);
+    const again = await TestGateway.signOn(port, dialect);
     t.after(() => again.close());
     assert.equal((await again.ask(again.charge())).fields[39], "00");
   });
 
-  test(`a refused sign-on is answered 91, and no sale taken after it, ${speech.name}`, async (t) => {
+  test(`a refused sign-on is answered 91, and no sale taken after it, ${dialect.name}`, async (t) => {
     const bank = await startTestBank(t);
     await bank.setSwitches({ refuseSignOn: true });
-    const line = await GatewayLine.open(speech.portOf(bank), speech);
+    const gateway = await TestGateway.open(dialect.portOf(bank), dialect);
 
-    assert.equal((await line.ask(network("001"))).fields[39], "91");
-    line.send(line.charge());
-    await line.closed;
+    assert.equal((await gateway.ask(network("001"))).fields[39], "91");
+    gateway.send(gateway.charge());
+    await gateway.closed;
   });
 }
 
 test("latency holds answers back without holding up what comes after", async (t) => {
   const bank = await startTestBank(t);
-  const line = await GatewayLine.signOn(bank.hostPort);
-  t.after(() => line.close());
+  const gateway = await TestGateway.signOn(bank.hostPort);
+  t.after(() => gateway.close());
   await bank.setSwitches({ latencyMedianMs: 20 });
 
-  line.send(charge(), echo);
+  gateway.send(charge(), echo);
 
-  assert.equal((await line.answer()).mti, "0810");
-  assert.equal((await line.answer()).mti, "0210");
+  assert.equal((await gateway.answer()).mti, "0810");
+  assert.equal((await gateway.answer()).mti, "0210");
 });
 
 test("latency is fixed by the median alone and log-normal with the p99", () => {
@@ -112,7 +113,7 @@ test("what is no switch or no value for it changes nothing and is told why", () 
   ];
   for (const [patch, sentence] of rows) {
     const refused = board.set(patch);
-    assert.ok(refused instanceof SwitchFault, JSON.stringify(patch));
+    assert.ok(refused instanceof BadRequest, JSON.stringify(patch));
     assert.match(refused.sentence, sentence);
   }
   assert.deepEqual(board.current, before);

@@ -1,8 +1,9 @@
 /**
- * The whole-bank switches: what they are called, what they may be set to, and the one source of
- * random choices, which starts anew whenever a seed is set so that a run can be repeated.
+ * The bank's switches: their names and values, and the one source of random choices, which starts
+ * again whenever a seed is set, so that a run can be repeated.
  */
-import { Random } from "./random.ts";
+import { type Field, flag, number, readField } from "./fields.ts";
+import { BadRequest } from "./http.ts";
 
 export type Switches = {
   readonly latencyMedianMs: number;
@@ -15,109 +16,117 @@ export type Switches = {
   readonly seed: number;
 };
 
-type Switch = { readonly takes: "milliseconds" | "share" | "flag" | "seed"; readonly what: string };
+type Switch<Value> = { readonly off: Value; readonly takes: Field<Value>; readonly what: string };
+
+const milliseconds = number(600_000);
+const share = number(1);
+const seed: Field<number> = {
+  takes: "a whole number from 0 to 4294967295",
+  read: (value) => (typeof value === "number" && value >>> 0 === value ? value : undefined),
+};
 
 // biome-ignore format: a table
-export const switchTable: { readonly [Name in keyof Switches]: Switch } = {
-  latencyMedianMs: { takes: "milliseconds", what: "added to every answer; fixed unless the p99 is given too" },
-  latencyP99Ms:    { takes: "milliseconds", what: "with the median: log-normal latency" },
-  declineShare:    { takes: "share",        what: "charges answered 05 that would be approved" },
-  lostAnswerShare: { takes: "share",        what: "approved charges, captures and returns that are booked and not answered" },
-  hostDown:        { takes: "flag",         what: "the acquirer host stops listening, on both ports, and drops its connections" },
-  directoryDown:   { takes: "flag",         what: "the directory server does not answer" },
-  refuseSignOn:    { takes: "flag",         what: "sign-on is answered 91" },
-  seed:            { takes: "seed",         what: "random choices start anew from here" },
+export const switchTable: { readonly [Name in keyof Switches]: Switch<Switches[Name]> } = {
+  latencyMedianMs: { off: 0,     takes: milliseconds, what: "added to every answer; fixed unless the p99 is given too" },
+  latencyP99Ms:    { off: 0,     takes: milliseconds, what: "with the median: log-normal latency" },
+  declineShare:    { off: 0,     takes: share,        what: "charges answered 05 that would be approved" },
+  lostAnswerShare: { off: 0,     takes: share,        what: "approved charges, captures and returns that are booked and not answered" },
+  hostDown:        { off: false, takes: flag,         what: "the acquirer host stops listening, on both ports, and drops its connections" },
+  directoryDown:   { off: false, takes: flag,         what: "the directory server does not answer" },
+  refuseSignOn:    { off: false, takes: flag,         what: "sign-on is answered 91" },
+  seed:            { off: 1,     takes: seed,         what: "random choices start again from here" },
 };
 
-const switchesOff: Switches = {
-  latencyMedianMs: 0,
-  latencyP99Ms: 0,
-  declineShare: 0,
-  lostAnswerShare: 0,
-  hostDown: false,
-  directoryDown: false,
-  refuseSignOn: false,
-  seed: 1,
-};
-
-/** Why a patch was refused, as a sentence. */
-export class SwitchFault {
-  readonly sentence: string;
-
-  constructor(sentence: string) {
-    this.sentence = sentence;
-  }
-}
+// Every value was taken from the table's row of its name.
+const switchesOff = Object.fromEntries(
+  Object.entries(switchTable).map(([name, { off }]) => [name, off]),
+) as Switches;
 
 export class Switchboard {
   current: Switches = switchesOff;
-  random = new Random(switchesOff.seed);
+  #random = new Random(switchesOff.seed);
 
   /** Sets the switches that the patch names, all or none. */
-  set(patch: unknown): Switches | SwitchFault {
-    const next = parsePatch(patch, this.current);
-    if (next instanceof SwitchFault) return next;
-    this.current = next.switches;
-    if (next.seedNamed) this.random = new Random(next.switches.seed);
-    return this.current;
+  set(patch: unknown): Switches | BadRequest {
+    if (typeof patch !== "object" || patch === null || Array.isArray(patch)) {
+      return new BadRequest("Switches are set by a JSON object of names and values.");
+    }
+    for (const [name, value] of Object.entries(patch)) {
+      const field = findSwitch(name)?.takes;
+      if (field === undefined) {
+        return new BadRequest(`There is no switch called ${JSON.stringify(name.slice(0, 40))}.`);
+      }
+      const read = readField(`The switch ${name}`, field, value);
+      if (read instanceof BadRequest) return read;
+    }
+    const switches: Switches = { ...this.current, ...patch };
+    if (switches.latencyP99Ms !== 0 && switches.latencyP99Ms < switches.latencyMedianMs) {
+      return new BadRequest("The switch latencyP99Ms takes 0 or at least latencyMedianMs.");
+    }
+    this.current = switches;
+    if ("seed" in patch) this.#random = new Random(switches.seed);
+    return switches;
   }
 
-  /** How long the next answer is held back. */
+  /** By how much the next answer is delayed. */
   nextLatencyMs(): number {
     const { latencyMedianMs: median, latencyP99Ms: p99 } = this.current;
     if (median === 0 || p99 === 0) return median;
-    // 2.3263 standard deviations above the mean lie the last hundredth of a normal distribution.
+    // One hundredth of a normal distribution lies more than 2.3263 deviations above the mean.
     const sigma = Math.log(p99 / median) / 2.3263;
-    return median * Math.exp(sigma * this.random.nextNormal());
+    return median * Math.exp(sigma * this.#random.nextNormal());
+  }
+
+  /** Decided for a charge that would be approved. */
+  isDeclined(): boolean {
+    return this.#isDrawn(this.current.declineShare);
+  }
+
+  /** Decided for an approval: it is booked, and the gateway gets no answer. */
+  isAnswerLost(): boolean {
+    return this.#isDrawn(this.current.lostAnswerShare);
+  }
+
+  #isDrawn(share: number): boolean {
+    return share > 0 && this.#random.next() < share;
   }
 }
 
-/** A form says everything in text: each value is read as what its switch takes. */
+/** A form holds text only: each value is converted to the kind of its switch. */
 export function readSwitchForm(form: URLSearchParams): Record<string, unknown> {
   return Object.fromEntries([...form].map(([name, text]) => [name, readFormValue(name, text)]));
 }
 
 function readFormValue(name: string, text: string): unknown {
-  if (!isSwitchName(name)) return text;
-  if (switchTable[name].takes !== "flag") return text.trim() === "" ? text : Number(text);
-  return text === "true" ? true : text === "false" ? false : text;
+  const field = findSwitch(name)?.takes;
+  if (field === flag) return text === "true" ? true : text === "false" ? false : text;
+  return field === undefined || text.trim() === "" ? text : Number(text);
 }
 
-type Parsed = { readonly switches: Switches; readonly seedNamed: boolean };
-
-function parsePatch(patch: unknown, current: Switches): Parsed | SwitchFault {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) {
-    return new SwitchFault("Switches are set by a JSON object of names and values.");
-  }
-  for (const [name, value] of Object.entries(patch)) {
-    if (!isSwitchName(name)) return new SwitchFault(`There is no switch called ${quote(name)}.`);
-    const wanted = findFault(switchTable[name].takes, value);
-    if (wanted !== undefined) return new SwitchFault(`The switch ${name} takes ${wanted}.`);
-  }
-  const switches: Switches = { ...current, ...patch };
-  if (switches.latencyP99Ms !== 0 && switches.latencyP99Ms < switches.latencyMedianMs) {
-    return new SwitchFault("The switch latencyP99Ms takes 0 or at least latencyMedianMs.");
-  }
-  return { switches, seedNamed: "seed" in patch };
+function findSwitch(name: string): Switch<unknown> | undefined {
+  return Object.entries(switchTable).find(([each]) => each === name)?.[1];
 }
 
-function findFault(takes: Switch["takes"], value: unknown): string | undefined {
-  if (takes === "flag") return typeof value === "boolean" ? undefined : "true or false";
-  const number = typeof value === "number" ? value : Number.NaN;
-  switch (takes) {
-    case "milliseconds":
-      return number >= 0 && number <= 600_000 ? undefined : "a number from 0 to 600000";
-    case "share":
-      return number >= 0 && number <= 1 ? undefined : "a number from 0 to 1";
-    case "seed":
-      return number >>> 0 === number ? undefined : "a whole number from 0 to 4294967295";
+/** A small seeded generator (mulberry32): the same seed gives the same choices on every machine. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
   }
-}
 
-function isSwitchName(name: string): name is keyof Switches {
-  return Object.hasOwn(switchTable, name);
-}
+  /** Uniform, from 0 up to but not including 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
 
-function quote(name: string): string {
-  return JSON.stringify(name.slice(0, 40));
+  /** Normal, with mean 0 and standard deviation 1 (Box and Muller). */
+  nextNormal(): number {
+    const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
+    return radius * Math.cos(2 * Math.PI * this.next());
+  }
 }

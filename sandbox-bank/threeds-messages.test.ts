@@ -1,7 +1,7 @@
 /** What can be learnt of 3-D Secure messages afterwards, in the process and over HTTP. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { BankClock } from "./bank-clock.ts";
+import { BankClock } from "./bank-context.ts";
 import { startTestBank } from "./testing/bank-for-tests.ts";
 import { makeAReq } from "./testing/requests.ts";
 import { startThreeDsServer } from "./testing/threeds-server.ts";
@@ -59,14 +59,14 @@ test("who waits for what never comes is told when the bank stops", async (t) => 
   const waiting = stopping.heard({ type: "RReq" });
   await stopping.stop();
 
-  await assert.rejects(waiting, /before a message RReq was heard/);
+  await assert.rejects(waiting, /before a message RReq came/);
 });
 
 test("only the last ten thousand are kept", () => {
   const messages = new ThreeDsMessages(new BankClock());
   for (let count = 0; count < 25_000; count += 1) {
     const transactionId = String(count);
-    messages.record({ direction: "sent", type: "PRes", transactionId, fields: {} });
+    messages.record("sent", "PRes", transactionId, {});
   }
   const kept = messages.list();
   assert.deepEqual([kept.length, kept[0]?.transactionId], [10_000, "15000"]);

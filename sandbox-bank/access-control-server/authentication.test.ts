@@ -7,7 +7,7 @@ import {
   type ProtocolVersion,
   protocolVersions,
 } from "@tollgate/protocols/emv3ds";
-import { AuthenticationValues } from "../issuer/authentication-values.ts";
+import { AuthenticationValues } from "../issuer.ts";
 import { scenarios } from "../scenarios.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import { makeAReq } from "../testing/requests.ts";

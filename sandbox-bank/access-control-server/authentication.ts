@@ -1,140 +1,104 @@
-/**
- * The issuer's answer to an AReq: at once, or after a challenge in the cardholder's browser. What
- * is kept until then has no card number in it; the proof is made now and handed out later.
- */
+/** The issuer's answer to an AReq: final, or a challenge in the cardholder's browser. */
 import { randomUUID } from "node:crypto";
 import { type Emv3dsMessage, MessageFault, textOf } from "@tollgate/protocols/emv3ds";
-import type { AuthenticationValues } from "../issuer/authentication-values.ts";
-import { maskCard } from "../issuer/mask-card.ts";
-import { eciFor, type ProvedStatus } from "../issuer/networks.ts";
+import { eciFor, maskCard, type ProvedStatus } from "../issuer.ts";
 import { showAmount } from "../money.ts";
-import { type ChallengeEnd, findScenario, type SecureRule } from "../scenarios.ts";
-import type { Purchase } from "./pages/challenge-page.ts";
-import type { Transactions } from "./transactions.ts";
+import { type ChallengeRule, type Emv3dsRule, findScenario } from "../scenarios.ts";
+import {
+  acsPaths,
+  type Challenge,
+  type Purchase,
+  type ThreeDsContext,
+} from "../threeds-context.ts";
 
-/** A challenge that was asked for. */
-export type Challenge = {
-  readonly version: string;
-  readonly threeDSServerTransID: string;
-  readonly dsTransID: string;
-  readonly acsTransID: string;
-  readonly messageCategory: string;
-  readonly notificationUrl: string;
-  readonly threeDSServerUrl: string;
-  readonly end: ChallengeEnd;
-  readonly purchase: Purchase;
-  /** For an authentication that succeeds. */
-  readonly proof: Proof;
-  /** The CRes as the browser will carry it, once it is decided. */
-  result: Promise<string> | undefined;
-};
-
-export type Proof = { readonly eci: string; readonly authenticationValue: string };
-
-export type Acs = {
-  readonly authenticationValues: AuthenticationValues;
-  readonly challenges: Transactions<Challenge>;
-  readonly challengeUrl: () => string;
-};
-
-const acsReference = "TOLLGATE-SANDBOX-ACS";
-const acsOperator = "SANDBOX-BANK";
-const dynamic = "02";
-
-/** A fault is told by the directory in the ACS's place; nothing is told to no one. */
+/** The directory server turns a fault into an Erro; undefined means no answer. */
 export function authenticate(
   areq: Emv3dsMessage,
-  acs: Acs,
+  context: ThreeDsContext,
 ): Emv3dsMessage | MessageFault | undefined {
   const card = textOf(areq, "acctNumber") ?? "";
   const rule = ruleFor(card, areq);
   switch (rule.kind) {
-    case "stay-silent":
+    case "no-answer":
       return undefined;
     case "answer-error":
       return new MessageFault("405", [], "The ACS of this card cannot be reached.");
     case "authenticate":
-      return makeARes(areq, { transStatus: "Y", ...prove(card, "Y", acs) });
+      return makeARes(areq, { transStatus: "Y", ...prove(card, "Y", context) });
     case "attempt":
-      return makeARes(areq, { transStatus: "A", ...prove(card, "A", acs) });
+      return makeARes(areq, { transStatus: "A", ...prove(card, "A", context) });
     case "refuse":
       return makeARes(areq, { transStatus: rule.status, transStatusReason: rule.reason });
     case "challenge":
-      return openChallenge(areq, card, rule.end, acs);
+      return openChallenge(areq, card, rule.rule, context);
   }
 }
 
-function ruleFor(card: string, areq: Emv3dsMessage): SecureRule {
-  const rule = findScenario(card)?.secure ?? { kind: "authenticate" };
-  const isDemanded = rule.kind === "authenticate" && demandsChallenge(areq);
-  const asked: SecureRule = isDemanded ? { kind: "challenge", end: "by-code" } : rule;
-  if (asked.kind !== "challenge" || textOf(areq, "deviceChannel") === "02") return asked;
-  // There is nobody to challenge in 3RI, and the sandbox knows no app.
-  const isApp = textOf(areq, "deviceChannel") === "01";
-  return { kind: "refuse", status: "U", reason: isApp ? "03" : "21" };
+function ruleFor(card: string, areq: Emv3dsMessage): Emv3dsRule {
+  const own = findScenario(card)?.emv3ds ?? { kind: "authenticate" };
+  const isMandated = own.kind === "authenticate" && demandsChallenge(areq);
+  const rule: Emv3dsRule = isMandated ? { kind: "challenge", rule: "by-code" } : own;
+  const channel = textOf(areq, "deviceChannel");
+  if (rule.kind !== "challenge" || channel === "02") return rule;
+  // In 3RI (03) no cardholder is present; the sandbox has no app (01).
+  return { kind: "refuse", status: "U", reason: channel === "01" ? "03" : "21" };
 }
 
 /** 04: a mandate; 13: the issuer itself asked for it. A text up to 2.2.0, a list in 2.3.1. */
 function demandsChallenge(areq: Emv3dsMessage): boolean {
-  const wish = areq["threeDSRequestorChallengeInd"];
-  const wishes: readonly unknown[] = Array.isArray(wish) ? wish : [wish];
-  return wishes.includes("04") || wishes.includes("13");
+  const indicator = areq["threeDSRequestorChallengeInd"];
+  const indicators: readonly unknown[] = Array.isArray(indicator) ? indicator : [indicator];
+  return indicators.includes("04") || indicators.includes("13");
 }
 
-function prove(card: string, status: ProvedStatus, { authenticationValues }: Acs): Proof {
-  return { eci: eciFor(card, status), authenticationValue: authenticationValues.make(card) };
+function prove(card: string, status: ProvedStatus, context: ThreeDsContext): Challenge["proof"] {
+  const authenticationValue = context.authenticationValues.make(card);
+  return { eci: eciFor(card, status), authenticationValue };
 }
 
 function openChallenge(
   areq: Emv3dsMessage,
   card: string,
-  end: ChallengeEnd,
-  acs: Acs,
+  rule: ChallengeRule,
+  context: ThreeDsContext,
 ): Emv3dsMessage {
-  const ares = makeARes(areq, {
-    transStatus: "C",
-    acsURL: acs.challengeUrl(),
-    acsChallengeMandated: "Y",
-    ...writeMethod(areq.messageVersion),
-  });
-  const acsTransID = textOf(ares, "acsTransID") ?? "";
-  acs.challenges.add(acsTransID, {
-    version: areq.messageVersion,
+  const version = areq.messageVersion;
+  const acsTransID = randomUUID();
+  context.challenges.add(acsTransID, {
+    version,
     threeDSServerTransID: textOf(areq, "threeDSServerTransID") ?? "",
     dsTransID: textOf(areq, "dsTransID") ?? "",
     acsTransID,
     messageCategory: textOf(areq, "messageCategory") ?? "",
     notificationUrl: textOf(areq, "notificationURL") ?? "",
     threeDSServerUrl: textOf(areq, "threeDSServerURL") ?? "",
-    end,
+    rule,
     purchase: describePurchase(areq, card),
-    proof: prove(card, "Y", acs),
-    result: undefined,
+    proof: prove(card, "Y", context),
+    cres: undefined,
   });
-  return ares;
+  return makeARes(areq, {
+    transStatus: "C",
+    acsTransID,
+    acsURL: context.acsUrl() + acsPaths.challenge,
+    acsChallengeMandated: "Y",
+    ...writeAuthenticationMethod(version),
+  });
 }
 
-/** What the cardholder did to prove himself: 2.3.1 has another element for it, and a list. */
-export function writeMethod(version: string): object {
-  return version === "2.3.1"
-    ? { authenticationMethod: [dynamic] }
-    : { authenticationType: dynamic };
+/** Dynamic (02): 2.3.1 has another element for it, and a list. */
+export function writeAuthenticationMethod(version: string): object {
+  return version === "2.3.1" ? { authenticationMethod: ["02"] } : { authenticationType: "02" };
 }
 
-/** A request that is no payment has no amount. */
 function describePurchase(areq: Emv3dsMessage, card: string): Purchase {
-  const amount = textOf(areq, "purchaseAmount");
+  const read = (name: string) => textOf(areq, name);
+  const units = read("purchaseAmount");
+  const [exponent = "0", currency = ""] = ["purchaseExponent", "purchaseCurrency"].map(read);
   return {
-    merchant: textOf(areq, "merchantName") ?? textOf(areq, "threeDSRequestorName") ?? "",
+    merchant: read("merchantName") ?? read("threeDSRequestorName") ?? "",
     card: maskCard(card),
-    amount:
-      amount === undefined
-        ? undefined
-        : showAmount(
-            amount,
-            textOf(areq, "purchaseExponent") ?? "0",
-            textOf(areq, "purchaseCurrency") ?? "",
-          ),
+    amount: units === undefined ? undefined : showAmount(units, exponent, currency),
   };
 }
 
@@ -145,8 +109,8 @@ function makeARes(areq: Emv3dsMessage, more: object): Emv3dsMessage {
     threeDSServerTransID: areq["threeDSServerTransID"],
     dsTransID: areq["dsTransID"],
     acsTransID: randomUUID(),
-    acsReferenceNumber: acsReference,
-    acsOperatorID: acsOperator,
+    acsReferenceNumber: "TOLLGATE-SANDBOX-ACS",
+    acsOperatorID: "SANDBOX-BANK",
     dsReferenceNumber: areq["dsReferenceNumber"],
     ...more,
   };

@@ -9,7 +9,7 @@ import {
   encodeFormValue,
   type ProtocolVersion,
 } from "@tollgate/protocols/emv3ds";
-import { AuthenticationValues } from "../issuer/authentication-values.ts";
+import { AuthenticationValues } from "../issuer.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import { post } from "../testing/browser.ts";
 import {
@@ -20,7 +20,7 @@ import {
   type Pressed,
   readCRes,
   sessionText,
-} from "../testing/challenge-walk.ts";
+} from "../testing/challenge.ts";
 import { notificationUrl } from "../testing/requests.ts";
 import { startThreeDsServer } from "../testing/threeds-server.ts";
 
@@ -160,7 +160,7 @@ test("a challenge that nobody asked for is told in a sentence", async () => {
   for (const other of [foreign, mixed]) {
     const page = await post(acsUrl, { creq: encodeFormValue(other) });
     assert.equal(page.status, 404);
-    assert.match(page.html, /knows of no such payment/);
+    assert.match(page.html, /does not know this payment/);
   }
   assert.equal((await post(`${acsUrl}/answer`, { acsTransID: transactionId })).status, 404);
   assert.equal((await post(`${acsUrl}/answer`, {})).status, 404);

@@ -1,119 +1,135 @@
 /**
- * The challenge of 2.x in the browser: the page, and what its answer sets going. The result goes
- * to the 3DS Server first and to the browser after; a challenge is decided once, however often
- * its page is opened or answered.
+ * The ACS of EMV 3-D Secure in the cardholder's browser: the 3DS Method, the challenge page and its
+ * result, which is sent to the 3DS Server first and to the browser after. A challenge is decided
+ * once, however often its page is opened or answered.
  */
 import {
   decodeFormValue,
+  decodeMethodData,
   type Emv3dsMessage,
   encodeFormValue,
+  encodeMethodData,
   MessageFault,
   readMessage,
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
-import type { ThreeDsMessages } from "../threeds-messages.ts";
-import { type Challenge, writeMethod } from "./authentication.ts";
-import { type Ending, endChallenge, type Pressed } from "./challenge-end.ts";
-import { makeChallengePage, makeSilentPage } from "./pages/challenge-page.ts";
-import type { Page } from "./pages/page.ts";
-import { makeForwardPage, makeRefusalPage } from "./pages/passing-pages.ts";
-import type { Transactions } from "./transactions.ts";
-
-export type ChallengeDesk = {
-  readonly challenges: Transactions<Challenge>;
-  readonly messages: ThreeDsMessages;
-  /** Done when the 3DS Server has answered, or will not. */
-  readonly deliverResult: (rreq: Emv3dsMessage, url: string) => Promise<void>;
-  /** Forgotten when the bank stops. */
-  readonly later: (afterMs: number, act: () => void) => void;
-};
+import type { ChallengeRule } from "../scenarios.ts";
+import { acsPaths, type Challenge, type ThreeDsContext } from "../threeds-context.ts";
+import { writeAuthenticationMethod } from "./authentication.ts";
+import {
+  makeChallengePage,
+  makeErrorPage,
+  makeForwardPage,
+  makeNoResultPage,
+  type Page,
+  testCode,
+  unknownPayment,
+} from "./pages.ts";
 
 type Form = URLSearchParams;
 
-const answerPath = "/acs/challenge/answer";
-const authenticationFailed = "01";
-const cardholderCancelled = "01";
-
-export function showChallenge(form: Form, desk: ChallengeDesk): Page {
-  const creq = readCReq(form.get("creq") ?? "");
-  if (creq === undefined) return makeRefusalPage(400, "This is no request for a challenge.");
-  const challenge = desk.challenges.find(textOf(creq, "acsTransID") ?? "");
-  const isSame = challenge?.threeDSServerTransID === textOf(creq, "threeDSServerTransID");
-  if (challenge === undefined || !isSame) return unknown;
-  const { messageType: type } = creq;
-  const transactionId = challenge.threeDSServerTransID;
-  desk.messages.record({ direction: "received", type, transactionId, fields: creq });
-  return makeChallengePage({
-    purchase: challenge.purchase,
-    answerPath,
-    hidden: { acsTransID: challenge.acsTransID, ...sessionOf(form) },
-    staysSilent: challenge.end === "silence",
+/** A page in a hidden frame, which tells the page that opened it that the method has run. */
+export function runMethod(form: Form, { messages }: ThreeDsContext): Page {
+  const data = decodeMethodData(form.get("threeDSMethodData") ?? "", { allowHttp: true });
+  if (data instanceof MessageFault || data.threeDSMethodNotificationURL === undefined) {
+    return makeErrorPage(400, "This is not a request for the 3DS Method.");
+  }
+  const { threeDSServerTransID, threeDSMethodNotificationURL } = data;
+  messages.record("received", "threeDSMethodData", threeDSServerTransID, data);
+  return makeForwardPage("Looking at this browser", threeDSMethodNotificationURL, {
+    threeDSMethodData: encodeMethodData({ threeDSServerTransID }),
   });
 }
 
-export async function answerChallenge(form: Form, desk: ChallengeDesk): Promise<Page> {
-  const challenge = desk.challenges.find(form.get("acsTransID") ?? "");
-  if (challenge === undefined) return unknown;
-  const pressed: Pressed = { action: form.get("action") ?? "", code: form.get("code") ?? "" };
-  const ending = endChallenge(challenge.end, pressed);
-  if (ending === undefined) return makeSilentPage(challenge.purchase);
-  challenge.result ??= decide(challenge, ending, desk);
-  const cres = await challenge.result;
-  const fields = { cres, ...sessionOf(form) };
+export function showChallenge(form: Form, { challenges, messages }: ThreeDsContext): Page {
+  const text = decodeFormValue(form.get("creq") ?? "");
+  const creq = text instanceof MessageFault ? text : readMessage(text, { types: ["CReq"] });
+  if (creq instanceof MessageFault) {
+    return makeErrorPage(400, "This is not a request for a challenge.");
+  }
+  const challenge = challenges.find(textOf(creq, "acsTransID") ?? "");
+  const isSame = challenge?.threeDSServerTransID === textOf(creq, "threeDSServerTransID");
+  if (challenge === undefined || !isSame) return unknownPayment;
+  messages.record("received", "CReq", challenge.threeDSServerTransID, creq);
+  return makeChallengePage({
+    purchase: challenge.purchase,
+    answerPath: acsPaths.challengeAnswer,
+    hidden: { acsTransID: challenge.acsTransID, ...sessionOf(form) },
+    hasResult: challenge.rule !== "no-result",
+  });
+}
+
+export async function answerChallenge(form: Form, context: ThreeDsContext): Promise<Page> {
+  const challenge = context.challenges.find(form.get("acsTransID") ?? "");
+  if (challenge === undefined) return unknownPayment;
+  const result = decide(challenge.rule, form.get("action") ?? "", form.get("code") ?? "");
+  if (result === undefined) return makeNoResultPage(challenge.purchase);
+  challenge.cres ??= complete(challenge, result, context);
+  const fields = { cres: await challenge.cres, ...sessionOf(form) };
   return makeForwardPage("Back to the merchant", challenge.notificationUrl, fields);
 }
 
-const unknown = makeRefusalPage(404, "The bank knows of no such payment, or it was too long ago.");
-
-/** Both spellings of base64, and whatever else the codec forgives. */
-function readCReq(packed: string): Emv3dsMessage | undefined {
-  const text = decodeFormValue(packed);
-  if (text instanceof MessageFault) return undefined;
-  const creq = readMessage(text, { types: ["CReq"] });
-  return creq instanceof MessageFault ? undefined : creq;
-}
-
-/** Comes back as it came, and only if it came. */
+/** The merchant's session data is returned unchanged, when there is any. */
 function sessionOf(form: Form): Readonly<Record<string, string>> {
   const threeDSSessionData = form.get("threeDSSessionData");
   return threeDSSessionData === null ? {} : { threeDSSessionData };
 }
 
-async function decide(challenge: Challenge, ending: Ending, desk: ChallengeDesk): Promise<string> {
-  const rreq = makeRReq(challenge, ending);
-  const deliver = () => desk.deliverResult(rreq, challenge.threeDSServerUrl);
-  if (ending.resultAfterMs > 0) desk.later(ending.resultAfterMs, deliver);
-  else await deliver();
+type Result = {
+  /** Of the RReq, which counts. */
+  readonly status: "Y" | "N";
+  /** Of the CRes, which only informs the browser. */
+  readonly cresStatus: "Y" | "N";
+  readonly isCancelled: boolean;
+  /** When positive, the RReq is sent after the CRes instead of before it. */
+  readonly rreqAfterMs: number;
+};
 
-  const cres = makeCRes(challenge, ending);
-  const transactionId = challenge.threeDSServerTransID;
-  desk.messages.record({ direction: "sent", type: "CRes", transactionId, fields: cres });
-  return encodeFormValue(writeMessage(cres));
+const failed: Result = { status: "N", cresStatus: "N", isCancelled: false, rreqAfterMs: 0 };
+const passed: Result = { ...failed, status: "Y", cresStatus: "Y" };
+
+/** Undefined when the bank never sends a result. */
+function decide(rule: ChallengeRule, action: string, code: string): Result | undefined {
+  if (rule === "no-result") return undefined;
+  if (rule === "cancelled" || action === "cancel") return { ...failed, isCancelled: true };
+  const byCode = action === "confirm" && code.trim() === testCode ? passed : failed;
+  switch (rule) {
+    case "failed":
+      return failed;
+    case "by-code":
+      return byCode;
+    case "by-code-result-late":
+      return { ...byCode, rreqAfterMs: 3_000 };
+    case "result-differs":
+      return { ...failed, cresStatus: "Y" };
+  }
 }
 
-function makeRReq(challenge: Challenge, { status, isCancelled }: Ending): Emv3dsMessage {
-  return {
+/** Sends the RReq and returns the encoded CRes. */
+async function complete(
+  challenge: Challenge,
+  result: Result,
+  { messages, results }: ThreeDsContext,
+): Promise<string> {
+  const { version, threeDSServerTransID, acsTransID, dsTransID, messageCategory } = challenge;
+  const { status, isCancelled, rreqAfterMs } = result;
+  const ids = { messageVersion: version, threeDSServerTransID, acsTransID };
+  const rreq: Emv3dsMessage = {
     messageType: "RReq",
-    messageVersion: challenge.version,
-    threeDSServerTransID: challenge.threeDSServerTransID,
-    dsTransID: challenge.dsTransID,
-    acsTransID: challenge.acsTransID,
-    messageCategory: challenge.messageCategory,
+    ...ids,
+    dsTransID,
+    messageCategory,
     transStatus: status,
     interactionCounter: "01",
-    ...writeMethod(challenge.version),
-    ...(status === "Y" ? challenge.proof : { transStatusReason: authenticationFailed }),
-    ...(isCancelled ? { challengeCancel: cardholderCancelled } : {}),
+    ...writeAuthenticationMethod(version),
+    ...(status === "Y" ? challenge.proof : { transStatusReason: "01" }),
+    ...(isCancelled ? { challengeCancel: "01" } : {}),
   };
-}
+  const delivered = results.deliver(rreq, challenge.threeDSServerUrl, rreqAfterMs);
+  if (rreqAfterMs === 0) await delivered;
 
-function makeCRes(challenge: Challenge, { told }: Ending): Emv3dsMessage {
-  return {
-    messageType: "CRes",
-    messageVersion: challenge.version,
-    threeDSServerTransID: challenge.threeDSServerTransID,
-    acsTransID: challenge.acsTransID,
-    transStatus: told,
-  };
+  const cres: Emv3dsMessage = { messageType: "CRes", ...ids, transStatus: result.cresStatus };
+  messages.record("sent", "CRes", threeDSServerTransID, cres);
+  return encodeFormValue(writeMessage(cres));
 }

@@ -19,10 +19,10 @@ import {
   writePaReq,
   writeVeReq,
 } from "@tollgate/protocols/threeds102";
-import { AuthenticationValues } from "../issuer/authentication-values.ts";
+import { AuthenticationValues } from "../issuer.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import { type BrowserPage, post } from "../testing/browser.ts";
-import { answer, formOf, type Pressed } from "../testing/challenge-walk.ts";
+import { answer, formOf, type Pressed } from "../testing/challenge.ts";
 import { makePaReq } from "../testing/requests.ts";
 import { startThreeDsServer } from "../testing/threeds-server.ts";
 

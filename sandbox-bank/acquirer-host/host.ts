@@ -1,61 +1,114 @@
-/** The acquirer host: listens for gateways, and can be down for a while without losing its port. */
-import { once } from "node:events";
-import { createServer, type Server, type Socket } from "node:net";
-import { listenOn } from "../listen-on.ts";
-import { Connection, type Surroundings } from "./connection.ts";
+/**
+ * The acquirer host: a port for each dialect, and a gateway's connection, from frames to messages
+ * and back. Answers of one turn of the event loop are written together, because a write per answer
+ * would cost more than the answer.
+ */
+import { createServer, type Socket } from "node:net";
+import {
+  DecodeFault,
+  decode,
+  encode,
+  FrameFault,
+  FrameReader,
+  frame,
+  type IsoMessage,
+} from "@tollgate/protocols/iso8583";
+import { type Address, Listener } from "../http.ts";
+import type { GatewayConnection, HostContext } from "./answers.ts";
+import type { HostDialect } from "./dialects.ts";
+import { answerRequest } from "./requests.ts";
 
-export class AcquirerHost {
-  readonly #surroundings: Surroundings;
-  readonly #sockets = new Set<Socket>();
-  readonly #host: string;
-  #server: Server | undefined;
-  #port: number;
-  #change: Promise<void> = Promise.resolve();
+const payloadBytesMax = 8_192;
+const garbage = Buffer.from("\u0000\u00ff\u0001 no message \u00fe\u0000", "latin1");
 
-  constructor(address: { host: string; port: number }, surroundings: Surroundings) {
-    this.#host = address.host;
-    this.#port = address.port;
-    this.#surroundings = surroundings;
+export function makeHostPort(dialect: HostDialect, address: Address, host: HostContext): Listener {
+  const server = createServer((socket) => new Connection(socket, dialect, host));
+  return new Listener(server, address);
+}
+
+class Connection implements GatewayConnection {
+  readonly dialect: HostDialect;
+  signedOn = false;
+  readonly #socket: Socket;
+  readonly #host: HostContext;
+  readonly #reader: FrameReader;
+  #unsent: Buffer[] = [];
+
+  constructor(socket: Socket, dialect: HostDialect, host: HostContext) {
+    this.dialect = dialect;
+    this.#socket = socket;
+    this.#host = host;
+    this.#reader = new FrameReader(dialect.framing, { payloadBytesMax });
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("drain", () => socket.resume());
+    socket.on("error", () => socket.destroy());
   }
 
-  /** The port asked for, or the free one that was taken for 0. */
-  get port(): number {
-    return this.#port;
+  isOpen(): boolean {
+    return this.#socket.writable;
   }
 
-  /** Listens, or does nothing when it does already. */
-  open(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.#server !== undefined) return;
-      const server = createServer((socket) => this.#accept(socket));
-      this.#port = await listenOn(server, { host: this.#host, port: this.#port });
-      this.#server = server;
-    });
+  answer(message: IsoMessage): void {
+    if (!this.isOpen()) return;
+    this.#send(message.fields[37] ?? "", encode(this.dialect.specification, message));
   }
 
-  /** Drops every connection at once and stops listening. */
-  close(): Promise<void> {
-    return this.#inTurn(async () => {
-      const server = this.#server;
-      if (server === undefined) return;
-      this.#server = undefined;
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of this.#sockets) socket.destroy();
-      await closed;
-    });
+  answerGarbage(reference: string): void {
+    if (this.isOpen()) this.#send(reference, garbage);
   }
 
-  #accept(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on("close", () => this.#sockets.delete(socket));
-    new Connection(socket, this.#surroundings);
+  /** Answers that were already given are still sent. */
+  close(reason: string): void {
+    this.#host.log(`A gateway's connection was closed: ${reason}.`);
+    this.#flush();
+    this.#socket.destroySoon();
   }
 
-  /** Opening and closing wait for each other, so that the last switch wins. */
-  #inTurn(change: () => Promise<void>): Promise<void> {
-    const done = this.#change.then(change);
-    this.#change = done.catch(() => {});
-    return done;
+  #read(chunk: Buffer): void {
+    if (!this.isOpen()) return;
+    const read = this.#reader.push(chunk);
+    for (const payload of read instanceof FrameFault ? read.framesBefore : read) {
+      if (this.isOpen()) this.#receive(payload);
+    }
+    if (read instanceof FrameFault) this.close("the bytes received are not a frame");
+  }
+
+  #receive(payload: Buffer): void {
+    const { clock, messages } = this.#host;
+    const { specification } = this.dialect;
+    const request = decode(specification, payload);
+    if (request instanceof DecodeFault) {
+      const { field, reason } = request;
+      this.close(`${payload.length} bytes are not a message: ${field} is ${reason}`);
+      return;
+    }
+    const reference = request.fields[37] ?? "";
+    messages.record("received", { reference, payload, specification, ms: clock.now().ms });
+    messages.announce(request);
+    try {
+      answerRequest({ request, connection: this, host: this.#host });
+    } catch (error) {
+      // The error's message may quote the request, so only its stack is logged.
+      const stack = error instanceof Error ? (error.stack ?? "").split("\n    at ").slice(1) : [];
+      this.close(`handling ${request.mti} failed at ${stack.join(", ")}`);
+    }
+  }
+
+  #send(reference: string, payload: Buffer): void {
+    const { clock, messages } = this.#host;
+    const { framing, specification } = this.dialect;
+    messages.record("sent", { reference, payload, specification, ms: clock.now().ms });
+    if (this.#unsent.length === 0) setImmediate(() => this.#flush());
+    this.#unsent.push(frame(framing, payload));
+  }
+
+  #flush(): void {
+    if (this.#unsent.length === 0 || !this.isOpen()) return;
+    this.#host.ledger.write();
+    const bytes = Buffer.concat(this.#unsent);
+    this.#unsent = [];
+    // Backpressure: a gateway that does not read its answers is not read from either.
+    if (!this.#socket.write(bytes)) this.#socket.pause();
   }
 }

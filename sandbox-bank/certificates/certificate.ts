@@ -1,11 +1,12 @@
 /**
- * Makes key pairs and X.509 certificates as a certificate authority would: CA flags, key usages,
- * key identifiers and names for TLS are all real, so that nobody has to switch a check off.
+ * Issues X.509 certificates as a certificate authority does: CA flags, key usages, key identifiers
+ * and TLS names are real, so that no check has to be switched off.
  */
 import {
   createHash,
   createPrivateKey,
   createPublicKey,
+  KeyObject,
   randomBytes,
   webcrypto,
   X509Certificate,
@@ -27,37 +28,93 @@ export type KeyKind = "ec" | "rsa";
 /** What a certificate allows its holder to do. */
 export type Purpose = "authority" | "tls" | "signing" | "key-agreement" | "key-encipherment";
 
-export type Wanted = {
+export type CertificateRequest = {
   readonly name: string;
   readonly purpose: Purpose;
-  readonly keys: webcrypto.CryptoKeyPair;
   readonly validFrom: Date;
   readonly validUntil: Date;
-  readonly marks?: readonly Mark[];
+  /** Extensions that only their own readers understand. */
+  readonly extensions?: readonly CustomExtension[];
 };
 
-/** An extension that only its own readers understand. */
-export type Mark = { readonly id: string; readonly value: Encodable };
+export type CustomExtension = { readonly id: string; readonly value: Encodable };
 
 type Encodable = { toBER(sizeOnly?: boolean): ArrayBuffer };
 
-/** A certificate with the keys that belong to it: whoever has one can issue further ones. */
+/** A certificate with its key pair: it can issue others. */
 export type Issued = { readonly certificate: Certificate; readonly keys: webcrypto.CryptoKeyPair };
 
-const { subtle } = webcrypto;
+/** The signature algorithms of P-256 and RSA keys. */
+export const keyAlgorithms = {
+  ec: { name: "ECDSA", namedCurve: "P-256" },
+  rsa: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
+} as const;
 
-const commonName = "2.5.4.3";
-const version3 = 2;
+export function makeKeys(kind: KeyKind): Promise<webcrypto.CryptoKeyPair> {
+  const rsaSize = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) };
+  const algorithm = kind === "ec" ? keyAlgorithms.ec : { ...keyAlgorithms.rsa, ...rsaSize };
+  return webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+}
 
-// biome-ignore format: a table
-const extensionIds = {
-  subjectKeyIdentifier:   "2.5.29.14",
-  keyUsage:               "2.5.29.15",
-  subjectAltName:         "2.5.29.17",
-  basicConstraints:       "2.5.29.19",
-  authorityKeyIdentifier: "2.5.29.35",
-  extendedKeyUsage:       "2.5.29.37",
-};
+/** Self-signed when no issuer is given. */
+export async function issue(
+  request: CertificateRequest & { readonly keys: webcrypto.CryptoKeyPair },
+  issuer?: Issued,
+): Promise<Issued> {
+  const { keys } = request;
+  return { certificate: await certify(request, keys.publicKey, issuer ?? { keys }), keys };
+}
+
+/** For a key whose private half may be unknown. */
+export async function certify(
+  request: CertificateRequest,
+  publicKey: webcrypto.CryptoKey,
+  issuer: Pick<Issued, "keys"> & Partial<Issued>,
+): Promise<Certificate> {
+  const { extensions = [] } = request;
+  const certificate = new Certificate();
+  certificate.version = 2; // X.509 v3
+  const serialNumber = Buffer.concat([Buffer.of(0x40), randomBytes(15)]);
+  certificate.serialNumber = new Integer({ valueHex: bufferOf(serialNumber) });
+  const commonName = new Utf8String({ value: request.name });
+  const subject = [new AttributeTypeAndValue({ type: "2.5.4.3", value: commonName })];
+  certificate.subject.typesAndValues = subject;
+  certificate.issuer.typesAndValues = issuer.certificate?.subject.typesAndValues ?? subject;
+  certificate.notBefore.value = request.validFrom;
+  certificate.notAfter.value = request.validUntil;
+  await certificate.subjectPublicKeyInfo.importKey(publicKey);
+  const keyIdentifier = identify(issuer.keys.publicKey);
+  certificate.extensions = [
+    ...purposeExtensions(request.purpose),
+    makeExtension("2.5.29.14", identify(publicKey)),
+    makeExtension("2.5.29.35", new AuthorityKeyIdentifier({ keyIdentifier }).toSchema()),
+    ...extensions.map(({ id, value }) => makeExtension(id, value)),
+  ];
+  await certificate.sign(issuer.keys.privateKey, "SHA-256");
+  return certificate;
+}
+
+/** In PEM. */
+export function writeCertificate({ certificate }: Pick<Issued, "certificate">): string {
+  return new X509Certificate(Buffer.from(certificate.toSchema(true).toBER(false))).toString();
+}
+
+/** In PEM. */
+export function writePrivateKey({ keys }: Issued): string {
+  return KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" }).toString();
+}
+
+/** Reads a certificate of a P-256 key that was written before. */
+export function readIssued(certificatePem: string, keyPem: string): Issued {
+  const key = createPrivateKey(keyPem);
+  return {
+    certificate: Certificate.fromBER(bufferOf(new X509Certificate(certificatePem).raw)),
+    keys: {
+      privateKey: key.toCryptoKey(keyAlgorithms.ec, true, ["sign"]),
+      publicKey: createPublicKey(key).toCryptoKey(keyAlgorithms.ec, true, ["verify"]),
+    },
+  };
+}
 
 // The first bits of the key usage, from the left: digitalSignature is bit 0, keyCertSign bit 5.
 // biome-ignore format: a table
@@ -69,156 +126,45 @@ const keyUsages: Readonly<Record<Purpose, number>> = {
   "key-encipherment": 0b0010_0000,
 };
 
-const serverAuthentication = "1.3.6.1.5.5.7.3.1";
-const clientAuthentication = "1.3.6.1.5.5.7.3.2";
-
-const dnsName = 2;
-const ipAddress = 7;
-
-export function makeKeys(kind: KeyKind): Promise<webcrypto.CryptoKeyPair> {
-  const algorithm =
-    kind === "ec"
-      ? { name: "ECDSA", namedCurve: "P-256" }
-      : {
-          name: "RSASSA-PKCS1-v1_5",
-          modulusLength: 2048,
-          publicExponent: new Uint8Array([1, 0, 1]),
-          hash: "SHA-256",
-        };
-  return subtle.generateKey(algorithm, true, ["sign", "verify"]);
-}
-
-/** Issued by itself when no issuer is given. */
-export async function issue(wanted: Wanted, issuer?: Issued): Promise<Issued> {
-  const { keys } = wanted;
-  return { certificate: await certify(wanted, keys.publicKey, issuer ?? { keys }), keys };
-}
-
-/** For a key of which perhaps only the public half is known. */
-export async function certify(
-  wanted: Omit<Wanted, "keys">,
-  publicKey: webcrypto.CryptoKey,
-  issuer: Pick<Issued, "keys"> & Partial<Issued>,
-): Promise<Certificate> {
-  const { name, purpose, marks = [] } = wanted;
-  const certificate = new Certificate();
-  certificate.version = version3;
-  certificate.serialNumber = new Integer({ valueHex: bufferOf(makeSerialNumber()) });
-  certificate.subject.typesAndValues = makeName(name);
-  certificate.issuer.typesAndValues =
-    issuer.certificate?.subject.typesAndValues ?? certificate.subject.typesAndValues;
-  certificate.notBefore.value = wanted.validFrom;
-  certificate.notAfter.value = wanted.validUntil;
-  await certificate.subjectPublicKeyInfo.importKey(publicKey);
-  certificate.extensions = [
-    ...purposeExtensions(purpose),
-    ...(await makeIdentifiers(publicKey, issuer.keys.publicKey)),
-    ...marks.map(({ id, value }) => makeExtension(id, value)),
-  ];
-  await certificate.sign(issuer.keys.privateKey, "SHA-256");
-  return certificate;
-}
-
-export function writeCertificate({ certificate }: Pick<Issued, "certificate">): string {
-  return writePem("CERTIFICATE", certificate.toSchema(true).toBER(false));
-}
-
-export async function writePrivateKey({ keys }: Issued): Promise<string> {
-  return writePem("PRIVATE KEY", await subtle.exportKey("pkcs8", keys.privateKey));
-}
-
-/** One that was written before, with its keys on P-256: it can issue again. */
-export async function readIssued(certificatePem: string, keyPem: string): Promise<Issued> {
-  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-  const key = createPrivateKey(keyPem);
-  const pkcs8 = key.export({ format: "der", type: "pkcs8" });
-  const spki = createPublicKey(key).export({ format: "der", type: "spki" });
-  const { raw } = new X509Certificate(certificatePem);
-  return {
-    certificate: Certificate.fromBER(bufferOf(raw)),
-    keys: {
-      privateKey: await subtle.importKey("pkcs8", pkcs8, algorithm, true, ["sign"]),
-      publicKey: await subtle.importKey("spki", spki, algorithm, true, ["verify"]),
-    },
-  };
-}
-
-function writePem(label: string, bytes: ArrayBuffer): string {
-  const lines =
-    Buffer.from(bytes)
-      .toString("base64")
-      .match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
-}
-
-function makeName(name: string): AttributeTypeAndValue[] {
-  const value = new Utf8String({ value: name });
-  return [new AttributeTypeAndValue({ type: commonName, value })];
-}
-
-/** Positive, and of a size that nobody draws twice. */
-function makeSerialNumber(): Buffer {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return bytes;
-}
-
+/** Basic constraints and key usage, both critical; for TLS also extended key usage and names. */
 function purposeExtensions(purpose: Purpose): Extension[] {
   const constraints = new BasicConstraints({ cA: purpose === "authority" });
   const bits = keyUsages[purpose];
   const unusedBits = 31 - Math.clz32(bits & -bits);
   const usage = new BitString({ valueHex: bufferOf(Buffer.of(bits)), unusedBits });
   const extensions = [
-    makeExtension(extensionIds.basicConstraints, constraints.toSchema(), { critical: true }),
-    makeExtension(extensionIds.keyUsage, usage, { critical: true }),
+    makeExtension("2.5.29.19", constraints.toSchema(), { critical: true }),
+    makeExtension("2.5.29.15", usage, { critical: true }),
   ];
   return purpose === "tls" ? [...extensions, ...tlsExtensions()] : extensions;
 }
 
-/** Both ends of a connection, on this machine. */
+/** For both ends of a connection on this machine. */
 function tlsExtensions(): Extension[] {
-  const purposes = new ExtKeyUsage({ keyPurposes: [serverAuthentication, clientAuthentication] });
-  const names = new GeneralNames({
-    names: [
-      new GeneralName({ type: dnsName, value: "localhost" }),
-      ...[Buffer.of(127, 0, 0, 1), Buffer.from([...Array<number>(15).fill(0), 1])].map(
-        (address) =>
-          new GeneralName({
-            type: ipAddress,
-            value: new OctetString({ valueHex: bufferOf(address) }),
-          }),
-      ),
-    ],
-  });
+  const [serverAuth, clientAuth] = ["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"];
+  const purposes = new ExtKeyUsage({ keyPurposes: [serverAuth, clientAuth] });
+  const addresses = [Buffer.of(127, 0, 0, 1), Buffer.concat([Buffer.alloc(15), Buffer.of(1)])];
+  const [dnsName, ipAddress] = [2, 7] as const;
+  const names = [
+    new GeneralName({ type: dnsName, value: "localhost" }),
+    ...addresses.map((address) => {
+      const value = new OctetString({ valueHex: bufferOf(address) });
+      return new GeneralName({ type: ipAddress, value });
+    }),
+  ];
   return [
-    makeExtension(extensionIds.extendedKeyUsage, purposes.toSchema()),
-    makeExtension(extensionIds.subjectAltName, names.toSchema()),
+    makeExtension("2.5.29.37", purposes.toSchema()),
+    makeExtension("2.5.29.17", new GeneralNames({ names }).toSchema()),
   ];
 }
 
-async function makeIdentifiers(
-  own: webcrypto.CryptoKey,
-  authority: webcrypto.CryptoKey,
-): Promise<Extension[]> {
-  const [ownId, keyIdentifier] = [await identify(own), await identify(authority)];
-  const reference = new AuthorityKeyIdentifier({ keyIdentifier });
-  return [
-    makeExtension(extensionIds.subjectKeyIdentifier, ownId),
-    makeExtension(extensionIds.authorityKeyIdentifier, reference.toSchema()),
-  ];
-}
-
-async function identify(key: webcrypto.CryptoKey): Promise<OctetString> {
-  const spki = await subtle.exportKey("spki", key);
-  const digest = createHash("sha256").update(Buffer.from(spki)).digest().subarray(0, 20);
+function identify(key: webcrypto.CryptoKey): OctetString {
+  const spki = KeyObject.from(key).export({ format: "der", type: "spki" });
+  const digest = createHash("sha256").update(spki).digest().subarray(0, 20);
   return new OctetString({ valueHex: bufferOf(digest) });
 }
 
-function makeExtension(
-  id: string,
-  value: Encodable,
-  { critical = false }: { readonly critical?: boolean } = {},
-): Extension {
+function makeExtension(id: string, value: Encodable, { critical = false } = {}): Extension {
   return new Extension({ extnID: id, critical, extnValue: value.toBER(false) });
 }
 

@@ -1,37 +1,30 @@
 /**
- * Which cards take part in which version: every card number there can be, except two ranges that
- * are left out, so that any card somebody tries is authenticated by the sandbox.
+ * The protocol version of each card: every card number is in a range, except for two ranges that
+ * are left out, so that the sandbox authenticates any card that a tester tries.
  */
 import { createHash } from "node:crypto";
 import type { ProtocolVersion } from "@tollgate/protocols/emv3ds";
 
-export type Range = {
-  readonly start: string;
-  readonly end: string;
-  readonly version: ProtocolVersion;
-  readonly hasMethod: boolean;
-};
+type Span = { readonly start: string; readonly end: string };
+type Range = Span & { readonly version: ProtocolVersion; readonly hasMethod: boolean };
 
-const cardDigits = 16;
-const cardDigitsMax = 19;
-
-/** Both ends by the digits they begin with; what lies between two rows is in no range. */
+/** Both ends by their first digits. */
 // biome-ignore format: a table
-export const ranges: readonly Range[] = [
-  range("0",        "40000009", "2.2.0", true),
-  range("40000011", "40000020", "2.2.0", true),
-  range("40000021", "40000021", "2.2.0", false),
-  range("40000022", "40000022", "2.1.0", true),
-  range("40000023", "40000023", "2.3.1", true),
-  range("40000024", "40000029", "2.2.0", true),
-  range("40000031", "9",        "2.2.0", true),
+const ranges: readonly Range[] = [
+  { ...span("0",        "40000009"), version: "2.2.0", hasMethod: true },
+  { ...span("40000011", "40000020"), version: "2.2.0", hasMethod: true },
+  { ...span("40000021", "40000021"), version: "2.2.0", hasMethod: false },
+  { ...span("40000022", "40000022"), version: "2.1.0", hasMethod: true },
+  { ...span("40000023", "40000023"), version: "2.3.1", hasMethod: true },
+  { ...span("40000024", "40000029"), version: "2.2.0", hasMethod: true },
+  { ...span("40000031", "9"),        version: "2.2.0", hasMethod: true },
 ];
 
 /** The one range of 3-D Secure 1.0.2. */
-export const range102 = spanOf("40000030", "40000030");
+export const range102 = span("40000030", "40000030");
 
-export function findRange(card: string): Range | undefined {
-  return ranges.find((each) => isWithin(card, each));
+export function findVersion(card: string): ProtocolVersion | undefined {
+  return ranges.find((range) => isWithin(card, range))?.version;
 }
 
 export function isInRange102(card: string): boolean {
@@ -40,58 +33,44 @@ export function isInRange102(card: string): boolean {
 
 /** `cardRangeData` of a PRes, in the shape of its version. */
 export function writeCardRanges(version: ProtocolVersion, methodUrl: string): readonly object[] {
-  return ranges.map((each) =>
-    version === "2.3.1" ? writeLaterShape(each, methodUrl) : writeShape(version, each, methodUrl),
-  );
+  return ranges.map((range) => {
+    const { start, end, hasMethod } = range;
+    const method = hasMethod ? { threeDSMethodURL: methodUrl } : {};
+    const acsInfoInd = ["01", "02"];
+    if (version === "2.3.1") {
+      return {
+        ranges: [{ start, end }],
+        actionInd: "A",
+        dsProtocolVersions: ["2.1.0", "2.2.0", "2.3.1"],
+        acsProtocolVersions: [{ version: range.version, acsInfoInd, ...method }],
+      };
+    }
+    return {
+      startRange: start,
+      endRange: end,
+      actionInd: "A",
+      acsStartProtocolVersion: range.version,
+      acsEndProtocolVersion: range.version,
+      dsStartProtocolVersion: "2.1.0",
+      dsEndProtocolVersion: "2.3.1",
+      ...method,
+      ...(version === "2.2.0" ? { acsInfoInd } : {}),
+    };
+  });
 }
 
-/** Another one whenever the ranges or the address in them are others: at most 20 characters. */
+/** Changes with the ranges and the method URL; at most 20 characters. */
 export function serialNumberOf(methodUrl: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify(ranges) + methodUrl)
-    .digest("hex")
-    .slice(0, 16);
+  const content = JSON.stringify(ranges) + methodUrl;
+  return createHash("sha256").update(content).digest("hex").slice(0, 16);
 }
 
-function writeShape(version: ProtocolVersion, each: Range, methodUrl: string): object {
-  return {
-    startRange: each.start,
-    endRange: each.end,
-    actionInd: "A",
-    acsStartProtocolVersion: each.version,
-    acsEndProtocolVersion: each.version,
-    dsStartProtocolVersion: "2.1.0",
-    dsEndProtocolVersion: "2.3.1",
-    ...(each.hasMethod ? { threeDSMethodURL: methodUrl } : {}),
-    ...(version === "2.2.0" ? { acsInfoInd: ["01", "02"] } : {}),
-  };
+function span(first: string, last: string): Span {
+  return { start: first.padEnd(16, "0"), end: last.padEnd(16, "9") };
 }
 
-function writeLaterShape(each: Range, methodUrl: string): object {
-  return {
-    ranges: [{ start: each.start, end: each.end }],
-    actionInd: "A",
-    dsProtocolVersions: ["2.1.0", "2.2.0", "2.3.1"],
-    acsProtocolVersions: [
-      {
-        version: each.version,
-        acsInfoInd: ["01", "02"],
-        ...(each.hasMethod ? { threeDSMethodURL: methodUrl } : {}),
-      },
-    ],
-  };
-}
-
-function range(first: string, last: string, version: ProtocolVersion, hasMethod: boolean): Range {
-  return { ...spanOf(first, last), version, hasMethod };
-}
-
-function spanOf(first: string, last: string): { readonly start: string; readonly end: string } {
-  return { start: first.padEnd(cardDigits, "0"), end: last.padEnd(cardDigits, "9") };
-}
-
-/** Numbers of different lengths are compared as if all were written to the longest. */
-function isWithin(card: string, { start, end }: Pick<Range, "start" | "end">): boolean {
-  const number = card.padEnd(cardDigitsMax, "0");
-  return start.padEnd(cardDigitsMax, "0") <= number && number <= end.padEnd(cardDigitsMax, "9");
+/** Card numbers have up to 19 digits; numbers of different lengths are padded to compare. */
+function isWithin(card: string, { start, end }: Span): boolean {
+  const number = card.padEnd(19, "0");
+  return start.padEnd(19, "0") <= number && number <= end.padEnd(19, "9");
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { coversCard, protocolVersions, readCardRanges } from "@tollgate/protocols/emv3ds";
-import { openIdentities } from "../certificates/identities.ts";
+import { openIdentities } from "../certificates/chains.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import { makeAReq, makePReq } from "../testing/requests.ts";
 import { send, startThreeDsServer } from "../testing/threeds-server.ts";
@@ -23,10 +23,7 @@ test("nobody gets in without a certificate, or with one of another authority", a
   const { directory: foreign } = await openIdentities(folder, Date.now());
   const body = JSON.stringify(makePReq("2.2.0"));
 
-  const strangers = [
-    new Agent({ ca }),
-    new Agent({ ca, cert: foreign.certificate, key: foreign.key }),
-  ];
+  const strangers = [new Agent({ ca }), new Agent({ ca, cert: foreign.cert, key: foreign.key })];
   for (const agent of strangers) {
     t.after(() => agent.destroy());
     await assert.rejects(send(address, body, { agent }), { name: "Error" });

@@ -10,9 +10,9 @@ import {
 } from "@tollgate/protocols/walleta";
 import type { WalletAOptions } from "../bank.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
-import { charge, GatewayLine } from "../testing/gateway-line.ts";
+import { charge, TestGateway } from "../testing/gateway.ts";
 import { enrolWalletA, trustWalletA } from "../testing/wallet-merchant.ts";
-import { type WalletADefect, walletADefects } from "./walleta-options.ts";
+import { type WalletADefect, walletADefects } from "./walleta.ts";
 
 const bank = await startTestBank({ after });
 const merchant = await enrolWalletA(bank);
@@ -53,13 +53,15 @@ test("a token carries card, amount and currency, signed in the sandbox just now"
 });
 
 test("its cryptogram is taken as proof by the host", async (t) => {
-  const line = await GatewayLine.signOn(bank.hostPort);
-  t.after(() => line.close());
+  const gateway = await TestGateway.signOn(bank.hostPort);
+  t.after(() => gateway.close());
   const payload = await openPayload();
   assert.ok(payload.paymentDataType === "3DSecure");
 
   const cavv = Buffer.from(payload.onlinePaymentCryptogram, "base64").toString("hex");
-  const proved = await line.ask(charge({ card: card.pan, eci: payload.eciIndicator ?? "", cavv }));
+  const proved = await gateway.ask(
+    charge({ card: card.pan, eci: payload.eciIndicator ?? "", cavv }),
+  );
 
   assert.equal(proved.fields[39], "00");
 });
@@ -145,7 +147,7 @@ const reasons: Readonly<Record<Exclude<WalletADefect, Opening>, WalletReason>> =
 };
 
 test("each defect is refused for what it is", async () => {
-  for (const defect of walletADefects) {
+  for (const defect of Object.keys(walletADefects) as WalletADefect[]) {
     if (defect === "wrong-amount" || defect === "wrong-currency") {
       const { transactionAmount, currencyCode } = await openPayload({ defect });
       const expected = defect === "wrong-amount" ? [1051, "840"] : [1050, "978"];

@@ -9,9 +9,9 @@ import {
 } from "@tollgate/protocols/walletb";
 import type { WalletBOptions } from "../bank.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
-import { charge, GatewayLine } from "../testing/gateway-line.ts";
+import { charge, TestGateway } from "../testing/gateway.ts";
 import { enrolWalletB, makeWalletBMerchant, trustWalletB } from "../testing/wallet-merchant.ts";
-import { type WalletBDefect, walletBDefects } from "./walletb-options.ts";
+import { type WalletBDefect, walletBDefects } from "./walletb.ts";
 
 const bank = await startTestBank({ after });
 const merchant = await enrolWalletB(bank);
@@ -44,8 +44,8 @@ test("a token carries a card number like any other, unless a device's is asked f
 });
 
 test("a device's number comes with a cryptogram that the host takes as proof", async (t) => {
-  const line = await GatewayLine.signOn(bank.hostPort);
-  t.after(() => line.close());
+  const gateway = await TestGateway.signOn(bank.hostPort);
+  t.after(() => gateway.close());
   const {
     pan,
     cryptogram = "",
@@ -55,8 +55,8 @@ test("a device's number comes with a cryptogram that the host takes as proof", a
   });
 
   const cavv = Buffer.from(cryptogram, "base64").toString("hex");
-  const proved = await line.ask(charge({ card: pan, eci: eciIndicator, cavv }));
-  const bare = await line.ask(charge({ card: pan }));
+  const proved = await gateway.ask(charge({ card: pan, eci: eciIndicator, cavv }));
+  const bare = await gateway.ask(charge({ card: pan }));
 
   assert.deepEqual([proved.fields[39], bare.fields[39]], ["00", "1A"]);
 });
@@ -108,7 +108,7 @@ const reasons: Readonly<Record<Exclude<WalletBDefect, "other-merchant">, WalletR
 };
 
 test("each defect is refused for what it is", async () => {
-  for (const defect of walletBDefects) {
+  for (const defect of Object.keys(walletBDefects) as WalletBDefect[]) {
     const opened = await open({ defect });
     if (defect === "other-merchant") {
       assert.ok(!(opened instanceof WalletFault));

@@ -7,8 +7,9 @@ import { after, test } from "node:test";
 import { openToken as openA, WalletFault as WalletAFault } from "@tollgate/protocols/walleta";
 import { openToken as openB, WalletFault as WalletBFault } from "@tollgate/protocols/walletb";
 import { startBank } from "../bank.ts";
-import { BankClock } from "../bank-clock.ts";
-import { AuthenticationValues } from "../issuer/authentication-values.ts";
+import { BankClock } from "../bank-context.ts";
+import { AuthenticationValues } from "../issuer.ts";
+import { Switchboard } from "../switches.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import {
   enrolWalletA,
@@ -19,7 +20,7 @@ import {
   trustWalletB,
   writeRequest,
 } from "../testing/wallet-merchant.ts";
-import { makeWalletSide } from "./wallet-side.ts";
+import { openWallets } from "./wallets.ts";
 
 const bank = await startTestBank({ after });
 const card = { pan: "4000002000000016", expirationYear: 2031, expirationMonth: 7 };
@@ -41,7 +42,7 @@ test("nothing is minted before a recipient is known", async () => {
   for (const wallet of ["walleta", "walletb"]) {
     const { status, text } = await post(`/wallets/${wallet}`, JSON.stringify(payment));
     assert.equal(status, 400);
-    assert.match(text, /Nobody is known as the recipient/);
+    assert.match(text, /No recipient is known/);
   }
 });
 
@@ -196,7 +197,7 @@ test("roots and recipients outlive a restart; a damaged file does not stop the b
   await writeFile(join(bank.walletFolder, "walletb-root.key"), "no key");
   await rm(join(bank.walletFolder, "walleta-leaf.pem"));
   const third = await startBank(options);
-  await assert.rejects(third.mintWalletA(payment), /Nobody is known/);
+  await assert.rejects(third.mintWalletA(payment), /No recipient is known/);
   const anew = openA(
     await third.mintWalletA({ ...payment, certificate: merchantA.certificate }),
     await trustWalletA(third, merchantA),
@@ -210,7 +211,9 @@ test("the first start makes everything fast", async (t) => {
   t.after(() => rm(dataDir, { recursive: true }));
   const started = performance.now();
   const authenticationValues = new AuthenticationValues(Buffer.alloc(32));
-  await makeWalletSide({ dataDir, clock: new BankClock(), authenticationValues });
+  const clock = new BankClock();
+  const switches = new Switchboard();
+  await openWallets({ dataDir, clock, switches, authenticationValues, log: () => {} });
 
   const tookMs = performance.now() - started;
   t.diagnostic(`${Math.round(tookMs)} ms`);

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { StatusReply } from "@tollgate/client";
-import type { Match } from "@tollgate/sandbox-bank";
+import type { MessageMatch } from "@tollgate/sandbox-bank";
 import { type Dialect, testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor } from "../support/expect.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -147,7 +147,7 @@ async function follow({ world, dialect, card, row }: Followed): Promise<void> {
   assert.deepEqual(endOf(world, await merchant.describe(asked)), wanted);
 }
 
-async function untilOver(world: World, heard: Heard, sent: Match): Promise<void> {
+async function untilOver(world: World, heard: Heard, sent: MessageMatch): Promise<void> {
   switch (heard) {
     case "answer":
       return world.settle();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
-import { makeDirectoryFamily } from "../../sandbox-bank/certificates/families.ts";
+import { directoryChain, makeChainFiles } from "../../sandbox-bank/certificates/chains.ts";
 import { readGw, runGw } from "../support/run-gw.ts";
 import { beginChallenge, cards, startPatientWorld, transactionIdOf } from "../support/threeds.ts";
 import { until, untilTrue } from "../support/until.ts";
@@ -123,9 +123,9 @@ async function makeOwnFiles(t: Test) {
   t.after(() => rm(folder, { recursive: true, force: true }));
   const [certificate, key] = [join(folder, "own.pem"), join(folder, "own.key")];
   const renew = async () => {
-    const family = await makeDirectoryFamily(Date.now()).produce();
-    await writeFile(certificate, family.get("gateway.pem") ?? "");
-    await writeFile(key, family.get("gateway.key") ?? "");
+    const files = await makeChainFiles(directoryChain, Date.now());
+    await writeFile(certificate, files.get("gateway.pem") ?? "");
+    await writeFile(key, files.get("gateway.key") ?? "");
   };
   await renew();
   const settings = { GW_RESULTS_CERTIFICATE_FILE: certificate, GW_RESULTS_KEY_FILE: key };

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { makeClient, type StatusReply } from "@tollgate/client";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import pg from "pg";
-import { ascii } from "../../sandbox-bank/acquirer-host/dialects/ascii.ts";
+import { ascii } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import { assertMoneyAddsUp, readRows, untilFinal } from "./books.ts";
 import { answerPareq, passChallenge } from "./cardholder.ts";
 import { type CrashOptions, type CrashWorld, type Node, startCrashWorld } from "./crash-world.ts";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import type { StatusReply } from "@tollgate/client";
-import { makeDirectoryFamily } from "../../sandbox-bank/certificates/families.ts";
+import { directoryChain, makeChainFiles } from "../../sandbox-bank/certificates/chains.ts";
 import { readChallenge, transactionIdOf } from "./threeds.ts";
 import type { World } from "./world.ts";
 
@@ -66,8 +66,8 @@ export async function directoryIdentity({ bank }: World): Promise<Identity> {
 
 /** A directory server that looks the same, of another authority. */
 export async function strangeIdentity(): Promise<Identity> {
-  const family = await makeDirectoryFamily(Date.now()).produce();
-  return { cert: family.get("directory.pem") ?? "", key: family.get("directory.key") ?? "" };
+  const files = await makeChainFiles(directoryChain, Date.now());
+  return { cert: files.get("directory.pem") ?? "", key: files.get("directory.key") ?? "" };
 }
 
 /** To where the order's AReq wanted its result; rejects when the handshake is refused. */

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { StatusReply } from "@tollgate/client";
-import { ascii } from "../../sandbox-bank/acquirer-host/dialects/ascii.ts";
+import { ascii } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import type { Acknowledged, SaleFields } from "./merchant.ts";
 import { until, untilTrue } from "./until.ts";
 import { startWorld, type Test, type World } from "./world.ts";

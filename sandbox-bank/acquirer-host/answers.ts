@@ -1,0 +1,143 @@
+/**
+ * How the host answers: echoed fields, response code and its text, the numbers of an approval,
+ * and when the answer is sent. The card number is never echoed.
+ */
+import { type IsoFields, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
+import type { BankContext } from "../bank-context.ts";
+import type { Ledger } from "../ledger.ts";
+import type { MessageLog } from "../message-log.ts";
+import type { HostDialect } from "./dialects.ts";
+
+/** One host: both of its ports share this. */
+export type HostContext = BankContext & {
+  readonly ledger: Ledger;
+  readonly messages: MessageLog;
+  readonly approvalNumbers: ApprovalNumbers;
+  readonly delayedApprovals: DelayedApprovals;
+  /** How many reversals of a charge were left unanswered, by reference. */
+  readonly unansweredReversals: Map<string, number>;
+};
+
+/** A connection of a gateway, as request handlers use it. */
+export type GatewayConnection = {
+  readonly dialect: HostDialect;
+  signedOn: boolean;
+  isOpen(): boolean;
+  answer(message: IsoMessage): void;
+  answerGarbage(reference: string): void;
+  close(reason: string): void;
+};
+
+/** A request, the connection it came on, and the host that handles it. */
+export type Exchange = {
+  readonly request: IsoMessage;
+  readonly connection: GatewayConnection;
+  readonly host: HostContext;
+};
+
+const echoedFields = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
+
+/** Field 44, which has room for 25 characters. */
+// biome-ignore format: a table
+const responseTexts: ReadonlyMap<string, string> = new Map([
+  ["05", "DO NOT HONOUR"],           ["12", "INVALID TRANSACTION"],
+  ["13", "INVALID AMOUNT"],          ["14", "INVALID CARD NUMBER"],
+  ["1A", "AUTHENTICATION REQUIRED"], ["25", "ORIGINAL NOT FOUND"],
+  ["30", "FORMAT ERROR"],            ["41", "LOST CARD"],
+  ["43", "STOLEN CARD, PICK UP"],    ["51", "INSUFFICIENT FUNDS"],
+  ["54", "EXPIRED CARD"],            ["57", "NOT PERMITTED"],
+  ["59", "SUSPECTED FRAUD"],         ["61", "AMOUNT LIMIT EXCEEDED"],
+  ["62", "RESTRICTED CARD"],         ["65", "COUNT LIMIT EXCEEDED"],
+  ["91", "ISSUER UNAVAILABLE"],      ["96", "SYSTEM MALFUNCTION"],
+  ["N7", "CVV MISMATCH"],
+]);
+
+/** `more` are fields that this answer carries besides. */
+export function makeAnswer(
+  { request, host }: Exchange,
+  code: string,
+  more: IsoFields = {},
+): IsoMessage {
+  const { time, date } = host.clock.now();
+  const fields: { [field: number]: string } = {};
+  for (const field of echoedFields) {
+    const value = request.fields[field];
+    if (value !== undefined) fields[field] = value;
+  }
+  Object.assign(fields, { 12: time, 13: date, 15: date, 39: code });
+  const text = responseTexts.get(code);
+  if (text !== undefined) fields[44] = text;
+  return { mti: responseMti(request.mti), fields: Object.assign(fields, more) };
+}
+
+export function makeApproval(exchange: Exchange, number: number, more: IsoFields = {}): IsoMessage {
+  const { dialect } = exchange.connection;
+  const approvalCode = (number % 36 ** 6).toString(36).toUpperCase().padStart(6, "0");
+  const numbers = { 38: approvalCode, 62: dialect.writeNetworkId(String(number)) };
+  return makeAnswer(exchange, "00", { ...numbers, ...more });
+}
+
+/** Sends the answer after the bank's latency, and `afterMs` later for a slow card. */
+export function send({ connection, host }: Exchange, answer: IsoMessage, afterMs = 0): void {
+  const delayMs = host.switches.nextLatencyMs() + afterMs;
+  if (delayMs === 0) connection.answer(answer);
+  else setTimeout(() => connection.answer(answer), delayMs).unref();
+}
+
+/** Network transaction ids of approvals, of 15 digits; approval codes are derived from them. */
+export class ApprovalNumbers {
+  // A hundred per millisecond since 1970, so that no number is given twice across restarts.
+  #last = Date.now() * 100;
+  readonly #first = new Map<string, number>();
+
+  /** For a new approval of the charge. */
+  next(reference: string): number {
+    this.#last += 1;
+    if (!this.#first.has(reference)) this.#first.set(reference, this.#last);
+    return this.#last;
+  }
+
+  /** The number of the charge's first approval; a new one when its answer was lost. */
+  of(reference: string): number {
+    return this.#first.get(reference) ?? this.next(reference);
+  }
+}
+
+const delayMs = 120_000;
+
+type DelayedApproval = {
+  readonly connection: GatewayConnection;
+  readonly approve: (connection: GatewayConnection) => void;
+  readonly timer: NodeJS.Timeout;
+};
+
+/**
+ * Approvals that come after the gateway has given up. The reversal of the charge is the sign of
+ * that, so they are late under every timeout; without a reversal they are sent after two minutes.
+ */
+export class DelayedApprovals {
+  readonly #delayed = new Map<string, DelayedApproval[]>();
+
+  add(reference: string, connection: GatewayConnection, approve: DelayedApproval["approve"]): void {
+    const timer = setTimeout(() => this.release(reference, connection), delayMs);
+    const delayed = this.#delayed.get(reference) ?? [];
+    delayed.push({ connection, approve, timer });
+    this.#delayed.set(reference, delayed);
+  }
+
+  /** Sends the delayed approvals of the charge; on the given connection if theirs is closed. */
+  release(reference: string, otherConnection: GatewayConnection): void {
+    const delayed = this.#delayed.get(reference) ?? [];
+    this.#delayed.delete(reference);
+    for (const { connection, approve, timer } of delayed) {
+      clearTimeout(timer);
+      approve(connection.isOpen() ? connection : otherConnection);
+    }
+  }
+
+  /** Delayed approvals are dropped, unbooked. */
+  close(): void {
+    for (const { timer } of [...this.#delayed.values()].flat()) clearTimeout(timer);
+    this.#delayed.clear();
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Charges: a sale (0200), an authorisation (0100), or a verification of the card, which is decided
+ * like a charge and books nothing. Every accepted charge is booked, even under a reference seen
+ * before: the ledger must show a gateway's mistake, not hide it.
+ */
+import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
+import { eciFor } from "../issuer.ts";
+import { nameCurrency, parseAmount } from "../money.ts";
+import {
+  amountOutcomes,
+  approval,
+  cvvMismatch,
+  cvvOutcomes,
+  decline,
+  findScenario,
+  type Outcome,
+  type Scenario,
+} from "../scenarios.ts";
+import { type Exchange, makeAnswer, makeApproval, send } from "./answers.ts";
+import type { CardholderProof, Remarks } from "./dialects.ts";
+
+type Charge = Exchange & {
+  readonly card: string;
+  readonly reference: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly scenario: Scenario | undefined;
+};
+
+const loyalty: Remarks = {
+  balance: "1250",
+  message: "Thank you for paying with us",
+  bonus: "15",
+  program: "Sandbox Bonus",
+};
+
+/** Undefined when the host does not answer. */
+export function answerCharge(exchange: Exchange): IsoMessage | undefined {
+  const { request, connection, host } = exchange;
+  const { 2: card, 11: trace, 37: reference, 49: number } = request.fields;
+  const amount = parseAmount(request.fields[4]);
+  if (!card || !trace || !reference || !number || amount === undefined) {
+    return makeAnswer(exchange, "30");
+  }
+  const currency = nameCurrency(number);
+  const scenario = findScenario(card);
+  const charge = { request, connection, host, card, reference, amount, currency, scenario };
+  return execute(decide(charge), charge);
+}
+
+function execute(outcome: Outcome, charge: Charge): IsoMessage | undefined {
+  const { connection, host, reference } = charge;
+  const { dialect } = connection;
+  switch (outcome.kind) {
+    case "approve":
+      return approve(charge);
+    case "approve-half":
+      return approveHalf(charge);
+    case "approve-with-loyalty":
+      return approve(charge, { 63: dialect.writeRemarks(loyalty) });
+    case "decline": {
+      const { code, explanation } = outcome;
+      if (explanation === undefined) return makeAnswer(charge, code);
+      return makeAnswer(charge, code, { 63: dialect.writeRemarks({ explanation }) });
+    }
+    case "approve-twice": {
+      const answer = approve(charge);
+      send(charge, answer);
+      return answer;
+    }
+    case "approve-slowly":
+      send(charge, approve(charge), outcome.afterMs);
+      break;
+    case "approve-late":
+      host.delayedApprovals.add(reference, connection, (open) =>
+        open.answer(approve({ ...charge, connection: open })),
+      );
+      break;
+    case "book-without-answer":
+      book(charge);
+      break;
+    case "drop-link":
+      connection.close("the card's scenario drops the link");
+      break;
+    case "answer-garbage":
+      connection.answerGarbage(reference);
+  }
+  return undefined;
+}
+
+function approve(charge: Charge, more?: IsoFields): IsoMessage {
+  book(charge);
+  return makeApproval(charge, charge.host.approvalNumbers.next(charge.reference), more);
+}
+
+/** A verification has no amount, and is approved as it is. */
+function approveHalf(charge: Charge): IsoMessage {
+  if (isVerification(charge.request)) return approve(charge);
+  const half = charge.amount / 2n;
+  if (half === 0n) return makeAnswer(charge, "51");
+  const part = { 39: "10", 4: String(half).padStart(12, "0") };
+  return approve({ ...charge, amount: half }, part);
+}
+
+function book({ request, host, reference, amount, currency, scenario }: Charge): void {
+  if (isVerification(request)) return;
+  const kind = request.mti === "0100" ? "authorisation" : "sale";
+  const named = scenario?.later === undefined ? undefined : scenario.name;
+  host.ledger.book({ reference, kind, amount, currency }, named);
+}
+
+/** The form first, then the card's scenario, then the random shares of the switches. */
+function decide(charge: Charge): Outcome {
+  const { connection, host, request } = charge;
+  const faultCode = findFault(charge);
+  if (faultCode !== undefined) return decline(faultCode);
+  const proof = connection.dialect.readProof(request.fields);
+  if (proof === undefined) return decline("30");
+  const outcome = applyScenario(charge, proof);
+  if (outcome.kind !== "approve") return outcome;
+  if (host.switches.isDeclined()) return decline("05");
+  return host.switches.isAnswerLost() ? { kind: "book-without-answer" } : outcome;
+}
+
+/** The response code of a charge that is wrong for every card. */
+function findFault({ request, host, card, amount }: Charge): string | undefined {
+  if (!isLuhnValid(card)) return "14";
+  // Account types may differ; a refund (20) is a reversal at this host.
+  if (request.fields[3]?.startsWith("00") !== true) return "12";
+  if (isVerification(request) && request.mti !== "0100") return "12";
+  if (isVerification(request) !== (amount === 0n)) return "13";
+  const expiry = request.fields[14];
+  return expiry !== undefined && expiry < host.clock.now().month ? "54" : undefined;
+}
+
+function applyScenario(charge: Charge, proof: CardholderProof): Outcome {
+  const { request, amount, scenario } = charge;
+  const rule = scenario?.host ?? { kind: "by-cvv" };
+  switch (rule.kind) {
+    case "by-cvv":
+      return cvvOutcomes.get(proof.cvv) ?? cvvMismatch;
+    case "by-amount":
+      return amountOutcomes.get(String(amount % 100n).padStart(2, "0")) ?? approval;
+    case "approve-if-authenticated":
+      return isAuthenticated(charge, proof) ? approval : decline(rule.otherwise);
+    case "approve-unless-recurrent":
+      // Entry mode 10: the card is on file.
+      return request.fields[22]?.startsWith("10") ? decline(rule.otherwise) : approval;
+    default:
+      return rule;
+  }
+}
+
+/** Condition code 51: account verification. */
+function isVerification({ fields }: IsoMessage): boolean {
+  return fields[25] === "51";
+}
+
+/** An attempt (ECI 06 or 01) does not count, and neither does a value of another card. */
+function isAuthenticated({ card, host }: Charge, proof: CardholderProof): boolean {
+  const { eci, authenticationValue = "" } = proof;
+  return (
+    eci === eciFor(card, "Y") && host.authenticationValues.isGenuine(card, authenticationValue)
+  );
+}
+
+function isLuhnValid(card: string): boolean {
+  let sum = 0;
+  for (let index = 0; index < card.length; index += 1) {
+    const digit = card.charCodeAt(card.length - 1 - index) - 48;
+    if (digit < 0 || digit > 9) return false;
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return card.length >= 12 && sum % 10 === 0;
+}

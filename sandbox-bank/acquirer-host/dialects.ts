@@ -1,0 +1,111 @@
+/**
+ * The host's two dialects: what differs in how a gateway writes a request and reads an answer.
+ * Everything else is decided alike, from fields that mean the same in both.
+ */
+import {
+  cardholder63,
+  DecodeFault,
+  type Framing,
+  type IsoFields,
+  iso87Ascii,
+  iso87Bitmapped,
+  payment62,
+  pointOfService60,
+  readComposite,
+  readPositions,
+  readSubelements,
+  type Specification,
+  security126,
+  writeComposite,
+  writePositions,
+  writeSubelements,
+} from "@tollgate/protocols/iso8583";
+
+export type HostDialect = {
+  readonly specification: Specification;
+  readonly framing: Framing;
+  readonly answersInquiries: boolean;
+  /** Undefined when the private fields cannot be read. */
+  readonly readProof: (fields: IsoFields) => CardholderProof | undefined;
+  /** Field 62 of an approval. */
+  readonly writeNetworkId: (networkId: string) => string;
+  /** Field 63 of an answer. */
+  readonly writeRemarks: (remarks: Remarks) => string;
+};
+
+/** What a charge carries to show that the cardholder agreed. */
+export type CardholderProof = {
+  readonly cvv: string;
+  readonly eci: string | undefined;
+  /** Base64 in every dialect. */
+  readonly authenticationValue: string | undefined;
+};
+
+/** Texts for the cardholder. */
+export type Remarks = {
+  readonly balance?: string;
+  readonly message?: string;
+  readonly bonus?: string;
+  readonly program?: string;
+  readonly explanation?: string;
+};
+
+/** Values without a field of their own are sub-elements of fields 48 and 63. */
+export const ascii: HostDialect = {
+  specification: iso87Ascii,
+  framing: "binary-2",
+  answersInquiries: false,
+  /** 42 is the ECI, 43 the authentication value, 92 the CVV. */
+  readProof({ 48: field }) {
+    if (field === undefined) return { cvv: "", eci: undefined, authenticationValue: undefined };
+    const read = readSubelements(field);
+    if (read instanceof DecodeFault) return undefined;
+    const { elements } = read;
+    return {
+      cvv: elements.get("92") ?? "",
+      eci: elements.get("42"),
+      authenticationValue: elements.get("43"),
+    };
+  },
+  writeNetworkId: (networkId) => networkId,
+  writeRemarks({ balance, message, bonus, program, explanation }) {
+    const texts = [balance, message, bonus, program, explanation];
+    const elements = texts.flatMap((text, index) =>
+      text === undefined ? [] : [[`0${index + 1}`, text] as const],
+    );
+    return writeSubelements("R", elements);
+  },
+};
+
+const noFields: IsoFields = {};
+
+/** The ECI is in field 60, ids in 62, texts in 63, CVV and authentication value in 126. */
+export const binary: HostDialect = {
+  specification: iso87Bitmapped,
+  framing: "binary-2",
+  answersInquiries: true,
+  readProof({ 60: indicators, 62: payment, 126: secrets }) {
+    const pos = indicators === undefined ? noFields : readPositions(pointOfService60, indicators);
+    const ids = payment === undefined ? noFields : readComposite(payment62, payment);
+    const security = secrets === undefined ? noFields : readComposite(security126, secrets);
+    if (pos instanceof DecodeFault || ids instanceof DecodeFault) return undefined;
+    if (security instanceof DecodeFault) return undefined;
+    const { 9: value, 10: cvv = "" } = security;
+    return {
+      // The first digit is the presence indicator; the CVV is right-aligned in four places.
+      cvv: cvv.startsWith("1") ? cvv.slice(2).trimStart() : "",
+      eci: pos[8],
+      authenticationValue: value && Buffer.from(value, "hex").toString("base64"),
+    };
+  },
+  writeNetworkId: (networkId) => writeComposite(payment62, { 2: networkId }),
+  writeRemarks({ balance, bonus, program, message, explanation }) {
+    const texts = [balance, bonus, program, message, explanation];
+    const subfields: { [subfield: number]: string } = {};
+    for (const [subfield, , width] of cardholder63.rows) {
+      const text = texts[subfield - 1];
+      if (text !== undefined) subfields[subfield] = text.padEnd(width);
+    }
+    return writePositions(cardholder63, subfields);
+  },
+};

@@ -1,0 +1,142 @@
+/**
+ * Handles a request by its message type: network messages, charges, and the captures, reversals
+ * and inquiries that follow a charge and name it by its reference (field 37).
+ */
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import { isOtherCurrency, numberCurrency, parseAmount } from "../money.ts";
+import { findScenarioNamed, type LaterRule } from "../scenarios.ts";
+import { type Exchange, type HostContext, makeAnswer, makeApproval, send } from "./answers.ts";
+import { answerCharge } from "./charges.ts";
+
+/** Undefined when the host does not answer. */
+type Handler = (exchange: Exchange) => IsoMessage | undefined;
+
+// biome-ignore format: a table
+const handlers: ReadonlyMap<string, Handler> = new Map([
+  ["0800", answerNetwork],
+  ["0200", answerCharge],   ["0100", answerCharge],
+  ["0220", answerCapture],  ["0221", answerCapture],
+  ["0400", answerReversal], ["0401", answerReversal],
+  ["0420", answerReversal], ["0421", answerReversal],
+  ["0600", answerInquiry],
+]);
+
+export function answerRequest(exchange: Exchange): void {
+  const { request, connection } = exchange;
+  const handler = handlers.get(request.mti);
+  const isUnsupported = handler === answerInquiry && !connection.dialect.answersInquiries;
+  if (handler === undefined || isUnsupported) {
+    connection.close("the gateway sent a message type that is not a request here");
+  } else if (handler === answerNetwork) {
+    connection.answer(answerNetwork(exchange));
+  } else if (connection.signedOn) {
+    const answer = handler(exchange);
+    if (answer !== undefined) send(exchange, answer);
+  } else connection.close("the gateway is not signed on");
+}
+
+/** Sign-on, sign-off and echo, by field 70. */
+function answerNetwork(exchange: Exchange): IsoMessage {
+  const { request, connection, host } = exchange;
+  const { 70: code = "" } = request.fields;
+  if (code === "001") {
+    connection.signedOn = !host.switches.current.refuseSignOn;
+    return makeAnswer(exchange, connection.signedOn ? "00" : "91");
+  }
+  if (code === "002") connection.signedOn = false;
+  return makeAnswer(exchange, code === "002" || code === "301" ? "00" : "12");
+}
+
+function answerCapture(exchange: Exchange): IsoMessage | undefined {
+  const code = capture(exchange);
+  const isLost = code === "00" && exchange.host.switches.isAnswerLost();
+  return isLost ? undefined : makeAnswer(exchange, code);
+}
+
+/**
+ * Books a capture and returns the response code. A repeat (0221) of a booked capture is accepted
+ * and not booked again; a 0220 is always a new capture.
+ */
+function capture({ request, host }: Exchange): string {
+  const { 11: trace, 37: reference } = request.fields;
+  const amount = parseAmount(request.fields[4]);
+  if (amount === undefined || !trace || !reference) return "30";
+  const balance = host.ledger.findBalance(reference);
+  if (balance === undefined) return "25";
+  const { kind, captures, charged, currency, outstanding } = balance;
+  if (kind !== "authorisation" || isOtherCurrency(request.fields[49], currency)) return "12";
+  const later = findLaterRule(reference, host);
+  if (later?.kind === "refuse-captures") return later.code;
+
+  if (request.mti === "0221" && captures.includes(amount)) return "00";
+  const limit = captures.length === 0 ? outstanding : charged;
+  if (amount === 0n || amount > limit) return "13";
+  host.ledger.book({ reference, kind: "capture", amount, currency });
+  return "00";
+}
+
+/**
+ * Requests (0400, 0401) may be refused. Advices (0420, 0421) settle doubt, so their answers are
+ * never lost at random.
+ */
+function answerReversal(exchange: Exchange): IsoMessage | undefined {
+  const { request, connection, host } = exchange;
+  const reference = request.fields[37];
+  if (!reference || !request.fields[11]) return makeAnswer(exchange, "30");
+  host.delayedApprovals.release(reference, connection);
+  const later = findLaterRule(reference, host);
+  const code = reverse(exchange, reference, later);
+  if (later?.kind === "leave-reversals-unanswered") {
+    const before = host.unansweredReversals.get(reference) ?? 0;
+    host.unansweredReversals.set(reference, before + 1);
+    if (before < later.first) return undefined;
+  }
+  const isLost = code === "00" && isRefusable(request) && host.switches.isAnswerLost();
+  return isLost ? undefined : makeAnswer(exchange, code);
+}
+
+/**
+ * Books a reversal and returns the response code. Field 95 states the amount that remains charged,
+ * so a repeat has nothing left to reverse: it is accepted and not booked again.
+ */
+function reverse(
+  { request, host: { ledger } }: Exchange,
+  reference: string,
+  later: LaterRule | undefined,
+): string {
+  const balance = ledger.findBalance(reference);
+  if (balance === undefined) return "25";
+  const { currency, outstanding } = balance;
+  if (isOtherCurrency(request.fields[49], currency)) return "12";
+  if (later?.kind === "refuse-returns" && isRefusable(request)) return later.code;
+
+  const remaining = parseAmount(request.fields[95]?.slice(0, 12) ?? "0");
+  if (remaining === undefined) return "30";
+  const amount = outstanding - remaining;
+  if (amount > 0n) {
+    ledger.book({ reference, kind: "reversal", amount, currency });
+    return "00";
+  }
+  const isRepeat = ledger.entries(reference).some(({ kind }) => kind === "reversal");
+  return isRepeat ? "00" : "13";
+}
+
+function isRefusable({ mti }: IsoMessage): boolean {
+  return mti === "0400" || mti === "0401";
+}
+
+function findLaterRule(reference: string, { ledger }: HostContext): LaterRule | undefined {
+  return findScenarioNamed(ledger.findScenarioName(reference) ?? "")?.later;
+}
+
+/** What the ledger says of a charge. A delayed approval is not booked yet, so it is unknown. */
+function answerInquiry(exchange: Exchange): IsoMessage {
+  const { request, host } = exchange;
+  const { 11: trace, 37: reference } = request.fields;
+  if (!trace || !reference) return makeAnswer(exchange, "30");
+  const balance = host.ledger.findBalance(reference);
+  if (balance === undefined || balance.outstanding <= 0n) return makeAnswer(exchange, "25");
+  const amount = String(balance.charged).padStart(12, "0");
+  const fields = { 4: amount, 49: numberCurrency(balance.currency) };
+  return makeApproval(exchange, host.approvalNumbers.of(reference), fields);
+}

@@ -1,0 +1,175 @@
+/**
+ * Certificate chains in files: issued on the first start, used again on later ones, and issued
+ * again as a whole when a file is missing, damaged, about to expire or of another chain. Keys of
+ * authorities without a key file are discarded once they have signed.
+ */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type CertificateRequest,
+  type Issued,
+  issue,
+  type KeyKind,
+  makeKeys,
+  writeCertificate,
+  writePrivateKey,
+} from "./certificate.ts";
+
+/** Issuers stand before the certificates that they issue; a root is its own issuer. */
+export type Chain = {
+  readonly certificates: readonly ChainCertificate[];
+  readonly keyKind: KeyKind;
+  /** Who may read the certificates; private keys are the bank's alone. */
+  readonly readableBy: Reader;
+  /** How long before now the certificates begin to be valid. */
+  readonly backdatedDays: number;
+};
+
+export type ChainCertificate = Omit<CertificateRequest, keyof Validity> & {
+  readonly file: string;
+  readonly issuer: string;
+  readonly keyFile?: string;
+};
+
+type Validity = Pick<CertificateRequest, "validFrom" | "validUntil">;
+
+/** Certificates and keys in PEM, by file name. */
+export type ChainFiles = ReadonlyMap<string, string>;
+
+type Reader = "owner" | "everyone";
+
+/** The directory server and the gateway, each for both ends of a connection. */
+// biome-ignore format: a table
+export const directoryChain: Chain = {
+  keyKind: "ec",
+  readableBy: "owner",
+  backdatedDays: 1,
+  certificates: [
+    { file: "directory-ca.pem", issuer: "directory-ca.pem", purpose: "authority", name: "Sandbox Directory CA" },
+    { file: "directory.pem",    issuer: "directory-ca.pem", purpose: "tls",       name: "Sandbox Directory Server", keyFile: "directory.key" },
+    { file: "gateway.pem",      issuer: "directory-ca.pem", purpose: "tls",       name: "Sandbox 3DS Server",       keyFile: "gateway.key" },
+  ],
+};
+
+/** The signer of PARes messages: RSA, as the networks' own chains were. */
+// biome-ignore format: a table
+const paResChain: Chain = {
+  keyKind: "rsa",
+  readableBy: "owner",
+  backdatedDays: 1,
+  certificates: [
+    { file: "pares-root.pem",         issuer: "pares-root.pem",         purpose: "authority", name: "Sandbox PARes Root" },
+    { file: "pares-intermediate.pem", issuer: "pares-root.pem",         purpose: "authority", name: "Sandbox PARes Intermediate" },
+    { file: "pares-signer.pem",       issuer: "pares-intermediate.pem", purpose: "signing",   name: "Sandbox ACS", keyFile: "pares-signer.key" },
+  ],
+};
+
+/** The directory server shows it, both as a server and as a client. */
+export type DirectoryIdentity = Readonly<Record<"ca" | "cert" | "key", string>>;
+
+/** The ACS signs a PARes with it; the signer's own certificate is first. */
+export type PaResIdentity = { readonly certificates: readonly string[]; readonly key: string };
+
+type Identities = { readonly directory: DirectoryIdentity; readonly paRes: PaResIdentity };
+
+export async function openIdentities(folder: string, nowMs: number): Promise<Identities> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const chains = [directoryChain, paResChain];
+  const opened = await Promise.all(chains.map((chain) => openChain(folder, chain, nowMs)));
+  const files = new Map(opened.flatMap((each) => [...each]));
+  const read = (name: string) => files.get(name) ?? "";
+  const paResCertificates = ["pares-signer.pem", "pares-intermediate.pem", "pares-root.pem"];
+  return {
+    directory: {
+      ca: read("directory-ca.pem"),
+      cert: read("directory.pem"),
+      key: read("directory.key"),
+    },
+    paRes: { certificates: paResCertificates.map(read), key: read("pares-signer.key") },
+  };
+}
+
+export async function openChain(folder: string, chain: Chain, nowMs: number): Promise<ChainFiles> {
+  const names = chain.certificates.flatMap(({ file, keyFile = [] }) => [file, keyFile].flat());
+  const read = (name: string) => readFile(join(folder, name), "utf8").catch(() => "");
+  const texts = await Promise.all(names.map(read));
+  const stored = new Map(names.map((name, index) => [name, texts[index] ?? ""]));
+  if (isValid(stored, chain, nowMs)) return stored;
+
+  const files = await makeChainFiles(chain, nowMs);
+  for (const [name, text] of files) {
+    const isKey = chain.certificates.some(({ keyFile }) => keyFile === name);
+    await writeAtomically(join(folder, name), text, isKey ? "owner" : chain.readableBy);
+  }
+  return files;
+}
+
+/** By the file names of the certificates. */
+export async function issueChain(
+  chain: Chain,
+  nowMs: number,
+): Promise<ReadonlyMap<string, Issued>> {
+  const validity = makeValidity(chain, nowMs);
+  const makeRequest = async (row: ChainCertificate) => ({
+    ...row,
+    ...validity,
+    keys: await makeKeys(chain.keyKind),
+  });
+  const issued = new Map<string, Issued>();
+  for (const request of await Promise.all(chain.certificates.map(makeRequest))) {
+    issued.set(request.file, await issue(request, issued.get(request.issuer)));
+  }
+  return issued;
+}
+
+export async function makeChainFiles(chain: Chain, nowMs: number): Promise<ChainFiles> {
+  const issued = await issueChain(chain, nowMs);
+  const files = new Map<string, string>();
+  for (const { file, keyFile } of chain.certificates) {
+    const each = issued.get(file);
+    if (each === undefined) continue;
+    files.set(file, writeCertificate(each));
+    if (keyFile !== undefined) files.set(keyFile, writePrivateKey(each));
+  }
+  return files;
+}
+
+/** Until ten years from now. */
+export function makeValidity({ backdatedDays }: Pick<Chain, "backdatedDays">, nowMs: number) {
+  const validUntil = new Date(nowMs);
+  validUntil.setUTCFullYear(validUntil.getUTCFullYear() + 10);
+  return { validFrom: new Date(nowMs - backdatedDays * dayMs), validUntil };
+}
+
+const dayMs = 24 * 3_600_000;
+const renewalMs = 30 * dayMs;
+
+function isValid(files: ChainFiles, { certificates }: Chain, nowMs: number): boolean {
+  const read = (name: string) => files.get(name) ?? "";
+  try {
+    return certificates.every(({ file, issuer, keyFile }) => {
+      const certificate = new X509Certificate(read(file));
+      const hasKey =
+        keyFile === undefined || certificate.checkPrivateKey(createPrivateKey(read(keyFile)));
+      const isLasting = Date.parse(certificate.validTo) - nowMs > renewalMs;
+      const { publicKey } = new X509Certificate(read(issuer));
+      return hasKey && isLasting && certificate.verify(publicKey);
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** By renaming, so that a reader never sees half a file. */
+export async function writeAtomically(
+  path: string,
+  text: string,
+  readableBy: Reader,
+): Promise<void> {
+  const mode = readableBy === "owner" ? 0o600 : 0o644;
+  const draft = `${path}.${process.pid}.new`;
+  await writeFile(draft, text, { mode });
+  await chmod(draft, mode);
+  await rename(draft, path);
+}

@@ -1,0 +1,82 @@
+/**
+ * Sends RReqs to the 3DS Server, over TLS with certificates of the directory's authority on both
+ * sides, and reads the RRes. A failed connection is tried once more; a missing answer is not.
+ */
+import { Agent, request } from "node:https";
+import { setTimeout } from "node:timers/promises";
+import {
+  type Emv3dsMessage,
+  MessageFault,
+  readMessage,
+  textOf,
+  writeMessage,
+} from "@tollgate/protocols/emv3ds";
+import type { DirectoryIdentity } from "../certificates/chains.ts";
+import { readBody } from "../http.ts";
+import type { ThreeDsMessages } from "../threeds-messages.ts";
+
+const answerTimeoutMs = 5_000;
+const answerBytesMax = 1_048_576;
+
+export class ResultSender {
+  readonly #messages: ThreeDsMessages;
+  readonly #log: (line: string) => void;
+  readonly #agent: Agent;
+  readonly #stopped = new AbortController();
+
+  constructor(identity: DirectoryIdentity, messages: ThreeDsMessages, log: (line: string) => void) {
+    this.#messages = messages;
+    this.#log = log;
+    this.#agent = new Agent({ ...identity, keepAlive: false, minVersion: "TLSv1.2" });
+  }
+
+  /** Resolves when the RRes came, or when it is certain that none will. Never rejects. */
+  async deliver(rreq: Emv3dsMessage, url: string, afterMs: number): Promise<void> {
+    const { signal } = this.#stopped;
+    const transactionId = textOf(rreq, "threeDSServerTransID") ?? "";
+    try {
+      if (afterMs > 0) await setTimeout(afterMs, undefined, { signal });
+      const text = writeMessage(rreq);
+      this.#messages.record("sent", "RReq", transactionId, rreq);
+      const answer = await this.#post(url, text).catch((error) => {
+        if (isConnectionFailure(error)) return this.#post(url, text);
+        throw error;
+      });
+      const rres = readMessage(answer, { types: ["RRes", "Erro"], request: rreq });
+      if (rres instanceof MessageFault) {
+        this.#log(`The answer to an RReq is not an RRes: ${rres.code} ${rres.detail}`);
+      } else {
+        this.#messages.record("received", rres.messageType, transactionId, rres);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#log(`An RReq could not be delivered: ${String(error)}`);
+    }
+  }
+
+  close(): void {
+    this.#stopped.abort();
+    this.#agent.destroy();
+  }
+
+  #post(url: string, text: string): Promise<string> {
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(answerTimeoutMs)]);
+    const headers = {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": Buffer.byteLength(text),
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const exchange = request(url, { method: "POST", agent: this.#agent, headers, signal });
+    exchange.once("error", reject);
+    exchange.once("response", (response) => {
+      readBody(response, answerBytesMax).then((body) => resolve(body ?? ""), reject);
+    });
+    exchange.end(text);
+    return promise;
+  }
+}
+
+/** An untrusted certificate and a timeout are not tried again: they would be the same. */
+function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"].includes(String(error.code));
+}

@@ -1,0 +1,74 @@
+/** The directory server of 3-D Secure 1.0.2: its card range, and whether a card is enrolled. */
+import { randomUUID } from "node:crypto";
+import {
+  type CrReq,
+  type CrRes,
+  errorCodeFor,
+  findMessageKind,
+  readCrReq,
+  readVeReq,
+  ThreeDsFault,
+  type VeReq,
+  type VeRes,
+  writeCrRes,
+  writeError,
+  writeVeRes,
+} from "@tollgate/protocols/threeds102";
+import { enrol } from "../access-control-server/pareq.ts";
+import { acsPaths, type ThreeDsContext } from "../threeds-context.ts";
+import { range102 } from "./card-ranges.ts";
+
+/** Of the one range, which never changes. */
+const serialNumber = "1";
+
+export function answer102(text: string, context: ThreeDsContext): string {
+  const { messages } = context;
+  const kind = findMessageKind(text);
+  if (kind instanceof ThreeDsFault) return answerFault(kind, context);
+  switch (kind) {
+    case "CRReq": {
+      const request = readCrReq(text);
+      if (request instanceof ThreeDsFault) return answerFault(request, context);
+      messages.record("received", "CRReq", request.messageId, request);
+      const answer = listRanges(request);
+      messages.record("sent", "CRRes", answer.messageId, answer);
+      return writeCrRes(answer);
+    }
+    case "VEReq": {
+      const request = readVeReq(text);
+      if (request instanceof ThreeDsFault) return answerFault(request, context);
+      messages.record("received", "VEReq", request.messageId, request);
+      const answer = verifyEnrolment(request, context);
+      messages.record("sent", "VERes", answer.messageId, answer);
+      return writeVeRes(answer);
+    }
+    case "Error":
+      return "";
+    default:
+      return answerFault(new ThreeDsFault("other_message"), context);
+  }
+}
+
+function listRanges({ messageId, serialNumber: known }: CrReq): CrRes {
+  const { start: begin, end } = range102;
+  const cardRanges = known === serialNumber ? [] : [{ begin, end, action: "A" } as const];
+  return { messageId, cardRanges, serialNumber };
+}
+
+function verifyEnrolment({ messageId, pan }: VeReq, context: ThreeDsContext): VeRes {
+  const acctId = enrol(pan, context);
+  if (acctId === undefined) return { messageId, ch: { enrolled: "N" }, protocols: [] };
+  const url = context.acsUrl() + acsPaths.paReq;
+  return { messageId, ch: { enrolled: "Y", acctId }, url, protocols: ["ThreeDSecure"] };
+}
+
+function answerFault(fault: ThreeDsFault, { messages }: ThreeDsContext): string {
+  const error = {
+    messageId: randomUUID(),
+    errorCode: errorCodeFor(fault),
+    errorMessage: `The directory server cannot take this message: ${fault.reason}.`,
+    errorDetail: fault.element ?? fault.reason,
+  };
+  messages.record("sent", "Error", error.messageId, error);
+  return writeError(error);
+}

@@ -1,0 +1,140 @@
+/**
+ * What the bank's servers share: opening and closing a port, reading and writing HTTP bodies, and
+ * the one way in which a request is refused or fails.
+ */
+import { once } from "node:events";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Server, Socket } from "node:net";
+
+export type Address = { readonly host: string; readonly port: number };
+
+/** Thrown, because the bank cannot start without its ports. */
+export class PortInUse extends Error {}
+
+/** A TCP, HTTP or HTTPS server that can be closed and opened again on the same port. */
+export class Listener {
+  readonly #server: Server;
+  readonly #host: string;
+  readonly #sockets = new Set<Socket>();
+  #port: number;
+  #lastChange: Promise<void> = Promise.resolve();
+
+  constructor(server: Server, { host, port }: Address) {
+    this.#server = server;
+    this.#host = host;
+    this.#port = port;
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+  }
+
+  /** As configured; once open, the port that the system chose for 0. */
+  get port(): number {
+    return this.#port;
+  }
+
+  open(): Promise<void> {
+    return this.#afterLastChange(() => this.#open());
+  }
+
+  /** Stops listening and drops every connection. */
+  close(): Promise<void> {
+    return this.#afterLastChange(() => this.#close());
+  }
+
+  async #open(): Promise<void> {
+    if (this.#server.listening) return;
+    try {
+      await once(this.#server.listen(this.#port, this.#host), "listening");
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+      const address = `${this.#host}:${this.#port}`;
+      throw new PortInUse(`The sandbox bank cannot listen on ${address}: it is in use.`);
+    }
+    const address = this.#server.address();
+    if (typeof address === "object" && address !== null) this.#port = address.port;
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  /** In the order of the calls, so that the last switch wins. */
+  #afterLastChange(change: () => Promise<void>): Promise<void> {
+    const done = this.#lastChange.then(change);
+    this.#lastChange = done.catch(() => {});
+    return done;
+  }
+}
+
+export type Route = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+) => unknown;
+
+export type Routes = ReadonlyMap<string, Route>;
+
+/** A listener that logs what a handler throws, and answers it with status 500. */
+export function makeRequestListener(
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
+  log: (line: string) => void,
+): RequestListener {
+  return async (request, response) => {
+    try {
+      await handle(request, response);
+    } catch (error) {
+      log(`${request.method} ${request.url} failed: ${String(error)}`);
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: `The sandbox bank failed: ${String(error)}` });
+    }
+  };
+}
+
+/** Why the control interface refuses a request, as a sentence. */
+export class BadRequest {
+  readonly sentence: string;
+
+  constructor(sentence: string) {
+    this.sentence = sentence;
+  }
+}
+
+/** Limit of requests to the control interface. */
+export const bodyBytesMax = 65_536;
+
+/** Undefined when longer; read to its end all the same, so that the client gets an answer. */
+export async function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes <= bytesMax) chunks.push(chunk);
+  }
+  return bytes <= bytesMax ? Buffer.concat(chunks).toString() : undefined;
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+/** Undefined for text that is not JSON: no table of fields accepts it. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,63 @@
+/**
+ * The 3-D Secure side of the bank: the directory server on a port of its own, and the ACS, whose
+ * pages are served on the bank's HTTP port.
+ */
+import { join } from "node:path";
+import { answerChallenge, runMethod, showChallenge } from "./access-control-server/challenge.ts";
+import { makeErrorPage, type Page, sendPage } from "./access-control-server/pages.ts";
+import { answerPaReq, showPaReq } from "./access-control-server/pareq.ts";
+import type { BankContext } from "./bank-context.ts";
+import { openIdentities } from "./certificates/chains.ts";
+import { makeDirectoryServer } from "./directory-server/directory-server.ts";
+import { ResultSender } from "./directory-server/result-sender.ts";
+import { type Address, type Route, type Routes, readBody } from "./http.ts";
+import { acsPaths, ExpiringMap, type ThreeDsContext } from "./threeds-context.ts";
+import { ThreeDsMessages } from "./threeds-messages.ts";
+
+export type ThreeDs = Awaited<ReturnType<typeof openThreeDs>>;
+
+export async function openThreeDs(bank: BankContext, address: Address, acsUrl: () => string) {
+  const { clock, dataDir, log } = bank;
+  const tlsFolder = join(dataDir, "bank", "tls");
+  const identities = await openIdentities(tlsFolder, clock.now().ms);
+  const messages = new ThreeDsMessages(clock);
+  const context: ThreeDsContext = {
+    ...bank,
+    messages,
+    paResIdentity: identities.paRes,
+    results: new ResultSender(identities.directory, messages, log),
+    challenges: new ExpiringMap(clock),
+    accounts: new ExpiringMap(clock),
+    acsUrl,
+    directoryUrl: () => `https://${address.host}:${directory.listener.port}/emv3ds`,
+  };
+  const directory = makeDirectoryServer(identities.directory, address, context);
+
+  function close(): void {
+    context.results.close();
+    messages.close();
+  }
+
+  return { directory, messages, routes: makeAcsRoutes(context), tlsFolder, close };
+}
+
+type ShowPage = (form: URLSearchParams, context: ThreeDsContext) => Page | Promise<Page>;
+
+const formBytesMax = 262_144;
+
+function makeAcsRoutes(context: ThreeDsContext): Routes {
+  const takeForm = (show: ShowPage): Route => {
+    return async (request, response) => {
+      const body = await readBody(request, formBytesMax);
+      if (body === undefined) sendPage(response, makeErrorPage(413, "This form is too long."));
+      else sendPage(response, await show(new URLSearchParams(body), context));
+    };
+  };
+  return new Map([
+    [`POST ${acsPaths.method}`, takeForm(runMethod)],
+    [`POST ${acsPaths.challenge}`, takeForm(showChallenge)],
+    [`POST ${acsPaths.challengeAnswer}`, takeForm(answerChallenge)],
+    [`POST ${acsPaths.paReq}`, takeForm(showPaReq)],
+    [`POST ${acsPaths.paReqAnswer}`, takeForm(answerPaReq)],
+  ]);
+}

@@ -1,0 +1,156 @@
+/**
+ * Certificates of walleta: the signers of tokens, and the merchants that tokens are encrypted for.
+ * The root's key is discarded once it has signed; the intermediate's is kept, because it issues to
+ * merchants.
+ */
+import { createHash, createPrivateKey, createPublicKey, KeyObject } from "node:crypto";
+import {
+  intermediateMarker,
+  leafMarker,
+  merchantIdentifierExtension,
+  type Signer,
+  type Version,
+} from "@tollgate/protocols/walleta";
+import { Null, Utf8String } from "asn1js";
+import { CertificationRequest } from "pkijs";
+import {
+  certify,
+  type Issued,
+  issue,
+  keyAlgorithms,
+  makeKeys,
+  readIssued,
+  writeCertificate,
+} from "../certificates/certificate.ts";
+import { type Chain, issueChain, makeValidity, openChain } from "../certificates/chains.ts";
+import { BadRequest } from "../http.ts";
+
+const root = "walleta-root.pem";
+const intermediate = "walleta-intermediate.pem";
+const intermediateKey = "walleta-intermediate.key";
+
+const leaf = {
+  file: "walleta-leaf.pem",
+  issuer: intermediate,
+  keyFile: "walleta-leaf.key",
+  purpose: "signing",
+  name: "ecc-smp-broker-sign_UC4-SANDBOX",
+  extensions: [{ id: leafMarker, value: new Null() }],
+} as const;
+
+// biome-ignore format: a table
+const chain: Chain = {
+  keyKind: "ec",
+  readableBy: "everyone",
+  backdatedDays: 731,   // For tokens whose signing time is set to the past.
+  certificates: [
+    { file: root,         issuer: root, purpose: "authority", name: "Tollgate Sandbox Walleta Root CA" },
+    { file: intermediate, issuer: root, purpose: "authority", name: "Tollgate Sandbox Walleta Intermediate CA", keyFile: intermediateKey, extensions: [{ id: intermediateMarker, value: new Null() }] },
+    leaf,
+  ],
+};
+
+/** Of the bank's chain; of a root that nothing trusts; without the marker of a signer. */
+export type SignerKind = "own" | "foreign" | "unmarked";
+
+/** Only the own EC signer is kept; the others are issued when a token first needs them. */
+export class WalletASigners {
+  /** Issues to merchants. */
+  readonly intermediate: Issued;
+  readonly #signers = new Map<string, Promise<Signer>>();
+
+  private constructor(issuer: Issued, own: Signer) {
+    this.intermediate = issuer;
+    this.#signers.set("own EC_v1", Promise.resolve(own));
+  }
+
+  static async open(folder: string, nowMs: number): Promise<WalletASigners> {
+    const files = await openChain(folder, chain, nowMs);
+    const read = (file: string) => files.get(file) ?? "";
+    const own: Signer = {
+      privateKey: createPrivateKey(read(leaf.keyFile)),
+      certificate: read(leaf.file),
+      others: [read(intermediate)],
+    };
+    return new WalletASigners(readIssued(read(intermediate), read(intermediateKey)), own);
+  }
+
+  find(kind: SignerKind, version: Version, nowMs: number): Promise<Signer> {
+    const name = `${kind} ${version}`;
+    const signer = this.#signers.get(name) ?? this.#issue(kind, version, nowMs);
+    this.#signers.set(name, signer);
+    return signer;
+  }
+
+  async #issue(kind: SignerKind, version: Version, nowMs: number): Promise<Signer> {
+    const foreign = kind === "foreign" ? await issueChain(chain, nowMs) : undefined;
+    const issuer = foreign?.get(intermediate) ?? this.intermediate;
+    const isRsa = version === "RSA_v1";
+    const request = {
+      ...leaf,
+      ...makeValidity(chain, nowMs),
+      name: isRsa ? "rsa-smp-broker-sign_UC4-SANDBOX" : leaf.name,
+      extensions: kind === "unmarked" ? [] : leaf.extensions,
+      keys: await makeKeys(isRsa ? "rsa" : "ec"),
+    };
+    const issued = await issue(request, issuer);
+    return {
+      privateKey: KeyObject.from(issued.keys.privateKey),
+      certificate: writeCertificate(issued),
+      others: [writeCertificate(issuer)],
+    };
+  }
+}
+
+const dayMs = 24 * 3_600_000;
+
+type MerchantRequest = {
+  /** A PKCS #10 request in PEM. Only its key is used. */
+  readonly request: string;
+  readonly merchantIdentifier: string;
+  readonly days: number;
+  readonly nowMs: number;
+};
+
+/** The certificate, in PEM, which names the merchant by the hash of the identifier. */
+export async function certifyMerchant(
+  { request, merchantIdentifier, days, nowMs }: MerchantRequest,
+  issuer: Issued,
+): Promise<string | BadRequest> {
+  const publicKey = await readRequest(request);
+  if (publicKey instanceof BadRequest) return publicKey;
+  const { asymmetricKeyType, asymmetricKeyDetails } = publicKey;
+  const isEc = asymmetricKeyDetails?.namedCurve === "prime256v1";
+  const modulusLength = asymmetricKeyDetails?.modulusLength ?? 0;
+  if (!isEc && (asymmetricKeyType !== "rsa" || modulusLength < 2048)) {
+    return new BadRequest("The key must be one of P-256, or RSA of 2048 bits.");
+  }
+  const hash = createHash("sha256").update(merchantIdentifier).digest("hex").toUpperCase();
+  const wanted = {
+    name: merchantIdentifier,
+    purpose: isEc ? "key-agreement" : "key-encipherment",
+    // From yesterday on, for machines whose clock is behind.
+    validFrom: new Date(nowMs - dayMs),
+    validUntil: new Date(nowMs + days * dayMs),
+    extensions: [{ id: merchantIdentifierExtension, value: new Utf8String({ value: hash }) }],
+  } as const;
+  const key = publicKey.toCryptoKey(keyAlgorithms[isEc ? "ec" : "rsa"], true, ["verify"]);
+  return writeCertificate({ certificate: await certify(wanted, key, issuer) });
+}
+
+const pemForm =
+  /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----/;
+
+/** The key of the request, whose signature proves possession of the private key. */
+async function readRequest(pem: string): Promise<KeyObject | BadRequest> {
+  const [, base64] = pemForm.exec(pem) ?? [];
+  if (base64 === undefined) return new BadRequest("The body must be a certificate request in PEM.");
+  try {
+    const request = CertificationRequest.fromBER(Buffer.from(base64, "base64"));
+    if (!(await request.verify())) return new BadRequest("The request is not signed by its key.");
+    const spki = request.subjectPublicKeyInfo.toSchema().toBER(false);
+    return createPublicKey({ key: Buffer.from(spki), format: "der", type: "spki" });
+  } catch {
+    return new BadRequest("The certificate request cannot be read.");
+  }
+}

@@ -1,0 +1,221 @@
+/** Mints payment tokens of walleta: genuine, or wrong in the one defect that is asked for. */
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  X509Certificate,
+} from "node:crypto";
+import {
+  distortToken,
+  type Minting,
+  merchantIdentifierExtension,
+  mintToken,
+  type Payload,
+  type Version,
+  writePayload,
+} from "@tollgate/protocols/walleta";
+import { Certificate } from "pkijs";
+import {
+  cardFields,
+  eciIndicator,
+  type Field,
+  type FieldTable,
+  type FieldValues,
+  identifier,
+  oneOf,
+  paymentFields,
+  readFields,
+  text,
+  timestamp,
+} from "../fields.ts";
+import { BadRequest } from "../http.ts";
+import { type AuthenticationValues, eciFor } from "../issuer.ts";
+import type { SignerKind, WalletASigners } from "./walleta-certificates.ts";
+
+/** What differs from a genuine token. */
+type Defect = {
+  readonly what: string;
+  readonly signer?: SignerKind;
+  readonly minting?: (genuine: UnsignedMinting) => Partial<UnsignedMinting>;
+  readonly payload?: (
+    genuine: Payload,
+  ) => Partial<Pick<Payload, "transactionAmount" | "currencyCode">>;
+  /** Changed after it was signed. */
+  readonly isTampered?: true;
+};
+
+type UnsignedMinting = Omit<Minting, "signer">;
+
+const dayMs = 24 * 3_600_000;
+
+export const walletADefects = {
+  "expired": { what: "signed a day earlier", minting: ({ now }) => ({ now: now - dayMs }) },
+  "wrong-recipient": {
+    what: "encrypted for another key",
+    minting: ({ version }) => ({ recipientPublicKey: makePublicKey(version) }),
+  },
+  "tampered": { what: "changed after it was signed", isTampered: true },
+  "wrong-root": {
+    what: "signed under another root certificate of the same name",
+    signer: "foreign",
+  },
+  "other-merchant": {
+    what: "made for another merchant identifier",
+    minting: () => ({ merchantIdentifier: "merchant.somebody-else" }),
+  },
+  "wrong-amount": {
+    what: "genuine, but one minor unit more",
+    payload: (genuine) => ({ transactionAmount: genuine.transactionAmount + 1 }),
+  },
+  "wrong-currency": {
+    what: "genuine, but in another currency",
+    payload: (genuine) => ({ currencyCode: genuine.currencyCode === "978" ? "840" : "978" }),
+  },
+  "no-marker": { what: "the signer's certificate lacks its marker extension", signer: "unmarked" },
+} satisfies Readonly<Record<string, Defect>>;
+
+export type WalletADefect = keyof typeof walletADefects;
+
+function makePublicKey(version: Version): KeyObject {
+  return version === "EC_v1"
+    ? generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey
+    : generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey;
+}
+
+const certificate: Field<string> = {
+  takes: "a certificate in PEM",
+  read(value) {
+    try {
+      return typeof value === "string" && new X509Certificate(value).publicKey ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+/** Whom tokens are encrypted for. */
+export const walletARecipientFields = {
+  required: { certificate, merchantIdentifier: identifier },
+  optional: {},
+} satisfies FieldTable;
+
+export type WalletARecipient = FieldValues<typeof walletARecipientFields>;
+
+export const walletAVersions: readonly Version[] = ["EC_v1", "RSA_v1"];
+
+/** `POST /wallets/walleta`. The recipient defaults to the one that was certified last. */
+const walletAFields = {
+  required: { ...cardFields, ...paymentFields },
+  optional: {
+    cardholderName: text(/^[^\p{Cc}\p{Cs}]{1,128}$/u, "a name of up to 128 characters"),
+    eciIndicator,
+    version: oneOf(walletAVersions),
+    ...walletARecipientFields.required,
+    transactionId: text(/^[0-9a-f]{64}$/i, "64 hex digits"),
+    signingTime: timestamp,
+    // The names of the table's own rows.
+    defect: oneOf(Object.keys(walletADefects) as WalletADefect[]),
+  },
+} satisfies FieldTable;
+
+export type WalletAOptions = FieldValues<typeof walletAFields>;
+
+type MintContext = {
+  readonly signers: WalletASigners;
+  readonly lastRecipient: WalletARecipient | undefined;
+  readonly authenticationValues: AuthenticationValues;
+  readonly nowMs: number;
+};
+
+export async function mintWalletA(
+  body: unknown,
+  { signers, lastRecipient, authenticationValues, nowMs }: MintContext,
+): Promise<string | BadRequest> {
+  const options = readFields(body, walletAFields);
+  if (options instanceof BadRequest) return options;
+  const recipient = findRecipient(options, lastRecipient);
+  if (recipient instanceof BadRequest) return recipient;
+  const { version } = recipient;
+  const { defect: name, signingTime: now = nowMs, transactionId } = options;
+  if (name === "other-merchant" && version === "RSA_v1") {
+    return new BadRequest("Tokens of RSA_v1 do not depend on the merchant's identifier.");
+  }
+  const defect: Defect | undefined = name && walletADefects[name];
+  const payload = makePayload(options, authenticationValues);
+  const ids = transactionId === undefined ? {} : { transactionId };
+  const minting = { ...recipient, ...ids, now, random: randomBytes };
+  const signer = await signers.find(defect?.signer ?? "own", version, nowMs);
+  const token = mintToken(writePayload({ ...payload, ...defect?.payload?.(payload) }), {
+    ...minting,
+    ...defect?.minting?.(minting),
+    signer,
+  });
+  return defect?.isTampered ? distortToken(token, "data") : token;
+}
+
+function makePayload(options: WalletAOptions, values: AuthenticationValues): Payload {
+  const { pan, cardholderName, expirationYear, expirationMonth } = options;
+  const lastDay = new Date(Date.UTC(expirationYear, expirationMonth, 0));
+  // This wallet writes one digit, and none for networks whose ECI is 02.
+  const eci = eciFor(pan, "Y");
+  const { eciIndicator: indicator = eci === "02" ? undefined : eci.slice(-1) } = options;
+  return {
+    applicationPrimaryAccountNumber: pan,
+    applicationExpirationDate: lastDay.toISOString().slice(2, 10).replaceAll("-", ""),
+    currencyCode: options.currency,
+    transactionAmount: options.amount,
+    ...(cardholderName === undefined ? {} : { cardholderName }),
+    deviceManufacturerIdentifier: "050110030273",
+    paymentDataType: "3DSecure",
+    onlinePaymentCryptogram: values.make(pan),
+    ...(indicator === undefined ? {} : { eciIndicator: indicator }),
+  };
+}
+
+export const defaultMerchantIdentifier = "merchant.sandbox";
+
+function findRecipient(
+  options: WalletAOptions,
+  last: WalletARecipient | undefined,
+): Pick<Minting, "recipientPublicKey" | "merchantIdentifier" | "version"> | BadRequest {
+  const pem = options.certificate ?? last?.certificate;
+  if (pem === undefined) {
+    const remedy = 'get a certificate at /wallets/walleta/certificate, or give a "certificate"';
+    return new BadRequest(`No recipient is known: ${remedy}.`);
+  }
+  const { publicKey: recipientPublicKey, raw } = new X509Certificate(pem);
+  const keyVersion = findVersion(recipientPublicKey);
+  if (keyVersion === undefined) return new BadRequest("The certificate's key fits no version.");
+  const { version = keyVersion } = options;
+  if (version !== keyVersion) {
+    return new BadRequest(`The recipient's key is for ${keyVersion}, not for ${version}.`);
+  }
+  const merchantIdentifier = options.merchantIdentifier ?? identifyMerchant(raw, last);
+  if (merchantIdentifier === undefined) {
+    return new BadRequest(
+      'The certificate names a merchant by hash only: give "merchantIdentifier".',
+    );
+  }
+  return { recipientPublicKey, merchantIdentifier, version };
+}
+
+function findVersion(key: KeyObject): Version | undefined {
+  if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return "EC_v1";
+  return key.asymmetricKeyType === "rsa" ? "RSA_v1" : undefined;
+}
+
+/** The certificate holds only a hash, which is compared with the known identifiers. */
+function identifyMerchant(
+  certificateDer: Buffer,
+  last: WalletARecipient | undefined,
+): string | undefined {
+  const known = [last?.merchantIdentifier ?? [], defaultMerchantIdentifier].flat();
+  const extension = Certificate.fromBER(Uint8Array.from(certificateDer)).extensions?.find(
+    ({ extnID }) => extnID === merchantIdentifierExtension,
+  );
+  if (extension === undefined) return known[0];
+  const value = Buffer.from(extension.extnValue.valueBlock.valueHexView);
+  const hash = value.toString("latin1").slice(-64).toLowerCase();
+  return known.find((name) => createHash("sha256").update(name).digest("hex") === hash);
+}

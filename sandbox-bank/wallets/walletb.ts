@@ -1,0 +1,238 @@
+/** Mints payment tokens of walletb: genuine, or wrong in the one defect that is asked for. */
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomUUID,
+} from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  distortToken,
+  type Minting,
+  mintToken,
+  type Payload,
+  type SignedMessage,
+  type Version,
+  writePayload,
+  writeRootKeys,
+} from "@tollgate/protocols/walletb";
+import { writeAtomically } from "../certificates/chains.ts";
+import {
+  cardFields,
+  eciIndicator,
+  type Field,
+  type FieldTable,
+  type FieldValues,
+  identifier,
+  oneOf,
+  paymentFields,
+  readFields,
+  text,
+  timestamp,
+} from "../fields.ts";
+import { BadRequest } from "../http.ts";
+import { type AuthenticationValues, eciFor } from "../issuer.ts";
+
+/** Private keys of P-256. The intermediate key is a new one for every run of the bank. */
+export type WalletBKeys = { readonly rootKey: KeyObject; readonly intermediateKey: KeyObject };
+
+/** What differs from a genuine token. */
+type Defect = {
+  readonly what: string;
+  readonly minting?: (genuine: Minting, nowMs: number) => Partial<Minting>;
+  readonly payload?: (nowMs: number) => Partial<Payload>;
+  /** Changed after it was signed. */
+  readonly isTampered?: true;
+};
+
+const minuteMs = 60_000;
+
+export const walletBDefects = {
+  "expired": {
+    what: "the message expired a minute ago",
+    payload: (nowMs) => ({ messageExpiration: nowMs - minuteMs }),
+  },
+  "expired-intermediate": {
+    what: "the intermediate key expired a minute ago",
+    minting: ({ intermediate }, nowMs) => {
+      return { intermediate: { ...intermediate, keyExpiration: nowMs - minuteMs } };
+    },
+  },
+  "wrong-recipient": {
+    what: "signed for another recipient id",
+    minting: () => ({ recipientId: "merchant:somebody-else" }),
+  },
+  "tampered": { what: "changed after it was signed", isTampered: true },
+  "wrong-root": {
+    what: "signed under another root key",
+    minting: () => ({ rootKey: makePrivateKey() }),
+  },
+  "other-merchant": {
+    what: "genuine, but for another merchant of the gateway",
+    payload: () => ({ gatewayMerchantId: "somebody-else" }),
+  },
+  "wrong-mac": {
+    what: "the tag is wrong, and signed so",
+    minting: () => ({ distort: distortTag }),
+  },
+} satisfies Readonly<Record<string, Defect>>;
+
+export type WalletBDefect = keyof typeof walletBDefects;
+
+function distortTag(message: SignedMessage): SignedMessage {
+  const tag = Buffer.from(message.tag, "base64");
+  tag[0] = (tag[0] ?? 0) ^ 1;
+  return { ...message, tag: tag.toString("base64") };
+}
+
+const publicKey: Field<string> = {
+  takes: "a point of P-256 in base64: 04, x and y, 65 bytes in all",
+  read: (value) =>
+    typeof value === "string" && readPoint(value) !== undefined ? value : undefined,
+};
+
+/** Whom tokens are encrypted for. */
+export const walletBRecipientFields = {
+  required: {
+    publicKey,
+    recipientId: text(/^(?:merchant|gateway):[!-~]{1,100}$/, "merchant:<id> or gateway:<id>"),
+  },
+  optional: { gatewayMerchantId: identifier },
+} satisfies FieldTable;
+
+export type WalletBRecipient = FieldValues<typeof walletBRecipientFields>;
+
+export const walletBVersions: readonly Version[] = ["ECv2", "ECv1"];
+export const authMethods = ["PAN_ONLY", "CRYPTOGRAM_3DS"] as const;
+
+/**
+ * `POST /wallets/walletb`. The recipient defaults to the one that was set last, the version to ECv2
+ * and the method to PAN_ONLY. Amount and currency are checked, but not part of the token.
+ */
+const walletBFields = {
+  required: cardFields,
+  optional: {
+    ...paymentFields,
+    authMethod: oneOf(authMethods),
+    eciIndicator,
+    version: oneOf(walletBVersions),
+    ...walletBRecipientFields.required,
+    ...walletBRecipientFields.optional,
+    messageId: identifier,
+    messageExpiration: timestamp,
+    // The names of the table's own rows.
+    defect: oneOf(Object.keys(walletBDefects) as WalletBDefect[]),
+  },
+} satisfies FieldTable;
+
+export type WalletBOptions = FieldValues<typeof walletBFields>;
+
+type MintContext = {
+  readonly keys: WalletBKeys;
+  readonly lastRecipient: WalletBRecipient | undefined;
+  readonly authenticationValues: AuthenticationValues;
+  readonly nowMs: number;
+};
+
+export function mintWalletB(body: unknown, context: MintContext): string | BadRequest {
+  const options = readFields(body, walletBFields);
+  if (options instanceof BadRequest) return options;
+  const { keys, lastRecipient: last, nowMs } = context;
+  const { version = "ECv2", defect: name, recipientId = last?.recipientId } = options;
+  const recipientPublicKey = readPoint(options.publicKey ?? last?.publicKey ?? "");
+  if (recipientId === undefined || recipientPublicKey === undefined) {
+    const remedy = 'set one at /wallets/walletb/recipient, or give "recipientId" and "publicKey"';
+    return new BadRequest(`No recipient is known: ${remedy}.`);
+  }
+  if (name === "expired-intermediate" && version === "ECv1") {
+    return new BadRequest("Tokens of ECv1 have no intermediate key that could be expired.");
+  }
+  const defect: Defect | undefined = name && walletBDefects[name];
+  const payload = { ...makePayload(options, context), ...defect?.payload?.(nowMs) };
+  const { rootKey, intermediateKey: privateKey } = keys;
+  const intermediate = { privateKey, keyExpiration: nowMs + 30 * 24 * 60 * minuteMs };
+  const minting = { version, rootKey, intermediate, recipientId, recipientPublicKey };
+  const token = mintToken(writePayload(payload, version), {
+    ...minting,
+    ...defect?.minting?.(minting, nowMs),
+  });
+  return defect?.isTampered ? distortToken(token, "signedMessage") : token;
+}
+
+function makePayload(options: WalletBOptions, context: MintContext): Payload {
+  const { authenticationValues, lastRecipient, nowMs } = context;
+  const { pan, expirationMonth, expirationYear, authMethod = "PAN_ONLY" } = options;
+  const gatewayMerchantId = options.gatewayMerchantId ?? lastRecipient?.gatewayMerchantId;
+  const eci = eciFor(pan, "Y");
+  const proof = {
+    cryptogram: authenticationValues.make(pan),
+    // This wallet leaves it empty for networks whose ECI is 02.
+    eciIndicator: options.eciIndicator ?? (eci === "02" ? "" : eci),
+  };
+  return {
+    messageId: options.messageId ?? randomUUID(),
+    messageExpiration: options.messageExpiration ?? nowMs + 60 * minuteMs,
+    ...(gatewayMerchantId === undefined ? {} : { gatewayMerchantId }),
+    pan,
+    expirationMonth,
+    expirationYear,
+    authMethod,
+    ...(authMethod === "PAN_ONLY" ? {} : proof),
+    assuranceDetails: {
+      cardHolderAuthenticated: authMethod === "CRYPTOGRAM_3DS",
+      accountVerified: true,
+    },
+  };
+}
+
+/** An uncompressed point of P-256 in base64, as merchants register it. */
+function readPoint(base64: string): KeyObject | undefined {
+  const point = Buffer.from(base64, "base64");
+  // Encoded again, because Node's base64 decoder ignores invalid characters.
+  if (point.length !== 65 || point[0] !== 4 || point.toString("base64") !== base64) {
+    return undefined;
+  }
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)];
+  const jwk = { kty: "EC", crv: "P-256", x: x.toString("base64url"), y: y.toString("base64url") };
+  try {
+    return createPublicKey({ key: jwk, format: "jwk" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the list of root keys too, which gateways trust; the private key stays the bank's. */
+export async function openWalletBKeys(folder: string): Promise<WalletBKeys> {
+  const path = join(folder, "walletb-root.key");
+  const stored = await readPrivateKey(path);
+  const rootKey = stored ?? makePrivateKey();
+  const pem = rootKey.export({ type: "pkcs8", format: "pem" }).toString();
+  if (stored === undefined) await writeAtomically(path, pem, "owner");
+
+  const key = createPublicKey(rootKey);
+  const keyExpiration = Date.UTC(2099, 0);
+  const list = writeRootKeys(
+    walletBVersions.map((protocolVersion) => ({ protocolVersion, key, keyExpiration })),
+  );
+  // Marked, so that a copy of the list is not mistaken for the wallet's own.
+  const { keys } = JSON.parse(list) as { readonly keys: readonly object[] };
+  const marked = JSON.stringify({ keys: keys.map((each) => ({ ...each, sandbox: true })) });
+  await writeAtomically(join(folder, "walletb-root-keys.json"), marked, "everyone");
+  return { rootKey, intermediateKey: makePrivateKey() };
+}
+
+/** Undefined when the file is missing or damaged. */
+async function readPrivateKey(path: string): Promise<KeyObject | undefined> {
+  try {
+    const key = createPrivateKey(await readFile(path, "utf8"));
+    return key.asymmetricKeyDetails?.namedCurve === "prime256v1" ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function makePrivateKey(): KeyObject {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+}
