@@ -1,4 +1,4 @@
-/** The books must outlive the bank, whatever the disk holds when it comes back. */
+/** The ledger outlives the bank, also when its file is damaged. */
 import assert from "node:assert/strict";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

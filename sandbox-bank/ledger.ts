@@ -1,6 +1,6 @@
 /**
  * The bank's ledger: accepted charges, captures and reversals in order of arrival, by acquirer
- * reference, in memory and in a file of one JSON line per entry. It never holds a card number; a
+ * reference, in memory and in a file of one JSON line per entry. It has no card numbers; a
  * charge whose card has rules for later messages names its scenario instead.
  */
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";

@@ -10,7 +10,6 @@ import {
   type IsoMessage,
   type Specification,
 } from "@tollgate/protocols/iso8583";
-import { Waiters } from "./waiters.ts";
 
 export type Direction = "received" | "sent";
 
@@ -142,5 +141,39 @@ export class MessageLog {
     const start = slot + payloadAt;
     const end = start + this.#slots.readUInt16LE(slot + 11);
     return this.#longPayloads.get(slot) ?? this.#slots.subarray(start, end);
+  }
+}
+
+type Waiter<Message> = {
+  readonly name: string;
+  readonly isMatch: (message: Message) => boolean;
+  readonly resolve: (message: Message) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** Lets a test await a message instead of sleeping. */
+export class Waiters<Message> {
+  #waiting: readonly Waiter<Message>[] = [];
+
+  waitFor(name: string, isMatch: Waiter<Message>["isMatch"]): Promise<Message> {
+    const { promise, resolve, reject } = Promise.withResolvers<Message>();
+    // A test that failed before awaiting this must not fail a second time.
+    promise.catch(() => {});
+    this.#waiting = [...this.#waiting, { name, isMatch, resolve, reject }];
+    return promise;
+  }
+
+  announce(message: Message): void {
+    if (this.#waiting.length === 0) return;
+    const matched = this.#waiting.filter(({ isMatch }) => isMatch(message));
+    this.#waiting = this.#waiting.filter((waiter) => !matched.includes(waiter));
+    for (const { resolve } of matched) resolve(message);
+  }
+
+  close(): void {
+    for (const { name, reject } of this.#waiting) {
+      reject(new Error(`The bank stopped before a message ${name} came.`));
+    }
+    this.#waiting = [];
   }
 }

@@ -1,4 +1,7 @@
-/** Money as messages write it: minor units in digits, the currency by its ISO 4217 number. */
+/**
+ * Money as messages write it: minor units in digits, the currency by its ISO 4217 number. The
+ * ledger and the control interface name the currency by its code.
+ */
 import { data as currencies } from "currency-codes";
 
 const codes = new Map(currencies.map(({ number, code }) => [number, code]));
@@ -7,6 +10,11 @@ const numbers = new Map(currencies.map(({ number, code }) => [code, number]));
 /** Digits only, at most the twelve that fit into a message. */
 export function parseAmount(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d{1,12}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** Twelve digits, as field 4. */
+export function formatAmount(minorUnits: bigint): string {
+  return String(minorUnits).padStart(12, "0");
 }
 
 /** The code, USD for 840; an unknown number as it is. */

@@ -182,7 +182,7 @@ async function refusesReturns(gateway: TestGateway, card: string) {
   assert.equal((await gateway.ask(follow("0400", sale, { remaining: 400 }))).fields[39], "57");
   assert.deepEqual(booked(bank, sale.fields[37]), ["sale 1000"]);
 
-  // A gateway that lost the answer to its sale advises a reversal, which nobody can refuse.
+  // A gateway that lost the answer to its sale sends an advice, which the host cannot refuse.
   assert.equal((await gateway.ask(follow("0420", sale))).fields[39], "00");
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the directory server and the access control server (ACS) share: their collaborators, and
- * the state of transactions between two messages. It holds no card number.
+ * the state of transactions between two messages. It has no card numbers.
  */
 import type { BankClock, BankContext } from "./bank-context.ts";
 import type { PaResIdentity } from "./certificates/chains.ts";

@@ -1,4 +1,4 @@
-/** What can be learnt of 3-D Secure messages afterwards, in the process and over HTTP. */
+/** The log of 3-D Secure messages, in the process and over HTTP. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { BankClock } from "./bank-context.ts";

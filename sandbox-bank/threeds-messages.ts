@@ -1,8 +1,7 @@
 /** The last 3-D Secure messages that the bank received and sent. Card numbers are masked. */
 import type { BankClock } from "./bank-context.ts";
 import { maskCard } from "./issuer.ts";
-import type { Direction } from "./message-log.ts";
-import { Waiters } from "./waiters.ts";
+import { type Direction, Waiters } from "./message-log.ts";
 
 export type ThreeDsFields = { readonly [field: string]: unknown };
 

@@ -10,7 +10,6 @@ export const foldersWithCircles: readonly string[] = [
   "gateway/pages/cardholder",
   "gateway/threeds/directories",
   "protocols/http1",
-  "sandbox-bank",
 ];
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
@@ -49,12 +48,6 @@ const shortOnes: Readonly<Record<string, string>> = {
   "protocols/emv3ds":                         "form iso-codes message-fault three-ds-method write-message",
   "protocols/emv3ds/tables":                  "erro extension tables",
   "protocols/http1":                          "write-request",
-  "sandbox-bank/access-control-server":       "method transactions",
-  "sandbox-bank/access-control-server/pages": "passing-pages",
-  "sandbox-bank/acquirer-host":               "attend capture desk host-dialect inquiry network numbers",
-  "sandbox-bank":                             "bank-clock http-exchange listen-on random",
-  "sandbox-bank/issuer":                      "mask-card networks",
-  "sandbox-bank/wallets":                     "public-point",
   "tools":                                    "warm",
 };
 

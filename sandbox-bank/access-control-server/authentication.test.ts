@@ -1,4 +1,4 @@
-/** What the issuer answers to an AReq: every row of the catalogue that takes part in 2.x. */
+/** What the issuer answers to an AReq: every row of the catalogue that is enrolled in 2.x. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -68,7 +68,7 @@ test("directory-timeout is never answered", async () => {
 
   const transactionId = String(areq["threeDSServerTransID"]);
   const received = await bank.heard({ type: "AReq", transactionId });
-  // Whoever asks afterwards is answered, so this one is not merely slow.
+  // A later request is answered, so this one is not merely slow.
   await server.ask(makeAReq("4000002000000016", server.resultUrl));
 
   assert.equal(received["acctNumber"], "400000****0115");

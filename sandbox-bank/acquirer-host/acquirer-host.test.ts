@@ -1,4 +1,4 @@
-/** The host's dialect beyond the catalogue: links, forms, captures, reversals, broken input. */
+/** The host beyond the catalogue: links, forms, captures, reversals, broken input. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { encode, frame, type IsoMessage, iso87Ascii } from "@tollgate/protocols/iso8583";
@@ -68,7 +68,7 @@ test("a charge that no card could make good is refused with the reason", async (
   }
 });
 
-test("the same charge sent twice is booked twice, and a reversal gives back one", async (t) => {
+test("the same charge sent twice is booked twice, and a reversal reverses one", async (t) => {
   const gateway = await signOn(t);
   const sale = charge();
 

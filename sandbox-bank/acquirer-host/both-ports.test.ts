@@ -1,4 +1,4 @@
-/** What the host does alike on both of its ports, whatever the dialect. */
+/** What the host does alike on both of its ports, in either dialect. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import type { IsoMessage } from "@tollgate/protocols/iso8583";

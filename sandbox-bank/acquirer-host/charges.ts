@@ -5,7 +5,7 @@
  */
 import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import { eciFor } from "../issuer.ts";
-import { nameCurrency, parseAmount } from "../money.ts";
+import { formatAmount, nameCurrency, parseAmount } from "../money.ts";
 import {
   amountOutcomes,
   approval,
@@ -98,7 +98,7 @@ function approveHalf(charge: Charge): IsoMessage {
   if (isVerification(charge.request)) return approve(charge);
   const half = charge.amount / 2n;
   if (half === 0n) return makeAnswer(charge, "51");
-  const part = { 39: "10", 4: String(half).padStart(12, "0") };
+  const part = { 39: "10", 4: formatAmount(half) };
   return approve({ ...charge, amount: half }, part);
 }
 

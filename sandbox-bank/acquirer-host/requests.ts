@@ -3,7 +3,7 @@
  * and inquiries that follow a charge and name it by its reference (field 37).
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
-import { isOtherCurrency, numberCurrency, parseAmount } from "../money.ts";
+import { formatAmount, isOtherCurrency, numberCurrency, parseAmount } from "../money.ts";
 import { findScenarioNamed, type LaterRule } from "../scenarios.ts";
 import { type Exchange, type HostContext, makeAnswer, makeApproval, send } from "./answers.ts";
 import { answerCharge } from "./charges.ts";
@@ -136,7 +136,6 @@ function answerInquiry(exchange: Exchange): IsoMessage {
   if (!trace || !reference) return makeAnswer(exchange, "30");
   const balance = host.ledger.findBalance(reference);
   if (balance === undefined || balance.outstanding <= 0n) return makeAnswer(exchange, "25");
-  const amount = String(balance.charged).padStart(12, "0");
-  const fields = { 4: amount, 49: numberCurrency(balance.currency) };
+  const fields = { 4: formatAmount(balance.charged), 49: numberCurrency(balance.currency) };
   return makeApproval(exchange, host.approvalNumbers.of(reference), fields);
 }

@@ -46,7 +46,7 @@ test("what is no 3-D Secure at all is refused by HTTP", async () => {
 });
 
 for (const version of protocolVersions) {
-  test(`the card ranges of ${version} hold every card but two ranges`, async () => {
+  test(`the card ranges of ${version} cover every card but two ranges`, async () => {
     const pres = await server.ask(makePReq(version));
     assert.equal(pres.messageVersion, version);
     const ranges = readCardRanges(pres);
@@ -116,7 +116,7 @@ test("an Erro is never answered with another", async () => {
   }
 });
 
-test("a directory server that is down reads and stays silent until it is let go", async () => {
+test("a directory server that is down reads and does not answer until it is up again", async () => {
   await bank.setSwitches({ directoryDown: true });
   const waiting = server.post("/emv3ds", JSON.stringify(makePReq("2.2.0")));
   const lost = assert.rejects(waiting, { code: "ECONNRESET" });

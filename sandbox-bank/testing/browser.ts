@@ -6,7 +6,7 @@
 export type Form = {
   /** Where it posts, absolute. */
   readonly action: string;
-  /** What its fields hold when nobody touches them. */
+  /** The initial values of its fields. */
   readonly fields: Readonly<Record<string, string>>;
   readonly buttons: readonly Button[];
 };

@@ -1,7 +1,6 @@
 /**
- * A gateway's end of the connection, in either dialect. No answer is proved without waiting: the
- * host answers in order, so the answer to an echo that was sent after a request shows what was not
- * answered.
+ * A gateway's end of the connection, in either dialect. That the host does not answer is proved
+ * without waiting: it answers in order, so the answer to an echo sent after the request suffices.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** A merchant who is paid by wallets, for the bank's own tests: his keys, and what he trusts. */
+/** A merchant who accepts wallets, for tests: the merchant's keys, and the roots it trusts. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync, KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -57,7 +57,7 @@ export async function trustWalletA(bank: Bank, ...keys: MerchantKey[]): Promise<
   };
 }
 
-/** As a merchant opens it himself; nothing when it is for another key. */
+/** As a merchant opens a token; undefined when it is for another key. */
 export async function openWalletA(
   bank: Bank,
   token: string,

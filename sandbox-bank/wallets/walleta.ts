@@ -62,7 +62,7 @@ export const walletADefects = {
   },
   "other-merchant": {
     what: "made for another merchant identifier",
-    minting: () => ({ merchantIdentifier: "merchant.somebody-else" }),
+    minting: () => ({ merchantIdentifier: "merchant.another" }),
   },
   "wrong-amount": {
     what: "genuine, but one minor unit more",

@@ -112,7 +112,7 @@ test("each defect is refused for what it is", async () => {
     const opened = await open({ defect });
     if (defect === "other-merchant") {
       assert.ok(!(opened instanceof WalletFault));
-      assert.equal(opened.payload.gatewayMerchantId, "somebody-else");
+      assert.equal(opened.payload.gatewayMerchantId, "another-merchant");
     } else {
       assert.ok(opened instanceof WalletFault, defect);
       assert.equal(opened.reason, reasons[defect], defect);

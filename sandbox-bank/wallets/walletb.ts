@@ -62,7 +62,7 @@ export const walletBDefects = {
   },
   "wrong-recipient": {
     what: "signed for another recipient id",
-    minting: () => ({ recipientId: "merchant:somebody-else" }),
+    minting: () => ({ recipientId: "merchant:another" }),
   },
   "tampered": { what: "changed after it was signed", isTampered: true },
   "wrong-root": {
@@ -71,7 +71,7 @@ export const walletBDefects = {
   },
   "other-merchant": {
     what: "genuine, but for another merchant of the gateway",
-    payload: () => ({ gatewayMerchantId: "somebody-else" }),
+    payload: () => ({ gatewayMerchantId: "another-merchant" }),
   },
   "wrong-mac": {
     what: "the tag is wrong, and signed so",
