@@ -6,7 +6,8 @@ import { spawn } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
+import { startEmbedded } from "@tollgate/gateway/embedded";
+import { Problem } from "@tollgate/gateway/problem";
 import { runFiles, type Tally } from "./run-files.ts";
 
 type Step = { readonly name: string; readonly program: string; readonly parameters: string[] };
@@ -75,7 +76,7 @@ async function startDatabase(): Promise<() => Promise<void>> {
     // No power failure is simulated, so nothing has to reach the disk.
     settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
   });
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   process.env["TOLLGATE_TEST_FOLDER"] = folder;
   return async () => {
     delete process.env["TOLLGATE_TEST_FOLDER"];

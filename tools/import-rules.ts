@@ -51,7 +51,7 @@ export const importRules: readonly Rule[] = [
   ["portal",                ["type gateway/portal-api"]],
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
-  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/embedded", "gateway/log", "sandbox-bank", "type gateway"]],
+  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/embedded", "gateway/log", "gateway/problem", "sandbox-bank", "type gateway"]],
   ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "sandbox-bank", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];

@@ -4,8 +4,8 @@ import { open } from "node:fs/promises";
 import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
 import { firstOf, formatPrefix, type IssuerRange, isPrefix, lastOf } from "../issuers/issuers.ts";
 import { sandboxRanges } from "../staging/sandbox-ranges.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { makeIssuerStore } from "../storage/issuer-ranges.ts";
+import { Problem } from "../values/problem.ts";
 import { complain, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
@@ -24,7 +24,7 @@ export async function loadIssuers(file: string, { json = false }: Options): Prom
     } catch (error) {
       if (!(error instanceof IssuerFileFaults)) throw error;
       const sentences = [...error.sentences, "Nothing was changed."];
-      complain(new StartProblem(sentences.join("\n")));
+      complain(new Problem(sentences.join("\n")));
     }
   });
 }
@@ -32,7 +32,7 @@ export async function loadIssuers(file: string, { json = false }: Options): Prom
 export async function findIssuer(prefix: string, { json = false }: Options): Promise<void> {
   // It is not repeated: it may be a whole card number.
   if (!isPrefix(prefix)) {
-    return complain(new StartProblem("A prefix is 6 to 11 digits, never a whole card number."));
+    return complain(new Problem("A prefix is 6 to 11 digits, never a whole card number."));
   }
   await withInstallation(async ({ database, config }) => {
     const [first, last] = [firstOf(prefix), lastOf(prefix)];
@@ -43,7 +43,7 @@ export async function findIssuer(prefix: string, { json = false }: Options): Pro
       ...(config.environment === "staging" ? builtIn : []).map((each) => toRow(each, "built in")),
     ];
     if (rows.length === 0 && !json) {
-      return complain(new StartProblem(`Nothing is known of cards that begin with ${prefix}.`));
+      return complain(new Problem(`Nothing is known of cards that begin with ${prefix}.`));
     }
     print(rows, json);
   });
@@ -82,14 +82,14 @@ function makeReport(): (count: number) => void {
   };
 }
 
-async function findFileProblem(file: string): Promise<StartProblem | undefined> {
+async function findFileProblem(file: string): Promise<Problem | undefined> {
   try {
     const opened = await open(file);
     const isFile = (await opened.stat()).isFile();
     await opened.close();
-    return isFile ? undefined : new StartProblem(`${file} is not a file.`);
+    return isFile ? undefined : new Problem(`${file} is not a file.`);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    return new StartProblem(`The file ${file} cannot be read: ${cause}.`);
+    return new Problem(`The file ${file} cannot be read: ${cause}.`);
   }
 }

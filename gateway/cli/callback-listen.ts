@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { signFor } from "../merchant-api/control.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import type { Configuration } from "../storage/configuration.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { inConfigured } from "./configured.ts";
 import { complain } from "./installation.ts";
 import { print } from "./print.ts";
@@ -22,7 +22,7 @@ const nameMax = 40;
 export function listenForCallbacks({ port, answer }: Options): Promise<void> {
   return inConfigured(async ({ configuration }) => {
     const isGood = /^\d{1,5}$/.test(port) && Number(port) < 65_536 && /^[2-5]\d\d$/.test(answer);
-    if (!isGood) return complain(new StartProblem("Name a port, and an answer from 200 to 599."));
+    if (!isGood) return complain(new Problem("Name a port, and an answer from 200 to 599."));
     const merchants = merchantsOf(configuration);
     const server = createServer(async (request, response) => {
       const fields = await readFields(request).catch(() => undefined);
@@ -44,8 +44,8 @@ export function listenForCallbacks({ port, answer }: Options): Promise<void> {
 }
 
 function listen(server: ReturnType<typeof createServer>, port: number) {
-  return new Promise<StartProblem | undefined>((resolve) => {
-    server.once("error", ({ message }) => resolve(new StartProblem(`Cannot listen: ${message}.`)));
+  return new Promise<Problem | undefined>((resolve) => {
+    server.once("error", ({ message }) => resolve(new Problem(`Cannot listen: ${message}.`)));
     server.listen(port, "localhost", () => resolve(undefined));
   });
 }

@@ -6,8 +6,8 @@ import {
   retireOldSecret,
   secretNames,
 } from "../callbacks/webhook-secrets.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { asEndpointId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { asInstant, makePrintDate, systemClock } from "../values/time.ts";
 import { inConfigured } from "./configured.ts";
 import { complain, openVault } from "./installation.ts";
@@ -19,7 +19,7 @@ export function printSecret(id: string, options: Options): Promise<void> {
   const { renew = false, retire = false, json = false } = options;
   return inConfigured(async ({ installation, config, configuration, administration }) => {
     const endpoint = configuration.endpoints.get(asEndpointId(id));
-    if (endpoint === undefined) return complain(new StartProblem(`There is no endpoint ${id}.`));
+    if (endpoint === undefined) return complain(new Problem(`There is no endpoint ${id}.`));
     const now = systemClock.now();
     const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
     const settings = retire ? retireOldSecret(renewed) : renewed;

@@ -12,7 +12,7 @@ import {
   findCallbacks,
   resendCallbacks,
 } from "../storage/callbacks-journal.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate, parseDate, systemClock } from "../values/time.ts";
 import { findOrder } from "./find-order.ts";
 import { complain, type Installation, withInstallation } from "./installation.ts";
@@ -33,7 +33,7 @@ const readState = readOneOf("--state", callbackStates);
 export function listCallbacks({ json = false, ...choice }: Choice & Output): Promise<void> {
   return withInstallation(async (installation) => {
     const chosen = await choose(installation, choice);
-    if (chosen instanceof StartProblem) return complain(chosen);
+    if (chosen instanceof Problem) return complain(chosen);
     const found = await findCallbacks(installation.database.query, chosen, listedMax);
     printEntries(installation, found, json);
     if (found.length === listedMax) {
@@ -49,7 +49,7 @@ export function showCallback(
 ): Promise<void> {
   return withInstallation(async (installation) => {
     const chosen = await choose(installation, { order }, sequence);
-    if (chosen instanceof StartProblem) return complain(chosen);
+    if (chosen instanceof Problem) return complain(chosen);
     const { query } = installation.database;
     const found = await findCallbacks(query, chosen, listedMax);
     if (found.length === 0) return complain(nothingFor(order));
@@ -76,10 +76,10 @@ export function resendCallback(
 ): Promise<void> {
   return withInstallation(async (installation) => {
     if (order === undefined && choice.since === undefined) {
-      return complain(new StartProblem("Name an order, or a time with --since."));
+      return complain(new Problem("Name an order, or a time with --since."));
     }
     const chosen = await choose(installation, { ...choice, ...(order && { order }) }, sequence);
-    if (chosen instanceof StartProblem) return complain(chosen);
+    if (chosen instanceof Problem) return complain(chosen);
     const sent = await resendCallbacks(installation.database.query, chosen, systemClock.now());
     if (order !== undefined && sent.length === 0) return complain(nothingFor(order));
     const first = sent.filter(({ asked }) => !asked).length;
@@ -92,14 +92,14 @@ async function choose(
   installation: Installation,
   { order: text, since, until, state }: Choice,
   sequence?: string,
-): Promise<Chosen | StartProblem> {
+): Promise<Chosen | Problem> {
   const times = [since, until].map(readMoment);
   const wanted = state === undefined ? undefined : readState(state);
   const order = text === undefined ? undefined : await findOrder(installation, text);
   if (sequence !== undefined && !/^[1-9]\d{0,5}$/.test(sequence)) {
-    return new StartProblem(`${sequence} is no place of a transaction in its order.`);
+    return new Problem(`${sequence} is no place of a transaction in its order.`);
   }
-  const problem = [...times, wanted, order].find((each) => each instanceof StartProblem);
+  const problem = [...times, wanted, order].find((each) => each instanceof Problem);
   if (problem !== undefined) return problem;
   const [from, to] = times as readonly (Instant | undefined)[];
   return {
@@ -110,20 +110,20 @@ async function choose(
 }
 
 /** What is left when every problem has been complained of. */
-function plain<Value>(value: Value | StartProblem | undefined): Value | undefined {
-  return value instanceof StartProblem ? undefined : value;
+function plain<Value>(value: Value | Problem | undefined): Value | undefined {
+  return value instanceof Problem ? undefined : value;
 }
 
-function readMoment(text: string | undefined): Instant | undefined | StartProblem {
+function readMoment(text: string | undefined): Instant | undefined | Problem {
   if (text === undefined) return undefined;
   return (
     parseDate(text) ??
-    new StartProblem(`${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`)
+    new Problem(`${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`)
   );
 }
 
-function nothingFor(order: string): StartProblem {
-  return new StartProblem(`No merchant is owed such a callback of order ${order}.`);
+function nothingFor(order: string): Problem {
+  return new Problem(`No merchant is owed such a callback of order ${order}.`);
 }
 
 function printEntries(

@@ -2,8 +2,8 @@
 
 import type { CardReference } from "../orders/card-reference.ts";
 import { makeReferenceStore } from "../storage/card-references.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { makePrintDate, systemClock } from "../values/time.ts";
 import { type Configured, inConfigured } from "./configured.ts";
 import { complain } from "./installation.ts";
@@ -14,7 +14,7 @@ type Options = { readonly json?: boolean };
 export function showCard(login: string, id: string, { json = false }: Options): Promise<void> {
   return inConfigured(async (configured) => {
     const reference = await findReference(configured, login, id);
-    if (reference instanceof StartProblem) return complain(reference);
+    if (reference instanceof Problem) return complain(reference);
     const printDate = makePrintDate(configured.config.zone);
     const { card, purpose, orderId, createdAt, removedAt } = reference;
     print(
@@ -36,10 +36,10 @@ export function showCard(login: string, id: string, { json = false }: Options): 
 export function removeCard(login: string, id: string, { json = false }: Options): Promise<void> {
   return inConfigured(async (configured) => {
     const reference = await findReference(configured, login, id);
-    if (reference instanceof StartProblem) return complain(reference);
+    if (reference instanceof Problem) return complain(reference);
     const { merchantId, card } = reference;
     const isRemoved = await storeOf(configured).remove(merchantId, card.cardId, systemClock.now());
-    if (!isRemoved) return complain(new StartProblem(`The reference ${id} is removed already.`));
+    if (!isRemoved) return complain(new Problem(`The reference ${id} is removed already.`));
     print({ reference: id, removed: "yes" }, json);
   });
 }
@@ -48,13 +48,13 @@ async function findReference(
   configured: Configured,
   login: string,
   id: string,
-): Promise<CardReference | StartProblem> {
+): Promise<CardReference | Problem> {
   const merchant = configured.configuration.merchants.find((each) => each.login === login);
-  if (merchant === undefined) return new StartProblem(`There is no merchant ${login}.`);
+  if (merchant === undefined) return new Problem(`There is no merchant ${login}.`);
   const reference = isNumericId(id)
     ? await storeOf(configured).find(merchant.id, asCardRefId(id))
     : undefined;
-  return reference ?? new StartProblem(`The merchant ${login} has no card reference ${id}.`);
+  return reference ?? new Problem(`The merchant ${login} has no card reference ${id}.`);
 }
 
 function storeOf({ database }: Configured) {

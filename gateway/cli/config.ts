@@ -1,6 +1,6 @@
 /** `gw config`: every setting with its value, where it comes from, and what it means. */
-import { ConfigProblems, describeConfig, readConfig } from "../config/config.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { describeConfig, readConfig } from "../config/config.ts";
+import { Problem } from "../values/problem.ts";
 import { complain } from "./installation.ts";
 
 export function printConfig({ json = false }: { readonly json?: boolean }): void {
@@ -12,7 +12,7 @@ export function printConfig({ json = false }: { readonly json?: boolean }): void
   else for (const row of rows) process.stdout.write(line(row));
 
   const read = readConfig(process.env);
-  if (read instanceof ConfigProblems) complain(new StartProblem(read.sentences.join("\n")));
+  if (read instanceof Problem) complain(read);
 }
 
 type Row = Omit<ReturnType<typeof describeConfig>[number], "value"> & { readonly value: unknown };

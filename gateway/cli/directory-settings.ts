@@ -2,9 +2,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { StartProblem } from "../storage/embedded.ts";
 import type { DirectoryServer, DirectorySettings } from "../threeds/directories/directory.ts";
 import type { Network } from "../values/card-number.ts";
+import { Problem } from "../values/problem.ts";
 import {
   applyChange,
   changeOf,
@@ -54,11 +54,11 @@ const required: readonly (readonly [option: string, setting: keyof DirectorySett
 export function readDirectory(
   options: DirectoryOptions,
   known: ExistingOrder = { networks: [], settings: {} },
-): Omit<DirectoryServer, "name"> | StartProblem {
+): Omit<DirectoryServer, "name"> | Problem {
   const meant = options.networks === undefined ? known.networks : readNetworks(options.networks);
-  if (meant instanceof StartProblem) return meant;
+  if (meant instanceof Problem) return meant;
   const change = readChange(options);
-  if (change instanceof StartProblem) return change;
+  if (change instanceof Problem) return change;
   const settings = applyChange(known.settings, change);
   const missing = required.filter(([, name]) => settings[name] === undefined);
   const without = missing.map(([option]) => option);
@@ -67,7 +67,7 @@ export function readDirectory(
     without.push("--pares-roots");
   }
   if (without.length > 0 || !isComplete(settings)) {
-    return new StartProblem(`A directory server also needs ${without.join(", ")}.`);
+    return new Problem(`A directory server also needs ${without.join(", ")}.`);
   }
   return findFileFault(settings) ?? { networks: meant, settings };
 }
@@ -98,12 +98,12 @@ function readChange(options: DirectoryOptions) {
 /** From wherever the gateway is started later. */
 const readPath: Read<string> = (text) => resolve(text);
 
-function readNetworks(text: string): readonly Network[] | StartProblem {
+function readNetworks(text: string): readonly Network[] | Problem {
   if (text === "all") return [];
   const named = text.toUpperCase().split(",");
   const found = networks.filter((network) => named.includes(network));
   if (found.length === named.length) return found;
-  return new StartProblem(`--networks is \`all\`, or some of ${networks.join(",")}.`);
+  return new Problem(`--networks is \`all\`, or some of ${networks.join(",")}.`);
 }
 
 function isComplete(settings: Partial<DirectorySettings>): settings is DirectorySettings {
@@ -111,21 +111,21 @@ function isComplete(settings: Partial<DirectorySettings>): settings is Directory
 }
 
 /** Better found now than by the first cardholder. */
-function findFileFault(settings: DirectorySettings): StartProblem | undefined {
+function findFileFault(settings: DirectorySettings): Problem | undefined {
   const { certificateFile, keyFile, authorityFile, paresRootsFile } = settings;
   const certificates = [certificateFile, authorityFile, paresRootsFile].filter(
     (file) => file !== undefined,
   );
   for (const file of certificates) {
     const fault = findFault(() => new X509Certificate(readFileSync(file)));
-    if (fault !== undefined) return new StartProblem(`${file} is no certificate in PEM: ${fault}.`);
+    if (fault !== undefined) return new Problem(`${file} is no certificate in PEM: ${fault}.`);
   }
   const fault = findFault(() => createPrivateKey(readFileSync(keyFile)));
-  if (fault !== undefined) return new StartProblem(`${keyFile} is no private key: ${fault}.`);
+  if (fault !== undefined) return new Problem(`${keyFile} is no private key: ${fault}.`);
   const own = new X509Certificate(readFileSync(certificateFile));
   return own.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))
     ? undefined
-    : new StartProblem(`${keyFile} is not the key of the certificate ${certificateFile}.`);
+    : new Problem(`${keyFile} is not the key of the certificate ${certificateFile}.`);
 }
 
 function findFault(read: () => unknown): string | undefined {

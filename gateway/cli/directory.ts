@@ -1,8 +1,8 @@
 /** `gw directory`: the directory servers of 3-D Secure, and their card ranges. */
 
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { findFileFaults } from "../threeds/directories/certificates.ts";
+import { Problem } from "../values/problem.ts";
 import { type DirectoryOptions, readDirectory } from "./directory-settings.ts";
 import { complain, type Installation, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
@@ -47,11 +47,11 @@ export function putDirectory(
   return withInstallation(async (installation) => {
     if (!nameForm.test(name)) {
       return complain(
-        new StartProblem("A name is 1 to 40 letters, digits, dots, dashes or underscores."),
+        new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores."),
       );
     }
     const read = readDirectory(options, await find(installation, name));
-    if (read instanceof StartProblem) return complain(read);
+    if (read instanceof Problem) return complain(read);
     await makeDirectoryAdministration(installation.database.query).put({ name, ...read });
     const { networks, settings } = read;
     print({ name, networks: networks.join(",") || "all", ...settings }, json);
@@ -79,5 +79,5 @@ async function find({ database }: Installation, name: string) {
 }
 
 function complainOfUnknown(name: string): void {
-  complain(new StartProblem(`There is no directory server ${name}: see \`gw directory list\`.`));
+  complain(new Problem(`There is no directory server ${name}: see \`gw directory list\`.`));
 }

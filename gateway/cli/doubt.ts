@@ -9,10 +9,10 @@ import type { OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/transitions.ts";
 import { makeCommit } from "../storage/commit.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { makeFindInDoubt } from "../storage/find-orders.ts";
 import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate, systemClock } from "../values/time.ts";
 import { newReceiptId } from "../vault/receipt-ids.ts";
 import { wireStageOf } from "../views/stages.ts";
@@ -70,7 +70,7 @@ export function settleByHand(
     case "not-done":
       return settle(text, { kind: "settled_as_not_done", ...why }, json);
     default:
-      complain(new StartProblem("Settle it --as done or --as not-done."));
+      complain(new Problem("Settle it --as done or --as not-done."));
       return Promise.resolve();
   }
 }
@@ -81,14 +81,14 @@ type Word = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
 function settle(text: string, event: Word, json = false): Promise<void> {
   return withInstallation(async (installation) => {
     if (event.why.trim() === "" || event.by.trim() === "") {
-      return complain(new StartProblem("Neither --reason nor --by can be empty."));
+      return complain(new Problem("Neither --reason nor --by can be empty."));
     }
     const order = await findOrder(installation, text);
-    if (order instanceof StartProblem) return complain(order);
-    if (!isInDoubt(order)) return complain(new StartProblem(`Order ${text} is not in doubt.`));
+    if (order instanceof Problem) return complain(order);
+    if (!isInDoubt(order)) return complain(new Problem(`Order ${text} is not in doubt.`));
 
     const told = await tell(installation, order, event);
-    if (told instanceof StartProblem) return complain(told);
+    if (told instanceof Problem) return complain(told);
     const { kind, stage } = told.transaction;
     print({ order: told.id, stage: wireStageOf(kind, stage) }, json);
   });
@@ -106,9 +106,9 @@ async function tell(
   { config, database }: Installation,
   order: Order,
   event: Word,
-): Promise<Order | StartProblem> {
+): Promise<Order | Problem> {
   if (event.kind !== "asked_again" && order.owed?.resting !== true) {
-    return new StartProblem(
+    return new Problem(
       `The bank is being asked about order ${order.id} at this moment. Settle it while it rests ` +
         "between two tries: `gw doubt list` shows when the next one is.",
     );
@@ -117,15 +117,13 @@ async function tell(
   const step = advance(order, event, systemClock.now());
   if (step instanceof Failure) {
     const { kind, stage } = order.transaction;
-    return new StartProblem(
-      `Order ${order.id} cannot be settled so in ${wireStageOf(kind, stage)}.`,
-    );
+    return new Problem(`Order ${order.id} cannot be settled so in ${wireStageOf(kind, stage)}.`);
   }
   // Nobody here sends what the merchant is owed: the first node that looks does.
   const limits = { batchMax: 1, inFlightMax: 1, beginTriesMs: 0, callbackLeaseMs: 0 };
   const commit = makeCommit(database.query, `gw-${me()}`, limits);
   if ((await commit(step)) === "done") return step.order;
-  return new StartProblem(`Order ${order.id} has just moved on: look at it again.`);
+  return new Problem(`Order ${order.id} has just moved on: look at it again.`);
 }
 
 function nobody(): never {

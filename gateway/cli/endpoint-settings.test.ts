@@ -1,8 +1,8 @@
 /** The options of an endpoint: amounts in its own currency, and each value told when it is none. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartProblem } from "../storage/embedded.ts";
 import { getCurrency } from "../values/currency.ts";
+import { Problem } from "../values/problem.ts";
 import { type EndpointOptions, readEndpointSettings } from "./endpoint-settings.ts";
 
 const usd = getCurrency("USD");
@@ -53,6 +53,6 @@ test("each value that is none is complained of", () => {
 
 function complaintOf(options: EndpointOptions, currency = "USD"): string {
   const read = readEndpointSettings(options, getCurrency(currency));
-  assert.ok(read instanceof StartProblem, JSON.stringify(options));
+  assert.ok(read instanceof Problem, JSON.stringify(options));
   return read.sentence;
 }

@@ -1,8 +1,8 @@
 /** The options of `gw endpoint create` and `gw endpoint set`, read into an endpoint's settings. */
 import type { EndpointSettings } from "../orders/merchant.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import type { Currency } from "../values/currency.ts";
 import { parseAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
 import {
   applyChange,
   changeOf,
@@ -42,7 +42,7 @@ export function readEndpointSettings(
   options: EndpointOptions,
   currency: Currency,
   known: EndpointSettings = { threeDSecure: "off" },
-): EndpointSettings | StartProblem {
+): EndpointSettings | Problem {
   const readLimit = orNone(readAmountIn(currency));
   const change = mergeChanges<EndpointSettings>([
     changeOf("threeDSecure", options["3ds"], readPolicy),
@@ -55,20 +55,20 @@ export function readEndpointSettings(
     changeOf("oauthOnly", options.oauthOnly, readOAuthOnly),
     changeOf("callbackMethod", options.callbacks, readCallbacks),
   ]);
-  return change instanceof StartProblem ? change : checkLimits(applyChange(known, change));
+  return change instanceof Problem ? change : checkLimits(applyChange(known, change));
 }
 
 /** Kept in minor units. */
 function readAmountIn(currency: Currency): Read<string> {
   return (text) => {
     const money = parseAmount(text, currency);
-    if (money === undefined) return new StartProblem(`${text} is no amount in ${currency.code}.`);
+    if (money === undefined) return new Problem(`${text} is no amount in ${currency.code}.`);
     return String(money.minor);
   };
 }
 
-function readWaived(text: string): readonly string[] | StartProblem {
+function readWaived(text: string): readonly string[] | Problem {
   const fields = text.split(",").map((field) => field.trim());
   if (fields.every((field) => waivable.includes(field))) return fields;
-  return new StartProblem(`Only these fields can be made optional: ${waivable.join(", ")}.`);
+  return new Problem(`Only these fields can be made optional: ${waivable.join(", ")}.`);
 }

@@ -2,10 +2,10 @@
 import type { Endpoint, EndpointGate } from "../orders/merchant.ts";
 import { sandboxGate } from "../staging/demonstration.ts";
 import type { GatePlace } from "../storage/administration.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { findCurrency, getCurrency } from "../values/currency.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { formatAmount, Money } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
 import { type Configured, inConfigured } from "./configured.ts";
 import { type EndpointOptions, readEndpointSettings } from "./endpoint-settings.ts";
 import { complain } from "./installation.ts";
@@ -21,15 +21,15 @@ type Configuration = Configured["configuration"];
 export function createEndpoint(login: string, name: string, options: New): Promise<void> {
   return inConfigured(async ({ configuration, administration }) => {
     const merchant = configuration.merchants.find((each) => each.login === login);
-    if (merchant === undefined) return complain(new StartProblem(`There is no merchant ${login}.`));
+    if (merchant === undefined) return complain(new Problem(`There is no merchant ${login}.`));
     const currency = findCurrency(options.currency);
     if (currency === undefined) {
-      return complain(new StartProblem(`${options.currency} is no currency.`));
+      return complain(new Problem(`${options.currency} is no currency.`));
     }
     const gates = readGates(options.gate ?? [sandboxGate], currency.code, configuration);
-    if (gates instanceof StartProblem) return complain(gates);
+    if (gates instanceof Problem) return complain(gates);
     const settings = readEndpointSettings(options, currency);
-    if (settings instanceof StartProblem) return complain(settings);
+    if (settings instanceof Problem) return complain(settings);
 
     const merchantId = merchant.id;
     const made = { merchantId, name, currency: currency.code, gates, settings };
@@ -42,7 +42,7 @@ export function listEndpoints(login: string, { json = false }: Output): Promise<
   return inConfigured(async ({ configuration }) => {
     const { merchants, endpoints } = configuration;
     const merchant = merchants.find((each) => each.login === login);
-    if (merchant === undefined) return complain(new StartProblem(`There is no merchant ${login}.`));
+    if (merchant === undefined) return complain(new Problem(`There is no merchant ${login}.`));
     const own = [...endpoints.values()].filter((each) => each.merchant.id === merchant.id);
     print(json ? own.map(describe) : own.map(describeShortly), json);
   });
@@ -54,12 +54,12 @@ export function setEndpoint(id: string, { json = false, ...options }: Changes): 
     if (endpoint === undefined) return complainOfUnknown(id);
     const { enable = false, disable = false, ...others } = options;
     if (Object.keys(options).length === 0) {
-      return complain(new StartProblem("Nothing to change: see `gw endpoint set --help`."));
+      return complain(new Problem("Nothing to change: see `gw endpoint set --help`."));
     }
-    if (enable && disable) return complain(new StartProblem("Choose --enable or --disable."));
+    if (enable && disable) return complain(new Problem("Choose --enable or --disable."));
     const currency = getCurrency(endpoint.currency);
     const settings = readEndpointSettings(others, currency, endpoint.settings);
-    if (settings instanceof StartProblem) return complain(settings);
+    if (settings instanceof Problem) return complain(settings);
 
     const enabled = enable || (endpoint.enabled && !disable);
     await administration.setEndpoint(endpoint.id, { settings, enabled });
@@ -77,7 +77,7 @@ export function setEndpointGates(
     const endpoint = configuration.endpoints.get(asEndpointId(id));
     if (endpoint === undefined) return complainOfUnknown(id);
     const gates = readGates(texts, endpoint.currency, configuration);
-    if (gates instanceof StartProblem) return complain(gates);
+    if (gates instanceof Problem) return complain(gates);
     await administration.setEndpointGates(endpoint.id, gates);
     print({ endpoint: id, name: endpoint.name, gates: texts.join(", ") }, json);
   });
@@ -87,14 +87,14 @@ function readGates(
   texts: readonly string[],
   currency: string,
   { gates }: Configuration,
-): readonly GatePlace[] | StartProblem {
+): readonly GatePlace[] | Problem {
   const places = readGatePlaces(texts, gates.values());
-  if (places instanceof StartProblem) return places;
+  if (places instanceof Problem) return places;
   const taking = places.filter(({ gateId }) => {
     const currencies = gates.get(gateId)?.settings.currencies;
     return currencies === undefined || currencies.includes(currency);
   });
-  return taking.length > 0 ? places : new StartProblem(`None of these gates takes ${currency}.`);
+  return taking.length > 0 ? places : new Problem(`None of these gates takes ${currency}.`);
 }
 
 function printEndpoint(endpoint: Endpoint, json: boolean): void {
@@ -138,5 +138,5 @@ function printPlace({ name, rank, weight }: EndpointGate): string {
 }
 
 function complainOfUnknown(id: string): void {
-  complain(new StartProblem(`There is no endpoint ${id}: see \`gw endpoint list\`.`));
+  complain(new Problem(`There is no endpoint ${id}: see \`gw endpoint list\`.`));
 }

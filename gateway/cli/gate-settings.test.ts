@@ -1,7 +1,7 @@
 /** The options of a gate: all that it needs, within what the messages have room for. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { type GateOptions, readGate } from "./gate-settings.ts";
 
 const needed: GateOptions = {
@@ -51,7 +51,7 @@ test("a gate can be told all that it takes", () => {
 
 test("only what is given changes, and what may be absent can be taken away", () => {
   const known = readGate({ ...needed, min: "100", fee: "1%", recurrentScenario: "REGULAR" });
-  assert.ok(!(known instanceof StartProblem));
+  assert.ok(!(known instanceof Problem));
 
   const read = readGate({ terminal: "2", min: "none", recurrentInitiator: "MERCHANT" }, known);
 
@@ -96,6 +96,6 @@ test("each value that is none is complained of by its name", () => {
 
 function complaintOf(options: GateOptions): string {
   const read = readGate(options);
-  assert.ok(read instanceof StartProblem, JSON.stringify(options));
+  assert.ok(read instanceof Problem, JSON.stringify(options));
   return read.sentence;
 }

@@ -1,7 +1,7 @@
 /** The options of `gw gate create` and `gw gate set`, read into a gate's settings. */
 import { type Gate, type GateKind, type GateSettings, gateKinds } from "../acquirers/gate.ts";
 import type { CredentialDefaults, Initiator, Scenario } from "../orders/order.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import {
   applyChange,
   type Change,
@@ -51,22 +51,19 @@ const initiators: readonly Initiator[] = ["CARDHOLDER", "MERCHANT"];
 const scenarios: readonly Scenario[] = ["REGULAR", "IRREGULAR"];
 
 /** Only what is given changes; a gate that is not known yet must be given all that it needs. */
-export function readGate(
-  options: GateOptions,
-  known: ExistingOrder = newGate,
-): Read | StartProblem {
+export function readGate(options: GateOptions, known: ExistingOrder = newGate): Read | Problem {
   const change = readChange(options, known.settings);
-  if (change instanceof StartProblem) return change;
+  if (change instanceof Problem) return change;
   const settings = applyChange(known.settings, change);
   const named = options.kind ?? known.kind;
   const missing = [...(named === undefined ? ["--kind"] : []), ...missingOf(settings)];
   if (named === undefined || !isComplete(settings)) {
-    return new StartProblem(`A gate also needs ${missing.join(", ")}.`);
+    return new Problem(`A gate also needs ${missing.join(", ")}.`);
   }
   const kind = readOneOf("--kind", gateKinds)(named);
   const checked = checkLimits(settings);
-  if (kind instanceof StartProblem) return kind;
-  return checked instanceof StartProblem ? checked : { kind, settings: checked };
+  if (kind instanceof Problem) return kind;
+  return checked instanceof Problem ? checked : { kind, settings: checked };
 }
 
 // biome-ignore format: a table
@@ -101,7 +98,7 @@ const texts = {
   descriptor:   readText("--descriptor",     /^[ -~]{1,25}$/, "1 to 25 printable characters"),
 };
 
-function readChange(options: GateOptions, known: Partial<GateSettings>): GateChange | StartProblem {
+function readChange(options: GateOptions, known: Partial<GateSettings>): GateChange | Problem {
   return mergeChanges<GateSettings>([
     readHost(options.host),
     changeOf("terminalId", options.terminal, texts.terminal),
@@ -120,22 +117,20 @@ function readChange(options: GateOptions, known: Partial<GateSettings>): GateCha
   ]);
 }
 
-function readHost(text: string | undefined): GateChange | StartProblem {
+function readHost(text: string | undefined): GateChange | Problem {
   if (text === undefined) return {};
   const [, bracketed, plain, port = ""] = /^(?:\[(.+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-    return new StartProblem(
-      `--host is an address and a port, like bank.example:8583, not ${text}.`,
-    );
+    return new Problem(`--host is an address and a port, like bank.example:8583, not ${text}.`);
   }
   return { host, port: Number(port) };
 }
 
-function readAbilities(options: GateOptions): GateChange | StartProblem {
+function readAbilities(options: GateOptions): GateChange | Problem {
   const { withoutCvv, withCvv, partialReversal, partialCapture, sandbox } = options;
   if (withoutCvv === true && withCvv === true) {
-    return new StartProblem("Choose one of --with-cvv and --without-cvv.");
+    return new Problem("Choose one of --with-cvv and --without-cvv.");
   }
   return {
     ...(withoutCvv === true ? { worksWithoutCvv: true } : {}),
@@ -149,7 +144,7 @@ function readAbilities(options: GateOptions): GateChange | StartProblem {
 function readRecurrent(
   { recurrentInitiator, recurrentScenario }: GateOptions,
   known: CredentialDefaults = {},
-): GateChange | StartProblem {
+): GateChange | Problem {
   const change = mergeChanges<CredentialDefaults>([
     changeOf(
       "initiator",
@@ -158,7 +153,7 @@ function readRecurrent(
     ),
     changeOf("scenario", recurrentScenario, orNone(readOneOf("--recurrent-scenario", scenarios))),
   ]);
-  if (change instanceof StartProblem) return change;
+  if (change instanceof Problem) return change;
   const recurrent = applyChange(known, change);
   return { recurrent: Object.keys(recurrent).length === 0 ? undefined : recurrent };
 }

@@ -1,6 +1,6 @@
 /** `gw gate`: makes, shows, changes and removes gates, the ways to the acquirers. */
 import type { Gate } from "../acquirers/gate.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { type Configured, inConfigured } from "./configured.ts";
 import { type GateOptions, readGate } from "./gate-settings.ts";
 import { complain } from "./installation.ts";
@@ -46,14 +46,14 @@ export function createGate(name: string, { json = false, ...options }: Options):
   return inConfigured(async ({ configuration, administration }) => {
     if (!nameForm.test(name)) {
       return complain(
-        new StartProblem("A gate's name is 1 to 40 letters, digits, dots, dashes or underscores."),
+        new Problem("A gate's name is 1 to 40 letters, digits, dots, dashes or underscores."),
       );
     }
     if (findGate(name, configuration) !== undefined) {
-      return complain(new StartProblem(`There is a gate ${name} already: see \`gw gate set\`.`));
+      return complain(new Problem(`There is a gate ${name} already: see \`gw gate set\`.`));
     }
     const read = readGate(options);
-    if (read instanceof StartProblem) return complain(read);
+    if (read instanceof Problem) return complain(read);
     const id = await administration.putGate({ name, ...read });
     printGate({ id, name, ...read }, configuration, json);
   });
@@ -64,10 +64,10 @@ export function setGate(name: string, { json = false, ...options }: Options): Pr
     const gate = findGate(name, configuration);
     if (gate === undefined) return complainOfUnknown(name);
     if (Object.keys(options).length === 0) {
-      return complain(new StartProblem("Nothing to change: see `gw gate set --help`."));
+      return complain(new Problem("Nothing to change: see `gw gate set --help`."));
     }
     const read = readGate(options, gate);
-    if (read instanceof StartProblem) return complain(read);
+    if (read instanceof Problem) return complain(read);
     await administration.putGate({ name, ...read });
     printGate({ ...gate, ...read }, configuration, json);
   });
@@ -80,7 +80,7 @@ export function removeGate(name: string): Promise<void> {
     const endpoints = endpointsOf(gate, configuration);
     if (endpoints.length > 0) {
       return complain(
-        new StartProblem(
+        new Problem(
           `The gate ${name} is used by the endpoints ${endpoints.join(", ")}: ` +
             "give them others first, with `gw endpoint gates`.",
         ),
@@ -88,9 +88,7 @@ export function removeGate(name: string): Promise<void> {
     }
     if ((await administration.removeGate(gate.id)) === "in_use") {
       return complain(
-        new StartProblem(
-          `Orders in hand still need the gate ${name}: try again when they are done.`,
-        ),
+        new Problem(`Orders in hand still need the gate ${name}: try again when they are done.`),
       );
     }
     print({ removed: name });
@@ -133,5 +131,5 @@ function findGate(name: string, { gates }: Configuration): Gate | undefined {
 }
 
 function complainOfUnknown(name: string): void {
-  complain(new StartProblem(`There is no gate ${name}: see \`gw gate list\`.`));
+  complain(new Problem(`There is no gate ${name}: see \`gw gate list\`.`));
 }

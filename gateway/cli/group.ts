@@ -2,7 +2,7 @@
 
 import { makeAdministration } from "../storage/administration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { complain, openVault, withInstallation } from "./installation.ts";
 import { print } from "./print.ts";
 
@@ -20,15 +20,15 @@ export function createGroup(
       openSecret,
     );
     const merchant = merchants.find((each) => each.login === login);
-    if (merchant === undefined) return complain(new StartProblem(`There is no merchant ${login}.`));
+    if (merchant === undefined) return complain(new Problem(`There is no merchant ${login}.`));
 
     const own = [...endpoints.values()].filter((each) => each.merchant.id === merchant.id);
     const members = ids.flatMap((id) => own.filter((each) => each.id === id));
     if (members.length !== ids.length) {
-      return complain(new StartProblem(`Not all of these are endpoints of ${login}.`));
+      return complain(new Problem(`Not all of these are endpoints of ${login}.`));
     }
     if (new Set(members.map(({ currency }) => currency)).size !== members.length) {
-      return complain(new StartProblem("A group can have one endpoint per currency only."));
+      return complain(new Problem("A group can have one endpoint per currency only."));
     }
     const id = await makeAdministration(installation.database.query).createGroup({
       merchantId: merchant.id,

@@ -7,9 +7,9 @@ import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { type Config, ConfigProblems, readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
-import { findEmbeddedUrl, StartProblem, startEmbedded } from "../storage/embedded.ts";
+import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
 import { deletePendingCards } from "../storage/pending-cards.ts";
 import {
@@ -20,6 +20,7 @@ import {
   vaultRole,
 } from "../storage/vault-role.ts";
 import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
+import { Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
 import { findMasterKey, forgetGivenKeys } from "./master-key.ts";
@@ -46,20 +47,20 @@ export type InstallationOptions = {
 
 export async function openInstallation(
   options: InstallationOptions,
-): Promise<Installation | StartProblem> {
+): Promise<Installation | Problem> {
   const { report } = options;
   const read = readConfig(options.environment);
   forgetGivenKeys(options.environment);
-  if (read instanceof ConfigProblems) return new StartProblem(read.sentences.join("\n"));
+  if (read instanceof Problem) return read;
   const config = { ...read, nodeName: read.nodeName === "" ? nodeNameFor(read) : read.nodeName };
 
   const blocked = await makeDataFolder(config);
   if (blocked !== undefined) return blocked;
   const masterKey = await findMasterKey(config, options.environment);
-  if (masterKey instanceof StartProblem) return masterKey;
+  if (masterKey instanceof Problem) return masterKey;
 
   const server = await findServer(config, options);
-  if (server instanceof StartProblem) return server;
+  if (server instanceof Problem) return server;
   const database = openAs(undefined, server.url, config);
   const opened = [database];
   const close = async () => {
@@ -105,7 +106,7 @@ export async function withInstallation(
     report,
     besideOthers: true,
   });
-  if (installation instanceof StartProblem) return complain(installation);
+  if (installation instanceof Problem) return complain(installation);
   try {
     await work(installation);
   } finally {
@@ -113,7 +114,7 @@ export async function withInstallation(
   }
 }
 
-export function complain({ sentence }: StartProblem): void {
+export function complain({ sentence }: Problem): void {
   process.stderr.write(`${sentence}\n`);
   process.exitCode = 2;
 }
@@ -128,14 +129,14 @@ type Server = {
 async function findServer(
   config: Config,
   { report, besideOthers }: InstallationOptions,
-): Promise<Server | StartProblem> {
+): Promise<Server | Problem> {
   const others = { isOwn: false, stop: async () => undefined };
   if (config.databaseUrl !== "") return { ...others, url: config.databaseUrl };
   const folder = join(resolve(config.dataDir), "postgres");
   const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
   if (running !== undefined) return { ...others, url: running };
   const started = await startEmbedded({ folder, report });
-  if (started instanceof StartProblem) return started;
+  if (started instanceof Problem) return started;
   return { url: started.url, isOwn: true, stop: started.stop };
 }
 
@@ -143,15 +144,14 @@ async function prepare(
   database: Database,
   config: Config,
   report: (progress: string) => void,
-): Promise<StartProblem | undefined> {
+): Promise<Problem | undefined> {
   try {
-    const newer = await migrate(database, report);
-    return newer === undefined ? undefined : new StartProblem(newer.sentence);
+    return await migrate(database, report);
   } catch (error) {
     if (config.databaseUrl === "") throw error;
     const { host } = new URL(config.databaseUrl);
     const cause = error instanceof Error ? error.message || error.name : String(error);
-    return new StartProblem(
+    return new Problem(
       `The database at ${host} (GW_DATABASE_URL) cannot be used: ${cause}. ` +
         "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.",
     );
@@ -162,20 +162,20 @@ async function prepare(
 async function checkMasterKey(
   { query }: Database,
   masterKey: Uint8Array,
-): Promise<StartProblem | undefined> {
+): Promise<Problem | undefined> {
   try {
     await openKeys(masterKey, makeKeyStore(query));
     return undefined;
   } catch (error) {
     if (!(error instanceof WrongMasterKey)) throw error;
-    return new StartProblem(
+    return new Problem(
       "The key-encryption key does not open this database's keys: " +
         "set GW_MASTER_KEY_FILE, or whichever GW_MASTER_KEY setting you use, to the one that does.",
     );
   }
 }
 
-async function makeDataFolder({ dataDir }: Config): Promise<StartProblem | undefined> {
+async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
   try {
     // The database runs as another user when we are root, and must reach its own folder in here.
     await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
@@ -183,7 +183,7 @@ async function makeDataFolder({ dataDir }: Config): Promise<StartProblem | undef
     return undefined;
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    return new StartProblem(
+    return new Problem(
       `The data folder ${resolve(dataDir)} is not writable (${cause}): ` +
         "make it writable for this user, or set GW_DATA_DIR to another folder.",
     );

@@ -1,8 +1,8 @@
 /** `gw key rotate`: new keys for cards and secrets, beside a gateway that goes on. */
 import { setTimeout as pause } from "node:timers/promises";
-import { StartProblem } from "../storage/embedded.ts";
 import { makeKeyLife, takeRotationLock } from "../storage/key-life.ts";
 import { makeKeyStore } from "../storage/vault-tables.ts";
+import { Problem } from "../values/problem.ts";
 import { openKeys } from "../vault/keys.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
 import { complain, type Installation, withInstallation } from "./installation.ts";
@@ -14,7 +14,7 @@ export function rotateVaultKeys({ json = false, anew = false }: Options): Promis
   return withInstallation(async (installation) => {
     const lock = await takeRotationLock(installation.database);
     if (lock === undefined) {
-      return complain(new StartProblem("A rotation is under way already: see `gw key list`."));
+      return complain(new Problem("A rotation is under way already: see `gw key list`."));
     }
     try {
       await rotate(installation, { json, anew });
@@ -41,7 +41,7 @@ async function rotate(
   else print({ "cards sealed anew": cards, "keys destroyed": destroyed.join(", ") || "none" });
   if (kept.length === 0) return;
   complain(
-    new StartProblem(
+    new Problem(
       `The keys ${kept.join(", ")} are kept: something that they seal does not open. ` +
         "Look for damage in the database, then run `gw key rotate` again, or with --anew for " +
         "new keys all the same.",

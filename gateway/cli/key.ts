@@ -2,9 +2,9 @@
  * `gw key`: makes key-encryption keys and custodians' parts, compares them without showing them,
  * lists the vault's keys, and changes the key-encryption key. Rotation is in `key-rotate.ts`.
  */
-import { type Config, ConfigProblems, nextKeySourcesOf, readConfig } from "../config/config.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { type Config, keySourcesOf, readConfig } from "../config/config.ts";
 import { listKeys, rewrapKeys, takeRotationLock } from "../storage/key-life.ts";
+import { Problem } from "../values/problem.ts";
 import { checkValueOf, combineParts, makeKeyText } from "../vault/key-text.ts";
 import { rewrapKey } from "../vault/keys.ts";
 import { makeKeyFile, readKeyFile, readMasterKey } from "../vault/master-key.ts";
@@ -21,7 +21,7 @@ export async function makeKey(file: string | undefined, { json = false }: Option
     return;
   }
   const made = await makeNewFile(file);
-  if (made instanceof StartProblem) return complain(made);
+  if (made instanceof Problem) return complain(made);
   print({ file, "check value": checkValueOf(made) }, json);
 }
 
@@ -32,7 +32,7 @@ export async function splitKey(
   const parts: Uint8Array[] = [];
   for (const file of files) {
     const made = await makeNewFile(file);
-    if (made instanceof StartProblem) return complain(made);
+    if (made instanceof Problem) return complain(made);
     parts.push(made);
   }
   const [first, second] = parts;
@@ -48,18 +48,16 @@ export async function splitKey(
 export async function checkKey(file: string | undefined, { json = false }: Options): Promise<void> {
   if (file !== undefined) {
     const key = await readKeyFile(file, "another file");
-    if (typeof key === "string") return complain(new StartProblem(key));
+    if (typeof key === "string") return complain(new Problem(key));
     return print({ file, "check value": checkValueOf(key) }, json);
   }
   const config = readConfig(process.env);
   forgetGivenKeys(process.env);
-  if (config instanceof ConfigProblems) {
-    return complain(new StartProblem(config.sentences.join("\n")));
-  }
+  if (config instanceof Problem) return complain(config);
   const rows: Record<string, string>[] = [];
   for (const source of sourcesOf(config)) {
     const key = await readMasterKey(source);
-    if (typeof key === "string") return complain(new StartProblem(key));
+    if (typeof key === "string") return complain(new Problem(key));
     rows.push({ key: source.setting, "check value": checkValueOf(key) });
   }
   print(rows, json);
@@ -84,22 +82,22 @@ export function listVaultKeys({ json = false }: Options): Promise<void> {
 /** The vault's keys stay as they are; what seals them becomes another. */
 export function rewrap({ json = false }: Options): Promise<void> {
   return withInstallation(async ({ config, database, masterKey }) => {
-    if (nextKeySourcesOf(config).length === 0) {
+    if (keySourcesOf(config, "newMasterKey").length === 0) {
       return complain(
-        new StartProblem(
+        new Problem(
           "Give the next key-encryption key by GW_NEW_MASTER_KEY_FILE or another of the " +
             "GW_NEW_MASTER_KEY settings.",
         ),
       );
     }
     const next = await readMasterKey(nextMasterKeySource(config));
-    if (typeof next === "string") return complain(new StartProblem(next));
+    if (typeof next === "string") return complain(new Problem(next));
     if (checkValueOf(next) === checkValueOf(masterKey)) {
-      return complain(new StartProblem("The next key-encryption key is the present one."));
+      return complain(new Problem("The next key-encryption key is the present one."));
     }
     const lock = await takeRotationLock(database);
     if (lock === undefined) {
-      return complain(new StartProblem("A rotation is under way: wait until it is done."));
+      return complain(new Problem("A rotation is under way: wait until it is done."));
     }
     try {
       const keys = await rewrapKeys(database, (key) =>
@@ -117,18 +115,20 @@ export function rewrap({ json = false }: Options): Promise<void> {
 
 function sourcesOf(config: Config) {
   const present = masterKeySource(config);
-  return nextKeySourcesOf(config).length === 0 ? [present] : [present, nextMasterKeySource(config)];
+  return keySourcesOf(config, "newMasterKey").length === 0
+    ? [present]
+    : [present, nextMasterKeySource(config)];
 }
 
-async function makeNewFile(file: string): Promise<Uint8Array | StartProblem> {
+async function makeNewFile(file: string): Promise<Uint8Array | Problem> {
   try {
     if (!(await makeKeyFile(file))) {
-      return new StartProblem(`There is a file ${file} already: it is left as it is.`);
+      return new Problem(`There is a file ${file} already: it is left as it is.`);
     }
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    return new StartProblem(`The file ${file} cannot be written: ${cause}.`);
+    return new Problem(`The file ${file} cannot be written: ${cause}.`);
   }
   const key = await readKeyFile(file, "another file");
-  return typeof key === "string" ? new StartProblem(key) : key;
+  return typeof key === "string" ? new Problem(key) : key;
 }

@@ -5,28 +5,28 @@
 import type { Worker } from "node:cluster";
 import { join, resolve } from "node:path";
 import { type Config, type Environment, keyFromParent, keySourcesOf } from "../config/config.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { type MasterKeySource, makeKeyFile, readMasterKey } from "../vault/master-key.ts";
 
 export async function findMasterKey(
   config: Config,
   environment: Environment,
-): Promise<Uint8Array | StartProblem> {
+): Promise<Uint8Array | Problem> {
   if (environment[keyFromParent] !== undefined) {
     if (process.send !== undefined) return askParent();
-    return new StartProblem(`${keyFromParent} is for workers of \`gw start\` only: unset it.`);
+    return new Problem(`${keyFromParent} is for workers of \`gw start\` only: unset it.`);
   }
   const source = masterKeySource(config);
   try {
     if (isMadeHere(config)) await makeKeyFile(source.file);
   } catch {
-    return new StartProblem(
+    return new Problem(
       `The data folder ${resolve(config.dataDir)} is not writable: ` +
         "make it writable for this user, or set GW_DATA_DIR to another folder.",
     );
   }
   const key = await readMasterKey(source);
-  return typeof key === "string" ? new StartProblem(key) : key;
+  return typeof key === "string" ? new Problem(key) : key;
 }
 
 /** Programs that we start, and whoever prints our environment, need not see it. */

@@ -1,7 +1,7 @@
 /** `gw merchant key`: the public keys that a merchant signs with by OAuth, added and removed. */
 import { readFile } from "node:fs/promises";
 import type { Merchant } from "../orders/merchant.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { type Configured, inConfigured } from "./configured.ts";
 import { complain } from "./installation.ts";
 import { print } from "./print.ts";
@@ -16,12 +16,12 @@ export function addKey(
 ): Promise<void> {
   return ofMerchant(login, async (merchant, { administration }) => {
     const text = await readFile(file, "utf8").catch(() => undefined);
-    if (text === undefined) return complain(new StartProblem(`${file} cannot be read.`));
+    if (text === undefined) return complain(new Problem(`${file} cannot be read.`));
     const key = readPublicKey(text);
-    if (key instanceof StartProblem) return complain(key);
+    if (key instanceof Problem) return complain(key);
     const known = merchant.oauthKeys.find(({ publicKey }) => publicKey.equals(key));
     if (known !== undefined) {
-      return complain(new StartProblem(`${login} has this key already: it is key ${known.id}.`));
+      return complain(new Problem(`${login} has this key already: it is key ${known.id}.`));
     }
     const added = { merchantId: merchant.id, name, publicKey: printKey(key) };
     const id = await administration.addMerchantKey(added);
@@ -47,7 +47,7 @@ export function removeKey(login: string, id: string, { json = false }: Output): 
     const key = merchant.oauthKeys.find((each) => each.id === id);
     if (key === undefined) {
       const hint = `see \`gw merchant key list ${login}\``;
-      return complain(new StartProblem(`${login} has no key ${id}: ${hint}.`));
+      return complain(new Problem(`${login} has no key ${id}: ${hint}.`));
     }
     await administration.removeMerchantKey(merchant.id, id);
     print({ login, removed: id, left: merchant.oauthKeys.length - 1 }, json);
@@ -61,6 +61,6 @@ function ofMerchant(
   return inConfigured(async (configured) => {
     const merchant = configured.configuration.merchants.find((each) => each.login === login);
     if (merchant !== undefined) return work(merchant, configured);
-    complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
+    complain(new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`));
   });
 }

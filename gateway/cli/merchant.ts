@@ -2,7 +2,7 @@
 
 import { findMerchantSet, findSandboxGates } from "../staging/demonstration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { inConfigured } from "./configured.ts";
 import { complain, type Installation, openVault, withInstallation } from "./installation.ts";
 import { createMerchantSet, type MerchantSet } from "./merchant-set.ts";
@@ -17,18 +17,16 @@ export function createMerchant(login: string, { json = false }: Options): Promis
   return withInstallation(async (installation) => {
     if (!loginForm.test(login)) {
       return complain(
-        new StartProblem("A login is 1 to 20 letters, digits, dots, dashes or underscores."),
+        new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores."),
       );
     }
     const vault = await openVault(installation);
     if ((await findMerchantSet(installation, vault, login)) !== undefined) {
-      return complain(
-        new StartProblem(`There is a merchant ${login} already: choose another login.`),
-      );
+      return complain(new Problem(`There is a merchant ${login} already: choose another login.`));
     }
     const gates = await findSandboxGates(installation);
     if (gates === undefined) {
-      return complain(new StartProblem("There is no gate yet: run `npm start` once."));
+      return complain(new Problem("There is no gate yet: run `npm start` once."));
     }
     const set = await createMerchantSet(installation.database, vault, { login, gates });
     printSet(set, json);
@@ -56,7 +54,7 @@ export function showMerchant(login: string, { json = false }: Options): Promise<
   return withInstallation(async (installation: Installation) => {
     const set = await findMerchantSet(installation, await openVault(installation), login);
     if (set === undefined) {
-      return complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
+      return complain(new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`));
     }
     printSet(set, json);
   });
@@ -69,13 +67,13 @@ export function setMerchant(
   return inConfigured(async ({ configuration, administration }) => {
     const merchant = configuration.merchants.find((each) => each.login === login);
     if (merchant === undefined) {
-      return complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
+      return complain(new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`));
     }
     if (commissions === undefined) {
-      return complain(new StartProblem("Nothing to change: see `gw merchant set --help`."));
+      return complain(new Problem("Nothing to change: see `gw merchant set --help`."));
     }
     const shown = readSwitch("--commissions")(commissions);
-    if (shown instanceof StartProblem) return complain(shown);
+    if (shown instanceof Problem) return complain(shown);
     await administration.setMerchant(merchant.id, { ...merchant.settings, commissions: shown });
     print({ login, commissions }, json);
   });

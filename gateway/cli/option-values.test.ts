@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Gate } from "../acquirers/gate.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { asGateId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import {
   applyChange,
   checkLimits,
@@ -78,6 +78,6 @@ test("limits that leave no amount are refused", () => {
 });
 
 function complaintOf(read: unknown): string {
-  assert.ok(read instanceof StartProblem);
+  assert.ok(read instanceof Problem);
   return read.sentence;
 }

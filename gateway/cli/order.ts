@@ -2,9 +2,9 @@
 
 import type { Order } from "../orders/order.ts";
 import { transactionsOf } from "../orders/transactions.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { findHistory } from "../storage/history.ts";
 import { formatAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
 import { makePrintDate } from "../values/time.ts";
 import { wireStageOf } from "../views/stages.ts";
 import { printStatus } from "../views/status.ts";
@@ -15,7 +15,7 @@ import { print } from "./print.ts";
 export function showOrder(text: string, { json = false }: { readonly json?: boolean }) {
   return withInstallation(async (installation) => {
     const order = await findOrder(installation, text);
-    if (order instanceof StartProblem) return complain(order);
+    if (order instanceof Problem) return complain(order);
 
     const { config, database } = installation;
     const printDate = makePrintDate(config.zone);

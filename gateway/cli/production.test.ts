@@ -1,8 +1,9 @@
 /** What production needs before the results of challenges can arrive, and from nobody else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigProblems, readConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import type { DirectoryServer, DirectorySettings } from "../threeds/directories/directory.ts";
+import { Problem } from "../values/problem.ts";
 import { findResultTroubles } from "./production.ts";
 
 const places = {
@@ -29,7 +30,7 @@ const rows: readonly (readonly [what: string, environment: object, settings: Par
 for (const [what, environment, settings, told] of rows) {
   test(`a directory server with ${what}`, () => {
     const config = readConfig({ ...environment });
-    assert.ok(!(config instanceof ConfigProblems));
+    assert.ok(!(config instanceof Problem));
 
     const troubles = findResultTroubles(config, [serverWith(settings)]);
 

@@ -10,15 +10,13 @@ import { settings } from "../config/settings.ts";
 import { demonstrationLogin } from "../staging/demonstration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { loadDirectories } from "../storage/directories.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import type { DirectoryServer } from "../threeds/directories/directory.ts";
+import { Problem } from "../values/problem.ts";
 import type { Installation } from "./installation.ts";
 import { openVault } from "./installation.ts";
 import { madeKeyFile } from "./master-key.ts";
 
-export async function refuseInProduction(
-  installation: Installation,
-): Promise<StartProblem | undefined> {
+export async function refuseInProduction(installation: Installation): Promise<Problem | undefined> {
   const { config, database } = installation;
   if (config.environment !== "production") return undefined;
   const { openSecret } = await openVault(installation);
@@ -41,7 +39,7 @@ export async function refuseInProduction(
   if (resolve(config.masterKeyFile) === madeKeyFile(config)) {
     sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
   }
-  return sentences.length === 0 ? undefined : new StartProblem(sentences.join("\n"));
+  return sentences.length === 0 ? undefined : new Problem(sentences.join("\n"));
 }
 
 /** What keeps the results of challenges from arriving, or lets others post them. */

@@ -3,25 +3,25 @@
  * refused: nobody but the merchant has to see it.
  */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:crypto";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 
 const bitsMin = 2048;
 
-export function readPublicKey(text: string): KeyObject | StartProblem {
+export function readPublicKey(text: string): KeyObject | Problem {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
-    return new StartProblem(
+    return new Problem(
       "This is a private key, which only the merchant should have. Make the public one from it " +
         "with `openssl rsa -in <file> -pubout`, and consider whether anybody else has seen it.",
     );
   }
   const key = parseKey(text);
   if (key === undefined) {
-    return new StartProblem("This is neither a public key nor a certificate in PEM.");
+    return new Problem("This is neither a public key nor a certificate in PEM.");
   }
-  if (key.asymmetricKeyType !== "rsa") return new StartProblem("This is no RSA key.");
+  if (key.asymmetricKeyType !== "rsa") return new Problem("This is no RSA key.");
   const bits = bitsOf(key);
   if (bits >= bitsMin) return key;
-  return new StartProblem(`The key has ${bits} bits: it must have at least ${bitsMin}.`);
+  return new Problem(`The key has ${bits} bits: it must have at least ${bitsMin}.`);
 }
 
 function parseKey(text: string): KeyObject | undefined {

@@ -6,7 +6,7 @@
 import { startGateway } from "../main.ts";
 import { makeLog, openLogFile } from "../observability/log.ts";
 import { makeWelcome } from "../staging/welcome-facts-source.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { complain, openInstallation } from "./installation.ts";
 import { refuseInProduction } from "./production.ts";
 import { untilToldToStop } from "./signals.ts";
@@ -19,7 +19,7 @@ export async function serve(): Promise<void> {
     report,
     besideOthers: false,
   });
-  if (installation instanceof StartProblem) return complain(installation);
+  if (installation instanceof Problem) return complain(installation);
 
   const destination = openLogFile(1);
   const log = makeLog(installation.config.logLevel, destination);

@@ -18,7 +18,7 @@ import {
 import { makeDemonstrationKey } from "../staging/demonstration-key.ts";
 import { prepareWallets } from "../staging/demonstration-wallets.ts";
 import { makeWelcome } from "../staging/welcome-facts-source.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { complain, type Installation, openInstallation } from "./installation.ts";
 import { refuseInProduction } from "./production.ts";
 import { rotate } from "./rotate.ts";
@@ -35,7 +35,7 @@ export async function start(): Promise<void> {
     report,
     besideOthers: false,
   });
-  if (installation instanceof StartProblem) return complain(installation);
+  if (installation instanceof Problem) return complain(installation);
   try {
     if (installation.config.environment === "staging")
       await startStaging(installation, report, startedAt);
@@ -52,7 +52,7 @@ async function startStaging(
 ): Promise<void> {
   report("Starting the sandbox bank …");
   const bank = await startBankProcess(installation.config);
-  if (bank instanceof StartProblem) return complain(bank);
+  if (bank instanceof Problem) return complain(bank);
   try {
     const gates = await putSandboxGates(installation, bank.address);
     await putSandboxDirectory(installation, bank.address);
@@ -102,7 +102,7 @@ async function run(
   const told = untilToldToStop();
   report("Starting the gateway …");
   const gateway = await startNodes(installation);
-  if (gateway instanceof StartProblem) return complain(gateway);
+  if (gateway instanceof Problem) return complain(gateway);
   await onListening(gateway);
   await told;
   report("Stopping: finishing the orders in hand …");
@@ -111,7 +111,7 @@ async function run(
 
 async function startNodes(
   installation: Installation,
-): Promise<{ readonly port: number; stop(): Promise<void> } | StartProblem> {
+): Promise<{ readonly port: number; stop(): Promise<void> } | Problem> {
   const { config } = installation;
   if (config.workers > 1) return startWorkers(installation);
   const destination = openLogFile(await rotate(join(resolve(config.dataDir), "gateway.log")));

@@ -3,8 +3,8 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { type ListedKey, makeWalletKeyAdministration } from "../storage/wallet-keys.ts";
+import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import type { Wallet } from "../wallets/wallet-trust.ts";
 import { inConfigured } from "./configured.ts";
@@ -28,23 +28,23 @@ export function setWallets(login: string, options: WalletOptions): Promise<void>
     const merchant = configuration.merchants.find((each) => each.login === login);
     if (merchant === undefined) return complainOfMerchant(login);
     const wallets = readSettings(options, merchant);
-    if (wallets instanceof StartProblem) return complain(wallets);
+    if (wallets instanceof Problem) return complain(wallets);
     await administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
     print({ merchant: login, ...wallets.walleta, ...wallets.walletb }, options.json);
   });
 }
 
-function readSettings(options: WalletOptions, merchant: Merchant): WalletSettings | StartProblem {
+function readSettings(options: WalletOptions, merchant: Merchant): WalletSettings | Problem {
   const { walletaMerchant, walletbRecipient, walletbMerchant } = options;
   const known = merchant.settings.wallets ?? {};
   const walleta =
     walletaMerchant === undefined ? known.walleta : { merchantIdentifier: walletaMerchant };
   const recipientId = walletbRecipient ?? known.walletb?.recipientId;
   if (recipientId !== undefined && !/^(merchant|gateway):\S{1,100}$/.test(recipientId)) {
-    return new StartProblem("--walletb-recipient is merchant:<id> or gateway:<id>.");
+    return new Problem("--walletb-recipient is merchant:<id> or gateway:<id>.");
   }
   if (recipientId === undefined && walletbMerchant !== undefined) {
-    return new StartProblem("--walletb-merchant also needs --walletb-recipient.");
+    return new Problem("--walletb-merchant also needs --walletb-recipient.");
   }
   const own = walletbMerchant === undefined ? {} : { gatewayMerchantId: walletbMerchant };
   return {
@@ -58,7 +58,7 @@ export function makeWalletKey(login: string, wallet: string, { json }: Output): 
     const merchant = configuration.merchants.find((each) => each.login === login);
     if (merchant === undefined) return complainOfMerchant(login);
     if (!isWallet(wallet)) {
-      return complain(new StartProblem("The wallet is walleta or walletb."));
+      return complain(new Problem("The wallet is walleta or walletb."));
     }
     print(await addWalletKey(installation, merchant, wallet), json);
   });
@@ -110,12 +110,10 @@ export function certifyWalletKey(id: string, file: string): Promise<void> {
     const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
     const key = (await keys.list()).find((each) => each.id === id && each.wallet === "walleta");
     if (key === undefined) {
-      return complain(
-        new StartProblem(`There is no walleta key ${id}: see \`gw wallet key list\`.`),
-      );
+      return complain(new Problem(`There is no walleta key ${id}: see \`gw wallet key list\`.`));
     }
     const certificate = await readCertificate(file, key);
-    if (certificate instanceof StartProblem) return complain(certificate);
+    if (certificate instanceof Problem) return complain(certificate);
     const expiresAt = Date.parse(certificate.validTo);
     await keys.certify(id, certificate.toString(), expiresAt);
     print({ id, expires: new Date(expiresAt).toISOString().slice(0, 10) });
@@ -125,15 +123,15 @@ export function certifyWalletKey(id: string, file: string): Promise<void> {
 async function readCertificate(
   file: string,
   { publicKey }: ListedKey,
-): Promise<X509Certificate | StartProblem> {
+): Promise<X509Certificate | Problem> {
   try {
     const certificate = new X509Certificate(await readFile(file));
     const own = certificate.publicKey.export({ type: "spki", format: "pem" }).toString();
     if (own === publicKey) return certificate;
-    return new StartProblem(`${file} is the certificate of another key.`);
+    return new Problem(`${file} is the certificate of another key.`);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    return new StartProblem(`${file} is no certificate: ${cause}.`);
+    return new Problem(`${file} is no certificate: ${cause}.`);
   }
 }
 
@@ -167,7 +165,7 @@ export function removeWalletKey(id: string): Promise<void> {
     const { sealSecret } = await openVault(installation);
     const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
     if (!/^\d{1,18}$/.test(id) || !(await keys.remove(id))) {
-      return complain(new StartProblem(`There is no key ${id}: see \`gw wallet key list\`.`));
+      return complain(new Problem(`There is no key ${id}: see \`gw wallet key list\`.`));
     }
     print({ removed: id });
   });
@@ -178,5 +176,5 @@ function isWallet(text: string): text is Wallet {
 }
 
 function complainOfMerchant(login: string): void {
-  complain(new StartProblem(`There is no merchant ${login}: see \`gw merchant list\`.`));
+  complain(new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`));
 }

@@ -6,7 +6,7 @@ import cluster, { type Worker } from "node:cluster";
 import { openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { keyFromParent } from "../config/config.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import type { Installation } from "./installation.ts";
 import { handKeyTo } from "./master-key.ts";
 import { rotate } from "./rotate.ts";
@@ -17,7 +17,7 @@ export async function startWorkers({
   config,
   databaseUrl,
   masterKey,
-}: Installation): Promise<Workers | StartProblem> {
+}: Installation): Promise<Workers | Problem> {
   const log = openSync(await rotate(join(resolve(config.dataDir), "gateway.log")), "a");
   cluster.setupPrimary({
     exec: join(import.meta.dirname, "gw.ts"),
@@ -31,7 +31,7 @@ export async function startWorkers({
   const port = first.find((each) => each !== undefined);
   if (port === undefined) {
     await stop();
-    return new StartProblem("No gateway process could be started: see the lines above.");
+    return new Problem("No gateway process could be started: see the lines above.");
   }
   return { port, stop };
 

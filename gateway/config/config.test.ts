@@ -1,13 +1,8 @@
 /** Where the key-encryption key comes from, and under which addresses requests may be signed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  ConfigProblems,
-  describeConfig,
-  type Environment,
-  readConfig,
-  signedUrlsOf,
-} from "./config.ts";
+import { Problem } from "../values/problem.ts";
+import { describeConfig, type Environment, readConfig, signedUrlsOf } from "./config.ts";
 
 const key = "4".repeat(64);
 const production = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
@@ -31,7 +26,7 @@ const cases: readonly (readonly [environment: Environment, complaint: RegExp | u
 test("the key-encryption key comes from exactly one place", () => {
   for (const [environment, complaint] of cases) {
     const config = readConfig(environment);
-    const told = config instanceof ConfigProblems ? config.sentences.join("\n") : undefined;
+    const told = config instanceof Problem ? config.sentence : undefined;
 
     if (complaint === undefined) assert.equal(told, undefined);
     else assert.match(told ?? "", complaint);
@@ -50,7 +45,7 @@ test("a key in the environment is not printed with the settings", () => {
 test("requests are signed for the public address; in staging this machine's names will do", () => {
   const urlsOf = (environment: Environment) => {
     const config = readConfig(environment);
-    assert.ok(!(config instanceof ConfigProblems));
+    assert.ok(!(config instanceof Problem));
     return signedUrlsOf(config, 8080);
   };
   const own = ["http://localhost:8080", "http://127.0.0.1:8080"];
@@ -70,7 +65,7 @@ test("a colour that cannot be read on white is refused with a sentence", () => {
     ["teal", true],
   ] as const) {
     const config = readConfig({ GW_PAGE_ACCENT: colour });
-    const told = config instanceof ConfigProblems ? config.sentences.join("\n") : "";
+    const told = config instanceof Problem ? config.sentence : "";
 
     assert.equal(/^GW_PAGE_ACCENT must be a colour .* read on white/.test(told), isRefused);
   }

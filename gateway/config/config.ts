@@ -1,21 +1,14 @@
 /**
- * The environment becomes a `Config` once, at the start. Values that cannot be read, and what
- * production does not allow, are told together, one sentence each.
+ * Reads the environment into a `Config`, once, at the start. Values that cannot be read and values
+ * that production does not allow are reported together, one sentence each.
  */
+import { Problem } from "../values/problem.ts";
 import { type Config, type Setting, type SettingName, settings } from "./settings.ts";
 
 export type { Config } from "./settings.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export class ConfigProblems {
-  readonly sentences: readonly string[];
-
-  constructor(sentences: readonly string[]) {
-    this.sentences = sentences;
-  }
-}
-
-export function readConfig(environment: Environment): Config | ConfigProblems {
+export function readConfig(environment: Environment): Config | Problem {
   const isProduction = environment["GW_ENV"] === "production";
   const problems: string[] = [];
   const values = Object.entries<Setting<unknown>>(settings).map(([key, setting]) => {
@@ -33,15 +26,15 @@ export function readConfig(environment: Environment): Config | ConfigProblems {
   if (problems.length === 0 && isProduction) {
     problems.push(...productionProblems(config, environment));
   }
-  return problems.length > 0 ? new ConfigProblems(problems) : config;
+  return problems.length > 0 ? new Problem(problems.join("\n")) : config;
 }
 
-/** What `gw config` prints. */
+/** The rows of `gw config`. */
 export function describeConfig(environment: Environment) {
   const config = readConfig(environment);
   return Object.entries<Setting<unknown>>(settings).map(([key, { name, meaning }]) => ({
     name,
-    value: config instanceof ConfigProblems ? undefined : config[key as SettingName],
+    value: config instanceof Problem ? undefined : config[key as SettingName],
     origin: environment[name] === undefined || environment[name] === "" ? "default" : "environment",
     meaning,
   }));
@@ -54,14 +47,43 @@ export function baseUrlOf(config: Config, port: number): string {
   return `http://${host}:${port}`;
 }
 
-/** Set for a process whose parent hands it the key-encryption key. */
-export const keyFromParent = "TOLLGATE_KEY_FROM_PARENT";
-
 /** The addresses that a signature may cover: in staging also those of this machine. */
 export function signedUrlsOf(config: Config, port: number): readonly string[] {
   const known = baseUrlOf(config, port);
   if (config.environment === "production") return [known];
   return [...new Set([known, `http://localhost:${port}`, `http://127.0.0.1:${port}`])];
+}
+
+/** Set for a worker, which receives the key-encryption key from its parent process. */
+export const keyFromParent = "TOLLGATE_KEY_FROM_PARENT";
+
+/** The names of the settings that give the key-encryption key, or the next one for a rewrap. */
+export function keySourcesOf(
+  config: Config,
+  which: "masterKey" | "newMasterKey" = "masterKey",
+): readonly string[] {
+  const names = ["File", "", "Command", "PartFile1", "PartFile2"] as const;
+  return names
+    .map((name): SettingName => `${which}${name}`)
+    .filter((name) => config[name] !== "")
+    .map((name) => settings[name].name);
+}
+
+function keyProblems(config: Config, environment: Environment): readonly string[] {
+  const problems: string[] = [];
+  const isWorker = environment[keyFromParent] !== undefined;
+  for (const [setting, sources] of [
+    ["GW_MASTER_KEY", isWorker ? [] : keySourcesOf(config)],
+    ["GW_NEW_MASTER_KEY", keySourcesOf(config, "newMasterKey")],
+  ] as const) {
+    const parts = sources.filter((source) => source.includes("_PART_"));
+    if (sources.length - Math.max(0, parts.length - 1) > 1) {
+      problems.push(`The key must come from one place: give one of ${sources.join(", ")}.`);
+    } else if (parts.length === 1) {
+      problems.push(`Give both ${setting}_PART_FILE_1 and ${setting}_PART_FILE_2, or neither.`);
+    }
+  }
+  return problems;
 }
 
 function productionProblems(config: Config, environment: Environment): readonly string[] {
@@ -76,46 +98,4 @@ function productionProblems(config: Config, environment: Environment): readonly 
     );
   }
   return problems;
-}
-
-function keyProblems(config: Config, environment: Environment): readonly string[] {
-  const problems: string[] = [];
-  const next = nextKeySourcesOf(config);
-  for (const [setting, sources] of [
-    ["GW_MASTER_KEY", environment[keyFromParent] === undefined ? keySourcesOf(config) : []],
-    ["GW_NEW_MASTER_KEY", next],
-  ] as const) {
-    const parts = sources.filter((source) => source.includes("_PART_"));
-    if (sources.length - Math.max(0, parts.length - 1) > 1) {
-      problems.push(`The key must come from one place: give one of ${sources.join(", ")}.`);
-    } else if (parts.length === 1) {
-      problems.push(`Give both ${setting}_PART_FILE_1 and ${setting}_PART_FILE_2, or neither.`);
-    }
-  }
-  return problems;
-}
-
-/** The settings by which the key-encryption key is given. */
-export function keySourcesOf(config: Config): readonly string[] {
-  return givenOf(config, [
-    "masterKeyFile",
-    "masterKey",
-    "masterKeyCommand",
-    "masterKeyPartFile1",
-    "masterKeyPartFile2",
-  ]);
-}
-
-export function nextKeySourcesOf(config: Config): readonly string[] {
-  return givenOf(config, [
-    "newMasterKeyFile",
-    "newMasterKey",
-    "newMasterKeyCommand",
-    "newMasterKeyPartFile1",
-    "newMasterKeyPartFile2",
-  ]);
-}
-
-function givenOf(config: Config, names: readonly SettingName[]): readonly string[] {
-  return names.filter((name) => config[name] !== "").map((name) => settings[name].name);
 }

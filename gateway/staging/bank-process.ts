@@ -6,14 +6,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Config } from "../config/config.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import type { BankAddress } from "./demonstration.ts";
 
 export type BankProcess = { readonly address: BankAddress; stop(): Promise<void> };
 
 const program = join(import.meta.dirname, "../../sandbox-bank/main.ts");
 
-export async function startBankProcess(config: Config): Promise<BankProcess | StartProblem> {
+export async function startBankProcess(config: Config): Promise<BankProcess | Problem> {
   const child = spawn(process.execPath, [program], {
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
@@ -33,7 +33,7 @@ export async function startBankProcess(config: Config): Promise<BankProcess | St
   });
   const address = await untilReady(child);
   if (address !== undefined) return { address, stop: () => stop(child) };
-  return new StartProblem(
+  return new Problem(
     `The sandbox bank did not start: ${complaint.trim()} ` +
       "Set GW_BANK_PORT, GW_BANK_HOST_PORT, GW_BANK_BINARY_HOST_PORT and " +
       "GW_BANK_DIRECTORY_PORT to free ports (0 takes any).",

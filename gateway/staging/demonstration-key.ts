@@ -12,16 +12,16 @@ import { openVault } from "../cli/installation.ts";
 import { printKey } from "../cli/public-key.ts";
 import { makeAdministration } from "../storage/administration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
-import { StartProblem } from "../storage/embedded.ts";
+import { Problem } from "../values/problem.ts";
 import { demonstrationKeyFile, demonstrationLogin } from "./demonstration.ts";
 
 /** Makes whatever is missing: the file, the merchant's key, or both. */
 export async function makeDemonstrationKey(
   installation: Installation,
-): Promise<StartProblem | undefined> {
+): Promise<Problem | undefined> {
   const file = join(resolve(installation.config.dataDir), demonstrationKeyFile);
   const privateKey = (await findKey(file)) ?? (await makeKey(file));
-  if (privateKey instanceof StartProblem) return privateKey;
+  if (privateKey instanceof Problem) return privateKey;
   const publicKey = createPublicKey(privateKey);
 
   const { query } = installation.database;
@@ -37,13 +37,13 @@ export async function makeDemonstrationKey(
   return undefined;
 }
 
-async function findKey(file: string): Promise<KeyObject | StartProblem | undefined> {
+async function findKey(file: string): Promise<KeyObject | Problem | undefined> {
   const text = await readFile(file, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
   try {
     return createPrivateKey(text);
   } catch {
-    return new StartProblem(`${file} is no private key: remove it, and another one is made.`);
+    return new Problem(`${file} is no private key: remove it, and another one is made.`);
   }
 }
 

@@ -9,8 +9,8 @@ import { type TestContext, test } from "node:test";
 import { type Installation, openInstallation, openVault } from "../cli/installation.ts";
 import { refuseInProduction } from "../cli/production.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
-import { StartProblem } from "../storage/embedded.ts";
 import { asEndpointId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import {
   findSandboxGates,
   makeDemonstration,
@@ -110,7 +110,7 @@ async function open(t: TestContext): Promise<Installation> {
     report: () => undefined,
     besideOthers: false,
   });
-  if (installation instanceof StartProblem) throw new Error(installation.sentence);
+  if (installation instanceof Problem) throw new Error(installation.sentence);
   t.after(async () => {
     await installation.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { GateSettings } from "../acquirers/gate.ts";
 import { asEndpointId, asGateId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { makeAdministration } from "./administration.ts";
 import { configurationChannel, loadConfiguration } from "./configuration.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { StartProblem, startEmbedded } from "./embedded.ts";
+import { startEmbedded } from "./embedded.ts";
 import { migrate } from "./migrate.ts";
 
 const settings: GateSettings = {
@@ -27,7 +28,7 @@ before(async () => {
   // The database runs as another user when the tests are run by root.
   await chmod(folder, 0o711);
   const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   const options = { poolSize: 2, connectTimeoutMs: 5_000, onLost: () => undefined };
   database = openDatabase(server.url, options);
   clean = async () => {

@@ -7,8 +7,9 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { isAlive } from "./embedded/processes.ts";
-import { type EmbeddedServer, findEmbeddedUrl, StartProblem, startEmbedded } from "./embedded.ts";
+import { Problem } from "../values/problem.ts";
+import { isAlive } from "./embedded/system.ts";
+import { type EmbeddedServer, findEmbeddedUrl, startEmbedded } from "./embedded.ts";
 
 const isRoot = process.getuid?.() === 0;
 const small = { shared_buffers: "16MB" };
@@ -68,7 +69,7 @@ test("a database left running by a killed gateway is taken over, not started twi
   const folder = newFolder(t);
   const gateway = await startElsewhere(t, folder);
   const refused = await startEmbedded({ folder, report: () => {} });
-  assert.ok(refused instanceof StartProblem);
+  assert.ok(refused instanceof Problem);
   assert.match(refused.sentence, /Another gateway \(process \d+\) already runs .* stop it first/);
   await gateway.killHard();
 
@@ -152,14 +153,14 @@ function newFolder(t: TestContext): string {
 async function start(t: TestContext, folder: string, reports: string[] = []) {
   const report = (line: string) => void reports.push(line);
   const server = await startEmbedded({ folder, report, settings: small });
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   t.after(() => server.stop());
   return server;
 }
 
 async function problemOf(folder: string): Promise<string> {
   const problem = await startEmbedded({ folder, report: () => {} });
-  assert.ok(problem instanceof StartProblem);
+  assert.ok(problem instanceof Problem);
   return problem.sentence;
 }
 

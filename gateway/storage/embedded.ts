@@ -1,12 +1,12 @@
 /**
- * A PostgreSQL of our own, out of an npm package, for whoever has none. It outlives a gateway that
- * was killed, and the next one adopts it; whatever the person at the terminal can put right comes
- * back as one sentence.
+ * An embedded PostgreSQL from an npm package, for installations without a server. It outlives a
+ * gateway that was killed, and the next gateway adopts it. Problems that the operator can solve are
+ * returned as sentences.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { findBinaries } from "./embedded/binaries.ts";
+import { Problem } from "../values/problem.ts";
 import {
   type Cluster,
   explain,
@@ -14,10 +14,11 @@ import {
   openCluster,
   openPlace,
   passwordFileOf,
+  releaseOwnership,
+  takeOwnership,
 } from "./embedded/cluster.ts";
-import { greet, urlOf } from "./embedded/connection.ts";
-import { giveUpOwnership, takeOwnership } from "./embedded/owner.ts";
 import {
+  checkConnection,
   endOrphans,
   findPostmaster,
   launchPostmaster,
@@ -25,21 +26,19 @@ import {
   type Postmaster,
   removeSocketFolder,
   stopPostmaster,
+  urlOf,
 } from "./embedded/postmaster.ts";
-import { isAlive } from "./embedded/processes.ts";
-import { StartProblem } from "./embedded/start-problem.ts";
-
-export { StartProblem };
+import { isAlive } from "./embedded/system.ts";
 
 export type EmbeddedServer = {
-  /** For `pg`, with the socket's folder as the host; the same after the server was restarted. */
+  /** For `pg`, with the socket's folder as the host; the same after a restart of the server. */
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 };
 
 export type EmbeddedOptions = {
-  /** `<data folder>/postgres`. The password and the log stand beside it. */
+  /** `<data folder>/postgres`. The password and the log are beside it. */
   readonly folder: string;
   readonly report: (progress: string) => void;
   readonly settings?: Readonly<Record<string, string>>;
@@ -51,93 +50,89 @@ const progressEveryMs = 3_000;
 const watchEveryMs = 500;
 const restartsPerMinuteMax = 5;
 
-export async function startEmbedded(
-  options: EmbeddedOptions,
-): Promise<EmbeddedServer | StartProblem> {
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer | Problem> {
   const folder = resolve(options.folder);
   const ownerFile = `${folder}.owner`;
   let owned = false;
   try {
-    const binaries = await findBinaries();
-    if (binaries instanceof StartProblem) return binaries;
-    const place = openPlace(folder, binaries);
-    if (place instanceof StartProblem) return place;
+    const place = await openPlace(folder);
+    if (place instanceof Problem) return place;
     const refusal = takeOwnership(ownerFile);
     if (refusal !== undefined) return refusal;
     owned = true;
 
     const cluster = await openCluster(place, options.report);
-    if (cluster instanceof StartProblem) return cluster;
-    const postmaster = await bringUp(cluster, options);
-    if (postmaster instanceof StartProblem) return postmaster;
+    if (cluster instanceof Problem) return cluster;
+    const postmaster = await startServer(cluster, options);
+    if (postmaster instanceof Problem) return postmaster;
     owned = false;
     return keepRunning(cluster, postmaster, { ...options, ownerFile });
   } catch (error) {
     return explain(error, folder);
   } finally {
-    if (owned) giveUpOwnership(ownerFile);
+    if (owned) releaseOwnership(ownerFile);
   }
 }
 
 /** The address of the server that runs on this folder, for a command beside a running gateway. */
 export function findEmbeddedUrl(folder: string): string | undefined {
-  if (!existsSync(folder) || !existsSync(passwordFileOf(resolve(folder)))) return undefined;
+  const passwordFile = passwordFileOf(resolve(folder));
+  if (!existsSync(folder) || !existsSync(passwordFile)) return undefined;
   const postmaster = findPostmaster(realpathSync(folder));
-  if (postmaster === undefined) return undefined;
-  return urlOf(postmaster, readFileSync(passwordFileOf(resolve(folder)), "utf8").trim());
+  return postmaster && urlOf(postmaster, readFileSync(passwordFile, "utf8").trim());
 }
 
-/** Adopts or launches the server and waits until it takes connections. */
-async function bringUp(
+/** Adopts or launches the server and waits until it accepts connections. */
+async function startServer(
   cluster: Cluster,
   { report, settings = {} }: EmbeddedOptions,
   givenSocketFolder?: string,
-): Promise<Postmaster | StartProblem> {
+): Promise<Postmaster | Problem> {
   const progress = reportEvery(progressEveryMs, report);
   const deadline = Date.now() + startLimitMs;
   const socketFolder = givenSocketFolder ?? makeSocketFolder(cluster);
-  if (socketFolder instanceof StartProblem) return socketFolder;
+  if (socketFolder instanceof Problem) return socketFolder;
 
   while (Date.now() < deadline) {
     const logged = sizeOf(cluster.logFile);
     const adopted = await adopt(cluster, report);
-    const postmaster: Postmaster | StartProblem =
+    const postmaster: Postmaster | Problem =
       adopted ?? (await launchPostmaster(cluster, socketFolder, settings));
-    if (postmaster instanceof StartProblem) return postmaster;
+    if (postmaster instanceof Problem) return postmaster;
     if (postmaster.socketFolder !== socketFolder) removeSocketFolder(socketFolder);
 
-    const answer = await awaitAnswer(cluster, postmaster, { deadline, progress });
+    const answer = await untilConnected(cluster, postmaster, { deadline, progress });
     if (answer === "ready") return postmaster;
-    if (answer instanceof StartProblem) {
+    if (answer instanceof Problem) {
       if (adopted === undefined) await stopPostmaster(postmaster);
       return answer;
     }
     if (isAlive(postmaster.pid)) break;
-    const complaint = adopted === undefined ? complaintIn(cluster.logFile, logged) : undefined;
-    if (complaint !== undefined && !mayPass(complaint)) {
+    const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
+    if (cause !== undefined && !isTemporary(cause)) {
       removeSocketFolder(socketFolder);
-      return new StartProblem(`PostgreSQL did not start: ${complaint} (see ${cluster.logFile}).`);
+      return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);
     }
     endOrphans(cluster.folder);
-    progress("Processes of the PostgreSQL that was stopped hard are still ending");
+    progress("Processes of the PostgreSQL that was killed are still ending");
     await pause(retryEveryMs);
   }
-  return new StartProblem(
+  return new Problem(
     `PostgreSQL does not answer after ${startLimitMs / 1000} s: see ${cluster.logFile}; if it is ` +
-      "still recovering, start again, and it goes on from where it is.",
+      "still recovering, start again, and it continues from where it is.",
   );
 }
 
-/** "gone" when the server ended, or when it is too late to wait for it. */
-async function awaitAnswer(
+/** "gone" when the server has ended, or the deadline has passed. */
+async function untilConnected(
   cluster: Cluster,
   postmaster: Postmaster,
   { deadline, progress }: { readonly deadline: number; readonly progress: (line: string) => void },
-): Promise<"ready" | "gone" | StartProblem> {
+): Promise<"ready" | "gone" | Problem> {
   while (isAlive(postmaster.pid) && Date.now() < deadline) {
-    const answer = await greet(cluster, postmaster);
+    const answer = await checkConnection(cluster, postmaster);
     if (answer !== "not yet") return answer;
-    progress("PostgreSQL is starting; after a hard stop it first recovers what it wrote");
+    progress("PostgreSQL is starting; after a crash it first recovers what it wrote");
     await pause(retryEveryMs);
   }
   return "gone";
@@ -153,7 +148,7 @@ async function adopt(
     report(`Taking over the PostgreSQL that already runs here (process ${found.pid})`);
     return found;
   }
-  report("Restarting PostgreSQL, whose temporary folder was cleared away");
+  report("Restarting PostgreSQL, because its temporary folder was deleted");
   await stopPostmaster(found);
   return undefined;
 }
@@ -180,13 +175,13 @@ function keepRunning(
     const recent = restarts.filter((at) => at > now - 60_000).length;
     if (recent >= restartsPerMinuteMax) {
       clearInterval(watch);
-      options.report(`PostgreSQL keeps ending and is left so: see ${cluster.logFile}`);
+      options.report(`PostgreSQL keeps ending and is not restarted: see ${cluster.logFile}`);
       return;
     }
     restarts.push(now);
     options.report("PostgreSQL ended unexpectedly; starting it again");
-    const again = await bringUp(cluster, options, first.socketFolder);
-    if (again instanceof StartProblem) options.report(again.sentence);
+    const again = await startServer(cluster, options, first.socketFolder);
+    if (again instanceof Problem) options.report(again.sentence);
     else postmaster = again;
   }
 
@@ -194,7 +189,7 @@ function keepRunning(
     clearInterval(watch);
     await restarting;
     await stopPostmaster(postmaster);
-    giveUpOwnership(options.ownerFile);
+    releaseOwnership(options.ownerFile);
   }
 
   return {
@@ -206,18 +201,18 @@ function keepRunning(
   };
 }
 
-/** What PostgreSQL said since it was launched, when it gave up. */
-function complaintIn(logFile: string, from: number): string {
+/** The last error that PostgreSQL has logged since it was launched. */
+function fatalErrorIn(logFile: string, from: number): string {
   const log = readFileSync(logFile);
-  // A log that is shorter than before was put aside at the launch.
-  const said = log.subarray(log.length < from ? 0 : from).toString();
-  const fatal = said.split("\n").findLast((line) => /FATAL|PANIC/.test(line));
-  return (fatal ?? lastLine(said)).replace(/^.*?(FATAL|PANIC): +/, "").trim();
+  // A log that is shorter than before was renamed at the launch.
+  const text = log.subarray(log.length < from ? 0 : from).toString();
+  const fatal = text.split("\n").findLast((line) => /FATAL|PANIC/.test(line));
+  return (fatal ?? lastLine(text)).replace(/^.*?(FATAL|PANIC): +/, "").trim();
 }
 
-/** The old server's processes are ending on their own: a little later there will be room. */
-function mayPass(complaint: string): boolean {
-  return /shared memory block|lock file/.test(complaint);
+/** Processes of the old server are ending: the same start succeeds a little later. */
+function isTemporary(cause: string): boolean {
+  return /shared memory block|lock file/.test(cause);
 }
 
 function sizeOf(file: string): number {
@@ -225,11 +220,11 @@ function sizeOf(file: string): number {
 }
 
 function reportEvery(gapMs: number, report: (progress: string) => void) {
-  const began = Date.now();
-  let last = began;
+  const startedAt = Date.now();
+  let last = startedAt;
   return (progress: string): void => {
     if (Date.now() - last < gapMs) return;
     last = Date.now();
-    report(`${progress} (${Math.round((last - began) / 1000)} s) …`);
+    report(`${progress} (${Math.round((last - startedAt) / 1000)} s) …`);
   };
 }

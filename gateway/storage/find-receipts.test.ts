@@ -7,8 +7,9 @@ import { after, before, test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
 import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { StartProblem, startEmbedded } from "./embedded.ts";
+import { startEmbedded } from "./embedded.ts";
 import { makeFindByReceipt } from "./find-receipts.ts";
 import { migrate } from "./migrate.ts";
 import { packFacts, packProgress } from "./order-row.ts";
@@ -24,7 +25,7 @@ before(async () => {
   // The database runs as another user when the tests are run by root.
   await chmod(folder, 0o711);
   const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   const options = { poolSize: 2, connectTimeoutMs: 5_000, onLost: () => undefined };
   database = openDatabase(server.url, options);
   clean = async () => {

@@ -7,9 +7,10 @@ import { after, before, beforeEach, test } from "node:test";
 import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
 import { type IssuerRange, makeRange, openIssuers } from "../issuers/issuers.ts";
 import { sandboxRanges } from "../staging/sandbox-ranges.ts";
+import { Problem } from "../values/problem.ts";
 import { configurationChannel } from "./configuration.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { StartProblem, startEmbedded } from "./embedded.ts";
+import { startEmbedded } from "./embedded.ts";
 import { makeIssuerStore } from "./issuer-ranges.ts";
 import { migrate } from "./migrate.ts";
 
@@ -27,7 +28,7 @@ before(async () => {
     report: () => undefined,
     settings,
   });
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   database = openDatabase(server.url, {
     poolSize: 4,
     connectTimeoutMs: 5000,

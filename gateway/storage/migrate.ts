@@ -1,35 +1,30 @@
 /**
- * Migrations: numbered SQL files, applied in order, each in a transaction of its own, forward only.
- * A lock keeps two nodes that start together from applying them both.
+ * Migrations: numbered SQL files, applied in order in one transaction, forward only. A lock keeps
+ * two nodes that start together from applying them both.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Problem } from "../values/problem.ts";
 import type { Database, Query } from "./database.ts";
 
 const folder = join(import.meta.dirname, "migrations");
 const lockNumber = 8_583_001;
 
-/** The database knows migrations that this program does not: it belongs to a newer version. */
-export class NewerDatabase {
-  readonly sentence: string;
-
-  constructor(unknown: string) {
-    this.sentence =
-      `The database was made by a newer version of Tollgate (it has ${unknown}): ` +
-      "start that version, or set GW_DATA_DIR or GW_DATABASE_URL to another database.";
-  }
-}
-
 export async function migrate(
   database: Database,
   report: (progress: string) => void,
-): Promise<NewerDatabase | undefined> {
+): Promise<Problem | undefined> {
   const names = await listMigrations();
   return database.transaction(async (query) => {
     await query("select pg_advisory_xact_lock($1)", [lockNumber]);
     const applied = await listApplied(query);
     const unknown = applied.find((name) => !names.includes(name));
-    if (unknown !== undefined) return new NewerDatabase(unknown);
+    if (unknown !== undefined) {
+      return new Problem(
+        `The database was made by a newer version of Tollgate (it has ${unknown}): ` +
+          "start that version, or set GW_DATA_DIR or GW_DATABASE_URL to another database.",
+      );
+    }
 
     for (const name of names.filter((each) => !applied.includes(each))) {
       report(`Applying ${name}`);

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { asMerchantId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { asInstant, later, minutes } from "../values/time.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { StartProblem, startEmbedded } from "./embedded.ts";
+import { startEmbedded } from "./embedded.ts";
 import { migrate } from "./migrate.ts";
 import { makeTakeNonce } from "./oauth-nonces.ts";
 
@@ -23,7 +24,7 @@ before(async () => {
     report: () => undefined,
     settings: { shared_buffers: "16MB" },
   });
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   database = openDatabase(server.url, {
     poolSize: 4,
     connectTimeoutMs: 5000,

@@ -10,12 +10,12 @@ import { after, type TestContext, test } from "node:test";
 import { type Installation, openInstallation } from "../cli/installation.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { asCardId, asMerchantId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { asInstant, later } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards, type PendingCards } from "../vault/pending-cards.ts";
 import { makeVault } from "../vault/vault.ts";
-import { StartProblem } from "./embedded.ts";
 import { makePendingCardStore } from "./pending-cards.ts";
 import { makeFindSealedCard, makeKeyStore } from "./vault-tables.ts";
 
@@ -125,7 +125,7 @@ async function open(t: TestContext, dataDir: string): Promise<Opened> {
     report: () => undefined,
     besideOthers: false,
   });
-  if (installation instanceof StartProblem) throw new Error(installation.sentence);
+  if (installation instanceof Problem) throw new Error(installation.sentence);
   t.after(() => installation.close());
   const { query } = installation.database;
   const keys = await openKeys(installation.masterKey, makeKeyStore(query));

@@ -13,8 +13,9 @@ import {
   putSandboxDirectory,
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
-import { findEmbeddedUrl, StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
+import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { type Installation, openInstallation } from "@tollgate/gateway/installation";
+import { Problem } from "@tollgate/gateway/problem";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import pg from "pg";
 
@@ -57,7 +58,7 @@ export async function open(environment: Readonly<Record<string, string>>): Promi
     report: () => undefined,
     besideOthers: false,
   });
-  if (installation instanceof StartProblem) throw new Error(installation.sentence);
+  if (installation instanceof Problem) throw new Error(installation.sentence);
   return installation;
 }
 
@@ -127,7 +128,7 @@ async function findServer(): Promise<Server> {
     report: () => undefined,
     settings: unsafe,
   });
-  if (started instanceof StartProblem) throw new Error(started.sentence);
+  if (started instanceof Problem) throw new Error(started.sentence);
   stopOwn = async () => {
     await started.stop();
     await rm(folder, { recursive: true, force: true });

@@ -2,7 +2,8 @@
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { findEmbeddedUrl, StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
+import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
+import { Problem } from "@tollgate/gateway/problem";
 
 const endsWithinMs = 30_000;
 
@@ -32,7 +33,7 @@ export async function stopDatabase(dataDir: string): Promise<void> {
   const folder = join(dataDir, "postgres");
   if (findEmbeddedUrl(folder) === undefined) return;
   const server = await startEmbedded({ folder, report: () => undefined });
-  if (!(server instanceof StartProblem)) await server.stop();
+  if (!(server instanceof Problem)) await server.stop();
 }
 
 function send(id: number, signal: NodeJS.Signals | 0): boolean {

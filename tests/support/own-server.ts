@@ -2,7 +2,8 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findEmbeddedUrl, StartProblem, startEmbedded } from "@tollgate/gateway/embedded";
+import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
+import { Problem } from "@tollgate/gateway/problem";
 import { startGuard } from "./program.ts";
 import { until } from "./until.ts";
 import type { Test } from "./world.ts";
@@ -21,7 +22,7 @@ export async function startOwnServer(t: Test): Promise<OwnServer> {
   await chmod(folder, 0o711);
   const options = { folder: join(folder, "postgres"), report: () => undefined };
   const server = await startEmbedded(options);
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   const guard = startGuard('kill -INT "$(head -n 1 "$0")"', join(options.folder, "postmaster.pid"));
   t.after(async () => {
     await server.stop();

@@ -1,20 +1,31 @@
 /**
- * The running server: found, launched, watched and stopped by its process number. It lives in a
- * process group of its own, so Ctrl-C in a terminal reaches the gateway first and not the database.
+ * The server process: found, launched, asked and stopped. It runs in its own process group, so
+ * Ctrl-C in a terminal reaches the gateway and not the database.
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Cluster, cleanEnvironment, runAs } from "./cluster.ts";
-import { findBlockedBy, giveTo } from "./database-user.ts";
-import { commandOf, errorCode, findProcessesIn, isAlive, workingFolderOf } from "./processes.ts";
-import { settingsFor } from "./settings.ts";
-import { StartProblem } from "./start-problem.ts";
+import { Client, DatabaseError } from "pg";
+import { Problem } from "../../values/problem.ts";
+import { type Cluster, passwordFileOf, superuser } from "./cluster.ts";
+import {
+  changeOwner,
+  cleanEnvironment,
+  commandOf,
+  errorCode,
+  findBlockedBy,
+  findProcessesIn,
+  isAlive,
+  runAs,
+  workingFolderOf,
+} from "./system.ts";
 
 export type Postmaster = { readonly pid: number; readonly socketFolder: string };
 
+const database = "tollgate";
+const connectTimeoutMs = 5_000;
 const socketFolderPrefix = "tollgate-postgres-";
 const socketName = ".s.PGSQL.5432";
 /** The system's limit for the name of a socket; macOS has the lowest. */
@@ -23,26 +34,73 @@ const logBytesMax = 10 * 1024 * 1024;
 const fastShutdownMs = 30_000;
 const immediateShutdownMs = 10_000;
 
-/** The server that runs on this folder: left behind by a gateway that was killed, perhaps. */
+/**
+ * Given on the command line, so that no edited file changes what is in force. Nothing here trades
+ * safety for speed: a committed order is on disk.
+ */
+// biome-ignore format: a table
+const settings = {
+  // Reached through a socket file in a folder of its own: nothing listens on the network.
+  listen_addresses:                      "",
+  port:                                  "5432",
+  unix_socket_permissions:               "0700",
+  max_connections:                       "100",
+
+  // An acknowledged commit survives a power failure.
+  fsync:                                 "on",
+  synchronous_commit:                    "on",
+  full_page_writes:                      "on",
+
+  shared_buffers:                        "256MB",
+  wal_buffers:                           "16MB",
+  max_wal_size:                          "4GB",
+  checkpoint_timeout:                    "15min",
+  jit:                                   "off",
+  timezone:                              "UTC",
+
+  // Order rows are updated a few times soon after their insert: many small vacuums, no big one.
+  autovacuum_naptime:                    "15s",
+  autovacuum_vacuum_scale_factor:        "0.02",
+  autovacuum_vacuum_insert_scale_factor: "0.05",
+  autovacuum_analyze_scale_factor:       "0.02",
+  autovacuum_vacuum_cost_limit:          "1000",
+
+  // Parameters, failing rows and statements contain sealed cards and personal data. None is ever
+  // logged; the gateway's own log says which function failed.
+  log_min_messages:                      "warning",
+  log_parameter_max_length:              "0",
+  log_parameter_max_length_on_error:     "0",
+  log_error_verbosity:                   "terse",
+  log_min_error_statement:               "panic",
+  log_statement:                         "none",
+  log_timezone:                          "UTC",
+  logging_collector:                     "off",
+} as const;
+
+/** The server that runs on this folder, for example after its gateway was killed. */
 export function findPostmaster(folder: string): Postmaster | undefined {
-  const noted = readNote(folder);
-  if (noted === undefined || whoIs(noted.pid, folder) !== "ours") return undefined;
-  return { pid: noted.pid, socketFolder: noted.socketFolder };
+  const noted = readPidFile(folder);
+  return noted !== undefined && identify(noted.pid, folder) === "ours" ? noted : undefined;
 }
 
 export async function launchPostmaster(
   cluster: Cluster,
   socketFolder: string,
   overrides: Readonly<Record<string, string>>,
-): Promise<Postmaster | StartProblem> {
-  disownNote(cluster.folder);
+): Promise<Postmaster | Problem> {
+  resetPidFile(cluster.folder);
   fs.mkdirSync(socketFolder, { recursive: true, mode: 0o700 });
-  giveTo(cluster.user, socketFolder);
+  changeOwner(cluster.user, socketFolder);
 
-  const walCompression = await chooseWalCompression(cluster);
-  const settings = settingsFor({ socketFolder, walCompression, overrides });
+  const all = {
+    ...settings,
+    unix_socket_directories: socketFolder,
+    wal_compression: await chooseWalCompression(cluster),
+    ...overrides,
+  };
+  const parameters = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const log = openLog(cluster.logFile);
-  const child = spawn(cluster.binaries.postgres, ["-D", cluster.folder, ...settings], {
+  const child = spawn(cluster.binaries.postgres, ["-D", cluster.folder, ...parameters], {
     ...cluster.user.ids,
     cwd: "/",
     detached: true,
@@ -56,7 +114,71 @@ export async function launchPostmaster(
   });
   child.unref();
   if (child.pid !== undefined && failure === undefined) return { pid: child.pid, socketFolder };
-  return new StartProblem(`PostgreSQL cannot be run: ${failure?.message ?? "it did not start"}.`);
+  return new Problem(`PostgreSQL cannot be run: ${failure?.message ?? "it did not start"}.`);
+}
+
+async function chooseWalCompression({ binaries, folder, user }: Cluster): Promise<"lz4" | "off"> {
+  const question = ["-D", folder, "-c", "wal_compression=lz4", "-C", "wal_compression"];
+  return (await runAs(user, binaries.postgres, question)).failed ? "off" : "lz4";
+}
+
+function openLog(file: string): number {
+  const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > logBytesMax) fs.renameSync(file, `${file}.old`);
+  return fs.openSync(file, "a", 0o600);
+}
+
+/** The host is the folder of the socket, percent-encoded: `pg` and `psql` both read that. */
+export function urlOf(postmaster: Postmaster, password: string): string {
+  const host = encodeURIComponent(postmaster.socketFolder);
+  return `postgres://${superuser}:${encodeURIComponent(password)}@${host}:5432/${database}`;
+}
+
+// biome-ignore format: a table
+const codes = {
+  wrongPassword:  "28P01",
+  noSuchDatabase: "3D000",
+};
+
+/** Makes the database when it is missing. "not yet" while the server starts, recovers or ends. */
+export async function checkConnection(
+  cluster: Cluster,
+  postmaster: Postmaster,
+): Promise<"ready" | "not yet" | Problem> {
+  let answer = await connectTo(database, cluster, postmaster);
+  if (answer === codes.noSuchDatabase) {
+    answer = await connectTo("postgres", cluster, postmaster, `create database ${database}`);
+  }
+  if (answer !== codes.wrongPassword) return answer === "" ? "ready" : "not yet";
+  const { folder } = cluster;
+  return new Problem(
+    `The password in ${passwordFileOf(folder)} is not the one of the database in ${folder}: put ` +
+      "the right one back, or move that folder away to start with an empty database.",
+  );
+}
+
+/** The code of the error; empty when the statement succeeded. */
+async function connectTo(
+  name: string,
+  { password }: Cluster,
+  { socketFolder }: Postmaster,
+  statement = "select 1",
+): Promise<string> {
+  const client = new Client({
+    ...{ host: socketFolder, port: 5432, user: superuser, password, database: name },
+    connectionTimeoutMillis: connectTimeoutMs,
+  });
+  // Without a listener, a server that ends during the connection would end this process.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query(statement);
+    return "";
+  } catch (error) {
+    return error instanceof DatabaseError ? (error.code ?? "unknown") : "no answer";
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
@@ -69,9 +191,18 @@ export async function stopPostmaster({ pid, socketFolder }: Postmaster): Promise
   removeSocketFolder(socketFolder);
 }
 
+async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  while (isAlive(pid)) {
+    if (Date.now() > deadline) return false;
+    await pause(20);
+  }
+  return true;
+}
+
 /**
- * Ends what a server that was killed left behind: a session busy with a long query does not notice
- * that its server is gone, and keeps the next one from starting. Recovery makes good for it.
+ * Ends the sessions of a killed server: a session in a long query does not notice that its server
+ * is gone, and keeps the next one from starting. Recovery repairs the data files.
  */
 export function endOrphans(folder: string): void {
   for (const pid of findProcessesIn(folder)) {
@@ -79,8 +210,16 @@ export function endOrphans(folder: string): void {
   }
 }
 
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (errorCode(error) !== "ESRCH") throw error;
+  }
+}
+
 /** Short enough for the name of a socket, and a place that the database user can enter. */
-export function makeSocketFolder({ user }: Cluster): string | StartProblem {
+export function makeSocketFolder({ user }: Cluster): string | Problem {
   for (const place of [tmpdir(), "/tmp", "/var/tmp"]) {
     const length = Buffer.byteLength(join(place, `${socketFolderPrefix}XXXXXX`, socketName));
     if (length > socketPathBytesMax || !fs.existsSync(place)) continue;
@@ -91,7 +230,7 @@ export function makeSocketFolder({ user }: Cluster): string | StartProblem {
       if (!["EACCES", "EPERM", "EROFS", "ENOSPC"].includes(errorCode(error))) throw error;
     }
   }
-  return new StartProblem(
+  return new Problem(
     "There is no temporary folder for the socket of the database: set TMPDIR to a short path " +
       `that the user "${user.name}" can enter.`,
   );
@@ -102,10 +241,14 @@ export function removeSocketFolder(path: string): void {
   if (ours) fs.rmSync(path, { recursive: true, force: true });
 }
 
-/** What `postmaster.pid` says: the process on the first line, its socket's folder on the fifth. */
-function readNote(folder: string): Postmaster | undefined {
+function pidFileOf(folder: string): string {
+  return join(folder, "postmaster.pid");
+}
+
+/** The process id is on the first line, the socket's folder on the fifth. */
+function readPidFile(folder: string): Postmaster | undefined {
   try {
-    const lines = fs.readFileSync(noteOf(folder), "utf8").split("\n");
+    const lines = fs.readFileSync(pidFileOf(folder), "utf8").split("\n");
     return { pid: Number(lines[0]), socketFolder: lines[4] ?? "" };
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
@@ -113,12 +256,8 @@ function readNote(folder: string): Postmaster | undefined {
   }
 }
 
-function noteOf(folder: string): string {
-  return join(folder, "postmaster.pid");
-}
-
-function whoIs(pid: number, folder: string): "nobody" | "ours" | "another" | "unclear" {
-  if (!isAlive(pid)) return "nobody";
+function identify(pid: number, folder: string): "none" | "ours" | "another" | "unclear" {
+  if (!isAlive(pid)) return "none";
   const [program, ...parameters] = commandOf(pid);
   if (program === undefined) return "unclear";
   if (basename(program) !== "postgres") return "another";
@@ -127,50 +266,20 @@ function whoIs(pid: number, folder: string): "nobody" | "ours" | "another" | "un
   return parameters.includes(folder) ? "ours" : "unclear";
 }
 
+/** Above the highest process id that any supported system assigns. */
+const unusedPid = 99_999_999;
+
 /**
- * PostgreSQL does not start while the noted process lives, even when its number went to another
- * program. The note is not removed: its last line names the shared memory by which PostgreSQL sees
- * that processes of the old server are still at work. Only its number becomes one that no process
- * has.
+ * PostgreSQL does not start while the process in its pid file lives, even if that id now belongs to
+ * another program. The file is not removed: by the shared memory on its last line PostgreSQL sees
+ * that processes of the old server still run. Only the process id is replaced.
  */
-function disownNote(folder: string): void {
-  const noted = readNote(folder);
+function resetPidFile(folder: string): void {
+  const noted = readPidFile(folder);
   if (noted === undefined) return;
-  const who = whoIs(noted.pid, folder);
-  if (who === "ours" || who === "unclear") return;
+  const process = identify(noted.pid, folder);
+  if (process === "ours" || process === "unclear") return;
   removeSocketFolder(noted.socketFolder);
-  const note = fs.readFileSync(noteOf(folder), "utf8");
-  fs.writeFileSync(noteOf(folder), note.replace(/^.*/, String(pidOfNobody)));
-}
-
-/** Above the highest number that any system of ours gives. */
-const pidOfNobody = 99_999_999;
-
-async function chooseWalCompression({ binaries, folder, user }: Cluster): Promise<"lz4" | "off"> {
-  const ask = ["-D", folder, "-c", "wal_compression=lz4", "-C", "wal_compression"];
-  const answer = await runAs(user, binaries.postgres, ask);
-  return answer.code === 0 ? "lz4" : "off";
-}
-
-function openLog(file: string): number {
-  const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > logBytesMax) fs.renameSync(file, `${file}.old`);
-  return fs.openSync(file, "a", 0o600);
-}
-
-async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
-  const deadline = Date.now() + withinMs;
-  while (isAlive(pid)) {
-    if (Date.now() > deadline) return false;
-    await pause(20);
-  }
-  return true;
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if (errorCode(error) !== "ESRCH") throw error;
-  }
+  const content = fs.readFileSync(pidFileOf(folder), "utf8");
+  fs.writeFileSync(pidFileOf(folder), content.replace(/^.*/, String(unusedPid)));
 }

@@ -2,8 +2,9 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Problem } from "../../values/problem.ts";
 import { type Database, openDatabase } from "../database.ts";
-import { StartProblem, startEmbedded } from "../embedded.ts";
+import { startEmbedded } from "../embedded.ts";
 import { migrate } from "../migrate.ts";
 
 export async function startDatabase(): Promise<{ database: Database; stop(): Promise<void> }> {
@@ -13,7 +14,7 @@ export async function startDatabase(): Promise<{ database: Database; stop(): Pro
   const settings = { shared_buffers: "16MB" };
   const place = { folder: join(folder, "postgres"), report: () => undefined, settings };
   const server = await startEmbedded(place);
-  if (server instanceof StartProblem) throw new Error(server.sentence);
+  if (server instanceof Problem) throw new Error(server.sentence);
   const options = { poolSize: 4, connectTimeoutMs: 5000, onLost: () => undefined };
   const database = openDatabase(server.url, options);
   await migrate(database, () => undefined);
