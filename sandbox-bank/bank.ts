@@ -48,11 +48,11 @@ export type Bank = {
   ledger(reference?: string): readonly LedgerEntry[];
   messages(reference?: string): readonly LoggedMessage[];
   /** The oldest such message that was received; when there is none, the next one. */
-  received(match: MessageMatch): Promise<IsoMessage>;
+  waitForMessage(match: MessageMatch): Promise<IsoMessage>;
   /** Oldest first, card numbers masked. */
   threeDsMessages(transactionId?: string): readonly ThreeDsMessage[];
   /** The oldest such message that was received or sent; when there is none, the next one. */
-  heard(match: ThreeDsMatch): Promise<ThreeDsFields>;
+  waitForThreeDsMessage(match: ThreeDsMatch): Promise<ThreeDsFields>;
   switches(): Switches;
   setSwitches(patch: Partial<Switches>): Promise<void>;
   /** A genuine one of this card, for tests of the host without 3-D Secure. */
@@ -101,9 +101,9 @@ export async function startBank(options: BankOptions): Promise<Bank> {
     walletFolder: wallets.folder,
     ledger: (reference) => ledger.entries(reference).slice(),
     messages: (reference) => messages.list(reference),
-    received: (match) => messages.waitFor(match),
+    waitForMessage: (match) => messages.waitFor(match),
     threeDsMessages: (transactionId) => threeDs.messages.list(transactionId),
-    heard: (match) => threeDs.messages.waitFor(match),
+    waitForThreeDsMessage: (match) => threeDs.messages.waitFor(match),
     switches: () => host.switches.current,
     async setSwitches(patch) {
       const changed = await parts.setSwitches(patch);

@@ -125,9 +125,9 @@ test("what is not there is told, and odd addresses do no harm", async () => {
 test("a test can wait for a message before and after it came", async () => {
   const sale = charge();
   const reference = sale.fields[37] ?? "";
-  const waiting = bank.received({ mti: "0420", reference });
+  const waiting = bank.waitForMessage({ mti: "0420", reference });
   gateway.send(sale, follow("0420", sale));
 
   assert.equal((await waiting).fields[37], reference);
-  assert.equal((await bank.received({ mti: "0200", reference })).fields[2], sale.fields[2]);
+  assert.equal((await bank.waitForMessage({ mti: "0200", reference })).fields[2], sale.fields[2]);
 });

@@ -47,16 +47,19 @@ test("a faulty request is remembered by what could be told of it", async () => {
 test("a test can wait for a message before and after it came", async () => {
   const areq = makeAReq(card, server.resultUrl);
   const transactionId = String(areq["threeDSServerTransID"]);
-  const waiting = bank.heard({ type: "ARes", transactionId });
+  const waiting = bank.waitForThreeDsMessage({ type: "ARes", transactionId });
   await server.ask(areq);
 
   assert.equal((await waiting)["transStatus"], "Y");
-  assert.deepEqual(await bank.heard({ type: "ARes", transactionId }), await waiting);
+  assert.deepEqual(
+    await bank.waitForThreeDsMessage({ type: "ARes", transactionId }),
+    await waiting,
+  );
 });
 
 test("who waits for what never comes is told when the bank stops", async (t) => {
   const stopping = await startTestBank(t);
-  const waiting = stopping.heard({ type: "RReq" });
+  const waiting = stopping.waitForThreeDsMessage({ type: "RReq" });
   await stopping.stop();
 
   await assert.rejects(waiting, /before a message RReq came/);

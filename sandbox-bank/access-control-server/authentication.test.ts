@@ -67,7 +67,7 @@ test("directory-timeout is never answered", async () => {
   const lost = assert.rejects(asked, { name: "AbortError" });
 
   const transactionId = String(areq["threeDSServerTransID"]);
-  const received = await bank.heard({ type: "AReq", transactionId });
+  const received = await bank.waitForThreeDsMessage({ type: "AReq", transactionId });
   // A later request is answered, so this one is not merely slow.
   await server.ask(makeAReq("4000002000000016", server.resultUrl));
 

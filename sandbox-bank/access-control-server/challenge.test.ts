@@ -73,7 +73,10 @@ for (const [name, card, version, pressed, told, result] of rows) {
     assert.equal(rreq?.["challengeCancel"], result.includes("cancelled") ? "01" : undefined);
     assert.equal(rreq?.["eci"], result === "Y" ? "05" : undefined);
     assert.equal(issuer.isGenuine(card, String(rreq?.["authenticationValue"])), result === "Y");
-    const rres = await bank.heard({ type: "RRes", transactionId: asked.transactionId });
+    const rres = await bank.waitForThreeDsMessage({
+      type: "RRes",
+      transactionId: asked.transactionId,
+    });
     assert.equal(rres["resultsStatus"], "01");
   });
 }
@@ -100,11 +103,14 @@ test("result-late: the browser is ahead of the result, which comes three seconds
   assert.equal(readCRes(form)["transStatus"], "Y");
   assert.deepEqual(resultsOf(transactionId), []);
 
-  const rreq = await bank.heard({ type: "RReq", transactionId });
+  const rreq = await bank.waitForThreeDsMessage({ type: "RReq", transactionId });
 
   assert.equal(rreq["transStatus"], "Y");
   assert.ok(performance.now() - startedAt > 2_900);
-  assert.equal((await bank.heard({ type: "RRes", transactionId }))["resultsStatus"], "01");
+  assert.equal(
+    (await bank.waitForThreeDsMessage({ type: "RRes", transactionId }))["resultsStatus"],
+    "01",
+  );
 });
 
 test("the page can be opened again, and is decided once", async () => {

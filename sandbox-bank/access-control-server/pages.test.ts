@@ -30,7 +30,7 @@ test("the method's page posts the transaction back to who opened it", async () =
   const back = decodeMethodData(form.fields["threeDSMethodData"] ?? "");
   assert.deepEqual(back, { threeDSServerTransID });
   assert.match(page.html, /<noscript>.*<button/);
-  const heard = await bank.heard({
+  const heard = await bank.waitForThreeDsMessage({
     type: "threeDSMethodData",
     transactionId: threeDSServerTransID,
   });

@@ -114,7 +114,10 @@ for (const [name, card, pressed, status, eci] of rows) {
     assert.equal(issuer.isGenuine(card, paRes.tx.cavv ?? ""), eci !== undefined);
     assert.deepEqual(matchPaRes(paRes, orderOf(paReq, card)), []);
     assert.equal(paRes.pan, `000000000000${card.slice(-4)}`);
-    const sent = await bank.heard({ type: "PARes", transactionId: paReq.purchase.xid });
+    const sent = await bank.waitForThreeDsMessage({
+      type: "PARes",
+      transactionId: paReq.purchase.xid,
+    });
     assert.deepEqual(sent["tx"], paRes.tx);
   });
 }

@@ -118,7 +118,7 @@ test("an AReq that a killed node has sent is sent again under the same id", limi
   const transactionId = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
 
   await first.tellMethod(begun);
-  await secureBank.heard({ type: "AReq", transactionId });
+  await secureBank.waitForThreeDsMessage({ type: "AReq", transactionId });
   await node.kill();
   const found = await readStage(world, fields.client_orderid);
   await startNext();

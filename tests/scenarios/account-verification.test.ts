@@ -40,7 +40,7 @@ testOnEachDialect(
     const merchant = world.merchant(through);
 
     const asked = await merchant.verify({ credit_card_number: "4000004000000129" });
-    await world.bank.received({ mti: "0100" });
+    await world.bank.waitForMessage({ mti: "0100" });
     await world.pass(30_000);
     const status = await merchant.status(asked);
 

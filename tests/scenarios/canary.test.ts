@@ -55,7 +55,7 @@ async function payWith(world: World, cvv2: string): Promise<readonly string[]> {
     const asked = signedStatus(world, { client_orderid: fields.client_orderid });
     replies.push((await post(world, `/gw/api/v2/status/${endpoint}`, asked)).text);
   }
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   for (const reply of await payAgain(world, cvv2)) replies.push(JSON.stringify(reply));
   replies.push(JSON.stringify(world.bank.messages()));
   return replies;

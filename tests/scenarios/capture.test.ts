@@ -88,11 +88,11 @@ testOnEachDialect(
     await world.settle();
     await world.bank.setSwitches({ lostAnswerShare: 1 });
     await merchant.capture(order, { amount: "7.00" });
-    await world.bank.received({ mti: "0220" });
+    await world.bank.waitForMessage({ mti: "0220" });
 
     // The first repeat follows the time-out at once, and its answer is lost as well.
     world.clock.advance(30_000);
-    await world.bank.received({ mti: "0221" });
+    await world.bank.waitForMessage({ mti: "0221" });
     const doubtful = await merchant.status(order);
     await assertRefused(merchant.return(order), 9);
     await world.bank.setSwitches({ lostAnswerShare: 0 });
@@ -116,7 +116,7 @@ testOnEachDialect(
     await world.settle();
     await world.bank.setSwitches({ lostAnswerShare: 1 });
     await merchant.capture(order);
-    await world.bank.received({ mti: "0220" });
+    await world.bank.waitForMessage({ mti: "0220" });
     await world.bank.setSwitches({ lostAnswerShare: 0 });
 
     await world.restart();

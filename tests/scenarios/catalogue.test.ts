@@ -156,11 +156,11 @@ async function untilOver(world: World, heard: Heard, sent: MessageMatch): Promis
       await world.linksUp();
       return world.pass(repeatGapMs);
     case "nothing": {
-      await world.bank.received(sent);
+      await world.bank.waitForMessage(sent);
       const repeat = repeats[sent.mti];
       if (repeat !== undefined) {
         world.clock.advance(answerTimeoutMs);
-        await world.bank.received({ ...sent, mti: repeat });
+        await world.bank.waitForMessage({ ...sent, mti: repeat });
       }
       await world.pass(answerTimeoutMs);
       return world.pass(repeatGapMs);

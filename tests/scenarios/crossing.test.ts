@@ -38,7 +38,7 @@ test("a client order id is not charged anew while its first charge is in doubt",
   const merchant = world.merchant();
   const fields = { client_orderid: "once-only", credit_card_number: "4000004000000145" };
   const first = await merchant.sale(fields);
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   await world.bank.setSwitches({ hostDown: true });
   await world.linksDown();
   await world.settle();

@@ -20,9 +20,9 @@ test("nobody settles an order by hand while the bank is being asked about it", a
   await world.settle();
   line.hold();
   await merchant.capture(order);
-  await world.bank.received({ mti: "0220" });
+  await world.bank.waitForMessage({ mti: "0220" });
   world.clock.advance(answerTimeoutMs);
-  await world.bank.received({ mti: "0221" });
+  await world.bank.waitForMessage({ mti: "0221" });
 
   const ran = await settleByHand(world, order, "not-done");
   line.release();
@@ -47,9 +47,9 @@ for (const { says, card, as, stage, code } of answers) {
     await world.settle();
     line.hold();
     await merchant.capture(order);
-    await world.bank.received({ mti: "0220" });
+    await world.bank.waitForMessage({ mti: "0220" });
     world.clock.advance(answerTimeoutMs);
-    await world.bank.received({ mti: "0221" });
+    await world.bank.waitForMessage({ mti: "0221" });
     await world.pass(answerTimeoutMs);
 
     const ran = await settleByHand(world, order, as);
@@ -70,7 +70,7 @@ test("an approval that comes after a sale was settled as done is noted, and it s
   const place = await startDoubtPlace(t);
   const { world, merchant } = place;
   const order = await merchant.sale({ credit_card_number: lateAnswer });
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   place.line.shut();
   await world.linksDown("sandbox");
   await world.settle();
@@ -95,9 +95,9 @@ test("an approval that comes after a sale was settled as not done is given back"
   const { world, merchant, line } = await startDoubtPlace(t);
   line.hold();
   const order = await merchant.sale();
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   world.clock.advance(answerTimeoutMs);
-  await world.bank.received({ mti: "0420" });
+  await world.bank.waitForMessage({ mti: "0420" });
   await world.pass(answerTimeoutMs);
 
   const ran = await settleByHand(world, order, "not-done");

@@ -38,7 +38,7 @@ for (const [how, isBooked, fields] of unanswered) {
       const merchant = world.merchant(through);
 
       const sale = await merchant.sale(fields);
-      await world.bank.received({ mti: "0200" });
+      await world.bank.waitForMessage({ mti: "0200" });
       const before = await merchant.status(sale);
       await giveUp(world);
       const after = await merchant.status(sale);
@@ -61,7 +61,7 @@ testOnEachDialect(
     const merchant = world.merchant(through);
 
     const sale = await merchant.sale({ credit_card_number: cards.lateAnswer });
-    await world.bank.received({ mti: "0200" });
+    await world.bank.waitForMessage({ mti: "0200" });
     await giveUp(world);
     const status = await merchant.status(sale);
 
@@ -132,7 +132,7 @@ testOnEachDialect("a reversal goes on after a restart of the gateway", async (t,
   const world = await startWorld(t);
   const merchant = world.merchant(through);
   const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   await world.bank.setSwitches({ hostDown: true });
   await giveUp(world);
 
@@ -154,7 +154,7 @@ test("while the reversal is not answered the order stays in doubt, however long 
   const world = await startWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   await world.bank.setSwitches({ hostDown: true });
 
   await giveUp(world);
@@ -179,16 +179,16 @@ test("an unanswered reversal is repeated as 0421 until the bank answers", async 
   const merchant = world.merchant();
   await world.bank.setSwitches({ lostAnswerShare: 1 });
   const sale = await merchant.sale({ credit_card_number: cards.reversalNoAnswer });
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   await world.bank.setSwitches({ lostAnswerShare: 0 });
 
   world.clock.advance(answerTimeoutMs);
-  await world.bank.received({ mti: "0420" });
+  await world.bank.waitForMessage({ mti: "0420" });
   world.clock.advance(answerTimeoutMs);
   await world.settle();
   world.clock.advance(2_000);
   await world.gateway.claimDue();
-  await world.bank.received({ mti: "0421" });
+  await world.bank.waitForMessage({ mti: "0421" });
   const doubtful = await merchant.status(sale);
   world.clock.advance(answerTimeoutMs);
   await world.settle();

@@ -109,7 +109,7 @@ async function leaveInDoubt(
   const statuses = await Promise.all(orders.map(merchant.describe));
   for (const { "processor-rrn": reference = "", "order-stage": stage = "" } of statuses) {
     assert.match(stage, /_processing$/);
-    await world.bank.received({ mti, reference });
+    await world.bank.waitForMessage({ mti, reference });
   }
   // As many as may be in hand at once are, and one more is told to come again.
   await assert.rejects(merchant.sale(), { httpStatus: 503 });

@@ -9,7 +9,7 @@ test("another node takes over an order whose node went silent, and never charges
   const world = await startWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   const other = await world.otherNode("other");
 
   const early = await other.claimDue();
@@ -31,7 +31,7 @@ test("two nodes that look at the same moment do not both take the same order", a
   const world = await startWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   await makeSilent(world);
   const first = await world.otherNode("first");
   const second = await world.otherNode("second");

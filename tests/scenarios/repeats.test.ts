@@ -63,7 +63,7 @@ test("another request is a duplicate while the first may still be paid", async (
   const { endpoint } = world.merchant();
   const fields = saleFields({ credit_card_number: "4000004000000129" });
   await endpoint("plain").sale(fields);
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
 
   const other = endpoint("plain").sale({ ...fields, credit_card_number: "4111111111111111" });
   await assert.rejects(other, { code: 7 });

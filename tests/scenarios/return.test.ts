@@ -203,9 +203,9 @@ testOnEachDialect(
     await world.settle();
 
     await merchant.return(sale, { amount: "4.00" });
-    await world.bank.received({ mti: "0400" });
+    await world.bank.waitForMessage({ mti: "0400" });
     world.clock.advance(answerTimeoutMs);
-    await world.bank.received({ mti: "0401" });
+    await world.bank.waitForMessage({ mti: "0401" });
     const doubtful = await merchant.status(sale);
     await world.pass(answerTimeoutMs);
     await world.pass(2_000);
@@ -228,7 +228,7 @@ testOnEachDialect(
     await world.settle();
     await world.bank.setSwitches({ lostAnswerShare: 1 });
     await merchant.return(sale, { amount: "4.00" });
-    await world.bank.received({ mti: "0400" });
+    await world.bank.waitForMessage({ mti: "0400" });
     await world.bank.setSwitches({ hostDown: true, lostAnswerShare: 0 });
     await world.linksDown();
 

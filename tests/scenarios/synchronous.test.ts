@@ -57,7 +57,7 @@ test("when the bank takes longer than thirty seconds, the answer says how far it
   const merchant = world.merchant();
 
   const asked = merchant.endpoint("plain").sync.sale(saleFields({ cvv2: "217" }));
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   world.clock.advance(30_000);
   const status = await asked;
   await world.pass(30_000);
@@ -84,7 +84,7 @@ test("a gateway that ends lets go of those who wait", endsWithin, async (t) => {
     .merchant()
     .endpoint("plain")
     .sync.sale(saleFields({ cvv2: "217" }));
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
 
   await world.restart();
 

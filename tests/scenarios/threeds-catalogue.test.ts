@@ -160,7 +160,7 @@ async function takeMethod(pending: Pending, card: string): Promise<void> {
   await uploadMethodOnly(pending);
   if (card === cards.directoryTimeout) {
     const transactionId = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
-    await world.bank.heard({ type: "AReq", transactionId });
+    await world.bank.waitForThreeDsMessage({ type: "AReq", transactionId });
     assert.equal((await statusOf(pending))["tds-status"], undefined);
     await passDirectoryTimeout(world);
   }
@@ -173,7 +173,7 @@ async function takeChallenge(pending: Pending, card: string): Promise<void> {
   const status = await statusOf(pending);
   const { cres } = await passChallenge(status);
   await merchant.uploadCres(order, cres);
-  await world.bank.heard({ type: "RRes", transactionId: transactionIdOf(status) });
+  await world.bank.waitForThreeDsMessage({ type: "RRes", transactionId: transactionIdOf(status) });
   await world.settle();
 }
 

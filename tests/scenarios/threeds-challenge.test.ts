@@ -48,7 +48,7 @@ test("the browser may come first: the order waits for the result, and shows no s
   await pending.merchant.uploadCres(pending.order, cres);
   await world.settle();
   const between = [await statusOf(pending), chargesAt(world)] as const;
-  await world.bank.heard({ type: "RRes", transactionId });
+  await world.bank.waitForThreeDsMessage({ type: "RRes", transactionId });
   await world.settle();
   const final = await statusOf(pending);
 

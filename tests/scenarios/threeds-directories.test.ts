@@ -74,7 +74,10 @@ test("the certificate for results is renewed by `gw directory refresh`", async (
   const files = await makeOwnFiles(t);
   const world = await startPatientWorld(t, files.settings);
   const { status } = await beginChallenge(world);
-  const areq = await world.bank.heard({ type: "AReq", transactionId: transactionIdOf(status) });
+  const areq = await world.bank.waitForThreeDsMessage({
+    type: "AReq",
+    transactionId: transactionIdOf(status),
+  });
   const port = Number(new URL(String(areq["threeDSServerURL"])).port);
   const before = await shownAt(port);
 

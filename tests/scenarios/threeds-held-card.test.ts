@@ -43,7 +43,7 @@ test("the card is gone before the bank's answer is written", async (t) => {
   const world = await startPatientWorld(t);
   const pending = await beginWith(world, "4000004000000194");
   await uploadMethodOnly(pending);
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
 
   await world.whileOrdersWait(
     async () => undefined,

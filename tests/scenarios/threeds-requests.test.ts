@@ -97,7 +97,7 @@ test("without a method the sale's own words for the browser are used", async (t)
   const world = await startPatientWorld(t);
 
   const pending = await beginWith(world, cards.frictionlessNoMethod, { fields: told });
-  const asked = await world.bank.heard({ type: "AReq" });
+  const asked = await world.bank.waitForThreeDsMessage({ type: "AReq" });
 
   assert.equal((await statusOf(pending)).status, "approved");
   assert.equal(asked["browserScreenWidth"], "1600");
@@ -113,7 +113,7 @@ test("the method's upload, which comes later, counts more than the sale", async 
   await uploadMethodOnly(pending, { browserColorDepth: "30" });
   await world.settle();
 
-  const asked = await world.bank.heard({ type: "AReq" });
+  const asked = await world.bank.waitForThreeDsMessage({ type: "AReq" });
 
   assert.equal(asked["browserScreenWidth"], "1920");
   assert.equal(asked["browserTZ"], "-60");
@@ -133,7 +133,7 @@ for (const [currency, amount, through, minor, numeric, exponent] of amounts) {
 
     const fields = { currency, amount };
     await beginWith(world, cards.frictionlessNoMethod, { through, fields });
-    const asked = await world.bank.heard({ type: "AReq" });
+    const asked = await world.bank.waitForThreeDsMessage({ type: "AReq" });
 
     assert.equal(asked["purchaseAmount"], minor);
     assert.equal(asked["purchaseCurrency"], numeric);

@@ -32,7 +32,7 @@ async function beginSoftDeclined(world: World): Promise<Pending> {
   const pending = await beginOnly(world, cards.scaRequired);
   await uploadMethodOnly(pending);
   await passDirectoryTimeout(world);
-  await world.bank.received({ mti: "0200" });
+  await world.bank.waitForMessage({ mti: "0200" });
   return pending;
 }
 
@@ -47,7 +47,10 @@ test("a charge that was refused for want of a challenge is made again after one"
   const world = await startPatientWorld(t);
   const pending = await beginRefusedByAmount(world);
   const { status } = pending;
-  const asked = await world.bank.heard({ type: "AReq", transactionId: transactionIdOf(status) });
+  const asked = await world.bank.waitForThreeDsMessage({
+    type: "AReq",
+    transactionId: transactionIdOf(status),
+  });
 
   assert.deepEqual([status.status, status["tds-status"]], ["processing", "CReqForm"]);
   assert.equal(asked["threeDSRequestorChallengeInd"], "04");

@@ -130,7 +130,10 @@ test("the method's upload says where the issuer sends the browser, and what that
   const world = await startWorld(t);
   const { status } = await beginChallenge(world);
 
-  const asked = await world.bank.heard({ type: "AReq", transactionId: transactionIdOf(status) });
+  const asked = await world.bank.waitForThreeDsMessage({
+    type: "AReq",
+    transactionId: transactionIdOf(status),
+  });
   const { postTo } = await passChallenge(status);
 
   assert.equal(postTo, "https://shop.example/3ds");
@@ -146,7 +149,10 @@ test("without a method the issuer sends the browser to our own page", async (t) 
   const world = await startWorld(t);
   const { status } = await beginChallenge(world, cards.challengeNoMethod);
 
-  const asked = await world.bank.heard({ type: "AReq", transactionId: transactionIdOf(status) });
+  const asked = await world.bank.waitForThreeDsMessage({
+    type: "AReq",
+    transactionId: transactionIdOf(status),
+  });
   const { postTo } = await passChallenge(status);
 
   assert.ok(postTo.startsWith(`${world.gateway.url}/gw/form/challenge/`), postTo);

@@ -183,7 +183,7 @@ async function readReference({ databaseUrl }: SecureWorld, order: Acknowledged):
 
 /** As the host got it. */
 async function readCvv({ secureBank }: SecureWorld, reference: string) {
-  const { fields } = await secureBank.received({ mti: "0200", reference });
+  const { fields } = await secureBank.waitForMessage({ mti: "0200", reference });
   return ascii.readProof(fields)?.cvv;
 }
 

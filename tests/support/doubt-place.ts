@@ -84,7 +84,7 @@ export async function leaveUnanswered(
   }
   for (const [at, { mti }] of those.entries()) {
     const { "processor-rrn": reference = "" } = await merchant.status(orders[at] ?? noOrder);
-    await world.bank.received({ mti, reference });
+    await world.bank.waitForMessage({ mti, reference });
   }
   line.shut();
   await world.linksDown("sandbox");

@@ -32,7 +32,10 @@ export async function makeResult(
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const { messageVersion, threeDSServerTransID, acsTransID } = readChallenge(status);
-  const ares = await bank.heard({ type: "ARes", transactionId: threeDSServerTransID });
+  const ares = await bank.waitForThreeDsMessage({
+    type: "ARes",
+    transactionId: threeDSServerTransID,
+  });
   const how =
     messageVersion === "2.3.1" ? { authenticationMethod: ["02"] } : { authenticationType: "02" };
   return {
@@ -77,7 +80,10 @@ export async function postResult(
   body: object | string,
   { method = "POST", contentType = "application/json;charset=utf-8", ...posted }: Posted = {},
 ): Promise<ResultReply> {
-  const areq = await world.bank.heard({ type: "AReq", transactionId: transactionIdOf(status) });
+  const areq = await world.bank.waitForThreeDsMessage({
+    type: "AReq",
+    transactionId: transactionIdOf(status),
+  });
   const url = new URL(posted.path ?? "", String(areq["threeDSServerURL"]));
   const identity = "identity" in posted ? posted.identity : await directoryIdentity(world);
   const ca = await readFile(join(world.bank.tlsFolder, "directory-ca.pem"), "utf8");

@@ -173,7 +173,7 @@ export async function proofAtHost({ bank }: World, status: StatusReply) {
   const reference = status["processor-rrn"] ?? "";
   const [first] = bank.messages(reference);
   if (first === undefined) return undefined;
-  const message = await bank.received({ mti: first.mti, reference });
+  const message = await bank.waitForMessage({ mti: first.mti, reference });
   const proof = ascii.readProof(message.fields);
   assert.ok(proof !== undefined, "field 48 cannot be read");
   return { eci: proof.eci, value: proof.authenticationValue };

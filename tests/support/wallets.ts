@@ -173,7 +173,7 @@ export async function chargeAtHost({ bank }: World, status: StatusReply) {
   const reference = status["processor-rrn"] ?? "";
   const first = bank.messages(reference).find(({ direction }) => direction === "received");
   assert.ok(first !== undefined, "the host has received nothing");
-  const { fields } = await bank.received({ mti: first.mti, reference });
+  const { fields } = await bank.waitForMessage({ mti: first.mti, reference });
   const proof = (fields[48] === undefined ? binary : ascii).readProof(fields);
   assert.ok(proof !== undefined, "the proof cannot be read");
   return { mti: first.mti, fields, ...proof };

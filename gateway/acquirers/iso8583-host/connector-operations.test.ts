@@ -99,7 +99,7 @@ each(
     for (const { ask, mti, changes } of operations) {
       await bank.setSwitches({ lostAnswerShare: 1 });
       const first = ask(makeFollowUp(attempt, answer, changes));
-      await bank.received({ mti });
+      await bank.waitForMessage({ mti });
       clock.move(answerTimeoutMs);
       assert.deepEqual(await first, { kind: "unknown", cause: "timeout" });
 
@@ -183,7 +183,7 @@ each("a late approval of a preauthorisation is told too", async (t, kind) => {
   const { acquirer, bank, clock, late } = await startWorld(t, kind);
   const attempt = makeAttempt({ kind: "preauth", card: cards.lateAnswer });
   const preauth = acquirer.authorize(attempt);
-  await bank.received({ mti: "0100" });
+  await bank.waitForMessage({ mti: "0100" });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await preauth, { kind: "unknown", cause: "timeout" });
 
@@ -200,7 +200,7 @@ test("a host with inquiries is asked what became of a charge", async (t) => {
   assert.ok(inquire !== undefined);
   const attempt = makeAttempt({ card: cards.noAnswer });
   const sale = acquirer.authorize(attempt);
-  await bank.received({ mti: "0200" });
+  await bank.waitForMessage({ mti: "0200" });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
 

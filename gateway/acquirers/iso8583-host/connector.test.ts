@@ -75,7 +75,7 @@ each(
     const attempt = makeAttempt({ card: cards.noAnswer });
 
     const sale = acquirer.authorize(attempt);
-    await bank.received({ mti: "0200" });
+    await bank.waitForMessage({ mti: "0200" });
     clock.move(answerTimeoutMs);
 
     assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
@@ -91,12 +91,12 @@ each("a reversal is repeated until it is answered, and booked once", async (t, k
   await acquirer.authorize(attempt);
 
   const first = acquirer.reverse(attempt, advice);
-  await bank.received({ mti: "0420" });
+  await bank.waitForMessage({ mti: "0420" });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await first, { kind: "unknown", cause: "timeout" });
 
   const second = acquirer.reverse(attempt, repeatedAdvice);
-  await bank.received({ mti: "0421" });
+  await bank.waitForMessage({ mti: "0421" });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await second, { kind: "unknown", cause: "timeout" });
 
@@ -115,7 +115,7 @@ each("an approval that comes too late is told by its reference", async (t, kind)
   const { acquirer, bank, clock, late } = await startWorld(t, kind);
   const attempt = makeAttempt({ card: cards.lateAnswer });
   const sale = acquirer.authorize(attempt);
-  await bank.received({ mti: "0200" });
+  await bank.waitForMessage({ mti: "0200" });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
 
