@@ -174,7 +174,7 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
   const rows: readonly (readonly [words: string, sentence: RegExp])[] = [
     ["set nobody --walleta-merchant a",             /There is no merchant nobody/],
     ["set demo --walletb-recipient shop",           /--walletb-recipient is merchant:<id> or gateway:<id>/],
-    ["set demo --walletb-merchant shop",            /--walletb-merchant also dependencies --walletb-recipient/],
+    ["set demo --walletb-merchant shop",            /--walletb-merchant also needs --walletb-recipient/],
     ["key make nobody walleta",                     /There is no merchant nobody/],
     ["key make demo walletc",                       /The wallet is walleta or walletb/],
     ["key remove 12345",                            /There is no key 12345/],
