@@ -1,5 +1,5 @@
 /** What the cardholder's browser has to do next, with everything that a page needs for it. */
-import { decodeFormValue, encodeFormValue, encodeMethodData } from "@tollgate/protocols/emv3ds";
+import { decodeFormValue, encodeFormValue } from "@tollgate/protocols/emv3ds";
 import type { Challenge, PendingStep } from "../orders/authentication.ts";
 import type { Order } from "../orders/order.ts";
 import type { Links } from "./links.ts";
@@ -38,7 +38,7 @@ export function makeStepOf(links: Links): StepOf {
 }
 
 function methodDataFor(threeDSServerTransID: string, notificationUrl: string): string {
-  return encodeMethodData({ threeDSServerTransID, threeDSMethodNotificationURL: notificationUrl });
+  return encodeFormValue({ threeDSServerTransID, threeDSMethodNotificationURL: notificationUrl });
 }
 
 function challengeForms({ acsUrl, creq }: Challenge) {

@@ -1,101 +1,75 @@
-/** Which cards take part and which versions reach their bank, from either shape of PRes. */
-import { type Fields, isFields, type Message, textOf, type Version, versions } from "./message.ts";
-
-export type RangeVersion = { readonly version: string; readonly methodUrl: string | undefined };
+/** Which cards are enrolled, and with which versions, from either shape of PRes. */
+import { isJsonObject, type JsonObject } from "../shared/json.ts";
+import { type Emv3dsMessage, protocolVersions, textOf } from "./message.ts";
 
 export type CardRange = {
   readonly start: string;
   readonly end: string;
-  /** Add, delete or modify; a range that does not say is added. */
+  /** Add, delete or modify; a range without an indicator is added. */
   readonly action: "A" | "D" | "M";
-  /** What the ACS and the directory server both take, among the versions known here; rising. */
+  /** Those that ACS, directory server and this codec all support; ascending. */
   readonly versions: readonly RangeVersion[];
 };
 
+export type RangeVersion = { readonly version: string; readonly methodUrl: string | undefined };
+
 /** The ranges of a PRes that `readMessage` accepted. */
-export function readCardRanges(pres: Message): readonly CardRange[] {
+export function readCardRanges(pres: Emv3dsMessage): readonly CardRange[] {
   return listOf(pres.cardRangeData).flatMap((range) => {
     const indicator = textOf(range, "actionInd");
     const action = indicator === "D" || indicator === "M" ? indicator : "A";
-    const spans = Array.isArray(range.ranges) ? readSpans(range) : readSpan(range);
-    const shared = Array.isArray(range.ranges)
-      ? readListedVersions(range, pres)
-      : readVersionsBetween(range, pres);
-    return spans.map(({ start, end }) => ({ start, end, action, versions: shared }));
+    const versions = readVersions(range, pres);
+    const spans = Array.isArray(range.ranges)
+      ? listOf(range.ranges).map((span) => [textOf(span, "start"), textOf(span, "end")])
+      : [[textOf(range, "startRange"), textOf(range, "endRange")]];
+    return spans.flatMap(([start, end]) =>
+      start === undefined || end === undefined ? [] : [{ start, end, action, versions }],
+    );
   });
 }
 
-/** Numbers of different lengths are compared as if each were written to its full 19 digits. */
-export function coversCard({ start, end }: CardRange, cardNumber: string): boolean {
-  const number = cardNumber.padEnd(19, "0");
-  return start.padEnd(19, "0") <= number && number <= end.padEnd(19, "9");
-}
-
-/** Among the ranges of one length that stay or come, two that share a number. */
+/** Whether two ranges of one card number length share a number, deleted ranges aside. */
 export function hasOverlap(ranges: readonly CardRange[]): boolean {
+  // The length goes first, so that numbers of another length never lie between two of one.
+  const keyOf = (cardNumber: string) => `${cardNumber.length} ${cardNumber}`;
   const kept = ranges.filter(({ action }) => action !== "D");
-  const keyed = kept.map(({ start, end }) => ({ start: rankOf(start), end: rankOf(end) }));
+  const keyed = kept.map(({ start, end }) => ({ start: keyOf(start), end: keyOf(end) }));
   keyed.sort((one, other) => (one.start < other.start ? -1 : 1));
   return keyed.some(({ start }, at) => at > 0 && start <= (keyed[at - 1]?.end ?? ""));
 }
 
-/** The length goes first, so that numbers of another length never lie between two of one. */
-function rankOf(cardNumber: string): string {
-  return `${cardNumber.length} ${cardNumber}`;
-}
-
-type Span = { readonly start: string; readonly end: string };
-
-function readSpan(range: Fields): readonly Span[] {
-  const [start, end] = [textOf(range, "startRange"), textOf(range, "endRange")];
-  return start === undefined || end === undefined ? [] : [{ start, end }];
-}
-
-function readSpans(range: Fields): readonly Span[] {
-  return listOf(range.ranges).flatMap((span) => {
-    const [start, end] = [textOf(span, "start"), textOf(span, "end")];
-    return start === undefined || end === undefined ? [] : [{ start, end }];
-  });
-}
-
-/** Up to 2.2.0 each side names its first and its last version. */
-function readVersionsBetween(range: Fields, pres: Message): readonly RangeVersion[] {
-  const methodUrl = textOf(range, "threeDSMethodURL");
+/**
+ * Up to 2.2.0 the ACS names its first and last version. From 2.3.1 on it lists its versions, each
+ * with a method address of its own.
+ */
+function readVersions(range: JsonObject, pres: JsonObject): readonly RangeVersion[] {
   const acsStart = textOf(range, "acsStartProtocolVersion");
   const acsEnd = textOf(range, "acsEndProtocolVersion");
-  if (acsStart === undefined || acsEnd === undefined) return [];
-  return versions
-    .filter((version) => isBetween(acsStart, version, acsEnd) && isTakenByDs(version, range, pres))
-    .map((version) => ({ version, methodUrl }));
-}
-
-/** From 2.3.1 on the ACS lists its versions, each with a method address of its own. */
-function readListedVersions(range: Fields, pres: Message): readonly RangeVersion[] {
-  const acsVersions = listOf(range.acsProtocolVersions);
-  return versions.flatMap((version) => {
-    const acs = acsVersions.find((one) => textOf(one, "version") === version);
-    if (acs === undefined || !isTakenByDs(version, range, pres)) return [];
+  const listed = Array.isArray(range.ranges) ? listOf(range.acsProtocolVersions) : undefined;
+  return protocolVersions.flatMap((version) => {
+    const isNamed = listed === undefined && isBetween(acsStart, version, acsEnd);
+    const acs = isNamed ? range : listed?.find((one) => textOf(one, "version") === version);
+    if (acs === undefined || !isSupportedByDs(version, range, pres)) return [];
     return [{ version, methodUrl: textOf(acs, "threeDSMethodURL") }];
   });
 }
 
-/** What a range says goes before what the message says; who says nothing takes every version. */
-function isTakenByDs(version: Version, range: Fields, pres: Message): boolean {
+/** A range overrides the message; where neither restricts versions, all are supported. */
+function isSupportedByDs(version: string, range: JsonObject, pres: JsonObject): boolean {
   const listed = [range.dsProtocolVersions, pres.dsProtocolVersions].find(Array.isArray);
   if (listed !== undefined) return listed.includes(version);
-  const find = (field: string) => textOf(range, field) ?? textOf(pres, field) ?? version;
+  const find = (element: string) => textOf(range, element) ?? textOf(pres, element) ?? version;
   return isBetween(find("dsStartProtocolVersion"), version, find("dsEndProtocolVersion"));
 }
 
-function isBetween(start: string, version: string, end: string): boolean {
-  return rank(start) <= rank(version) && rank(version) <= rank(end);
-}
-
 /** By number, not by letter: 2.10.0 is newer than 2.3.1. */
-function rank(version: string): number {
-  return version.split(".").reduce((sum, part) => sum * 1000 + Number(part), 0);
+function isBetween(start: string | undefined, version: string, end: string | undefined): boolean {
+  const rankOf = (each: string) =>
+    each.split(".").reduce((sum, part) => sum * 1000 + Number(part), 0);
+  if (start === undefined || end === undefined) return false;
+  return rankOf(start) <= rankOf(version) && rankOf(version) <= rankOf(end);
 }
 
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
+function listOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

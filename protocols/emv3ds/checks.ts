@@ -1,9 +1,77 @@
-/** What a value may look like: the words in the second column of the tables. */
-import { countries, currencies } from "./iso-codes.ts";
-import { type ErrorCode, isFields } from "./message.ts";
-import { type Check, type Condition, type Row, walk } from "./rows.ts";
+/**
+ * How a table is written and checked. A row is an element, the check of its value, and its
+ * inclusion in 2.1.0, 2.2.0 and 2.3.1: three columns, as in the specification's own annex. An
+ * element that changed its format has a row for each. Elements without a row are never refused.
+ */
+import { data as isoCurrencies } from "currency-codes";
+import isoCountries from "i18n-iso-countries/codes.json" with { type: "json" };
+import { isJsonObject, type JsonObject } from "../shared/json.ts";
+import { type ErrorCode, type ProtocolVersion, protocolVersions } from "./message.ts";
 
-/** Lengths count characters, as the specification does, not the halves of a pair. */
+export type ElementRow = readonly [
+  element: string,
+  check: Check,
+  in210: Inclusion,
+  in220: Inclusion,
+  in231: Inclusion,
+];
+
+/** The error code for a value; checks of objects and arrays report elements inside themselves. */
+export type Check = (value: unknown, context: CheckContext) => ErrorCode | undefined;
+
+export type Inclusion =
+  | typeof no
+  | ((context: CheckContext) => "required" | "optional" | "forbidden");
+export type Condition = (context: CheckContext) => boolean;
+
+export type CheckContext = {
+  /** The element being checked, such as `acctInfo.chAccDate`; empty for the whole message. */
+  readonly path: string;
+  /** The object that holds the element. */
+  readonly own: JsonObject;
+  readonly message: JsonObject;
+  readonly request: JsonObject | undefined;
+  readonly version: ProtocolVersion;
+  readonly allowHttp: boolean;
+  readonly extensions: readonly string[];
+  readonly report: (code: ErrorCode, element: string) => void;
+};
+
+/** The version does not have the element. */
+export const no = "no row";
+export const R: Inclusion = () => "required";
+export const O: Inclusion = () => "optional";
+
+export function when(condition: Condition): Inclusion {
+  return (context) => (condition(context) ? "required" : "optional");
+}
+
+export function checkElements(
+  rows: readonly ElementRow[],
+  own: JsonObject,
+  outer: CheckContext,
+): void {
+  const column = protocolVersions.indexOf(outer.version);
+  for (const [element, check, ...inclusions] of rows) {
+    const inclusion = inclusions[column];
+    if (inclusion === undefined || inclusion === no) continue;
+    const path = outer.path === "" ? element : `${outer.path}.${element}`;
+    const context = { ...outer, path, own };
+    const value = Object.hasOwn(own, element) ? own[element] : undefined;
+    const requirement = inclusion(context);
+    if (value === undefined && requirement !== "required") continue;
+    let code: ErrorCode | undefined = requirement === "required" ? "201" : "203";
+    if (!isEmpty(value) && requirement !== "forbidden") code = check(value, context);
+    if (code !== undefined) outer.report(code, path);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/** Lengths count characters, as the specification does, not UTF-16 code units. */
 export function text(lengthMin: number, lengthMax: number): Check {
   return textThat((value) => {
     if (value.length < lengthMin || value.length > 2 * lengthMax) return false;
@@ -21,14 +89,14 @@ export function oneOf(...values: readonly string[]): Check {
 }
 
 /**
- * Two-digit codes, each given alone or as a span such as `80-99`. An element with codes for its
- * network reserves all others, which has a fault of its own from 2.3.1 on.
+ * Two-digit codes, each given alone or as a range such as `80-99`. An element with codes for its
+ * network reserves all others, which is a fault of its own from 2.3.1 on.
  */
-export function codes(...spans: readonly string[]): Check {
-  const reserves = spans.includes("80-99");
+export function codes(...ranges: readonly string[]): Check {
+  const reserves = ranges.includes("80-99");
   return (value, { version }) => {
     if (typeof value !== "string" || !/^[0-9]{2}$/.test(value)) return "203";
-    const isKnown = spans.some((span) => span.slice(0, 2) <= value && value <= span.slice(-2));
+    const isKnown = ranges.some((range) => range.slice(0, 2) <= value && value <= range.slice(-2));
     if (isKnown) return undefined;
     return reserves && version === "2.3.1" && value !== "00" ? "207" : "203";
   };
@@ -46,15 +114,22 @@ export const protocolVersion = matching(/^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,2}$/);
 /** Some networks send 20 bytes with padding, one 21 bytes without: both are 28 characters. */
 export const authenticationValue = matching(/^(?=.{28}$)[A-Za-z0-9+/]{26,28}={0,2}$/);
 
-export const country: Check = isoCode(countries);
-export const currency: Check = isoCode(currencies);
+/** The specification forbids the private countries, and metals, bond units and test currencies. */
+export const country = isoCode(
+  isoCountries.map(([, , numeric = ""]) => numeric),
+  /^9(?:0[1-9]|[1-9]\d)$/,
+);
+export const currency = isoCode(
+  isoCurrencies.map(({ number }) => number),
+  /^(?:95[5-9]|96[0-4]|999)$/,
+);
 
 export function url(lengthMax: number): Check {
   return (value, { allowHttp }) =>
     unless(typeof value === "string" && isUrl(value, lengthMax, allowHttp));
 }
 
-/** The parser of addresses knows the many ways to shorten IPv6. */
+/** The URL parser knows the many ways to shorten IPv6. */
 export const ipAddress = textThat((value) => {
   const isFour = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/.test(value);
   const isSix = /^[0-9a-f:.]{2,45}$/i.test(value) && URL.canParse(`https://[${value}]/`);
@@ -71,52 +146,51 @@ export function isUuid(value: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }
 
-/** `YYYYMMDD`, or with hours and minutes, or with seconds too: a day that the calendar has. */
+/** `YYYYMMDD`, with hours and minutes for 12 digits and seconds for 14: a day of the calendar. */
 export function moment(length: 8 | 12 | 14): Check {
   const clock = /^(?:[01][0-9]|2[0-3])(?:[0-5][0-9]){0,2}$/;
   return textThat((value) => {
     if (value.length !== length || !/^[0-9]+$/.test(value)) return false;
-    const [year, month, day] = [value.slice(0, 4), value.slice(4, 6), value.slice(6, 8)];
-    return isDay(Number(year), Number(month), Number(day)) && clock.test(value.slice(8) || "00");
+    const year = Number(value.slice(0, 4));
+    const month = Number(value.slice(4, 6));
+    const day = Number(value.slice(6, 8));
+    const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+    const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+    return day >= 1 && day <= days && clock.test(value.slice(8) || "00");
   });
 }
 
-function isDay(year: number, month: number, day: number): boolean {
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
-  return days !== undefined && day >= 1 && day <= days;
-}
-
-export function object(rows: readonly Row[]): Check {
-  return (value, place) => {
-    if (!isFields(value)) return "203";
-    walk(rows, value, place);
+export function object(rows: readonly ElementRow[]): Check {
+  return (value, context) => {
+    if (!isJsonObject(value)) return "203";
+    checkElements(rows, value, context);
   };
 }
 
-/** An object whose inside is none of this codec's business. */
-export const anyObject: Check = (value) => unless(isFields(value));
+/** An object whose members are not checked. */
+export const anyObject: Check = (value) => unless(isJsonObject(value));
 
 export function array(lengthMax: number, item: Check): Check {
-  return (value, place) => {
+  return (value, context) => {
     if (!Array.isArray(value) || value.length > lengthMax) return "203";
     for (const one of value) {
-      const code = item(one, place);
+      const code = item(one, context);
       if (code !== undefined) return code;
     }
   };
 }
 
 export function either(check: Check, other: Check): Check {
-  return (value, place) => check(value, place) && other(value, place);
+  return (value, context) => check(value, context) && other(value, context);
 }
 
-/** A value that looks right is still wrong where the condition does not hold. */
+/** A well-formed value is still wrong where the condition does not hold. */
 export function provided(check: Check, condition: Condition): Check {
-  return (value, place) => check(value, place) ?? unless(condition(place));
+  return (value, context) => check(value, context) ?? unless(condition(context));
 }
 
-function isoCode(known: ReadonlySet<string>): Check {
+function isoCode(list: readonly string[], forbidden: RegExp): Check {
+  const known = new Set(list.filter((code) => !forbidden.test(code)));
   return (value) => {
     if (typeof value !== "string" || !/^[0-9]{3}$/.test(value)) return "203";
     return known.has(value) ? undefined : "304";
@@ -129,4 +203,30 @@ function textThat(isRight: (value: string) => boolean): Check {
 
 function unless(isRight: boolean): ErrorCode | undefined {
   return isRight ? undefined : "203";
+}
+
+// biome-ignore format: a table
+const extensionItemRows: readonly ElementRow[] = [
+  ["id",                   text(1, 64),         R, R, R],
+  ["name",                 text(1, 64),         R, R, R],
+  ["criticalityIndicator", boolean,             R, R, R],
+  ["data",                 jsonOfLength(8059),  R, R, R],
+];
+
+/** Any message may carry extensions. A critical one must be understood. */
+// biome-ignore format: a table
+export const extensionRows: readonly ElementRow[] = [
+  ["messageExtension", array(10, extension), O,  O,  no],
+  ["messageExtension", array(15, extension), no, no, O],
+];
+
+function extension(value: unknown, context: CheckContext): ErrorCode | undefined {
+  if (!isJsonObject(value)) return "203";
+  checkElements(extensionItemRows, value, context);
+  const isKnown = context.extensions.some((id) => id === value.id);
+  return value.criticalityIndicator === true && !isKnown ? "202" : undefined;
+}
+
+function jsonOfLength(lengthMax: number): Check {
+  return (value) => unless(isJsonObject(value) && JSON.stringify(value).length <= lengthMax);
 }

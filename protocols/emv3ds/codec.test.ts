@@ -5,15 +5,18 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
+  decodeFormValue,
+  decodeMethodData,
+  type Emv3dsMessage,
   type Expectation,
-  type Message,
+  encodeFormValue,
   MessageFault,
   messageTypes,
   readMessage,
   textOf,
   writeMessage,
 } from "./index.ts";
-import { type Changes, makeAreq, makeAres, makeCres, transaction } from "./samples.ts";
+import { type Changes, makeAreq, makeAres, makeCres, transaction } from "./testing.ts";
 
 const cres = JSON.stringify(makeCres("2.2.0"));
 const anything: Expectation = { types: messageTypes };
@@ -185,6 +188,75 @@ test("any value in any place gets an answer, and JSON is read as the language re
   );
 });
 
+const notificationUrl = "https://gateway.example/3ds-method";
+
+test("what is packed has no padding, no sign that a form changes, and comes back", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
+      const packed = encodeFormValue({ text });
+      assert.match(packed, /^[A-Za-z0-9_-]+$/);
+      assert.equal(decodeFormValue(packed), JSON.stringify({ text }));
+      assert.equal(encodeFormValue(JSON.stringify({ text })), packed);
+    }),
+  );
+});
+
+test("both alphabets are read, padded or not, with spaces that were plus signs", () => {
+  const json = JSON.stringify(makeCres("2.2.0", { note: "ÿÿ>>??~~ü" }));
+  const standard = Buffer.from(json).toString("base64");
+  assert.match(standard, /[+/]/);
+
+  const forms = [
+    standard,
+    standard.replace(/=+$/, ""),
+    standard.replaceAll("+", " "),
+    standard.replace(/(.{76})/g, "$1\r\n"),
+    encodeFormValue(json),
+    `${encodeFormValue(json)}==`,
+  ];
+  for (const form of forms) assert.equal(decodeFormValue(form), json, form);
+});
+
+test("what is not base64 of UTF-8 is refused", () => {
+  for (const form of ["", "=", "a", "abcde", "ab*d", "ab=c", "{}", "_w", "A".repeat(2_000_000)]) {
+    const read = decodeFormValue(form);
+    assert.ok(read instanceof MessageFault, form.slice(0, 20));
+    assert.equal(read.code, "101");
+  }
+});
+
+test("the notes of the 3DS Method go out with an address and come back without", () => {
+  const sent = { threeDSServerTransID: transaction, threeDSMethodNotificationURL: notificationUrl };
+
+  assert.deepEqual(decodeMethodData(encodeFormValue(sent)), sent);
+  assert.deepEqual(decodeMethodData(`${encodeFormValue({ threeDSServerTransID: transaction })}=`), {
+    threeDSServerTransID: transaction,
+  });
+});
+
+// biome-ignore format: a table
+const refusedNotes: readonly (readonly [content: object, code: string, element: string | undefined])[] = [
+  [[],                                                                                 "101", undefined],
+  [{},                                                                                 "201", "threeDSServerTransID"],
+  [{ threeDSServerTransID: null },                                                     "201", "threeDSServerTransID"],
+  [{ threeDSServerTransID: "1" },                                                      "203", "threeDSServerTransID"],
+  [{ threeDSServerTransID: transaction, threeDSMethodNotificationURL: "javascript:1" }, "203", "threeDSMethodNotificationURL"],
+  [{ threeDSServerTransID: transaction, threeDSMethodNotificationURL: "http://127.0.0.1" }, "203", "threeDSMethodNotificationURL"],
+];
+
+test("notes that fit no transaction are refused", () => {
+  for (const [content, code, element] of refusedNotes) {
+    const read = decodeMethodData(encodeFormValue(content));
+    assert.ok(read instanceof MessageFault);
+    assert.deepEqual([read.code, read.elements[0]], [code, element]);
+  }
+  const staging = {
+    threeDSServerTransID: transaction,
+    threeDSMethodNotificationURL: "http://127.0.0.1",
+  };
+  assert.deepEqual(decodeMethodData(encodeFormValue(staging), { allowHttp: true }), staging);
+});
+
 function extension(changes: Changes): unknown {
   return {
     id: "unknown",
@@ -195,7 +267,7 @@ function extension(changes: Changes): unknown {
   };
 }
 
-function accept(text: string, expectation: Expectation = anything): Message {
+function accept(text: string, expectation: Expectation = anything): Emv3dsMessage {
   const read = readMessage(text, expectation);
   assert.ok(!(read instanceof MessageFault), JSON.stringify(read));
   return read;

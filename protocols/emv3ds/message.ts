@@ -1,43 +1,123 @@
-/** What every message has, and the few words that all parts of this codec share. */
+/**
+ * Messages of EMV 3-D Secure, the faults that refuse them, and the Erro that answers a fault. A
+ * fault names elements, never their values, because an AReq holds a card number.
+ */
+import type { JsonObject } from "../shared/json.ts";
 
-export const versions = ["2.1.0", "2.2.0", "2.3.1"] as const;
-export type Version = (typeof versions)[number];
+export const protocolVersions = ["2.1.0", "2.2.0", "2.3.1"] as const;
+export type ProtocolVersion = (typeof protocolVersions)[number];
 
 // biome-ignore format: a table
 export const messageTypes = ["PReq", "PRes", "AReq", "ARes", "CReq", "CRes", "RReq", "RRes", "Erro"] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-/** As it stands in JSON. A checked message still holds elements that no table knows. */
-export type Message = {
+/** As in JSON. A checked message still holds elements that no table lists. */
+export type Emv3dsMessage = {
   readonly messageType: MessageType;
   readonly messageVersion: string;
-  readonly [field: string]: unknown;
+  readonly [element: string]: unknown;
 };
 
-// biome-ignore format: a table
-export type ErrorCode =
-  | "101" | "102" | "103"
-  | "201" | "202" | "203" | "204" | "205" | "206" | "207"
-  | "301" | "302" | "303" | "304" | "305" | "306" | "307" | "308" | "309" | "310"
-  | "311" | "312" | "313" | "314" | "315"
-  | "402" | "403" | "404" | "405";
-
 /** The element's text; undefined when it is absent or not a text. */
-export function textOf(message: Fields, field: string): string | undefined {
-  const value = Object.hasOwn(message, field) ? message[field] : undefined;
+export function textOf(elements: JsonObject, name: string): string | undefined {
+  const value = Object.hasOwn(elements, name) ? elements[name] : undefined;
   return typeof value === "string" ? value : undefined;
 }
 
-export type Fields = { readonly [field: string]: unknown };
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function isVersion(text: unknown): text is Version {
-  return versions.some((version) => version === text);
+export function isProtocolVersion(text: unknown): text is ProtocolVersion {
+  return protocolVersions.some((version) => version === text);
 }
 
 export function isMessageType(text: unknown): text is MessageType {
   return messageTypes.some((type) => type === text);
 }
+
+/** The readable part of a refused message, for the Erro that answers it. */
+export type Received = {
+  readonly messageType?: string;
+  readonly messageVersion?: string;
+  readonly threeDSServerTransID?: string;
+  readonly dsTransID?: string;
+  readonly acsTransID?: string;
+};
+
+export class MessageFault {
+  readonly code: ErrorCode;
+  /** Names such as `acctNumber` or `merchantRiskIndicator.giftCardCurr`. */
+  readonly elements: readonly string[];
+  /** Text for errorDetail: the names, joined with commas, unless another is given. */
+  readonly detail: string;
+  readonly received: Received;
+
+  constructor(
+    code: ErrorCode,
+    elements: readonly string[],
+    detail: string = elements.join(","),
+    received: Received = {},
+  ) {
+    this.code = code;
+    this.elements = elements;
+    this.detail = detail;
+    this.received = received;
+  }
+}
+
+/** Ids left out are copied from the refused message, where they were readable. */
+export type ErroDetails = Pick<Received, "threeDSServerTransID" | "dsTransID" | "acsTransID"> & {
+  /** The sender: 3DS SDK (C), 3DS Server (S), directory server (D) or ACS (A). */
+  readonly component: "C" | "S" | "D" | "A";
+  readonly version: ProtocolVersion;
+};
+
+/** An Erro itself is never answered: callers check the type in `received` first. */
+export function makeErro(fault: MessageFault, details: ErroDetails): Emv3dsMessage {
+  const { component, version, ...ids } = details;
+  const { messageType, messageVersion, ...received } = fault.received;
+  const description = errorDescriptions[fault.code];
+  return {
+    ...received,
+    ...ids,
+    errorCode: fault.code,
+    errorComponent: component,
+    errorDescription: description,
+    errorDetail: fault.detail.slice(0, 2048) || description,
+    ...(messageType !== undefined && { errorMessageType: messageType }),
+    messageType: "Erro",
+    messageVersion: version,
+  };
+}
+
+export type ErrorCode = keyof typeof errorDescriptions;
+
+// biome-ignore format: a table
+const errorDescriptions = {
+  "101": "The message is invalid, unknown or not meant for this receiver",
+  "102": "The message version is not supported",
+  "103": "Too many preparation requests",
+  "201": "A required element is missing",
+  "202": "A critical message extension is not known",
+  "203": "An element has an invalid format or value",
+  "204": "An element is given more than once",
+  "205": "Card ranges overlap",
+  "206": "The action for a card range is not possible",
+  "207": "A reserved value is used",
+  "301": "The transaction is not known",
+  "302": "The message could not be decrypted",
+  "303": "Access is denied",
+  "304": "An ISO code is not valid",
+  "305": "The transaction is not valid",
+  "306": "The merchant category code is not valid",
+  "307": "The serial number is not valid",
+  "308": "The signature is not valid",
+  "309": "The content security policy is not valid",
+  "310": "The algorithm is not valid",
+  "311": "The key is not known",
+  "312": "The message was received before",
+  "313": "A result came without a challenge",
+  "314": "A challenge request may not be repeated",
+  "315": "A challenge request was repeated with a difference",
+  "402": "The transaction timed out",
+  "403": "The system fails for the moment",
+  "404": "The system fails permanently",
+  "405": "The connection failed",
+};

@@ -1,121 +1,79 @@
-/** What each table takes and refuses, version by version: conditions, forms and known mistakes. */
+/** ARes, CRes, RReq, RRes, CReq and PRes: what follows from the status and from the request. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Message, MessageFault, readMessage, type Version, versions } from "./index.ts";
-import { no } from "./rows.ts";
-import type { Changes } from "./samples.ts";
-import * as make from "./samples.ts";
-import { tables } from "./tables/tables.ts";
+import { no } from "./checks.ts";
+import {
+  type Emv3dsMessage,
+  MessageFault,
+  type ProtocolVersion,
+  readMessage,
+  protocolVersions as versions,
+} from "./index.ts";
+import { tables } from "./tables.ts";
+import type { Changes } from "./testing.ts";
+import * as make from "./testing.ts";
 
 type Verdict = readonly [code: string, ...elements: readonly string[]] | "good";
+type Case = readonly [which: readonly ProtocolVersion[], changes: Changes, verdict: Verdict];
 
-const old: readonly Version[] = ["2.1.0", "2.2.0"];
-const later: readonly Version[] = ["2.2.0", "2.3.1"];
-const last: readonly Version[] = ["2.3.1"];
-const first: readonly Version[] = ["2.1.0"];
+const old: readonly ProtocolVersion[] = ["2.1.0", "2.2.0"];
+const later: readonly ProtocolVersion[] = ["2.2.0", "2.3.1"];
+const last: readonly ProtocolVersion[] = ["2.3.1"];
+const first: readonly ProtocolVersion[] = ["2.1.0"];
+
+const challenge = { eci: undefined, authenticationValue: undefined, transStatus: "C" };
+const acsURL = "https://acs.example/challenge";
 
 // biome-ignore format: a table
-const requests: readonly (readonly [which: readonly Version[], changes: Changes, verdict: Verdict])[] = [
-  [versions, {},                                                                      "good"],
-  [versions, { somethingNew: { a: [1] } },                                            "good"],
-  // Absent, empty and null.
-  [versions, { acctNumber: undefined },                                               ["201", "acctNumber"]],
-  [versions, { acctNumber: "", mcc: null },                                           ["201", "acctNumber", "mcc"]],
-  [versions, { cardholderName: "" },                                                  ["203", "cardholderName"]],
-  [versions, { email: null },                                                         ["203", "email"]],
-  [versions, { acctInfo: {} },                                                        ["203", "acctInfo"]],
-  [versions, { homePhone: { cc: "44" } },                                             ["201", "homePhone.subscriber"]],
-  [versions, { homePhone: { cc: "4x", subscriber: "1" } },                            ["203", "homePhone.cc"]],
-  // Card and merchant.
-  [versions, { acctNumber: "411111111111" },                                          ["203", "acctNumber"]],
-  [versions, { acctNumber: 4111111111111111 },                                        ["203", "acctNumber"]],
-  [versions, { cardExpiryDate: "3013" },                                              ["203", "cardExpiryDate"]],
-  [old,      { cardholderName: "ANNA BEISPIËL" },                                     ["203", "cardholderName"]],
-  [last,     { cardholderName: "ANNA BEISPIËL" },                                     "good"],
-  [versions, { merchantName: "x".repeat(41) },                                        ["203", "merchantName"]],
-  [versions, { merchantName: "😀".repeat(40) },                                       "good"],
-  [versions, { merchantName: "😀".repeat(41) },                                       ["203", "merchantName"]],
-  [versions, { mcc: "59" },                                                           ["203", "mcc"]],
-  [last,     { acquirerCountryCode: undefined },                                      ["201", "acquirerCountryCode"]],
-  [versions, { messageCategory: "02", acquirerBIN: undefined, purchaseAmount: undefined, acquirerCountryCode: undefined }, "good"],
-  // Amounts, dates and ISO codes.
-  [versions, { purchaseAmount: "10.50" },                                             ["203", "purchaseAmount"]],
-  [versions, { purchaseCurrency: "EUR" },                                             ["203", "purchaseCurrency"]],
-  [versions, { purchaseCurrency: "955" },                                             ["304", "purchaseCurrency"]],
-  [versions, { purchaseCurrency: "964" },                                             ["304", "purchaseCurrency"]],
-  [versions, { purchaseCurrency: "999" },                                             ["304", "purchaseCurrency"]],
-  [versions, { purchaseCurrency: "392", purchaseExponent: "0" },                      "good"],
-  [versions, { merchantCountryCode: "901" },                                          ["304", "merchantCountryCode"]],
-  [versions, { merchantCountryCode: "999", shipAddrCountry: "000" },                  ["304", "merchantCountryCode", "shipAddrCountry"]],
-  [versions, { merchantCountryCode: "GB" },                                           ["203", "merchantCountryCode"]],
-  [versions, { billAddrState: "US-CA" },                                              ["203", "billAddrState"]],
-  [versions, { purchaseDate: "20270229235959" },                                      ["203", "purchaseDate"]],
-  [versions, { purchaseDate: "20280101240000" },                                      ["203", "purchaseDate"]],
-  [versions, { purchaseDate: "2028-01-01 00:00" },                                    ["203", "purchaseDate"]],
-  // The browser.
-  [versions, { browserColorDepth: "30" },                                             ["203", "browserColorDepth"]],
-  [versions, { browserColorDepth: "0" },                                              ["203", "browserColorDepth"]],
-  [versions, { browserLanguage: "zh-Hant-TW" },                                       ["203", "browserLanguage"]],
-  [versions, { browserScreenHeight: 1080 },                                           ["203", "browserScreenHeight"]],
-  [versions, { browserJavaEnabled: "false" },                                         ["203", "browserJavaEnabled"]],
-  [versions, { browserTZ: "+0200h" },                                                 ["203", "browserTZ"]],
-  [versions, { browserIP: "256.1.1.1" },                                              ["203", "browserIP"]],
-  [versions, { browserIP: "1.2.3.4." },                                               ["203", "browserIP"]],
-  [versions, { browserIP: "203.0.113.9" },                                            "good"],
-  [versions, { browserIP: "::ffff:203.0.113.9" },                                     "good"],
-  [versions, { browserIP: "::1::2" },                                                 ["203", "browserIP"]],
-  [first,    { browserJavascriptEnabled: undefined },                                 "good"],
-  [later,    { browserJavascriptEnabled: undefined },                                 ["201", "browserJavascriptEnabled"]],
-  [later,    { browserJavascriptEnabled: "true" },                                    ["203", "browserJavascriptEnabled"]],
-  [first,    { browserTZ: undefined },                                                ["201", "browserTZ"]],
-  [later,    { browserTZ: undefined, browserColorDepth: undefined },                  ["201", "browserColorDepth", "browserTZ"]],
-  [later,    { browserTZ: undefined, browserColorDepth: undefined, browserJavascriptEnabled: false }, "good"],
-  [last,     { browserLanguage: undefined, browserJavascriptEnabled: false },         "good"],
-  [["2.2.0"], { browserLanguage: undefined, browserJavascriptEnabled: false },        ["201", "browserLanguage"]],
-  [last,     { acceptLanguage: undefined },                                           ["201", "acceptLanguage"]],
-  [versions, { threeDSCompInd: undefined, notificationURL: undefined },               ["201", "threeDSCompInd", "notificationURL"]],
-  // Addresses.
-  [versions, { notificationURL: "http://gateway.example/cres" },                      ["203", "notificationURL"]],
-  [versions, { notificationURL: "javascript:alert(1)" },                              ["203", "notificationURL"]],
-  [versions, { notificationURL: `https://gateway.example/${"x".repeat(256)}` },       ["203", "notificationURL"]],
-  [versions, { threeDSRequestorURL: "https:// shop.example" },                        ["203", "threeDSRequestorURL"]],
-  [versions, { threeDSServerTransID: "1" },                                           ["203", "threeDSServerTransID"]],
-  // Values that versions added, and forms that 2.3.1 changed.
-  [old,      { threeDSRequestorChallengeInd: ["01"] },                                ["203", "threeDSRequestorChallengeInd"]],
-  [last,     { threeDSRequestorChallengeInd: "01" },                                  ["203", "threeDSRequestorChallengeInd"]],
-  [last,     { threeDSRequestorChallengeInd: ["01", "02", "03"] },                    ["203", "threeDSRequestorChallengeInd"]],
-  [first,    { threeDSRequestorChallengeInd: "05" },                                  ["203", "threeDSRequestorChallengeInd"]],
-  [["2.2.0"], { threeDSRequestorChallengeInd: "05" },                                 "good"],
-  [old,      { threeDSRequestorChallengeInd: "82" },                                  "good"],
-  [last,     { threeDSRequestorChallengeInd: ["10", "13"] },                          "good"],
-  [old,      { threeDSRequestorAuthenticationInd: "07" },                             ["203", "threeDSRequestorAuthenticationInd"]],
-  [last,     { threeDSRequestorAuthenticationInd: "07" },                             "good"],
-  [old,      { threeDSRequestorPriorAuthenticationInfo: { threeDSReqPriorRef: make.acs } }, "good"],
-  [last,     { threeDSRequestorPriorAuthenticationInfo: { threeDSReqPriorRef: make.acs } }, ["203", "threeDSRequestorPriorAuthenticationInfo"]],
-  [last,     { threeDSRequestorPriorAuthenticationInfo: [{ threeDSReqPriorRef: make.acs }] }, "good"],
-  [last,     { threeDSRequestorPriorAuthenticationInfo: [{ threeDSReqPriorRef: "1" }] }, ["203", "threeDSRequestorPriorAuthenticationInfo.threeDSReqPriorRef"]],
-  [["2.2.0"], { whiteListStatus: "X" },                                               ["203", "whiteListStatus"]],
-  [last,     { whiteListStatus: "X" },                                                "good"],
-  [last,     { trustListStatus: "X" },                                                ["203", "trustListStatus"]],
-  // Recurring payments, instalments and waiting.
-  [old,      { threeDSRequestorAuthenticationInd: "02" },                             ["201", "recurringExpiry", "recurringFrequency"]],
-  [old,      { threeDSRequestorAuthenticationInd: "03", recurringExpiry: "20301231", recurringFrequency: "30" }, ["201", "purchaseInstalData"]],
-  [old,      { threeDSRequestorAuthenticationInd: "03", recurringExpiry: "20301231", recurringFrequency: "30", purchaseInstalData: "1" }, ["203", "purchaseInstalData"]],
-  [old,      { threeDSRequestorAuthenticationInd: "03", recurringExpiry: "20301231", recurringFrequency: "30", purchaseInstalData: "12" }, "good"],
-  [last,     { threeDSRequestorAuthenticationInd: "02" },                             ["201", "recurringInd"]],
-  [last,     { threeDSRequestorAuthenticationInd: "02", recurringInd: { amountInd: "02", frequencyInd: "02" } }, "good"],
-  [last,     { threeDSRequestorAuthenticationInd: "02", recurringInd: { amountInd: "01", frequencyInd: "01" } }, ["201", "recurringFrequency", "recurringAmount"]],
-  [last,     { recurringAmount: "100" },                                              ["201", "recurringCurrency", "recurringExponent"]],
-  [later,    { threeDSRequestorDecReqInd: "Y" },                                      ["201", "threeDSRequestorDecMaxTime"]],
-  [later,    { threeDSRequestorDecReqInd: "Y", threeDSRequestorDecMaxTime: "60" },    ["203", "threeDSRequestorDecMaxTime"]],
-  [later,    { threeDSRequestorDecReqInd: "Y", threeDSRequestorDecMaxTime: "00000" }, ["203", "threeDSRequestorDecMaxTime"]],
-  [later,    { threeDSRequestorDecReqInd: "Y", threeDSRequestorDecMaxTime: "10081" }, ["203", "threeDSRequestorDecMaxTime"]],
-  [later,    { threeDSRequestorDecReqInd: "Y", threeDSRequestorDecMaxTime: "10080" }, "good"],
-  [["2.2.0"], { threeDSRequestorDecReqInd: "F", threeDSRequestorDecMaxTime: "00060" }, ["203", "threeDSRequestorDecReqInd"]],
-  // One channel's elements do not stand in another's request.
-  [versions, { threeRIInd: "05" },                                                    ["203", "threeRIInd"]],
-  [versions, { deviceChannel: "04" },                                                 ["203", "deviceChannel"]],
-  [versions, { deviceChannel: undefined },                                            ["201", "deviceChannel"]],
+const answers: readonly Case[] = [
+  [versions, {},                                                                  "good"],
+  [versions, { authenticationValue: undefined },                                  ["201", "authenticationValue"]],
+  [versions, { transStatus: "A", authenticationValue: undefined },                ["201", "authenticationValue"]],
+  [old,      { authenticationValue: "kJMZRiDunhPsBwAU0hu9rrx0eWN6" },             "good"],
+  [old,      { authenticationValue: "kJMZRiDunhPsBwAU0hu9rrx0eWN" },              ["203", "authenticationValue"]],
+  [old,      { authenticationValue: "kJMZRiDunhPsBwAU0hu9rrx0eW_-" },             ["203", "authenticationValue"]],
+  [last,     { authenticationValue: "x".repeat(4000) },                           "good"],
+  [last,     { authenticationValue: "x".repeat(4001) },                           ["203", "authenticationValue"]],
+  [versions, { transStatus: undefined },                                          ["201", "transStatus"]],
+  [versions, { transStatus: "N" },                                                ["201", "transStatusReason"]],
+  [versions, { transStatus: "R", transStatusReason: "11" },                       "good"],
+  [versions, { transStatus: "U", transStatusReason: "88" },                       "good"],
+  [old,      { transStatus: "U", transStatusReason: "50" },                       ["203", "transStatusReason"]],
+  [last,     { transStatus: "U", transStatusReason: "50" },                       ["207", "transStatusReason"]],
+  [last,     { transStatus: "U", transStatusReason: "5" },                        ["203", "transStatusReason"]],
+  [old,      { transStatus: "U", transStatusReason: "27" },                       ["203", "transStatusReason"]],
+  [last,     { transStatus: "U", transStatusReason: "27" },                       "good"],
+  [first,    { transStatus: "I" },                                                ["203", "transStatus"]],
+  [later,    { transStatus: "I", eci: "07" },                                     "good"],
+  [old,      { transStatus: "S" },                                                ["203", "transStatus"]],
+  [last,     { ...challenge, transStatus: "S" },                                  ["201", "spcTransData", "webAuthnCredList"]],
+  [old,      challenge,                                                           ["201", "acsURL", "acsChallengeMandated", "authenticationType"]],
+  [last,     challenge,                                                           ["201", "acsURL", "acsChallengeMandated", "authenticationMethod"]],
+  [old,      { ...challenge, acsURL, acsChallengeMandated: "Y", authenticationType: "02" }, "good"],
+  [last,     { ...challenge, acsURL, acsChallengeMandated: "Y", authenticationMethod: ["02"] }, "good"],
+  [versions, { eci: "N2" },                                                       "good"],
+  [versions, { eci: "5" },                                                        ["203", "eci"]],
+  [versions, { acsTransID: undefined, dsTransID: undefined },                     ["201", "dsTransID", "acsTransID"]],
+  [old,      { cardholderInfo: "Call your bank" },                                "good"],
+  [old,      { cardholderInfo: { text: "Call your bank" } },                      ["203", "cardholderInfo"]],
+  [last,     { cardholderInfo: { text: "Call your bank" } },                      "good"],
+  [last,     { cardholderInfo: { image: "https://bank.example" } },               ["201", "cardholderInfo.text"]],
+  [last,     { cardholderInfo: "Call your bank" },                                ["203", "cardholderInfo"]],
+];
+
+// biome-ignore format: a table
+const results: readonly Case[] = [
+  [versions, {},                                                                  "good"],
+  [versions, { interactionCounter: undefined },                                   ["201", "interactionCounter"]],
+  [versions, { authenticationValue: undefined },                                  ["201", "authenticationValue"]],
+  [versions, { authenticationValue: undefined, messageCategory: "02" },           "good"],
+  [versions, { transStatus: "C" },                                                ["203", "transStatus"]],
+  [versions, { transStatus: "N", authenticationValue: undefined },                ["201", "transStatusReason"]],
+  [versions, { transStatus: "U", transStatusReason: "14", challengeCancel: "05" }, "good"],
+  [old,      { challengeCancel: "10" },                                           ["203", "challengeCancel"]],
+  [last,     { challengeCancel: "10" },                                           "good"],
+  [old,      { authenticationType: undefined },                                   ["201", "authenticationType"]],
+  [last,     { authenticationMethod: undefined },                                 ["201", "authenticationMethod"]],
 ];
 
 test("no table says two things about one element of one version", () => {
@@ -128,40 +86,154 @@ test("no table says two things about one element of one version", () => {
 });
 
 for (const version of versions) {
-  test(`an AReq of ${version} is judged element by element`, () => {
-    for (const [which, changes, verdict] of requests) {
-      if (which.includes(version)) judge(make.makeAreq(version, changes), verdict, changes);
+  test(`what the bank answers and reports in ${version} is judged by its status`, () => {
+    const request = make.makeAreq(version);
+    for (const [which, changes, verdict] of answers) {
+      if (which.includes(version)) judge(make.makeAres(version, changes), verdict, request);
     }
+    for (const [which, changes, verdict] of results) {
+      if (which.includes(version)) judge(make.makeRreq(version, changes), verdict);
+    }
+  });
+
+  test(`an answer of ${version} belongs to its request`, () => {
+    const areq = make.makeAreq(version);
+    const threeRI = make.makeThreeRI(version);
+    const nonPayment = make.makeAreq(version, { messageCategory: "02" });
+    const method =
+      version === "2.3.1" ? { authenticationMethod: ["02"] } : { authenticationType: "02" };
+    const challenged = { ...challenge, acsURL, acsChallengeMandated: "Y", ...method };
+    const other = { threeDSServerTransID: make.ds };
+    const unproven = { authenticationValue: undefined };
+
+    judge(make.makeAres(version, other), ["301", "threeDSServerTransID"], areq);
+    judge(make.makeAres(version, unproven), "good", nonPayment);
+    judge(
+      make.makeAres(version, { ...unproven, messageCategory: "02" }),
+      ["201", "authenticationValue"],
+      areq,
+    );
+    judge(make.makeAres(version, unproven), ["201", "authenticationValue"]);
+    judge(make.makeAres(version, challenged), "good", areq);
+    judge(make.makeAres(version, challenged), ["203", "transStatus"], threeRI);
   });
 }
 
-// biome-ignore format: a table
-const unattended: readonly (readonly [which: readonly Version[], changes: Changes, verdict: Verdict])[] = [
-  [versions, {},                                          "good"],
-  [versions, { threeRIInd: undefined },                   ["201", "threeRIInd"]],
-  [versions, { browserIP: "203.0.113.9" },                ["203", "browserIP"]],
-  [versions, { notificationURL: "https://shop.example" }, ["203", "notificationURL"]],
-  [versions, { threeDSRequestorAuthenticationInd: "01" }, ["203", "threeDSRequestorAuthenticationInd"]],
-  [first,    { messageCategory: "01" },                   ["203", "messageCategory"]],
-  [first,    { threeRIInd: "11" },                        ["203", "threeRIInd"]],
-  [later,    { threeRIInd: "11" },                        "good"],
-  [["2.2.0"], { threeRIInd: "12" },                       ["203", "threeRIInd"]],
-  [last,     { threeRIInd: "12" },                        "good"],
-  [first,    { threeRIInd: "01" },                        "good"],
-  [["2.2.0"], { threeRIInd: "01" },                       ["201", "recurringExpiry", "recurringFrequency"]],
-];
+test("a version does not change inside a transaction", () => {
+  const request = make.makeAreq("2.2.0");
+  judge(make.makeAres("2.1.0"), ["203", "messageVersion"], request);
+});
 
-for (const version of versions) {
-  test(`a request without the payer in ${version} has no browser`, () => {
-    for (const [which, changes, verdict] of unattended) {
-      if (which.includes(version)) judge(make.makeThreeRI(version, changes), verdict, changes);
-    }
+test("only who offered to wait is made to wait", () => {
+  const waiting = { transStatus: "D", acsChallengeMandated: "Y", acsDecConInd: "Y" };
+  const ares = make.makeAres("2.2.0", {
+    ...waiting,
+    authenticationType: "04",
+    cardholderInfo: "Look at your phone",
   });
-}
+  const offer = { threeDSRequestorDecReqInd: "Y", threeDSRequestorDecMaxTime: "00060" };
 
-function judge(message: Message, verdict: Verdict, changes: Changes): void {
-  const read = readMessage(JSON.stringify(message), { types: [message.messageType] });
-  const told = `${message.messageVersion} ${JSON.stringify(changes)}`;
+  judge(ares, "good", make.makeAreq("2.2.0", offer));
+  judge(ares, "good", make.makeThreeRI("2.2.0", offer));
+  judge(ares, ["203", "transStatus"], make.makeThreeRI("2.2.0"));
+});
+
+test("the challenge in the browser needs no word that it is complete", () => {
+  for (const version of versions) {
+    const ids = { threeDSServerTransID: make.transaction, acsTransID: make.acs };
+    const creq: Emv3dsMessage = { messageType: "CReq", messageVersion: version, ...ids };
+    const rres: Emv3dsMessage = {
+      messageType: "RRes",
+      messageVersion: version,
+      ...ids,
+      dsTransID: make.ds,
+    };
+
+    judge(make.makeCres(version), "good");
+    judge(make.makeCres(version, { challengeCompletionInd: "Y" }), "good");
+    judge(make.makeCres(version, { transStatus: "A" }), ["203", "transStatus"]);
+    judge({ ...creq, challengeWindowSize: "05" }, "good");
+    judge({ ...creq, challengeWindowSize: "06" }, ["203", "challengeWindowSize"]);
+    judge(creq, ["201", "challengeWindowSize"]);
+    judge({ ...rres, resultsStatus: "02" }, "good");
+    judge({ ...rres, resultsStatus: "" }, ["201", "resultsStatus"]);
+  }
+});
+
+test("card ranges may overlap before 2.3.1 only", () => {
+  const versionsBefore = { acsStartProtocolVersion: "2.1.0", acsEndProtocolVersion: "2.2.0" };
+  const spans = [
+    ["4000000000000000", "4999999999999999"],
+    ["4500000000000000", "4500000000000000"],
+    ["4600000000000", "4700000000000"],
+  ] as const;
+  const ranges = spans.map(([start, end]) => ({ start, end }));
+  const before = spans.map(([startRange, endRange]) => ({
+    startRange,
+    endRange,
+    ...versionsBefore,
+  }));
+  const makeRange = (at: number, action: string) => ({
+    ranges: ranges.slice(at, at + 1),
+    actionInd: action,
+    acsProtocolVersions: [{ version: "2.3.1", acsInfoInd: ["01", "81"] }],
+  });
+  const judgeRanges = (cardRangeData: readonly unknown[], verdict: Verdict) =>
+    judge(make.makePres("2.3.1", {}, { cardRangeData }), verdict);
+
+  judge(make.makePres("2.2.0", {}, { cardRangeData: before }), "good");
+  judgeRanges([makeRange(0, "A"), makeRange(1, "A")], ["205", "cardRangeData"]);
+  judgeRanges([makeRange(1, "A"), makeRange(0, "M")], ["205", "cardRangeData"]);
+  judgeRanges([makeRange(0, "D"), makeRange(1, "A")], "good");
+  judgeRanges([makeRange(0, "A"), makeRange(2, "A")], "good");
+});
+
+test("card ranges have the shape of their version", () => {
+  const span = { startRange: "4000000000000000", endRange: "4999999999999999" };
+  const before = { ...span, acsStartProtocolVersion: "2.1.0", acsEndProtocolVersion: "2.9.0" };
+  const ranges = [{ start: span.startRange, end: span.endRange }];
+  const after = { ranges, acsProtocolVersions: [{ version: "2.3.1" }] };
+
+  for (const version of old) {
+    judge(make.makePres(version, before), "good");
+    judge(make.makePres(version, { ...before, endRange: "1" }), ["203", "cardRangeData.endRange"]);
+    judge(make.makePres(version, { ...before, endRange: "3999999999999999" }), [
+      "203",
+      "cardRangeData.endRange",
+    ]);
+    judge(make.makePres(version, { ...before, actionInd: "X" }), [
+      "203",
+      "cardRangeData.actionInd",
+    ]);
+    judge(make.makePres(version, { ...span, actionInd: "D" }), "good");
+    judge(make.makePres(version, span), [
+      "201",
+      "cardRangeData.acsStartProtocolVersion",
+      "cardRangeData.acsEndProtocolVersion",
+    ]);
+    judge(make.makePres(version, after), [
+      "201",
+      "cardRangeData.startRange",
+      "cardRangeData.endRange",
+      "cardRangeData.acsStartProtocolVersion",
+      "cardRangeData.acsEndProtocolVersion",
+    ]);
+  }
+  judge(make.makePres("2.3.1", after), "good");
+  judge(make.makePres("2.3.1", before), [
+    "201",
+    "cardRangeData.ranges",
+    "cardRangeData.acsProtocolVersions",
+  ]);
+  judge(make.makePres("2.3.1", { ...after, acsProtocolVersions: [{}] }), [
+    "201",
+    "cardRangeData.acsProtocolVersions.version",
+  ]);
+});
+
+function judge(message: Emv3dsMessage, verdict: Verdict, request?: Emv3dsMessage): void {
+  const expectation = { types: [message.messageType], ...(request && { request }) };
+  const read = readMessage(JSON.stringify(message), expectation);
   const outcome = read instanceof MessageFault ? [read.code, ...read.elements] : "good";
-  assert.deepEqual(outcome, verdict, told);
+  assert.deepEqual(outcome, verdict, JSON.stringify(message));
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Message, MessageFault, type MessageType, readMessage } from "./index.ts";
+import { type Emv3dsMessage, MessageFault, type MessageType, readMessage } from "./index.ts";
 
 type Vector = {
   readonly file: string;
@@ -65,10 +65,10 @@ test("whatever is unsettled gets an answer", () => {
   }
 });
 
-function readVector(vector: Vector): Message | MessageFault {
+function readVector(vector: Vector): Emv3dsMessage | MessageFault {
   const { messageType, file } = vector;
   const areq = messages.find((one) => one.case === vector.case && one.messageType === "AReq");
-  const request = areq && (JSON.parse(read(areq.file)) as Message);
+  const request = areq && (JSON.parse(read(areq.file)) as Emv3dsMessage);
   const isAnswer = messageType === "ARes" && request !== undefined;
   return readMessage(read(file), { types: [messageType], ...(isAnswer && { request }) });
 }

@@ -84,7 +84,7 @@ function decodePart(text: string, start: number, end: number): string | FormFaul
     } else if (byte === percentSign) {
       byte = at + 2 < end ? readHexPair(text.charCodeAt(at + 1), text.charCodeAt(at + 2)) : -1;
       if (byte < 0) return new FormFault("malformed_percent", at);
-      bytes += `${text.slice(runStart, at)}${characters[byte]}`;
+      bytes += `${text.slice(runStart, at)}${String.fromCharCode(byte)}`;
       at += 2;
       runStart = at + 1;
     }
@@ -102,7 +102,6 @@ function readHexPair(high: number, low: number): number {
   return ((hexDigits[high] ?? -1) << 4) | (hexDigits[low] ?? -1);
 }
 
-const characters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
 const equalsSign = 0x3d;
 const percentSign = 0x25;
 const plusSign = 0x2b;

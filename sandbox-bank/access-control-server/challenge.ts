@@ -8,7 +8,6 @@ import {
   decodeMethodData,
   type Emv3dsMessage,
   encodeFormValue,
-  encodeMethodData,
   MessageFault,
   readMessage,
   textOf,
@@ -38,7 +37,7 @@ export function runMethod(form: Form, { messages }: ThreeDsContext): Page {
   const { threeDSServerTransID, threeDSMethodNotificationURL } = data;
   messages.record("received", "threeDSMethodData", threeDSServerTransID, data);
   return makeForwardPage("Looking at this browser", threeDSMethodNotificationURL, {
-    threeDSMethodData: encodeMethodData({ threeDSServerTransID }),
+    threeDSMethodData: encodeFormValue({ threeDSServerTransID }),
   });
 }
 

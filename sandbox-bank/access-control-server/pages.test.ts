@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { decodeMethodData, encodeMethodData } from "@tollgate/protocols/emv3ds";
+import { decodeMethodData, encodeFormValue } from "@tollgate/protocols/emv3ds";
 import { startTestBank } from "../testing/bank-for-tests.ts";
 import { type BrowserPage, post } from "../testing/browser.ts";
 import { answer, askForChallenge, formOf, openChallenge } from "../testing/challenge.ts";
@@ -18,7 +18,7 @@ function runMethod(threeDSMethodData: string): Promise<BrowserPage> {
 }
 
 function packMethod(url: string, threeDSServerTransID = randomUUID()): string {
-  return encodeMethodData({ threeDSServerTransID, threeDSMethodNotificationURL: url });
+  return encodeFormValue({ threeDSServerTransID, threeDSMethodNotificationURL: url });
 }
 
 test("the method's page posts the transaction back to who opened it", async () => {

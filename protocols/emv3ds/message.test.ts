@@ -1,8 +1,15 @@
 /** The Erro that answers a fault, as its receiver sees it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MessageFault, makeErro, readMessage, textOf, versions, writeMessage } from "./index.ts";
-import { acs, ds, makeAreq, makeAres, transaction } from "./samples.ts";
+import {
+  MessageFault,
+  makeErro,
+  readMessage,
+  textOf,
+  protocolVersions as versions,
+  writeMessage,
+} from "./index.ts";
+import { acs, ds, makeAreq, makeAres, transaction } from "./testing.ts";
 
 test("an Erro names the elements and the transaction of what it answers", () => {
   for (const version of versions) {

@@ -7,21 +7,27 @@ import {
   country,
   currency,
   digits,
+  type ElementRow,
+  either,
   emailAddress,
+  extensionRows,
   ipAddress,
   matching,
   moment,
+  no,
+  O,
   object,
   oneOf,
   provided,
+  R,
   text,
   url,
   uuid,
-} from "../checks.ts";
+  when,
+} from "./checks.ts";
 import {
   asksDecoupled,
-  hasFixedAmount,
-  hasFixedFrequency,
+  hasFixed,
   hasRecurringAmount,
   inBrowser,
   isAttended,
@@ -35,17 +41,7 @@ import {
   startsRecurring,
   within,
   withScript,
-} from "../conditions.ts";
-import { no, O, R, type Row, when } from "../rows.ts";
-import {
-  accountRows,
-  authenticationRows,
-  phoneRows,
-  priorAuthenticationRows,
-  recurringRows,
-  riskRows,
-} from "./areq-objects.ts";
-import { extensionRows } from "./extension.ts";
+} from "./conditions.ts";
 
 const scripted = within(inBrowser, when(withScript));
 const colorDepth = oneOf("1", "4", "8", "15", "16", "24", "32", "48");
@@ -53,8 +49,67 @@ const name = matching(/^[ -~]{2,45}$/);
 const category = codes("01", "02", "80-99");
 const trust = oneOf("Y", "N");
 
+/** The objects inside an AReq. */
 // biome-ignore format: a table
-export const areq: readonly Row[] = [
+const objects = {
+  phone: [
+    // element     value          2.1.0 2.2.0 2.3.1
+    ["cc",         digits(1, 3),  R, R, R],
+    ["subscriber", digits(1, 15), R, R, R],
+  ],
+  recurring: [
+    ["amountInd",    codes("01", "02"), no, no, R],
+    ["frequencyInd", codes("01", "02"), no, no, R],
+  ],
+  account: [
+    ["chAccAgeInd",           codes("01-05"),    O, O, O],
+    ["chAccChange",           moment(8),         O, O, O],
+    ["chAccChangeInd",        codes("01-04"),    O, O, O],
+    ["chAccDate",             moment(8),         O, O, O],
+    ["chAccPwChange",         moment(8),         O, O, O],
+    ["chAccPwChangeInd",      codes("01-05"),    O, O, O],
+    ["nbPurchaseAccount",     digits(1, 4),      O, O, O],
+    ["paymentAccAge",         moment(8),         O, O, O],
+    ["paymentAccInd",         codes("01-05"),    O, O, O],
+    ["provisionAttemptsDay",  digits(1, 3),      O, O, O],
+    ["shipAddressUsage",      moment(8),         O, O, O],
+    ["shipAddressUsageInd",   codes("01-04"),    O, O, O],
+    ["shipNameIndicator",     codes("01", "02"), O, O, O],
+    ["suspiciousAccActivity", codes("01", "02"), O, O, O],
+    ["txnActivityDay",        digits(1, 3),      O, O, O],
+    ["txnActivityYear",       digits(1, 3),      O, O, O],
+  ],
+  merchantRisk: [
+    ["deliveryEmailAddress", emailAddress,            O,  O,  O],
+    ["deliveryTimeframe",    codes("01-04"),          O,  O,  O],
+    ["giftCardAmount",       digits(1, 15),           O,  O,  O],
+    ["giftCardCount",        digits(2, 2),            O,  O,  O],
+    ["giftCardCurr",         currency,                O,  O,  O],
+    ["preOrderDate",         moment(8),               O,  O,  O],
+    ["preOrderPurchaseInd",  codes("01", "02"),       O,  O,  O],
+    ["reorderItemsInd",      codes("01", "02"),       O,  O,  O],
+    ["shipIndicator",        codes("01-07", "80-99"), O,  O,  no],
+    ["shipIndicator",        codes("01-09", "80-99"), no, no, O],
+  ],
+  authentication: [
+    ["threeDSReqAuthMethod",    codes("01-06", "80-99"),           O,  no, no],
+    ["threeDSReqAuthMethod",    codes("01-09", "80-99"),           no, O,  no],
+    ["threeDSReqAuthMethod",    codes("01-11", "80-99"),           no, no, O],
+    ["threeDSReqAuthTimestamp", moment(12),                        O,  O,  O],
+    ["threeDSReqAuthData",      text(1, 20000),                    O,  O,  no],
+    ["threeDSReqAuthData",      either(text(1, 20000), anyObject), no, no, O],
+  ],
+  priorAuthentication: [
+    ["threeDSReqPriorRef",           uuid,                    O,  O,  O],
+    ["threeDSReqPriorAuthMethod",    codes("01-04", "80-99"), O,  O,  no],
+    ["threeDSReqPriorAuthMethod",    codes("01-05", "80-99"), no, no, O],
+    ["threeDSReqPriorAuthTimestamp", moment(12),              O,  O,  O],
+    ["threeDSReqPriorAuthData",      text(1, 2048),           O,  O,  O],
+  ],
+} satisfies Record<string, readonly ElementRow[]>;
+
+// biome-ignore format: a table
+export const areq: readonly ElementRow[] = [
   // element                                  value                                                    2.1.0                   2.2.0                 2.3.1
   ["threeDSServerTransID",                    uuid,                                                    R,                      R,                    R],
   ["deviceChannel",                           codes("01-03"),                                          R,                      R,                    R],
@@ -98,9 +153,9 @@ export const areq: readonly Row[] = [
   ["transType",                               oneOf("01", "03", "10", "11", "28"),                     O,                      O,                    O],
 
   ["recurringExpiry",                         moment(8),                                               when(startsRecurring),  when(isRecurring),    O],
-  ["recurringFrequency",                      digits(1, 4),                                            when(startsRecurring),  when(isRecurring),    when(hasFixedFrequency)],
-  ["recurringInd",                            object(recurringRows),                                   no,                     no,                   when(isRecurring)],
-  ["recurringAmount",                         digits(1, 48),                                           no,                     no,                   when(hasFixedAmount)],
+  ["recurringFrequency",                      digits(1, 4),                                            when(startsRecurring),  when(isRecurring),    when(hasFixed("frequencyInd"))],
+  ["recurringInd",                            object(objects.recurring),                               no,                     no,                   when(isRecurring)],
+  ["recurringAmount",                         digits(1, 48),                                           no,                     no,                   when(hasFixed("amountInd"))],
   ["recurringCurrency",                       currency,                                                no,                     no,                   when(hasRecurringAmount)],
   ["recurringExponent",                       digits(1, 1),                                            no,                     no,                   when(hasRecurringAmount)],
   ["recurringDate",                           moment(8),                                               no,                     no,                   O],
@@ -122,16 +177,16 @@ export const areq: readonly Row[] = [
   ...addressRows("billAddr"),
   ...addressRows("shipAddr"),
   ["email",                                   emailAddress,                                            O,                      O,                    O],
-  ["homePhone",                               object(phoneRows),                                       O,                      O,                    O],
-  ["mobilePhone",                             object(phoneRows),                                       O,                      O,                    O],
-  ["workPhone",                               object(phoneRows),                                       O,                      O,                    O],
+  ["homePhone",                               object(objects.phone),                                   O,                      O,                    O],
+  ["mobilePhone",                             object(objects.phone),                                   O,                      O,                    O],
+  ["workPhone",                               object(objects.phone),                                   O,                      O,                    O],
 
-  ["acctInfo",                                object(accountRows),                                     O,                      O,                    O],
-  ["merchantRiskIndicator",                   object(riskRows),                                        O,                      O,                    O],
-  ["threeDSRequestorAuthenticationInfo",      object(authenticationRows),                              O,                      O,                    no],
-  ["threeDSRequestorAuthenticationInfo",      array(99, object(authenticationRows)),                   no,                     no,                   O],
-  ["threeDSRequestorPriorAuthenticationInfo", object(priorAuthenticationRows),                         O,                      O,                    no],
-  ["threeDSRequestorPriorAuthenticationInfo", array(99, object(priorAuthenticationRows)),              no,                     no,                   O],
+  ["acctInfo",                                object(objects.account),                                 O,                      O,                    O],
+  ["merchantRiskIndicator",                   object(objects.merchantRisk),                            O,                      O,                    O],
+  ["threeDSRequestorAuthenticationInfo",      object(objects.authentication),                          O,                      O,                    no],
+  ["threeDSRequestorAuthenticationInfo",      array(99, object(objects.authentication)),               no,                     no,                   O],
+  ["threeDSRequestorPriorAuthenticationInfo", object(objects.priorAuthentication),                     O,                      O,                    no],
+  ["threeDSRequestorPriorAuthenticationInfo", array(99, object(objects.priorAuthentication)),          no,                     no,                   O],
 
   ["threeDSRequestorDecReqInd",               oneOf("Y", "N"),                                         no,                     O,                    no],
   ["threeDSRequestorDecReqInd",               oneOf("Y", "N", "F", "B"),                               no,                     no,                   O],
@@ -155,7 +210,7 @@ export const areq: readonly Row[] = [
   ...extensionRows,
 ];
 
-function addressRows(prefix: "billAddr" | "shipAddr"): readonly Row[] {
+function addressRows(prefix: "billAddr" | "shipAddr"): readonly ElementRow[] {
   // biome-ignore format: a table
   return [
     [`${prefix}City`,     text(1, 50), O, O, O],

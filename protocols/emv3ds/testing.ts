@@ -1,5 +1,5 @@
 /** Complete messages of every version, for tests to spoil one element at a time. */
-import type { Message, Version } from "./message.ts";
+import type { Emv3dsMessage, ProtocolVersion } from "./message.ts";
 
 export const transaction = "6afa6072-9412-446b-9673-2f98b3ee98a2";
 export const ds = "f5d2b2c1-0000-4000-8000-00000000d5d5";
@@ -8,7 +8,7 @@ export const acs = "d7c1ee99-9478-44a6-b1f2-391e29c6b340";
 /** Any of the three, as a test's table may not know which. */
 export type Changes = { readonly [element: string]: unknown };
 
-export function makeAreq(version: Version, changes: Changes = {}): Message {
+export function makeAreq(version: ProtocolVersion, changes: Changes = {}): Emv3dsMessage {
   const isList = version === "2.3.1";
   return {
     messageType: "AReq",
@@ -56,7 +56,7 @@ export function makeAreq(version: Version, changes: Changes = {}): Message {
   };
 }
 
-export function makeThreeRI(version: Version, changes: Changes = {}): Message {
+export function makeThreeRI(version: ProtocolVersion, changes: Changes = {}): Emv3dsMessage {
   const attended = /^browser|^(?:threeDSCompInd|notificationURL|acceptLanguage)$|nticationInd$/;
   const kept = Object.entries(makeAreq(version)).filter(([element]) => !attended.test(element));
   return {
@@ -70,7 +70,7 @@ export function makeThreeRI(version: Version, changes: Changes = {}): Message {
   };
 }
 
-export function makeAres(version: Version, changes: Changes = {}): Message {
+export function makeAres(version: ProtocolVersion, changes: Changes = {}): Emv3dsMessage {
   return {
     messageType: "ARes",
     messageVersion: version,
@@ -86,7 +86,7 @@ export function makeAres(version: Version, changes: Changes = {}): Message {
   };
 }
 
-export function makeRreq(version: Version, changes: Changes = {}): Message {
+export function makeRreq(version: ProtocolVersion, changes: Changes = {}): Emv3dsMessage {
   return {
     messageType: "RReq",
     messageVersion: version,
@@ -103,7 +103,7 @@ export function makeRreq(version: Version, changes: Changes = {}): Message {
   };
 }
 
-export function makeCres(version: Version, changes: Changes = {}): Message {
+export function makeCres(version: ProtocolVersion, changes: Changes = {}): Emv3dsMessage {
   return {
     messageType: "CRes",
     messageVersion: version,
@@ -115,7 +115,11 @@ export function makeCres(version: Version, changes: Changes = {}): Message {
 }
 
 /** One range, in whatever shape the version has. */
-export function makePres(version: Version, range: Changes, changes: Changes = {}): Message {
+export function makePres(
+  version: ProtocolVersion,
+  range: Changes,
+  changes: Changes = {},
+): Emv3dsMessage {
   return {
     messageType: "PRes",
     messageVersion: version,
