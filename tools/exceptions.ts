@@ -44,8 +44,6 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/vault":                            "key-text nonces receipt-ids reference-ids seal",
   "gateway/wallets":                          "opened-wallet wallet-trust",
   "gateway/engine":                           "alert-operator every find-receipt report",
-  "protocols/emv3ds":                         "form iso-codes message-fault three-ds-method write-message",
-  "protocols/emv3ds/tables":                  "erro extension tables",
   "protocols/http1":                          "write-request",
   "tools":                                    "warm",
 };

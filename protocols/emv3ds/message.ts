@@ -1,6 +1,6 @@
 /**
  * Messages of EMV 3-D Secure, the faults that refuse them, and the Erro that answers a fault. A
- * fault names elements, never their values, because an AReq holds a card number.
+ * fault names elements, never their values, because an AReq contains a card number.
  */
 import type { JsonObject } from "../shared/json.ts";
 

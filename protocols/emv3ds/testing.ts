@@ -114,7 +114,7 @@ export function makeCres(version: ProtocolVersion, changes: Changes = {}): Emv3d
   };
 }
 
-/** One range, in whatever shape the version has. */
+/** One range, in the shape of its version. */
 export function makePres(
   version: ProtocolVersion,
   range: Changes,
