@@ -708,31 +708,31 @@ export const exponentGroups: readonly ExponentGroup[] = [
 export const wordNames: readonly string[] = ["gw-order-id", "gw-processing-date"];
 
 export const errorCodes = {
-  /** The request cannot be read: encoding, content type, a field sent twice. */
+  /** The request cannot be parsed: encoding, content type, a field sent twice. */
   INVALID_REQUEST: 1,
   /** The checksum or the login is wrong. */
   INVALID_CONTROL_CODE: 2,
-  /** No such endpoint or group, or it is switched off. */
+  /** No such endpoint or group, or it is disabled. */
   INVALID_ENDPOINT: 3,
-  /** A field that this request needs is absent or empty. */
+  /** A required field is absent or empty. */
   MISSING_PARAMETER: 4,
-  /** A field's value is not of the documented form. */
+  /** A field's value does not have the documented format. */
   INVALID_PARAMETER: 5,
-  /** This merchant has no such order here. */
+  /** The merchant has no such order at this endpoint. */
   ORDER_NOT_FOUND: 6,
-  /** The client_orderid is in use by another order that is paid or may still be. */
+  /** Another order with this client_orderid is paid or may still be paid. */
   DUPLICATE_ORDER: 7,
-  /** This merchant has no such card reference. */
+  /** The merchant has no such card reference. */
   CARD_REFERENCE_NOT_FOUND: 8,
   /** The order's state does not allow this. */
   NOT_ALLOWED_IN_THIS_STATE: 9,
-  /** The endpoint does not take this currency. */
+  /** The endpoint does not accept this currency. */
   CURRENCY_NOT_SUPPORTED: 10,
-  /** The amount is zero or beyond what is possible here. */
+  /** The amount is zero or not possible here. */
   AMOUNT_OUT_OF_RANGE: 11,
-  /** Over the merchant's rate limit; wait for as long as Retry-After says. */
+  /** The merchant's rate limit is exceeded; wait for the time in Retry-After. */
   TOO_MANY_REQUESTS: 12,
-  /** The acquirer behind this endpoint cannot do this. */
+  /** The acquirer behind this endpoint does not support this. */
   NOT_SUPPORTED_BY_GATE: 13,
   /** The card behind the reference has expired. */
   CARD_REFERENCE_EXPIRED: 14,
@@ -744,39 +744,39 @@ export const errorCodes = {
   EXPIRED_CARD: 101,
   /** The card may not be used here. */
   RESTRICTED_CARD: 104,
-  /** The cardholder should call the bank. */
+  /** The cardholder must contact the bank. */
   REFER_TO_ISSUER: 107,
   /** The acquirer does not know the merchant. */
   INVALID_MERCHANT: 109,
   /** The host refuses the amount. */
   INVALID_AMOUNT: 110,
-  /** No such card. */
+  /** No such card number. */
   INVALID_CARD_NUMBER: 111,
-  /** Not enough money on the account. */
+  /** Not enough funds on the account. */
   INSUFFICIENT_FUNDS: 116,
-  /** No bank is known for the card. */
+  /** No issuer is known for the card. */
   NO_SUCH_ISSUER: 118,
   /** The card is not allowed this kind of payment. */
   NOT_PERMITTED_TO_CARDHOLDER: 119,
   /** The terminal is not allowed this kind of payment. */
   NOT_PERMITTED_TO_TERMINAL: 120,
-  /** Over the card's amount limit. */
+  /** The card's amount limit is exceeded. */
   AMOUNT_LIMIT_EXCEEDED: 121,
   /** The host suspects tampering. */
   SECURITY_VIOLATION: 122,
-  /** The card was used too often. */
+  /** The card's frequency limit is exceeded. */
   FREQUENCY_LIMIT_EXCEEDED: 123,
   /** The card verification value is wrong. */
   CVV_MISMATCH: 160,
-  /** The issuer wants the cardholder authenticated by 3-D Secure. */
+  /** The issuer requires 3-D Secure authentication. */
   AUTHENTICATION_REQUIRED: 161,
-  /** Approved for less than asked; taken back, because the endpoint wants all or nothing. */
+  /** Approved for a smaller amount and reversed, because the endpoint does not accept partial approvals. */
   PARTIAL_APPROVAL_REFUSED: 162,
   /** The account is closed. */
   CLOSED_ACCOUNT: 163,
   /** The cardholder has stopped recurrent payments. */
   RECURRING_STOPPED: 164,
-  /** The issuer wants the card kept. */
+  /** The issuer asks to retain the card. */
   PICK_UP_CARD: 200,
   /** The issuer suspects fraud. */
   SUSPECTED_FRAUD: 202,
@@ -784,21 +784,21 @@ export const errorCodes = {
   LOST_CARD: 208,
   /** The card is reported stolen. */
   STOLEN_CARD: 209,
-  /** The host does not take this kind of transaction. */
+  /** The host does not accept this kind of transaction. */
   INVALID_TRANSACTION: 902,
-  /** The host could not read our message. */
+  /** The host could not read the gateway's message. */
   FORMAT_ERROR: 904,
-  /** The host reports a failure of its own. */
+  /** The host reports an internal failure. */
   HOST_MALFUNCTION: 909,
-  /** The card's bank does not answer; may be tried again. */
+  /** The issuer does not answer; may be tried again. */
   ISSUER_UNAVAILABLE: 912,
   /** The host has seen this transaction before. */
   DUPLICATE_TRANSMISSION: 913,
   /** Declined with a code that has no row here. */
   DECLINED: 999,
-  /** Under the endpoint's smallest amount. */
+  /** Below the endpoint's minimum amount. */
   AMOUNT_BELOW_MINIMUM: 1000,
-  /** Over the endpoint's largest amount. */
+  /** Above the endpoint's maximum amount. */
   AMOUNT_ABOVE_MAXIMUM: 1001,
   /** 3-D Secure: the cardholder was not authenticated. */
   AUTHENTICATION_FAILED: 2000,
@@ -806,15 +806,15 @@ export const errorCodes = {
   AUTHENTICATION_REJECTED: 2001,
   /** 3-D Secure is required by the endpoint and not possible for the card. */
   AUTHENTICATION_NOT_POSSIBLE: 2002,
-  /** 3-D Secure: the method result did not come in time. */
+  /** 3-D Secure: the method result was not received in time. */
   METHOD_RESULT_NOT_RECEIVED: 2010,
   /** 3-D Secure: the challenge was not completed in time. */
   CHALLENGE_NOT_COMPLETED: 2011,
-  /** 3-D Secure 1.0.2: the answer did not come in time. */
+  /** 3-D Secure 1.0.2: the PARes was not received in time. */
   PARES_NOT_RECEIVED: 2012,
-  /** 3-D Secure: the browser came back, the directory server's result did not come. */
+  /** 3-D Secure: the browser returned, but no result came from the directory server. */
   CHALLENGE_RESULT_NOT_RECEIVED: 2013,
-  /** 3-D Secure 1.0.2: the answer is not signed by the issuer, or belongs to another order. */
+  /** 3-D Secure 1.0.2: the PARes is not signed by the issuer, or belongs to another order. */
   PARES_REFUSED: 2014,
   /** The wallet's payment data was refused. */
   WALLET_DATA_REFUSED: 3000,
@@ -840,20 +840,20 @@ export const errorCodes = {
   WALLET_CARD_INVALID: 3010,
   /** The payment data is of a kind that cannot be processed. */
   WALLET_DATA_NOT_SUPPORTED: 3011,
-  /** A failure of the gateway itself; support finds it by the serial number. */
+  /** An internal failure of the gateway; support finds it by the serial number. */
   INTERNAL_ERROR: 5000,
   /** The gateway cannot store the request; nothing happened, send it again. */
   TEMPORARILY_UNAVAILABLE: 5001,
   /** No link to the acquirer; nothing was sent. */
   GATE_UNAVAILABLE: 5002,
-  /** The acquirer did not answer; the charge was taken back. */
+  /** The acquirer did not answer; the charge was reversed. */
   REVERSED: 5003,
-  /** The order was not carried on in time; nothing was sent. */
+  /** The order was not processed in time; nothing was sent. */
   PROCESSING_EXPIRED: 5004,
-  /** No gate of the endpoint takes this currency and amount; nothing was sent. */
+  /** No gate of the endpoint accepts this currency and amount; nothing was sent. */
   NO_GATE: 5005,
-  /** The acquirer did not answer; an operator has made sure that nothing is charged. */
+  /** The acquirer did not answer; an operator has confirmed that nothing is charged. */
   SETTLED_BY_OPERATOR: 5006,
-  /** The card's data did not outlast a failure of the gateway; nothing was sent, order anew. */
+  /** The card data was lost in a failure of the gateway; nothing was sent, send a new order. */
   CARD_NO_LONGER_HELD: 5007,
 } as const;

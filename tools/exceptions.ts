@@ -14,8 +14,8 @@ export const foldersWithCircles: readonly string[] = [
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
 export const namesOfSeveral: readonly string[] = [
-  ...["Answer", "Asked", "Authentication", "Calendar", "Chosen"],
-  ...["Connection", "KeptRequest", "Links", "ListedKey", "Outcome", "Row"],
+  ...["Answer", "Asked", "Authentication", "Chosen"],
+  ...["Connection", "KeptRequest", "Links", "ListedKey", "Outcome"],
   ...["SealedCard", "Told", "Visit"],
 ];
 
@@ -40,7 +40,7 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/threeds/directories":              "directory in-turn",
   "gateway/threeds":                          "eci look-up-3ds transaction-id",
   "gateway/threeds/version2":                 "read-cres",
-  "gateway/values":                           "brand card-expiry currency failure-types html places problem receiver secret",
+  "gateway/values":                           "html problem secret",
   "gateway/vault":                            "key-text nonces receipt-ids reference-ids seal",
   "gateway/wallets":                          "opened-wallet wallet-trust",
   "gateway/engine":                           "alert-operator every find-receipt report",

@@ -1,7 +1,7 @@
 /** A gate: the settings of one way to an acquirer, as the operator keeps them in the database. */
 import type { CredentialDefaults } from "../orders/order.ts";
-import type { Fee } from "../values/fee.ts";
 import type { GateId } from "../values/ids.ts";
+import type { Fee } from "../values/money.ts";
 
 export type Gate = {
   readonly id: GateId;

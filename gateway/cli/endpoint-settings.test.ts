@@ -1,7 +1,7 @@
 /** The options of an endpoint: amounts in its own currency, and each value told when it is none. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { getCurrency } from "../values/currency.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { type EndpointOptions, readEndpointSettings } from "./endpoint-settings.ts";
 

@@ -1,6 +1,6 @@
 /** The options of `gw endpoint create` and `gw endpoint set`, read into an endpoint's settings. */
 import type { EndpointSettings } from "../orders/merchant.ts";
-import type { Currency } from "../values/currency.ts";
+import type { Currency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import {

@@ -2,8 +2,8 @@
 import type { Endpoint, EndpointGate } from "../orders/merchant.ts";
 import { sandboxGate } from "../staging/demonstration.ts";
 import type { GatePlace } from "../storage/administration.ts";
-import { findCurrency, getCurrency } from "../values/currency.ts";
 import { asEndpointId } from "../values/ids.ts";
+import { findCurrency, getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Configured, inConfigured } from "./configured.ts";

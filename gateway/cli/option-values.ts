@@ -4,8 +4,8 @@
  */
 import type { Gate } from "../acquirers/gate.ts";
 import type { GatePlace } from "../storage/administration.ts";
-import { findCurrency } from "../values/currency.ts";
-import { type Fee, parseFee } from "../values/fee.ts";
+import { findCurrency } from "../values/iso-codes.ts";
+import { type Fee, parseFee } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 
 /** The random digits that share out the orders could not tell much finer weights apart. */

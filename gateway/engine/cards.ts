@@ -11,7 +11,7 @@ import type { CardData } from "../orders/effect-handler.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
 import type { CardFacts, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
-import { isPast } from "../values/card-expiry.ts";
+import { isExpired } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { CardId, CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
@@ -95,7 +95,7 @@ export function makeCards({
       }
       if (reference.removedAt !== undefined) return new Failure("card_reference_removed");
       const { expiryMonth, expiryYear } = reference.card;
-      return isPast(expiryMonth, expiryYear, clock.now(), graceMs)
+      return isExpired(expiryMonth, expiryYear, clock.now(), graceMs)
         ? new Failure("card_reference_expired")
         : reference;
     },

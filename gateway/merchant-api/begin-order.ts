@@ -3,8 +3,8 @@
 import type { Endpoint } from "../orders/merchant.ts";
 import type { ChargeKind } from "../orders/order.ts";
 import type { OrderRequest } from "../orders/requests.ts";
-import type { Currency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
+import type { Currency } from "../values/iso-codes.ts";
 import { isZero, type Money, parseAmount } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import { acknowledge } from "./acknowledge.ts";

@@ -5,8 +5,8 @@
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { EntryPoint, Merchant } from "../orders/merchant.ts";
-import { findCurrency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
+import { findCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import type { ControlTerm } from "./operation.ts";
 import type { Sent } from "./read-request.ts";

@@ -3,9 +3,8 @@
  * value: a fault is a short sentence for the merchant that never repeats the value.
  */
 import { isIP } from "node:net";
-import { type Currency, findCurrency } from "../values/currency.ts";
 import { isNumericId, isSerialNumber } from "../values/ids.ts";
-import { isCountry } from "../values/places.ts";
+import { type Currency, findCurrency, isCountry } from "../values/iso-codes.ts";
 
 export type Necessity = "mandatory" | "optional" | "conditional";
 

@@ -1,8 +1,8 @@
 /** What captures and returns have in common: the order that they are about, and how much of it. */
 import type { FollowUpTerms } from "../orders/order.ts";
-import type { Currency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId } from "../values/ids.ts";
+import type { Currency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { amount, conditional, currency, line, optional, orderId } from "./fields.ts";

@@ -5,11 +5,10 @@
 import type { CardData } from "../orders/effect-handler.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { CardFacts, Purchase, WalletType } from "../orders/order.ts";
-import { isPast } from "../values/card-expiry.ts";
-import { CardNumber, isLuhnValid } from "../values/card-number.ts";
+import { CardNumber, isExpired, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
+import { statesOf } from "../values/iso-codes.ts";
 import type { Money } from "../values/money.ts";
-import { statesOf } from "../values/places.ts";
 import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import { missingBrowserFields, readBrowser } from "./browser-fields.ts";
@@ -166,7 +165,7 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
     if (request[name] === undefined) faults.push(missing(name));
   }
   const { expire_month: month, expire_year: year } = request;
-  if (month !== undefined && year !== undefined && isPast(month, year, now)) {
+  if (month !== undefined && year !== undefined && isExpired(month, year, now)) {
     faults.push(invalid("expire_year: the card has expired"));
   }
   return faults;

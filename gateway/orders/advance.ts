@@ -4,8 +4,7 @@
  * step that waits for nobody.
  */
 import { Failure } from "../values/failure.ts";
-import type { SerialNumber } from "../values/ids.ts";
-import { receiverOf } from "../values/receiver.ts";
+import { receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
 import { claimableAfterMs, type Deadlines, stageLimitMs } from "./deadlines.ts";
 import { type Effect, type ImmediateEffect, isExternal, isImmediate } from "./effects.ts";

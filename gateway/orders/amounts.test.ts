@@ -1,7 +1,7 @@
 /** Several amounts: each is tried as a charge of its own, in the order of the list. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { getCurrency } from "../values/currency.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { nextAmount } from "./amounts.ts";
 import type { Order } from "./order.ts";

@@ -1,7 +1,7 @@
 /** Who may send orders, and through which entry point: read from the database, kept in memory. */
 import type { KeyObject } from "node:crypto";
-import type { Fee } from "../values/fee.ts";
 import type { EndpointId, GroupId, MerchantId } from "../values/ids.ts";
+import type { Fee } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import type { CredentialDefaults, GateFacts } from "./order.ts";
 

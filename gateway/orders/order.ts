@@ -5,7 +5,6 @@
  */
 import type { Network } from "../values/card-number.ts";
 import type { FailureCode } from "../values/failure.ts";
-import type { Fee } from "../values/fee.ts";
 import type {
   CardId,
   EndpointId,
@@ -15,7 +14,7 @@ import type {
   ReceiptId,
   SerialNumber,
 } from "../values/ids.ts";
-import type { Money } from "../values/money.ts";
+import type { Fee, Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { Authentication, ThreeDSecure } from "./authentication.ts";
 import type { Effect } from "./effects.ts";

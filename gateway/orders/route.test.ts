@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { getCurrency } from "../values/currency.ts";
 import { asGateId, asOrderId, type GateId } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import type { EndpointGate } from "./merchant.ts";
 import type { Order } from "./order.ts";

@@ -1,6 +1,5 @@
 /** What the tests of this folder share: an order as it was just accepted, and events to meet it. */
 import assert from "node:assert/strict";
-import { getCurrency } from "../values/currency.ts";
 import { Failure } from "../values/failure.ts";
 import {
   asCardId,
@@ -11,6 +10,7 @@ import {
   asReceiptId,
   asSerialNumber,
 } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { asInstant, type Instant } from "../values/time.ts";
 import { type Advance, makeAdvance, type Step } from "./advance.ts";

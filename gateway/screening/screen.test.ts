@@ -5,8 +5,8 @@ import { endpointWith } from "../merchant-api/testing.ts";
 import type { Endpoint, EndpointGate, EndpointSettings } from "../orders/merchant.ts";
 import type { Order, TransactionKind } from "../orders/order.ts";
 import { draft } from "../orders/testing.ts";
-import { getCurrency } from "../values/currency.ts";
 import { asGateId, type GateId } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { makeScreen } from "./screen.ts";
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { writeForm } from "@tollgate/protocols/form";
-import { findCurrency } from "../values/currency.ts";
+import { findCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import {
   type ExampleFields,

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { format, inspect } from "node:util";
 import fc from "fast-check";
-import { CardNumber, isLuhnValid, type Network } from "./card-number.ts";
+import { CardNumber, isExpired, isLuhnValid, type Network } from "./card-number.ts";
+import { asInstant, hours } from "./time.ts";
 
 /** The cards of the sandbox: the first digits of a range, then the last two of each card in it. */
 // biome-ignore format: a table
@@ -119,4 +120,21 @@ test("however it is printed, the digits in the middle do not show", () => {
       for (const print of prints) assert.doesNotMatch(print, /\d{7}/);
     }),
   );
+});
+
+/** 2026-11-15 02:04:06 UTC. */
+const now = asInstant(1_794_708_246_000);
+
+// biome-ignore format: a table
+const rows: readonly (readonly [month: string, year: string, past: boolean])[] = [
+  ["11", "2026", false], ["11", "26", false], ["10", "26", true],  ["9", "26", true],
+  ["1",  "27",   false], ["12", "25", true],  ["12", "2026", false],
+];
+
+test("the month of expiry counts as good, and the one before does not", () => {
+  for (const [month, year, past] of rows) assert.equal(isExpired(month, year, now), past);
+});
+
+test("a grace makes it last longer", () => {
+  assert.equal(isExpired("10", "26", now, hours(24 * 20)), false);
 });

@@ -1,8 +1,9 @@
 /**
- * A card number that can tell its BIN, its last four digits and its network, and prints as a mask.
- * The networks are a table of prefix ranges; the longest prefix that holds the number decides.
+ * A card number with its BIN, last four digits and network, which prints as a mask; and its expiry.
+ * The networks are a table of prefix ranges, of which the longest matching prefix decides.
  */
 import { Secret } from "./secret.ts";
+import { asInstant, calendar, type Instant } from "./time.ts";
 
 export type Network =
   | "VISA"
@@ -15,7 +16,7 @@ export type Network =
   | "MAESTRO"
   | "MIR";
 
-/** No BIN table tells issuers apart by more digits than these. */
+/** No BIN table distinguishes issuers by more digits. */
 const issuerDigitsMax = 11;
 
 export class CardNumber extends Secret<string> {
@@ -32,7 +33,7 @@ export class CardNumber extends Secret<string> {
     this.#prefix = digits.slice(0, issuerDigitsMax);
   }
 
-  /** For the BIN table only, never to be kept: with the last four it is almost the whole number. */
+  /** For the BIN table only, never stored: with the last four it is almost the whole number. */
   get issuerPrefix(): string {
     return this.#prefix;
   }
@@ -60,10 +61,8 @@ export function isLuhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-type Range = readonly [first: string, last: string, network: Network];
-
 // biome-ignore format: a table
-const ranges: readonly Range[] = [
+const ranges: readonly (readonly [first: string, last: string, network: Network])[] = [
   ["4",    "4",    "VISA"],
   ["51",   "55",   "MASTERCARD"],
   ["2221", "2720", "MASTERCARD"],
@@ -95,4 +94,13 @@ function networkOf(digits: string): Network | undefined {
     return prefix >= first && prefix <= last;
   });
   return found?.[2];
+}
+
+/**
+ * A card is valid to the end of its month, in the cardholder's time zone if `graceMs` allows for
+ * it. Month and year as merchants write them: one or two digits, two or four.
+ */
+export function isExpired(month: string, year: string, now: Instant, graceMs = 0): boolean {
+  const today = calendar(asInstant(now - graceMs));
+  return `20${year.slice(-2)}${month.padStart(2, "0")}` < `${today.year}${today.month}`;
 }

@@ -1,8 +1,8 @@
-/** Colours of pages, and whether they can be read: the contrast that WCAG 2 asks of text. */
+/** Colours of pages, and whether they have the contrast that WCAG 2 requires of text. */
 
 export type Colour = readonly [red: number, green: number, blue: number];
 
-/** What links and buttons stand on: the darker of the light grounds, the lighter of the dark. */
+/** Backgrounds of links and buttons: the darker of the light ones, the lighter of the dark ones. */
 export const pageGrounds = { light: "#f6f7f6", dark: "#171e1c" } as const;
 
 const readable = 4.5;
@@ -12,8 +12,8 @@ const [light, dark] = [getColour(pageGrounds.light), getColour(pageGrounds.dark)
 /** `#0f766e` or `#abc`; nothing for anything else. */
 export function parseColour(text: string): Colour | undefined {
   const [, digits = ""] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text) ?? [];
-  const pairs = digits.length === 3 ? [...digits].map((digit) => digit + digit) : inPairs(digits);
-  const [red, green, blue] = pairs.map((pair) => Number.parseInt(pair, 16));
+  const pairs = digits.match(digits.length === 3 ? /./g : /../g) ?? [];
+  const [red, green, blue] = pairs.map((pair) => Number.parseInt(pair.padEnd(2, pair), 16));
   if (red === undefined || green === undefined || blue === undefined) return undefined;
   return [red, green, blue];
 }
@@ -26,7 +26,7 @@ export function isReadableOnLight(colour: Colour): boolean {
   return contrast(colour, light) >= readable;
 }
 
-/** As little white as is needed to read it on the dark ground. */
+/** Mixes in the least white that makes the colour readable on the dark background. */
 export function lightenUntilReadable(colour: Colour): Colour {
   for (let share = 0; share < 1; share += 0.05) {
     const mixed = mix(colour, white, share);
@@ -45,7 +45,7 @@ function luminance(colour: Colour): number {
   const [red, green, blue] = colour.map((part) => {
     const share = part / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number]; // As many as went in.
+  }) as [number, number, number]; // Three parts in, three out.
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
@@ -58,8 +58,4 @@ function getColour(text: string): Colour {
   const colour = parseColour(text);
   if (colour === undefined) throw new Error(`${text} is no colour`);
   return colour;
-}
-
-function inPairs(digits: string): readonly string[] {
-  return digits.match(/../g) ?? [];
 }

@@ -1,10 +1,9 @@
 /** The catalogue of failures: its numbers are part of the interface. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Failure, failures } from "./failure.ts";
-import type { FailureType, Row } from "./failure-types.ts";
+import { Failure, type FailureRow, type FailureType, failures } from "./failure.ts";
 
-const rows: readonly Row[] = Object.values(failures);
+const rows: readonly FailureRow[] = Object.values(failures);
 
 test("every number and every word means one thing", () => {
   assert.equal(new Set(rows.map(({ number }) => number)).size, rows.length);

@@ -1,4 +1,4 @@
-/** Whatever is put into a page is text, unless it was made as HTML here. */
+/** A value inserted into a page is escaped, unless the tag made it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

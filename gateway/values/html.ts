@@ -1,4 +1,4 @@
-/** HTML as a template tag: whatever is put in is escaped, unless it is HTML made here itself. */
+/** HTML as a template tag: inserted values are escaped, unless they were made by the tag. */
 export class Html {
   readonly text: string;
 

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { composeOrderId, isNumericId, isSerialNumber, orderIdsOf, sequenceOf } from "./ids.ts";
+import {
+  composeOrderId,
+  isNumericId,
+  isSerialNumber,
+  orderIdsOf,
+  receiverOf,
+  sequenceOf,
+} from "./ids.ts";
 
 // biome-ignore format: a table
 const numericIds: readonly (readonly [text: string, good: boolean])[] = [
@@ -60,4 +67,24 @@ test("an order id holds its sequence number, whatever its random digits are", ()
       assert.ok(BigInt(last) < BigInt(orderIdsOf(sequence + 1n).first));
     }),
   );
+});
+
+test("all spellings of a receiver are one", () => {
+  const spellings = [
+    ...["https://shop.example/told", "HTTPS://Shop.Example", "https://shop.example.:443/told?a=1"],
+    ...[
+      "https://%73hop.example/",
+      "https://shop.example:0443/#part",
+      "https:\\\\shop.example\\told",
+    ],
+  ];
+
+  for (const url of spellings) assert.equal(receiverOf(url), "shop.example", url);
+  assert.equal(receiverOf("http://SHOP.example.:8080/"), "shop.example:8080");
+  assert.equal(receiverOf("http://0x7f.1/"), "127.0.0.1");
+  assert.equal(receiverOf("http://[::0001]:8080/"), "[::1]:8080");
+});
+
+test("what is no address is nobody in particular", () => {
+  for (const url of ["", "shop.example", "https://"]) assert.equal(receiverOf(url), "", url);
 });

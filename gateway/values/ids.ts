@@ -1,9 +1,12 @@
 /**
- * Every kind of identifier, in alphabetical order. They are numeric strings, because they travel as
- * text on the wire and as bigint in the database and nothing ever calculates with them, except for
- * the order id: its last six digits are random, the rest is the order's sequence number.
+ * Every kind of identifier. They are numeric strings: text on the wire, bigint in the database, and
+ * never used in arithmetic. The exception is the order id: its last six digits are random, the
+ * digits before them are the order's sequence number.
  */
-import type { Brand } from "./brand.ts";
+
+/** Makes two meanings of one primitive two types; exists only for the compiler. */
+export type Brand<Value, Name extends string> = Value & { readonly [brand]: Name };
+declare const brand: unique symbol;
 
 export type CardId = Brand<string, "CardId">;
 export type CardRefId = Brand<string, "CardRefId">;
@@ -15,9 +18,6 @@ export type OrderId = Brand<string, "OrderId">;
 export type ReceiptId = Brand<string, "ReceiptId">;
 export type SerialNumber = Brand<string, "SerialNumber">;
 
-const bigintMax = 9223372036854775807n;
-const randomDigits = 6;
-
 export const asCardId = (text: string) => text as CardId;
 export const asCardRefId = (text: string) => text as CardRefId;
 export const asEndpointId = (text: string) => text as EndpointId;
@@ -28,7 +28,10 @@ export const asOrderId = (text: string) => text as OrderId;
 export const asReceiptId = (text: string) => text as ReceiptId;
 export const asSerialNumber = (text: string) => text as SerialNumber;
 
-/** Digits that fit the database's bigint: what any identifier from outside must at least be. */
+const bigintMax = 9223372036854775807n;
+const randomDigits = 6;
+
+/** Digits that fit the database's bigint: the least that is required of an id in a request. */
 export function isNumericId(text: string): boolean {
   if (!/^[1-9]\d{0,19}$/.test(text)) return false;
   return text.length < 19 || BigInt(text) <= bigintMax;
@@ -38,7 +41,7 @@ export function isSerialNumber(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** `random` is a whole number below a million: with it one order id does not tell the next. */
+/** `random` is a whole number below a million; it makes the next order id unpredictable. */
 export function composeOrderId(sequence: bigint, random: number): OrderId {
   return asOrderId(`${sequence}${String(random).padStart(randomDigits, "0")}`);
 }
@@ -47,7 +50,19 @@ export function sequenceOf(order: OrderId): bigint {
   return BigInt(order.slice(0, -randomDigits));
 }
 
-/** The lowest and the highest order id that a sequence number can have. */
+/** The lowest and the highest order id of a sequence number. */
 export function orderIdsOf(sequence: bigint): { first: OrderId; last: OrderId } {
   return { first: composeOrderId(sequence, 0), last: composeOrderId(sequence, 999_999) };
+}
+
+/**
+ * The receiver of callbacks to this URL, as host and port: every spelling of an address counts
+ * against the same limits. Empty for text that is not a URL.
+ */
+export function receiverOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return "";
+  // A host name with a final dot is the same host.
+  const name = parsed.hostname.toLowerCase().replace(/\.$/, "");
+  return parsed.port === "" ? name : `${name}:${parsed.port}`;
 }

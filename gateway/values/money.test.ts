@@ -2,8 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { getCurrency } from "./currency.ts";
-import { add, formatAmount, isZero, Money, parseAmount, unpackMoney } from "./money.ts";
+import { getCurrency } from "./iso-codes.ts";
+import {
+  add,
+  commissionOf,
+  type Fee,
+  formatAmount,
+  isZero,
+  Money,
+  parseAmount,
+  parseFee,
+  unpackMoney,
+} from "./money.ts";
 
 // biome-ignore format: a table
 const accepted: readonly (readonly [text: string, code: string, minor: bigint, shown: string])[] = [
@@ -89,4 +99,95 @@ test("money is added to its own currency only, and is never negative", () => {
   assert.throws(() => add(new Money(1n, usd), new Money(2n, eur)));
   assert.throws(() => new Money(-1n, usd));
   assert.deepEqual([isZero(new Money(0n, usd)), isZero(new Money(1n, usd))], [true, false]);
+});
+
+type Row = readonly [fee: string, minor: bigint, code: string, commission: bigint];
+
+// biome-ignore format: a table
+const commissions: readonly Row[] = [
+  ["2.5%+30",    10_000n,                             "USD", 280n],
+  ["2.5%",       10_000n,                             "USD", 250n],
+  ["30",         10_000n,                             "USD", 30n],
+  ["0",          10_000n,                             "USD", 0n],
+  ["0%",         10_000n,                             "USD", 0n],
+  ["0%+1",       0n,                                  "EUR", 1n],
+  ["2.5%+30",    0n,                                  "EUR", 30n],
+  ["100%",       12_345n,                             "EUR", 12_345n],
+  ["50%",        1n,                                  "EUR", 1n],
+  ["49.9999%",   1n,                                  "EUR", 0n],
+  ["2.5%",       20n,                                 "EUR", 1n],
+  ["2.5%",       19n,                                 "EUR", 0n],
+  ["2.5%",       60n,                                 "EUR", 2n],
+  ["2.5%",       59n,                                 "EUR", 1n],
+  ["1.005%",     10_000n,                             "EUR", 101n],
+  ["1.0049%",    10_000n,                             "EUR", 100n],
+  ["0.0001%",    500_000n,                            "EUR", 1n],
+  ["0.0001%",    499_999n,                            "EUR", 0n],
+  ["2.9%",       1_999n,                              "USD", 58n],
+  ["3.6%+40",    500n,                                "JPY", 58n],
+  ["3.7%",       50n,                                 "JPY", 2n],
+  ["3.7%",       500n,                                "JPY", 19n],
+  ["1.5%+100",   1_234n,                              "KWD", 119n],
+  ["0.3%",       999_999_999_999_999_999_999_999_833n, "EUR", 2_999_999_999_999_999_999_999_999n],
+  ["0.3%",       999_999_999_999_999_999_999_999_834n, "EUR", 3_000_000_000_000_000_000_000_000n],
+  ["2.5%",       9_007_199_254_740_993n,              "USD", 225_179_981_368_525n],
+];
+
+test("a commission is exact, rounds halves up, and stays in its currency", () => {
+  for (const [text, minor, code, commission] of commissions) {
+    const fee = parseFee(text) ?? assert.fail(text);
+
+    const charged = commissionOf(fee, new Money(minor, getCurrency(code)));
+
+    assert.equal(charged.minor, commission, `${text} of ${minor} ${code}`);
+    assert.equal(charged.currency.code, code);
+  }
+});
+
+test("no commission is further than half a minor unit from the true share", () => {
+  const shares = fc.integer({ min: 0, max: 1_000_000 });
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), shares, (minor, share) => {
+      const fraction = String(share % 10_000).padStart(4, "0");
+      const fee = { percent: `${Math.floor(share / 10_000)}.${fraction}` };
+
+      const charged = commissionOf(fee, new Money(minor, getCurrency("EUR")));
+
+      const distance = charged.minor * 1_000_000n - minor * BigInt(share);
+      assert.ok(distance > -500_000n && distance <= 500_000n);
+    }),
+  );
+});
+
+test("an empty fee is nothing, and one that nobody could have written is a fault", () => {
+  const amount = new Money(100n, getCurrency("EUR"));
+
+  assert.equal(commissionOf({}, amount).minor, 0n);
+  assert.throws(() => commissionOf({ percent: "1e2" }, amount));
+  assert.throws(() => commissionOf({ fixed: "-1" }, amount));
+});
+
+// biome-ignore format: a table
+const read: readonly (readonly [text: string, fee: Fee])[] = [
+  ["2.5%+30",     { percent: "2.5", fixed: "30" }],
+  ["2.5%",        { percent: "2.5" }],
+  ["30",          { fixed: "30" }],
+  ["0%",          { percent: "0" }],
+  ["0.0001%",     { percent: "0.0001" }],
+  ["100%",        { percent: "100" }],
+  ["100.0000%+0", { percent: "100.0000", fixed: "0" }],
+];
+
+test("a fee is a share, a fixed part, or both", () => {
+  for (const [text, fee] of read) assert.deepEqual(parseFee(text), fee, text);
+});
+
+// biome-ignore format: a table
+const notFees: readonly string[] = [
+  "", "%", "+", "+30", "2.5", "2.5%+", "2.5%30", "30+2.5%", "2.5%+0.30", "2.5 %", " 2.5%", "2,5%", ".5%", "5.%",
+  "1.00001%", "100.0001%", "101%", "1000%", "-1%", "2.5%-30", "1e2%", "1.2.3%", "٥%", "2.5%\n", "9".repeat(19),
+];
+
+test("anything else is no fee", () => {
+  for (const text of notFees) assert.equal(parseFee(text), undefined, JSON.stringify(text));
 });

@@ -1,14 +1,15 @@
 /**
- * Money is a whole number of minor units in one currency. Decimals exist only on the wire and are
- * read digit by digit, because 19.99 * 100 is 1998.9999999999998.
+ * Money is a whole number of minor units in one currency; a fee is a share of an amount and a fixed
+ * part. Decimals exist only on the wire and are read digit by digit, because 19.99 * 100 is
+ * 1998.9999999999998.
  */
 import assert from "node:assert/strict";
-import type { Brand } from "./brand.ts";
-import { type Currency, getCurrency } from "./currency.ts";
+import type { Brand } from "./ids.ts";
+import { type Currency, getCurrency } from "./iso-codes.ts";
 
-export type MinorUnits = Brand<bigint, "MinorUnits">;
+type MinorUnits = Brand<bigint, "MinorUnits">;
 
-/** A class only because it must know how it is kept: as `["1015", "EUR"]`. */
+/** A class only because it defines its stored form: `["1015", "EUR"]`. */
 export class Money {
   readonly minor: MinorUnits;
   readonly currency: Currency;
@@ -26,10 +27,14 @@ export class Money {
 
 export type PackedMoney = readonly [minor: string, currency: string];
 
+export function unpackMoney([minor, code]: PackedMoney): Money {
+  return new Money(BigInt(minor), getCurrency(code));
+}
+
 /** Replies show at least two fraction digits, also for currencies that have none. */
 const shownDigitsMin = 2;
 
-/** Nothing when the text is no plain decimal or is finer than the currency. */
+/** Nothing when the text is not a plain decimal or has more fraction digits than the currency. */
 export function parseAmount(text: string, currency: Currency): Money | undefined {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
   if (match === null) return undefined;
@@ -49,7 +54,7 @@ export function add(left: Money, right: Money): Money {
   return new Money(left.minor + right.minor, left.currency);
 }
 
-/** Never below zero: whoever subtracts has compared before. */
+/** Never negative: the caller compares the amounts first. */
 export function subtract(left: Money, right: Money): Money {
   assert.equal(left.currency.code, right.currency.code);
   return new Money(left.minor - right.minor, left.currency);
@@ -63,6 +68,44 @@ export function isZero({ minor }: Money): boolean {
   return minor === 0n;
 }
 
-export function unpackMoney([minor, code]: PackedMoney): Money {
-  return new Money(BigInt(minor), getCurrency(code));
+export type Fee = {
+  /** Of the amount, with up to four fraction digits: `2.5` is two and a half per cent. */
+  readonly percent?: string;
+  /** In minor units of the amount's currency. */
+  readonly fixed?: string;
+};
+
+const fixedForm = /^\d{1,18}$/;
+const percentDigits = 4;
+const hundredPercent = 100n * 10n ** BigInt(percentDigits);
+
+/** The share is rounded half up to a minor unit. */
+export function commissionOf(
+  { percent = "0", fixed = "0" }: Fee,
+  { minor, currency }: Money,
+): Money {
+  const share = readPercent(percent);
+  assert.ok(share !== undefined && fixedForm.test(fixed), "a fee that parseFee would refuse");
+  const rounded = (2n * minor * share + hundredPercent) / (2n * hundredPercent);
+  return new Money(rounded + BigInt(fixed), currency);
+}
+
+/** `2.5%+30`, `2.5%` or `30`; the fixed part is in minor units. */
+export function parseFee(text: string): Fee | undefined {
+  const match = /^(?:([\d.]+)%(?:\+(\d+))?|(\d+))$/.exec(text);
+  if (match === null) return undefined;
+  const [, percent, added, alone] = match;
+  const fixed = added ?? alone;
+  if (percent !== undefined && readPercent(percent) === undefined) return undefined;
+  if (fixed !== undefined && !fixedForm.test(fixed)) return undefined;
+  return { ...(percent !== undefined && { percent }), ...(fixed !== undefined && { fixed }) };
+}
+
+/** In ten-thousandths of a per cent; nothing for a finer value or more than 100 per cent. */
+function readPercent(text: string): bigint | undefined {
+  const match = /^(\d{1,3})(?:\.(\d{1,4}))?$/.exec(text);
+  if (match === null) return undefined;
+  const [, whole = "", fraction = ""] = match;
+  const share = BigInt(whole + fraction.padEnd(percentDigits, "0"));
+  return share <= hundredPercent ? share : undefined;
 }

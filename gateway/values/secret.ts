@@ -1,6 +1,6 @@
 /**
- * A value that must not be seen: it prints as `[secret]` wherever something tries to print it.
- * Taking it out is `reveal()`, which may be called only in the files that the tidy test lists.
+ * A value that must not appear in logs or replies: it prints as `[secret]`. Only the files that the
+ * tidy test lists may call `reveal()`.
  */
 import { inspect } from "node:util";
 

@@ -1,14 +1,14 @@
 /**
  * Moments and durations. An `Instant` is milliseconds since 1970; it always comes from a `Clock`
- * that was handed in, so that tests can move time. `Date` appears in this file only.
+ * that the caller passes in, so that tests can move time. `Date` appears in this file only.
  */
-import type { Brand } from "./brand.ts";
+import type { Brand } from "./ids.ts";
 
 export type Instant = Brand<number, "Instant">;
 
 export type Clock = {
   now(): Instant;
-  /** Runs `task` once when the time has come; the returned function calls it off. */
+  /** Runs `task` once after the delay; the returned function cancels it. */
   after(delayMs: number, task: () => void): () => void;
 };
 
@@ -21,16 +21,14 @@ export function later(instant: Instant, durationMs: number): Instant {
   return asInstant(instant + durationMs);
 }
 
-/** Year, month … of an instant in UTC, to the second; what every printed form is made of. */
-export function calendar(instant: Instant): Calendar {
+/** Year, month … of an instant in UTC, to the second. */
+export function calendar(instant: Instant): ReturnType<typeof calendarOf> {
   const second = Math.floor(instant / 1000);
   if (second !== latest.second) latest = { second, calendar: calendarOf(second) };
   return latest.calendar;
 }
 
-export type Calendar = ReturnType<typeof calendarOf>;
-
-/** Most questions are about the present second, and the answer costs more than the rest. */
+/** Most calls are for the present second, and formatting is the expensive part. */
 let latest = { second: 0, calendar: calendarOf(0) };
 
 function calendarOf(second: number) {
@@ -46,13 +44,13 @@ function calendarOf(second: number) {
   };
 }
 
-/** A date as people and other programs write it. */
+/** Any format that `Date` can parse. */
 export function parseDate(text: string): Instant | undefined {
   const milliseconds = Date.parse(text);
   return Number.isNaN(milliseconds) ? undefined : asInstant(milliseconds);
 }
 
-/** The date shape of the interface, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
+/** The date format of the interface, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
 export function makePrintDate(zone: string): (instant: Instant) => string {
   if (zone === "UTC") {
     return (instant) => {
@@ -81,7 +79,7 @@ export function makePrintDate(zone: string): (instant: Instant) => string {
   };
 }
 
-/** The clock of production; everything that knows the time is handed a clock. */
+/** The clock of production. */
 export const systemClock: Clock = {
   now: () => asInstant(Date.now()),
   after(delayMs, task) {

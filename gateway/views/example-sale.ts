@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { getCurrency } from "../values/currency.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 
 export type ExampleMerchant = { readonly login: string; readonly controlKey: string };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { approved, asks, events, meet } from "../orders/testing.ts";
-import { getCurrency } from "../values/currency.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
 import { makePrintDate } from "../values/time.ts";
 import { type ReceiptOptions, receiptOf } from "./receipt.ts";

@@ -7,8 +7,14 @@ import type { Answer, Transaction } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf, type Totals, totalsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
-import { commissionOf, type Fee } from "../values/fee.ts";
-import { formatAmount, isSameMoney, isZero, type Money } from "../values/money.ts";
+import {
+  commissionOf,
+  type Fee,
+  formatAmount,
+  isSameMoney,
+  isZero,
+  type Money,
+} from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "./stages.ts";
 

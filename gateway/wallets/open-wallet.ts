@@ -11,8 +11,7 @@ import type {
   WalletPayment,
   WalletType,
 } from "../orders/order.ts";
-import { isPast } from "../values/card-expiry.ts";
-import { isLuhnValid } from "../values/card-number.ts";
+import { isExpired, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
@@ -114,7 +113,7 @@ export function makeOpenWallet(dependencies: Dependencies): OpenWallet {
   async function check(asked: WalletRequest, opened: WalletCard): Promise<OpenedWallet> {
     const { number, expiryMonth, expiryYear } = opened.card;
     if (!isLuhnValid(number.reveal())) return refuse("wallet_bad_card", "check digit");
-    if (isPast(expiryMonth, expiryYear, asInstant(dependencies.clock.now()))) {
+    if (isExpired(expiryMonth, expiryYear, asInstant(dependencies.clock.now()))) {
       return refuse("wallet_bad_card", "expired");
     }
     const isFirst = await dependencies.takeMessage(messageOf(asked, opened));

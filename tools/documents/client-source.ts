@@ -6,8 +6,8 @@
 import { settings } from "../../gateway/config/settings.ts";
 import { type Operation, versionsOf } from "../../gateway/merchant-api/operation.ts";
 import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
-import { findCurrency } from "../../gateway/values/currency.ts";
 import { failures } from "../../gateway/values/failure.ts";
+import { findCurrency } from "../../gateway/values/iso-codes.ts";
 import type { Status } from "../../gateway/views/stages.ts";
 import type { Example } from "./examples.ts";
 import { always, statusFields } from "./status-page.ts";

@@ -8,7 +8,7 @@ import {
 } from "@tollgate/protocols/oauth1";
 import { versionsOf } from "../../gateway/merchant-api/operation.ts";
 import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
-import { findCurrency } from "../../gateway/values/currency.ts";
+import { findCurrency } from "../../gateway/values/iso-codes.ts";
 import { formatAmount, parseAmount } from "../../gateway/values/money.ts";
 import { checksumFields, type Example, signedUrlOf, signedValues } from "./examples.ts";
 import { formula, pathOf, titleOf } from "./operation-page.ts";

@@ -1,8 +1,7 @@
 /** The catalogues: errors by the ranges of their numbers, settings, and log events. */
 import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { events } from "../../gateway/observability/events.ts";
-import { failures } from "../../gateway/values/failure.ts";
-import type { FailureType, Row } from "../../gateway/values/failure-types.ts";
+import { type FailureRow, type FailureType, failures } from "../../gateway/values/failure.ts";
 import { mono, renderTemplate, sentence, table } from "./text.ts";
 
 type Range = {
@@ -36,7 +35,7 @@ export function renderErrorsPage(): string {
 }
 
 function renderRange({ first, last, title, text }: Range): readonly string[] {
-  const rows = Object.values<Row>(failures).filter(
+  const rows = Object.values<FailureRow>(failures).filter(
     ({ number }) => number >= first && number <= last,
   );
   if (rows.length === 0) return [];

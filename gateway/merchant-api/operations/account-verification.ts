@@ -1,7 +1,7 @@
 /** Account verification: asks the issuer whether a card is good, for no money at all. */
 
-import { getCurrency } from "../../values/currency.ts";
 import { Failure } from "../../values/failure.ts";
+import { getCurrency } from "../../values/iso-codes.ts";
 import { Money } from "../../values/money.ts";
 import { begin } from "../begin-order.ts";
 import { operation } from "../operation.ts";

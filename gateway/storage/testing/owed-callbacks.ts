@@ -1,5 +1,5 @@
 /** Callbacks of many orders that a test finds due, as if other nodes had written them. */
-import { receiverOf } from "../../values/receiver.ts";
+import { receiverOf } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import type { Database } from "../database.ts";
 

@@ -1,6 +1,6 @@
 /** Who pays, as an AReq wants it told: only what is known, in the protocol's letters and codes. */
 import type { CardFacts, Customer } from "../../orders/order.ts";
-import { numericCountry } from "../../values/places.ts";
+import { numericCountry } from "../../values/iso-codes.ts";
 
 export type CustomerElements = Readonly<Record<string, string | object>>;
 

@@ -1,8 +1,8 @@
 /** A gate, a charge and what may follow it, with what a test wants to be otherwise. */
 import type { Answer, ChargeKind, Credential } from "../../../orders/order.ts";
 import { CardNumber } from "../../../values/card-number.ts";
-import { getCurrency } from "../../../values/currency.ts";
 import { asGateId } from "../../../values/ids.ts";
+import { getCurrency } from "../../../values/iso-codes.ts";
 import { Money } from "../../../values/money.ts";
 import { Secret } from "../../../values/secret.ts";
 import { asInstant } from "../../../values/time.ts";
