@@ -56,7 +56,7 @@ const responseTexts: ReadonlyMap<string, string> = new Map([
 export function makeAnswer(
   { request, host }: Exchange,
   code: string,
-  more: IsoFields = {},
+  more?: IsoFields,
 ): IsoMessage {
   const { time, date } = host.clock.now();
   const fields: { [field: number]: string } = {};
@@ -64,17 +64,21 @@ export function makeAnswer(
     const value = request.fields[field];
     if (value !== undefined) fields[field] = value;
   }
-  Object.assign(fields, { 12: time, 13: date, 15: date, 39: code });
+  fields[12] = time;
+  fields[13] = date;
+  fields[15] = date;
+  fields[39] = code;
   const text = responseTexts.get(code);
   if (text !== undefined) fields[44] = text;
-  return { mti: responseMti(request.mti), fields: Object.assign(fields, more) };
+  if (more !== undefined) Object.assign(fields, more);
+  return { mti: responseMti(request.mti), fields };
 }
 
-export function makeApproval(exchange: Exchange, number: number, more: IsoFields = {}): IsoMessage {
+export function makeApproval(exchange: Exchange, number: number, more?: IsoFields): IsoMessage {
   const { dialect } = exchange.connection;
   const approvalCode = (number % 36 ** 6).toString(36).toUpperCase().padStart(6, "0");
   const numbers = { 38: approvalCode, 62: dialect.writeNetworkId(String(number)) };
-  return makeAnswer(exchange, "00", { ...numbers, ...more });
+  return makeAnswer(exchange, "00", more === undefined ? numbers : { ...numbers, ...more });
 }
 
 /** Sends the answer after the bank's latency, and `afterMs` later for a slow card. */

@@ -1,4 +1,4 @@
-/** A bank on free ports with books of its own, stopped and swept away after the test. */
+/** A bank on free ports with a ledger of its own, stopped and removed after the test. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export async function startTestBank(t: Cleanup): Promise<TestBank> {
   return { ...bank, dataDir, logged };
 }
 
-/** The books of one reference, short enough to compare: `sale 1000`. */
+/** The ledger entries of one reference, short enough to compare: `sale 1000`. */
 export function booked(bank: Bank, reference: string | undefined): readonly string[] {
   return bank.ledger(reference ?? "").map(({ kind, amount }) => `${kind} ${amount}`);
 }
