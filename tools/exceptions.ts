@@ -16,7 +16,7 @@ export const foldersWithCircles: readonly string[] = [
 export const namesOfSeveral: readonly string[] = [
   ...["Answer", "Asked", "Authentication", "Chosen"],
   ...["Connection", "KeptRequest", "Links", "ListedKey", "Outcome"],
-  ...["SealedCard", "Told", "Visit"],
+  ...["SealedCard", "Visit"],
 ];
 
 /** Files of less than 40 lines, by folder. */

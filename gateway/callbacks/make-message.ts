@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
-import type { ResultFields } from "../views/result-fields.ts";
+import type { ResultFields } from "../views/result.ts";
 import type { Callback } from "./callback.ts";
 import type { Message } from "./send.ts";
 

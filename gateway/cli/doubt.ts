@@ -15,7 +15,7 @@ import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate, systemClock } from "../values/time.ts";
 import { newReceiptId } from "../vault/receipt-ids.ts";
-import { wireStageOf } from "../views/stages.ts";
+import { wireStageOf } from "../views/status.ts";
 import { deadlinesOf } from "../wiring/engine.ts";
 import { findOrder } from "./find-order.ts";
 import { complain, type Installation, withInstallation } from "./installation.ts";

@@ -2,13 +2,13 @@
 
 import type { MerchantSet } from "../cli/merchant-set.ts";
 import type { Config } from "../config/config.ts";
+import type { BankAddress } from "./demonstration.ts";
 import {
   type ExampleSale,
   firstSale,
   writeSaleCommand,
   writeStatusCommand,
-} from "../views/example-sale.ts";
-import type { BankAddress } from "./demonstration.ts";
+} from "./example-sale.ts";
 
 export type Banner = {
   readonly baseUrl: string;

@@ -12,7 +12,7 @@ import {
   operationUrl,
   signSale,
   signStatus,
-} from "../views/example-sale.ts";
+} from "./example-sale.ts";
 import type { Chosen, WelcomeFacts } from "./welcome-facts.ts";
 
 /** Why a sale was not accepted, for the person at the form. */

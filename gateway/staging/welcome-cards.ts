@@ -1,6 +1,6 @@
 /** The test cards: as a table to read, and as a form to pay with. */
 import { type Html, html } from "../values/html.ts";
-import { firstSale } from "../views/example-sale.ts";
+import { firstSale } from "./example-sale.ts";
 import type { Chosen, TestCard, WelcomeFacts } from "./welcome-facts.ts";
 
 export function renderTryForm(

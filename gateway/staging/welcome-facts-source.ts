@@ -9,7 +9,7 @@ import type { Installation } from "../cli/installation.ts";
 import { findEmbeddedUrl } from "../storage/embedded.ts";
 import { makeFindLatest } from "../storage/latest-orders.ts";
 import { makePrintDate } from "../values/time.ts";
-import { type OrderLine, printOrderLine } from "../views/order-line.ts";
+import { type OrderLine, printOrderLine } from "../views/status.ts";
 import type { Running } from "../wiring/http.ts";
 import type { TestCard, WelcomeFacts } from "./welcome-facts.ts";
 

@@ -1,6 +1,7 @@
 /** What the page at `/` is told, and what its form sends. */
-import type { Till } from "../views/example-sale.ts";
-import type { OrderLine } from "../views/order-line.ts";
+
+import type { OrderLine } from "../views/status.ts";
+import type { Till } from "./example-sale.ts";
 
 export type WelcomeFacts = Till & {
   readonly bank: { readonly url: string; readonly host: string };

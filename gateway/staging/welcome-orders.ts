@@ -1,6 +1,6 @@
 /** The last orders as a table, and the one that the visitor has just paid for. */
 import { type Html, html } from "../values/html.ts";
-import type { OrderLine } from "../views/order-line.ts";
+import type { OrderLine } from "../views/status.ts";
 import type { WelcomeFacts } from "./welcome-facts.ts";
 
 // biome-ignore format: a table

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { test } from "node:test";
 import { makeServer } from "../http/server.ts";
 import { asInstant, minutes } from "../values/time.ts";
-import type { OrderLine } from "../views/order-line.ts";
+import type { OrderLine } from "../views/status.ts";
 import { renderWelcome } from "./welcome.ts";
 import type { WelcomeFacts } from "./welcome-facts.ts";
 import { addWelcomeRoutes } from "./welcome-routes.ts";

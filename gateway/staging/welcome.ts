@@ -6,13 +6,13 @@
 import { type Page, renderPage } from "../pages/design.ts";
 import { type Html, html } from "../values/html.ts";
 import { type Instant, minutes, seconds } from "../values/time.ts";
+import type { OrderLine } from "../views/status.ts";
 import {
   type ExampleSale,
   firstSale,
   writeSaleCommand,
   writeStatusCommand,
-} from "../views/example-sale.ts";
-import type { OrderLine } from "../views/order-line.ts";
+} from "./example-sale.ts";
 import { renderCards, renderTryForm } from "./welcome-cards.ts";
 import type { Chosen, EndpointLine, WelcomeFacts } from "./welcome-facts.ts";
 import { renderOrders, renderResult } from "./welcome-orders.ts";

@@ -1,6 +1,6 @@
 /**
- * What a status response tells of the step that the cardholder's browser has to take: a page that
- * takes it (`html`), an address of ours that takes all that are left, and the step's own fields.
+ * The pending 3-D Secure step in a status response: a page that performs it (`html`), the gateway's
+ * page for all remaining steps (`redirect-to`), and the step's own fields.
  */
 import type { PendingStep } from "../orders/authentication.ts";
 import { type Html, html } from "../values/html.ts";
@@ -39,7 +39,7 @@ export function printBrowserStep(
   return rows.map(([name, print]) => [name, step && print(step)]);
 }
 
-/** The form that takes the step, as the issuer wants it posted. */
+/** The form to be posted to the issuer. */
 export function formOf(step: PendingStep): PostForm {
   switch (step.kind) {
     case "method":
@@ -64,7 +64,7 @@ export function renderFields(fields: PostForm["fields"]): readonly Html[] {
   });
 }
 
-/** The form's id, not its place, finds it: merchants may put the page into one of theirs. */
+/** The script finds the form by its id: merchants may embed the page in one of their own. */
 function renderStep(step: PendingStep): Html {
   const { action, fields } = formOf(step);
   return html`<!doctype html>

@@ -1,4 +1,4 @@
-/** Receipts: what they tell of a payment, whatever became of it, and what they never tell. */
+/** Receipts: what they show of a payment and its follow-ups, and what they never show. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";

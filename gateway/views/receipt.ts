@@ -1,13 +1,12 @@
 /**
- * A receipt: what the cardholder paid, row by row, and what became of it since. It tells no more
- * than a status response does, and of the card only what may stand on paper: the last digits.
+ * A receipt: the payment row by row, and its captures, refunds and cancels. It shows nothing that a
+ * status response does not, and of the card number only the last four digits.
  */
-
 import type { FollowUpKind, Order, TransactionKind } from "../orders/order.ts";
 import { initialOf, type Totals, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import { isZero, type Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import { grantedInstead, makeTold, type Told } from "./status.ts";
+import { makeStatusReader, partialAmountOf, type StatusReader } from "./status.ts";
 
 export type ReceiptState =
   | "charged"
@@ -21,12 +20,12 @@ export type Receipt = {
   readonly state: ReceiptState;
   readonly merchantName: string;
   readonly kind: TransactionKind;
-  /** What was charged, or is or was held; with its currency, as all amounts are. */
+  /** The charged, held or cancelled amount; with its currency, as all amounts are. */
   readonly amount: string;
   readonly returned: string;
   readonly left: string;
   readonly rows: readonly ReceiptRow[];
-  /** The captures, returns and cancels that were approved, oldest first. */
+  /** The approved captures, refunds and cancels, oldest first. */
   readonly since: readonly Movement[];
 };
 
@@ -43,33 +42,33 @@ export type ReceiptOptions = {
   readonly printAmount: (money: Money) => string;
 };
 
-type Seen = ReceiptOptions & {
+type ReceiptFacts = ReceiptOptions & {
   readonly order: Order;
   readonly totals: Totals;
-  /** What a status response says of the transaction that began the order. */
-  readonly told: Told;
+  /** Reads the status response of the transaction that began the order. */
+  readonly read: StatusReader;
 };
 
 // biome-ignore format: a table
 const rows = [
-  ["merchant",      ({ merchantName }: Seen) => merchantName],
-  ["descriptor",    ({ told }: Seen) => told("descriptor")],
-  ["terminal",      ({ told }: Seen) => told("terminal-id")],
-  ["amount",        ({ order, printAmount }: Seen) => printAmount(order.purchase.amount)],
-  ["held",          (seen: Seen) => isZero(seen.totals.held) ? undefined : instead(seen)],
-  ["charged",       (seen: Seen) => isZero(seen.totals.charged) ? undefined : instead(seen)],
-  ["returned",      ({ totals, printAmount }: Seen) => isZero(totals.returned) ? undefined : printAmount(totals.returned)],
-  ["left",          ({ totals, printAmount }: Seen) => isZero(totals.returned) ? undefined : printAmount(totals.left)],
-  ["card",          ({ told }: Seen) => maskOf(told("last-four-digits"))],
-  ["cardType",      ({ told }: Seen) => told("card-type")],
-  ["approvalCode",  ({ told }: Seen) => told("approval-code")],
-  ["reference",     ({ told }: Seen) => told("processor-rrn")],
-  ["networkId",     ({ told }: Seen) => told("processor-tx-id")],
-  ["processedAt",   ({ told }: Seen) => told("gw-processing-date")],
-  ["finishedAt",    ({ told }: Seen) => told("transaction-date")],
-  ["clientOrderId", ({ order }: Seen) => order.clientOrderId],
-  ["orderId",       ({ order }: Seen) => order.id],
-  ["receiptId",     ({ told }: Seen) => told("receipt-id")],
+  ["merchant",      ({ merchantName }: ReceiptFacts) => merchantName],
+  ["descriptor",    ({ read }: ReceiptFacts) => read("descriptor")],
+  ["terminal",      ({ read }: ReceiptFacts) => read("terminal-id")],
+  ["amount",        ({ order, printAmount }: ReceiptFacts) => printAmount(order.purchase.amount)],
+  ["held",          (facts: ReceiptFacts) => isZero(facts.totals.held) ? undefined : partial(facts)],
+  ["charged",       (facts: ReceiptFacts) => isZero(facts.totals.charged) ? undefined : partial(facts)],
+  ["returned",      ({ totals, printAmount }: ReceiptFacts) => isZero(totals.returned) ? undefined : printAmount(totals.returned)],
+  ["left",          ({ totals, printAmount }: ReceiptFacts) => isZero(totals.returned) ? undefined : printAmount(totals.left)],
+  ["card",          ({ read }: ReceiptFacts) => maskOf(read("last-four-digits"))],
+  ["cardType",      ({ read }: ReceiptFacts) => read("card-type")],
+  ["approvalCode",  ({ read }: ReceiptFacts) => read("approval-code")],
+  ["reference",     ({ read }: ReceiptFacts) => read("processor-rrn")],
+  ["networkId",     ({ read }: ReceiptFacts) => read("processor-tx-id")],
+  ["processedAt",   ({ read }: ReceiptFacts) => read("gw-processing-date")],
+  ["finishedAt",    ({ read }: ReceiptFacts) => read("transaction-date")],
+  ["clientOrderId", ({ order }: ReceiptFacts) => order.clientOrderId],
+  ["orderId",       ({ order }: ReceiptFacts) => order.id],
+  ["receiptId",     ({ read }: ReceiptFacts) => read("receipt-id")],
 ] as const;
 
 export type RowName = (typeof rows)[number][0];
@@ -79,16 +78,15 @@ export function receiptOf(order: Order, options: ReceiptOptions): Receipt {
   const { merchantName, printDate, printAmount } = options;
   const initial = initialOf(order);
   const totals = totalsOf(order);
-  const told = makeTold({ order, transaction: initial }, printDate);
-  const seen = { order, totals, told, ...options };
-  const state = stateOf(totals);
+  const read = makeStatusReader({ order, transaction: initial }, printDate);
+  const facts = { order, totals, read, ...options };
   return {
-    ...{ state, merchantName, kind: initial.kind },
-    amount: printAmount(movedOf(totals)),
+    ...{ state: stateOf(totals), merchantName, kind: initial.kind },
+    amount: printAmount(shownAmountOf(totals)),
     returned: printAmount(totals.returned),
     left: printAmount(totals.left),
     rows: rows.flatMap(([name, print]): readonly ReceiptRow[] => {
-      const value = print(seen);
+      const value = print(facts);
       return value === undefined || value === "" ? [] : [[name, value]];
     }),
     since: movementsOf(order, options),
@@ -118,17 +116,17 @@ function stateOf({ held, charged, returned, cancelled, left }: Totals): ReceiptS
   return isZero(left) ? "returned" : "returned_in_part";
 }
 
-function movedOf({ held, charged, cancelled }: Totals): Money {
+function shownAmountOf({ held, charged, cancelled }: Totals): Money {
   if (!isZero(cancelled)) return cancelled;
   return isZero(charged) ? held : charged;
 }
 
-function instead({ order, totals, printAmount }: Seen): string | undefined {
-  const granted = grantedInstead(order.purchase.amount, totals);
-  return granted && printAmount(granted);
+function partial({ order, totals, printAmount }: ReceiptFacts): string | undefined {
+  const amount = partialAmountOf(order.purchase.amount, totals);
+  return amount && printAmount(amount);
 }
 
-/** The digits of a device's number say nothing to the customer: then there are none. */
+/** Without digits for a wallet's device number, which means nothing to the cardholder. */
 function maskOf(lastFour: string | undefined): string | undefined {
-  return lastFour === undefined ? undefined : `**** ${lastFour}`;
+  return lastFour && `**** ${lastFour}`;
 }

@@ -1,9 +1,9 @@
 /**
- * The order (status) response: one row per field of the interface, in its order. A row that has
- * nothing to say for an order answers nothing and is left out.
+ * The order (status) response: one row per field of the interface, in its order. A row without a
+ * value for an order is omitted. Internal stages can be refined without changing the interface:
+ * several of them may have the same status and name on the wire.
  */
-
-import type { Answer, Transaction } from "../orders/order.ts";
+import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf, type Totals, totalsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
@@ -16,18 +16,65 @@ import {
   type Money,
 } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import { statusOf, wireStageOf, wireTypeOf } from "./stages.ts";
+
+export type Status = "processing" | "approved" | "declined" | "error" | "filtered";
+
+// biome-ignore format: a table
+const wireStages: Readonly<Record<Stage, { readonly status: Status; readonly suffix: string }>> = {
+  filtering:          { status: "processing", suffix: "filtering" },
+  authenticating:     { status: "processing", suffix: "3d_validating" },
+  awaiting_method:    { status: "processing", suffix: "3d_validating" },
+  awaiting_challenge: { status: "processing", suffix: "3d_validating" },
+  awaiting_result:    { status: "processing", suffix: "3d_validating" },
+  awaiting_return:    { status: "processing", suffix: "3d_validating" },
+  awaiting_pares:     { status: "processing", suffix: "3d_validating" },
+  authorizing:        { status: "processing", suffix: "processing" },
+  inquiring:          { status: "processing", suffix: "unknown" },
+  reversing:          { status: "processing", suffix: "unknown" },
+  capturing:          { status: "processing", suffix: "processing" },
+  returning:          { status: "processing", suffix: "processing" },
+  repeating:          { status: "processing", suffix: "unknown" },
+  approved:           { status: "approved",   suffix: "approved" },
+  declined:           { status: "declined",   suffix: "declined" },
+  filtered:           { status: "filtered",   suffix: "filtered" },
+  error:              { status: "error",      suffix: "error" },
+};
+
+// biome-ignore format: a table
+const wireKinds: Readonly<Record<TransactionKind, { readonly prefix: string; readonly type: string }>> = {
+  sale:                   { prefix: "sale",     type: "sale" },
+  preauth:                { prefix: "auth",     type: "preauth" },
+  "account-verification": { prefix: "av",       type: "account-verification" },
+  capture:                { prefix: "capture",  type: "capture" },
+  refund:                 { prefix: "reversal", type: "reversal" },
+  cancel:                 { prefix: "cancel",   type: "reversal" },
+};
+
+export function statusOf(stage: Stage): Status {
+  return wireStages[stage].status;
+}
+
+export function wireStageOf(kind: TransactionKind, stage: Stage): string {
+  return `${wireKinds[kind].prefix}_${wireStages[stage].suffix}`;
+}
+
+export function wireTypeOf(kind: TransactionKind): string {
+  return wireKinds[kind].type;
+}
+
+type PrintDate = (instant: Instant) => string;
 
 export type StatusOptions = {
   readonly bySerialNumber: string | undefined;
   /** Of a card that the order itself has registered. */
   readonly cardRefId?: string | undefined;
-  readonly printDate: (instant: Instant) => string;
+  readonly printDate: PrintDate;
 };
 
-/** `initial` began the order: a capture or a return shows its card holder's side of it. */
-type Seen = FoundOrder & StatusOptions & { readonly initial: Transaction; readonly totals: Totals };
-type Print = (seen: Seen) => string | undefined;
+/** `initial` began the order; a capture or refund shows that transaction's card data. */
+type StatusFacts = FoundOrder &
+  StatusOptions & { readonly initial: Transaction; readonly totals: Totals };
+type Print = (facts: StatusFacts) => string | undefined;
 
 // biome-ignore format: a table
 const rows: readonly (readonly [name: string, print: Print])[] = [
@@ -35,8 +82,8 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["order-stage",              ({ transaction }) => wireStageOf(transaction.kind, transaction.stage)],
   ["amount",                   ({ order }) => formatAmount(order.purchase.amount)],
   ["initial-amount",           ({ order }) => formatAmount(order.purchase.amount)],
-  ["charged-amount",           ({ order, totals }) => chargedAmount(order.purchase.amount, totals)],
-  ["total-reversal-amount",    ({ transaction, totals }) => totalReversal(transaction, totals)],
+  ["charged-amount",           ({ order, totals }) => formatPartial(order.purchase.amount, totals)],
+  ["total-reversal-amount",    ({ transaction, totals }) => totalRefund(transaction, totals)],
   ["currency",                 ({ order }) => order.purchase.amount.currency.code],
   ["by-request-sn",            ({ bySerialNumber }) => bySerialNumber],
   ["transaction-type",         ({ transaction }) => wireTypeOf(transaction.kind)],
@@ -48,18 +95,18 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["descriptor",               ({ transaction }) => transaction.identifiers?.gate.shownDescriptor],
   ["original-gate-descriptor", ({ transaction }) => transaction.identifiers?.gate.descriptor],
   ["terminal-id",              ({ transaction }) => transaction.identifiers?.gate.terminalId],
-  ["gw-processing-date",       ({ transaction, printDate }) => print(transaction.answer?.processedAt, printDate)],
-  ["transaction-date",         ({ transaction, printDate }) => print(transaction.finishedAt, printDate)],
+  ["gw-processing-date",       ({ transaction, printDate }) => printOptional(transaction.answer?.processedAt, printDate)],
+  ["transaction-date",         ({ transaction, printDate }) => printOptional(transaction.finishedAt, printDate)],
 
-  ["name",                     ({ order }) => known(order.card.holderName)],
-  ["cardholder-name",          ({ order }) => known(order.card.holderName)],
-  ["card-exp-month",           ({ order }) => known(order.card.expiryMonth)],
-  ["card-exp-year",            ({ order }) => known(order.card.expiryYear)],
-  ["last-four-digits",         ({ order }) => order.purchase.wallet?.isDevice ? undefined : known(order.card.lastFour)],
-  ["bin",                      ({ order }) => known(order.card.bin)],
+  ["name",                     ({ order }) => order.card.holderName],
+  ["cardholder-name",          ({ order }) => order.card.holderName],
+  ["card-exp-month",           ({ order }) => order.card.expiryMonth],
+  ["card-exp-year",            ({ order }) => order.card.expiryYear],
+  ["last-four-digits",         ({ order }) => order.purchase.wallet?.isDevice ? undefined : order.card.lastFour],
+  ["bin",                      ({ order }) => order.card.bin],
   ["card-type",                ({ order }) => order.card.network],
-  ["bank-name",                ({ order }) => known(order.card.bin) && (order.card.issuer?.bankName ?? "UNKNOWN")],
-  ["card-hash-id",             ({ order }) => known(order.card.hashId)],
+  ["bank-name",                ({ order }) => order.card.bin && (order.card.issuer?.bankName ?? "UNKNOWN")],
+  ["card-hash-id",             ({ order }) => order.card.hashId],
   ["card-ref-id",              ({ cardRefId }) => cardRefId],
   ["card-country-alpha-three-code", ({ order }) => order.card.issuer?.country],
 
@@ -73,8 +120,8 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["zip_code",                 ({ order }) => order.purchase.customer.zipCode],
   ["address1",                 ({ order }) => order.purchase.customer.address],
 
-  ["gate-partial-reversal",    ({ transaction }) => ability(transaction.identifiers?.gate.partialReversal)],
-  ["gate-partial-capture",     ({ transaction }) => ability(transaction.identifiers?.gate.partialCapture)],
+  ["gate-partial-reversal",    ({ transaction }) => enabledOrDisabled(transaction.identifiers?.gate.partialReversal)],
+  ["gate-partial-capture",     ({ transaction }) => enabledOrDisabled(transaction.identifiers?.gate.partialCapture)],
   ["verified-3d-status",       ({ initial }) => initial.authentication?.status],
   ["eci",                      ({ initial }) => initial.authentication?.eci],
   ["ips-src-payment-product-code", ({ order }) => order.card.issuer?.productCode],
@@ -82,10 +129,10 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["ips-src-payment-type-code", ({ order }) => order.card.issuer?.typeCode],
   ["ips-src-payment-type-name", ({ order }) => order.card.issuer?.typeName],
   ["merchantdata",             ({ order }) => order.purchase.merchantData],
-  ["loyalty-balance",          ({ initial }) => loyaltyOf(initial)?.balance],
-  ["loyalty-message",          ({ initial }) => loyaltyOf(initial)?.message],
-  ["loyalty-bonus",            ({ initial }) => loyaltyOf(initial)?.bonus],
-  ["loyalty-program",          ({ initial }) => loyaltyOf(initial)?.program],
+  ["loyalty-balance",          ({ initial }) => initial.answer?.loyalty?.balance],
+  ["loyalty-message",          ({ initial }) => initial.answer?.loyalty?.message],
+  ["loyalty-bonus",            ({ initial }) => initial.answer?.loyalty?.bonus],
+  ["loyalty-program",          ({ initial }) => initial.answer?.loyalty?.program],
   ["seller-commission",        ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.seller, totals)],
   ["acquirer-commission",      ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.acquirer, totals)],
   ["motivational-message",     ({ transaction }) => failureOf(transaction) && transaction.answer?.explanation],
@@ -97,38 +144,38 @@ export function printStatus(
   found: FoundOrder,
   options: StatusOptions,
 ): readonly (readonly [name: string, value: string | undefined])[] {
-  const seen = seenOf(found, options);
-  return rows.map(([name, print]) => [name, print(seen)]);
-}
-
-/** What the response says in one of its fields. */
-export type Told = (field: string) => string | undefined;
-
-/** For those who tell some of it elsewhere: only what is asked for is printed. */
-export function makeTold(found: FoundOrder, printDate: StatusOptions["printDate"]): Told {
-  const seen = seenOf(found, { bySerialNumber: undefined, printDate });
-  return (field) => printers.get(field)?.(seen);
+  const facts = factsOf(found, options);
+  return rows.map(([name, print]) => [name, print(facts)]);
 }
 
 const printers = new Map(rows);
 
-function seenOf(found: FoundOrder, options: StatusOptions): Seen {
+/** The response's value of one field: other views print only the fields that they show. */
+export type StatusReader = (field: string) => string | undefined;
+
+/** `printDate` may be left out where no date is read. */
+export function makeStatusReader(found: FoundOrder, printDate: PrintDate = () => ""): StatusReader {
+  const facts = factsOf(found, { bySerialNumber: undefined, printDate });
+  return (field) => printers.get(field)?.(facts);
+}
+
+function factsOf(found: FoundOrder, options: StatusOptions): StatusFacts {
   return { ...found, initial: initialOf(found.order), totals: totalsOf(found.order), ...options };
 }
 
-function chargedAmount(asked: Money, totals: Totals): string | undefined {
-  const granted = grantedInstead(asked, totals);
-  return granted && formatAmount(granted);
+/** The charged amount, or the held one before its capture, where it is not the requested one. */
+export function partialAmountOf(requested: Money, { charged, held }: Totals): Money | undefined {
+  const approved = isZero(charged) ? held : charged;
+  return isZero(approved) || isSameMoney(requested, approved) ? undefined : approved;
 }
 
-/** Only when it is less than was asked for; what is held so far will be charged. */
-export function grantedInstead(asked: Money, { charged, held }: Totals): Money | undefined {
-  const granted = isZero(charged) ? held : charged;
-  return isZero(granted) || isSameMoney(asked, granted) ? undefined : granted;
+function formatPartial(requested: Money, totals: Totals): string | undefined {
+  const approved = partialAmountOf(requested, totals);
+  return approved && formatAmount(approved);
 }
 
-/** All that was given back until now, not by this transaction alone. */
-function totalReversal({ kind }: Transaction, totals: Totals): string | undefined {
+/** The total of all refunds so far, not the amount of this transaction alone. */
+function totalRefund({ kind }: Transaction, totals: Totals): string | undefined {
   if (kind === "cancel") return formatAmount(totals.cancelled);
   return kind === "refund" ? formatAmount(totals.returned) : undefined;
 }
@@ -138,29 +185,52 @@ function commission(fee: Fee | undefined, { charged }: Totals): string | undefin
   return formatAmount(commissionOf(fee, charged));
 }
 
-function loyaltyOf({ answer }: Transaction): Answer["loyalty"] {
-  return answer?.loyalty;
-}
-
-/** A reason may be known while the order is still on its way; it is told when that is over. */
+/** The reason may be known while the order is still processing; it is shown with the result. */
 function failureOf({ reason, stage }: Transaction): Failure | undefined {
   if (reason === undefined || statusOf(stage) === "processing") return undefined;
   return new Failure(reason.code, reason.detail);
 }
 
-function print(
-  instant: Instant | undefined,
-  printDate: StatusOptions["printDate"],
-): string | undefined {
+function printOptional(instant: Instant | undefined, printDate: PrintDate): string | undefined {
   return instant === undefined ? undefined : printDate(instant);
 }
 
-/** Of an order whose wallet data was refused there is no card. */
-function known(text: string): string | undefined {
-  return text === "" ? undefined : text;
+function enabledOrDisabled(isEnabled: boolean | undefined): string | undefined {
+  if (isEnabled === undefined) return undefined;
+  return isEnabled ? "enabled" : "disabled";
 }
 
-function ability(able: boolean | undefined): string | undefined {
-  if (able === undefined) return undefined;
-  return able ? "enabled" : "disabled";
+/** An order as one line of a list. */
+export type OrderLine = {
+  readonly orderId: string;
+  readonly clientOrderId: string;
+  readonly acceptedAt: Instant;
+  /** `acceptedAt` in the operator's zone. */
+  readonly time: string;
+  readonly amount: string;
+  readonly cardMask: string;
+  readonly status: Status;
+  readonly stage: string;
+  readonly error: string;
+  /** The acquirer's reference of the charge; empty before there is one. */
+  readonly reference: string;
+};
+
+export function printOrderLine(order: Order, printDate: PrintDate): OrderLine {
+  const read = makeStatusReader({ order, transaction: order.transaction });
+  const get = (name: string) => read(name) ?? "";
+  return {
+    orderId: order.id,
+    clientOrderId: order.clientOrderId,
+    acceptedAt: order.acceptedAt,
+    time: printDate(order.acceptedAt),
+    amount: `${get("amount")} ${get("currency")}`,
+    // The digits of a wallet's device number are not shown.
+    cardMask:
+      get("last-four-digits") === "" ? "wallet" : `${get("bin")}****${get("last-four-digits")}`,
+    status: statusOf(order.transaction.stage),
+    stage: get("order-stage"),
+    error: `${get("error-code")} ${get("error-message")}`.trim(),
+    reference: get("processor-rrn"),
+  };
 }

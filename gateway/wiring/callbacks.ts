@@ -24,7 +24,7 @@ import { makeFindOrders } from "../storage/find-orders.ts";
 import type { EndpointId } from "../values/ids.ts";
 import { type Clock, later, systemClock } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
-import { printResult } from "../views/result-fields.ts";
+import { printResult } from "../views/result.ts";
 
 export type Callbacks = {
   readonly rules: AddressRules;

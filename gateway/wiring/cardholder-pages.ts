@@ -10,7 +10,7 @@ import type { Look } from "../pages/design.ts";
 import { openLook } from "../pages/operator-look.ts";
 import type { LiveConfiguration } from "../storage/live-configuration.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
-import { type BrowserReturn, browserReturnOf } from "../views/browser-return.ts";
+import { type BrowserReturn, browserReturnOf } from "../views/result.ts";
 import type { JourneyServices, ReceiptServices } from "./services.ts";
 
 export type CardholderDependencies = {

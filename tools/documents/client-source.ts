@@ -8,7 +8,7 @@ import { type Operation, versionsOf } from "../../gateway/merchant-api/operation
 import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
 import { failures } from "../../gateway/values/failure.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";
-import type { Status } from "../../gateway/views/stages.ts";
+import type { Status } from "../../gateway/views/status.ts";
 import type { Example } from "./examples.ts";
 import { always, statusFields } from "./status-page.ts";
 import { block, camel, pascal, quote, sentence } from "./text.ts";

@@ -20,7 +20,7 @@ import {
   type TransitionTable,
   tables,
 } from "../../gateway/orders/transitions.ts";
-import { statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/stages.ts";
+import { statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/status.ts";
 import { fence, mono, renderTemplate, sentence, table } from "./text.ts";
 
 export function renderOrdersPage(): string {

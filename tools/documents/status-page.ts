@@ -4,7 +4,7 @@
  */
 import type { TransactionKind } from "../../gateway/orders/order.ts";
 import { tables } from "../../gateway/orders/transitions.ts";
-import { type Status, statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/stages.ts";
+import { type Status, statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/status.ts";
 import type { Example } from "./examples.ts";
 import { stagesOf, transactionKinds } from "./orders-page.ts";
 import { mono, renderTemplate, sentence, table } from "./text.ts";

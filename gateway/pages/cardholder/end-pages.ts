@@ -3,9 +3,9 @@
  * where the shop has no page for it, and what is said when something does not work.
  */
 import { html } from "../../values/html.ts";
-import type { BrowserReturn } from "../../views/browser-return.ts";
 import { renderFields } from "../../views/browser-step.ts";
-import type { Status } from "../../views/stages.ts";
+import type { BrowserReturn } from "../../views/result.ts";
+import type { Status } from "../../views/status.ts";
 import type { CardholderPage } from "./cardholder-page.ts";
 import { goOn, goOnSoon, goOnWhenAsked, submitAtOnce, tellMethodDone } from "./scripts.ts";
 import type { Links } from "./step-pages.ts";

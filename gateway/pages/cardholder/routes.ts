@@ -7,7 +7,7 @@ import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
-import { type BrowserReturn, isOver, type ReceiptAddress } from "../../views/browser-return.ts";
+import { type BrowserReturn, isOver, type ReceiptAddress } from "../../views/result.ts";
 import type { JourneyServices } from "../../wiring/services.ts";
 import type { Look } from "../design.ts";
 import type { CardholderPage } from "./cardholder-page.ts";

@@ -4,7 +4,7 @@ import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
 import { asInstant, makePrintDate } from "../../values/time.ts";
-import { browserReturnOf } from "../../views/browser-return.ts";
+import { browserReturnOf } from "../../views/result.ts";
 import type {
   JourneyServices,
   MethodUpload,

@@ -4,8 +4,7 @@ import { hash } from "node:crypto";
 import { test } from "node:test";
 import type { Order, ReturnUrls, Stage } from "../orders/order.ts";
 import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
-import { browserReturnOf, isOver } from "./browser-return.ts";
-import { printResult } from "./result-fields.ts";
+import { browserReturnOf, isOver, printResult } from "./result.ts";
 
 const key = "1F4C6A90-0A7D-4D6C-9B0D-0F6E2C6F0A11";
 const sign = (text: string) => hash("sha1", text + key);

@@ -1,0 +1,112 @@
+/**
+ * The result of a transaction, as callbacks report it and as the browser takes it back to the shop:
+ * one row per field, in the interface's order. `control` proves that the gateway sent it.
+ */
+import type { Order, ReturnUrls, Transaction, TransactionKind } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
+import type { EndpointId, ReceiptId } from "../values/ids.ts";
+import { makeStatusReader, type Status, statusOf } from "./status.ts";
+
+/** The checksum of the text followed by the merchant's key: SHA-1, in lower case hex. */
+export type Sign = (text: string) => string;
+
+export type ResultFields = readonly (readonly [name: string, value: string])[];
+
+/** `order.transaction` when no other one is named. */
+export type ResultOptions = { readonly sign: Sign; readonly transaction?: Transaction };
+
+/** Fields of the status response, and their names there. */
+// biome-ignore format: a table
+const rows: readonly (readonly [name: string, inStatus: string])[] = [
+  ["type",                  "transaction-type"],
+  ["amount",                "amount"],
+  ["charged-amount",        "charged-amount"],
+  ["currency",              "currency"],
+  ["error_code",            "error-code"],
+  ["error_message",         "error-message"],
+  ["descriptor",            "descriptor"],
+  ["processor-tx-id",       "processor-tx-id"],
+  ["processor-rrn",         "processor-rrn"],
+  ["approval-code",         "approval-code"],
+  ["bin",                   "bin"],
+  ["last-four-digits",      "last-four-digits"],
+  ["card-type",             "card-type"],
+  ["card-holder-name",      "cardholder-name"],
+  ["email",                 "email"],
+  ["phone",                 "phone"],
+  ["gate-partial-reversal", "gate-partial-reversal"],
+  ["gate-partial-capture",  "gate-partial-capture"],
+];
+
+export function printResult(order: Order, options: ResultOptions): ResultFields {
+  const { sign, transaction = order.transaction } = options;
+  const read = makeStatusReader({ order, transaction });
+  const status = statusOf(transaction.stage);
+  const all: readonly (readonly [name: string, value: string | undefined])[] = [
+    ["status", status],
+    ["orderid", order.id],
+    ["client_orderid", order.clientOrderId],
+    ["merchant_order", order.clientOrderId],
+    ...rows.map(([name, inStatus]) => [name, read(inStatus)] as const),
+    ["serial-number", transaction.serialNumber],
+    ["merchantdata", order.purchase.merchantData],
+    ["control", sign(status + order.id + order.clientOrderId)],
+  ];
+  return all.flatMap(([name, value]) => (value ? [[name, value] as const] : []));
+}
+
+/** The cardholder's return to the shop, or the result that a page of the gateway shows instead. */
+export type BrowserReturn = {
+  readonly status: Status;
+  /** Of the transaction that began the order. */
+  readonly kind: TransactionKind;
+  /** Nothing: the merchant gave no URL for this result. */
+  readonly url: string | undefined;
+  readonly fields: ResultFields;
+  readonly merchantName: string;
+  readonly clientOrderId: string;
+  /** The charged amount, or the requested one when nothing was charged; with its currency. */
+  readonly amount: string;
+  readonly cardMask: string;
+  /** Of an approved order. */
+  readonly receipt: ReceiptAddress | undefined;
+};
+
+export type ReceiptAddress = { readonly endpointId: EndpointId; readonly receiptId: ReceiptId };
+
+export type BrowserReturnOptions = { readonly sign: Sign; readonly merchantName: string };
+
+/** A later refund or capture does not change the result of the payment itself. */
+export function browserReturnOf(
+  order: Order,
+  { sign, merchantName }: BrowserReturnOptions,
+): BrowserReturn {
+  const { card, purchase, clientOrderId, endpointId } = order;
+  const transaction = initialOf(order);
+  const { kind, receiptId } = transaction;
+  const status = statusOf(transaction.stage);
+  const read = makeStatusReader({ order, transaction });
+  // The digits of a wallet's device number mean nothing to the cardholder.
+  const showsCard = purchase.wallet?.isDevice !== true && card.lastFour !== "";
+  return {
+    ...{ status, kind, merchantName, clientOrderId },
+    url: urlFor(status, purchase.urls),
+    fields: printResult(order, { sign, transaction }),
+    amount: `${read("charged-amount") ?? read("amount")} ${read("currency")}`,
+    cardMask: showsCard ? `${card.bin}****${card.lastFour}` : "",
+    receipt: status === "approved" && receiptId ? { endpointId, receiptId } : undefined,
+  };
+}
+
+/** Whether the payment has its result; a later refund or capture may still be processing. */
+export function isOver(order: Order): boolean {
+  return statusOf(initialOf(order).stage) !== "processing";
+}
+
+function urlFor(
+  status: Status,
+  { redirect, redirectSuccess, redirectFail }: ReturnUrls,
+): string | undefined {
+  if (status === "approved") return redirectSuccess ?? redirect;
+  return status === "declined" || status === "filtered" ? (redirectFail ?? redirect) : redirect;
+}
