@@ -9,7 +9,7 @@ import { baseUrlOf, type Config } from "./config/config.ts";
 import { type Cards, makeCards } from "./engine/cards.ts";
 import { type Issuers, openIssuers } from "./issuers/issuers.ts";
 import type { Log } from "./observability/log.ts";
-import { type Metrics, makeMetrics } from "./observability/metrics.ts";
+import { makeMetrics } from "./observability/metrics.ts";
 import { makeObserveOrders } from "./observability/observe.ts";
 import { makeReferenceStore } from "./storage/card-references.ts";
 import type { Database } from "./storage/database.ts";
@@ -23,7 +23,6 @@ import type { Clock } from "./values/time.ts";
 import { systemClock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
 import { makePendingCards } from "./vault/pending-cards.ts";
-import { newReceiptId } from "./vault/receipt-ids.ts";
 import { newCardRefId } from "./vault/reference-ids.ts";
 import { makeVault, type Vault } from "./vault/vault.ts";
 import { makeStartAcquirer } from "./wiring/acquirers.ts";
@@ -50,9 +49,9 @@ export type Gateway = {
   readonly url: string;
   readonly port: number;
   readonly node: string;
-  /** Does what is due until nothing is due and nothing is in hand. */
+  /** Runs what is due until nothing is due and no order is in flight. */
   settle(): Promise<void>;
-  /** One look at what is due, without waiting for what it starts. */
+  /** Looks once for due orders, without waiting for those that it starts. */
   claimDue(): Promise<number>;
   stop(): Promise<void>;
 };
@@ -62,11 +61,10 @@ const gathered = { batchMax: 256, inFlightMax: 1 };
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, clock = systemClock } = options;
   const { node: database } = options.databases;
-  const { keys, vault, held } = await openVault(options.masterKey, options.databases.vault);
-  const metrics = metricsOf(database, () => engine.runner.count);
+  const { keys, vault, pendingCards } = await openVault(options.masterKey, options.databases.vault);
+  const metrics = makeMetrics();
   let { port } = config;
-  const late = () => engine.late;
-  const gates = makeGates(makeStartAcquirer({ config, clock, log, metrics, late }));
+  const gates = makeGates();
   const configuration = await readConfiguration();
   const issuers = await openIssuerTable(database, options);
   const links = await makeDirectoryLinks({ config, database, clock, log });
@@ -79,51 +77,54 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { getEndpoint } = configuration;
   const threeds = makeThreeDs({
-    ...{ config, clock, vault, held, directories: links.directories, getEndpoint },
+    ...{ config, clock, vault, pendingCards, directories: links.directories, getEndpoint },
     ...{ merchantAt: makeMerchantAt(configuration), resultsUrl: links.resultsUrl },
     baseUrl: () => baseUrlOf(config, port),
     warn: (facts, cause) => log("threeds.failed", { ...facts, cause }),
   });
-  const told = { clock, metrics, database, node: presence.node, vault, getEndpoint };
-  const callbacks = makeCallbacks({ ...options, ...told });
+  const shared = { ...options, clock, metrics, database, vault, getEndpoint, node: presence.node };
+  const callbacks = makeCallbacks(shared);
   const engine = makeEngine({
-    tell: callbacks.tell,
-    ...{ config, database, node: presence.node, clock, vault, threeds, getEndpoint, newReceiptId },
-    ...{ findAcquirer: gates.find, findIssuer: issuers.find },
-    ...makeObserveOrders(log, metrics),
+    ...{ ...shared, threeds, observe: makeObserveOrders(log, metrics) },
+    ...{ findAcquirer: gates.find, findIssuer: issuers.find, sendCallback: callbacks.tell },
   });
+  metrics.watch({ inFlight: () => engine.runner.count, inDoubt: makeCountInDoubt(database.query) });
+  gates.open(makeStartAcquirer({ ...options, clock, metrics, ...engine }));
   gates.update(configuration.current().gates.values());
   const checkReadiness = makeCheckReadiness(database, configuration, gates);
   const cards = makeCardReferences(database, { config, vault, clock });
   const server = makeHttpServer({
     ...options,
-    journeys: threeds.makeJourneys(engine.outside),
+    journeys: threeds.makeJourneys(engine.reports),
     callbackRules: callbacks.rules,
     ...{ database, clock, engine, cards, wallets, metrics, configuration, checkReadiness },
   });
   await listen();
-  await engine.work.claimOwn();
-  const stopLooking = startBackgroundJobs({ engine, held, callbacks }, { config, clock, log });
+  await engine.claims.claimOwn();
+  const stopLooking = startBackgroundJobs(
+    { engine, pendingCards, callbacks },
+    { config, clock, log },
+  );
 
   return {
     ...{ url: baseUrlOf(config, port), port, node: presence.node },
-    ...{ claimDue: engine.work.claimDue, settle, stop },
+    ...{ claimDue: engine.claims.claimDue, settle, stop },
   };
 
   async function settle(): Promise<void> {
     do {
       await idleOf(engine);
       await callbacks.idle();
-    } while ((await engine.work.claimDue()) + (await callbacks.claimDue()) > 0);
+    } while ((await engine.claims.claimDue()) + (await callbacks.claimDue()) > 0);
     await deleteSome(callbacks);
   }
 
-  /** First no new work, then what is in hand, then the links it needs. */
+  /** First no new work, then the orders in flight, then the links that they need. */
   async function stop(): Promise<void> {
     const looked = stopLooking();
     engine.waits.end();
     await server.close();
-    // A database that is away holds a look and a step up for as long as it takes; we leave then.
+    // While the database is away, claims and commits wait for it: the node stops without them.
     const done = looked.then(() => idleOf(engine));
     await Promise.race([done, delay(config.drainMs)]);
     await leave();
@@ -140,9 +141,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function listen(): Promise<void> {
     try {
-      await links.open(threeds.makeTakeResult(engine.outside));
+      await links.open(threeds.makeTakeResult(engine.reports));
       await server.listen({ host: config.host, port: config.port });
-      // Kept: whoever asks while the server closes would get none any more.
+      // Kept, because a closing server no longer knows its port.
       port = portOf(server);
     } catch (error) {
       await leave();
@@ -151,15 +152,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   function reload(): void {
-    // Keys first: what they seal may have been sealed anew.
-    void reloadKeys().then(() => Promise.all([configuration.reload(), wallets.reload()]));
+    // Keys first: a rotation may have sealed the other secrets under a new key.
+    void keys
+      .reload()
+      .catch((error) => log("vault.keys_reload_failed", { err: error }))
+      .then(() => Promise.all([configuration.reload(), wallets.reload()]));
     void issuers.reload();
     void links.reload();
-  }
-
-  /** One that cannot be opened leaves the others as they are: the next notice tries again. */
-  async function reloadKeys(): Promise<void> {
-    await keys.reload().catch((error) => log("vault.keys_reload_failed", { err: error }));
   }
 
   async function leave(): Promise<void> {
@@ -171,14 +170,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-function metricsOf({ query }: Database, inFlight: () => number): Metrics {
-  return makeMetrics({ inFlight, inDoubt: makeCountInDoubt(query) });
-}
-
 async function openVault(masterKey: Uint8Array, { query, hot }: Database) {
   const keys = await openKeys(masterKey, makeKeyStore(query));
   const vault = makeVault(keys, makeFindSealedCard(hot));
-  return { keys, vault, held: makePendingCards(keys, makePendingCardStore(query, gathered)) };
+  return {
+    keys,
+    vault,
+    pendingCards: makePendingCards(keys, makePendingCardStore(query, gathered)),
+  };
 }
 
 async function openIssuerTable(
@@ -200,7 +199,7 @@ function makeCardReferences(
 ): Cards {
   return makeCards({
     store: makeReferenceStore(database.hot, gathered),
-    revealCard: vault.reveal,
+    findCard: vault.findCard,
     newReferenceId: newCardRefId,
     clock,
     graceMs: config.cardReferenceGraceMs,

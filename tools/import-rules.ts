@@ -23,7 +23,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/orders",        [values]],
   ["gateway/views",         [values, orders]],
 
-  ["gateway/engine",        [values, orders]],
+  ["gateway/engine",        [values, orders, "type gateway/vault"]],
   ["gateway/screening",     [values, orders, "protocols"]],
   ["gateway/threeds",       [values, orders, "protocols"]],
   ["gateway/wallets",       [values, orders, "protocols"]],

@@ -1,7 +1,7 @@
 /**
- * What the gateway asks of a bank. Implementations never throw and never retry: a lost answer is
- * the outcome "unknown", because the money may have moved and only another message makes it
- * certain. Which message that is, is decided by the order's transition table.
+ * What the gateway asks of an acquirer. Implementations never throw and never retry: a lost answer
+ * is the outcome `unknown`, because the money may have moved. The order's transition table decides
+ * which message makes the outcome certain.
  */
 import type {
   AcquirerIdentifiers,
@@ -9,6 +9,7 @@ import type {
   ChargeKind,
   Credential,
   LateApproval,
+  Reason,
 } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
@@ -16,23 +17,23 @@ import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 
 export type Acquirer = {
-  /** Signed on: a request may be sent. Asked before anything leaves, never after. */
+  /** Signed on: a request may be sent. The caller asks before it sends, never after. */
   isReady(): boolean;
-  /** Takes the money, holds it, or only asks whether the card is good: by the attempt's kind. */
-  authorize(attempt: AuthorizationRequest): Promise<Authorization>;
-  /** Asks what became of a charge; nothing where the host has no such message. */
+  /** Charges, holds, or only verifies the card: by the request's kind. */
+  authorize(request: AuthorizationRequest): Promise<Authorization>;
+  /** Asks what became of a charge; absent where the host has no such message. */
   readonly inquire:
-    | ((attempt: AuthorizationRequest, inquiry: InquiryRequest) => Promise<Found>)
+    | ((request: AuthorizationRequest, inquiry: InquiryRequest) => Promise<Found>)
     | undefined;
   /** Tells that a charge of unknown outcome must not stand; safe to repeat. */
-  reverse(attempt: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
-  /** Takes money that an approved preauthorisation holds; safe to repeat when it says so. */
+  reverse(request: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
+  /** Takes money that an approved preauthorisation holds; safe to repeat when marked so. */
   capture(request: FollowUpMessage): Promise<FollowUpAnswer>;
-  /** Gives money back, or lets go of what is held; safe to repeat when it says so. */
-  giveBack(request: FollowUpMessage): Promise<FollowUpAnswer>;
+  /** Refunds money, or cancels a hold; safe to repeat when marked so. */
+  refund(request: FollowUpMessage): Promise<FollowUpAnswer>;
 };
 
-/** One try to take money: everything that its message, and those about it, are made of. */
+/** One attempt at a charge: what its message, and the messages about it, are made of. */
 export type AuthorizationRequest = {
   readonly kind: ChargeKind;
   readonly identifiers: AcquirerIdentifiers;
@@ -40,7 +41,7 @@ export type AuthorizationRequest = {
   readonly card: ChargedCard;
   readonly cvv: Secret<string> | undefined;
   readonly authentication: AuthenticationProof | undefined;
-  /** For payments with a stored card; nothing when the cardholder typed it in. */
+  /** For payments with a stored card; absent when the cardholder typed the number. */
   readonly credential: Credential | undefined;
 };
 
@@ -48,7 +49,7 @@ export type ChargedCard = {
   readonly number: CardNumber;
   readonly expiryYear: string;
   readonly expiryMonth: string;
-  /** The number is a wallet's, on the cardholder's device. */
+  /** The number is a wallet's device number. */
   readonly isDevice?: true;
 };
 
@@ -62,12 +63,12 @@ export type InquiryRequest = { readonly traceNumber: string };
 
 export type ReversalRequest = {
   readonly traceNumber: string;
-  /** Sent before without an answer: the host is told that this is a repeat. */
+  /** An earlier reversal went unanswered: the message is marked as a repeat. */
   readonly repeated: boolean;
   readonly approvalCode: string | undefined;
 };
 
-/** A capture or a return of an approved charge. */
+/** A capture, a refund or a cancel of an approved charge. */
 export type FollowUpMessage = {
   readonly original: {
     readonly kind: ChargeKind;
@@ -76,44 +77,42 @@ export type FollowUpMessage = {
     readonly networkId: string | undefined;
   };
   readonly card: ChargedCard;
-  /** What is to be taken or given back now. */
   readonly amount: Money;
-  /** What the cardholder still pays when this has been done. */
+  /** What the cardholder still pays afterwards. */
   readonly remaining: Money;
   readonly traceNumber: string;
   readonly transmittedAt: Instant;
-  /** Sent before without an answer: the host is told that this is a repeat. */
+  /** An earlier message went unanswered: this one is marked as a repeat. */
   readonly repeated: boolean;
 };
 
-export type Authorization =
-  | { readonly kind: "approved"; readonly answer: Answer }
-  | { readonly kind: "approved_in_part"; readonly answer: Answer }
-  | { readonly kind: "refused"; readonly answer: Answer }
-  | NotSent
-  | Unknown;
-
-/** What the host says about a charge. A refusal counts as not found: it is reversed anyway. */
-export type Found =
-  | { readonly kind: "approved"; readonly answer: Answer }
-  | { readonly kind: "approved_in_part"; readonly answer: Answer }
-  | { readonly kind: "not_found" }
-  | NotSent
-  | Unknown;
-
-export type FollowUpAnswer =
-  | { readonly kind: "approved"; readonly answer: Answer }
-  | { readonly kind: "refused"; readonly answer: Answer }
-  | NotSent
-  | Unknown;
-
-export type Reversal = { readonly kind: "reversed" } | { readonly kind: "unknown"; cause: string };
-
-/** Known not to have left. */
+type Approved = { readonly kind: "approved"; readonly answer: Answer };
+type ApprovedInPart = { readonly kind: "approved_in_part"; readonly answer: Answer };
+type Refused = { readonly kind: "refused"; readonly answer: Answer; readonly refusal: Refusal };
+/** Nothing left this gateway. */
 export type NotSent = { readonly kind: "not_sent" };
 export type Unknown = {
   readonly kind: "unknown";
   readonly cause: "timeout" | "link_lost" | "unreadable_answer";
+};
+
+export type Authorization = Approved | ApprovedInPart | Refused | NotSent | Unknown;
+/** A refusal counts as not found: the charge is reversed anyway. */
+export type Found = Approved | ApprovedInPart | { readonly kind: "not_found" } | NotSent | Unknown;
+export type FollowUpAnswer = Approved | Refused | NotSent | Unknown;
+export type Reversal = { readonly kind: "reversed" } | { readonly kind: "unknown"; cause: string };
+
+/** What a refusal means, by the host's own table of response codes. */
+export type Refusal = {
+  readonly reason: Reason;
+  /** The card must not be charged again, with any amount. */
+  readonly isHard: boolean;
+  /** The issuer would approve once the cardholder is authenticated. */
+  readonly wantsAuthentication: boolean;
+  /** In progress, late or seen before: the host may yet carry the request out. */
+  readonly mayYetBeDone: boolean;
+  /** The host speaks of itself or of this message, not of the request that it repeats. */
+  readonly isUndecided: boolean;
 };
 
 export type OnLateApproval = (approval: LateApproval) => void;

@@ -1,95 +1,236 @@
 /**
- * Does the `authorize` effect: asks the order's acquirer for the money, and reports the answer.
- * While nothing has left, another gate may take the order; afterwards none ever does.
+ * The `authorize` and `inquire` effects: the handler asks the order's acquirer for the money, or
+ * what became of a charge that went unanswered, and reports the answer as an event. Until a message
+ * has been sent another gate may get the order; afterwards none ever does.
  */
-import { nextAmount } from "../orders/amounts.ts";
-import type { CardData, EffectHandler } from "../orders/effect-handler.ts";
-import type { OrderEvent } from "../orders/events.ts";
-import type { GateFacts, Order, Reason } from "../orders/order.ts";
-import type { Authorization } from "./acquirer.ts";
-import { type ApprovalDependencies, makeApprovalEvent, notSent } from "./answer-events.ts";
-import { type AcquirerOf, authorizationRequestOf, type FindCard } from "./attempt.ts";
-import type { IsTooLate } from "./too-late.ts";
 
-type Dependencies = ApprovalDependencies & {
-  readonly acquirerOf: AcquirerOf;
-  readonly findCard: FindCard;
-  /** The card with its CVV, while the cardholder was being authenticated. */
+import type { CardData, EffectHandler } from "../orders/events.ts";
+import { isBeforeNextAttempt, type OrderEvent } from "../orders/events.ts";
+import type { Endpoint } from "../orders/merchant.ts";
+import type { Answer, ChargeKind, GateFacts, Order, TransactionKind } from "../orders/order.ts";
+import { chooseGate } from "../orders/route.ts";
+import { traceNumberOf } from "../orders/trace.ts";
+import { nextAmount } from "../orders/transactions.ts";
+import type { EndpointId, GateId, ReceiptId } from "../values/ids.ts";
+import type { Clock } from "../values/time.ts";
+import type { Acquirer, Authorization, AuthorizationRequest, ChargedCard } from "./acquirer.ts";
+
+export type AcquirerDependencies = {
+  readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
+  /** From the vault; nothing when it is no longer there. */
+  readonly findCard: (order: Order) => Promise<ChargedCard | undefined>;
+  /** The card with its CVV, stored while the cardholder was being authenticated. */
   readonly findPendingCard: (order: Order) => Promise<CardData | undefined>;
-  /** The issuer may be given what it asks for: a cardholder who is challenged. */
-  readonly mayChallenge: (order: Order, responseCode: string) => boolean;
-  readonly reasonOf: (responseCode: string) => Reason;
-  /** A lost card is refused for any amount, and what may yet be done is not tried anew. */
-  readonly endsList: (responseCode: string) => boolean;
-  /** Another gate that is ready; nothing when there is none. */
-  readonly findOtherGate: (order: Order) => GateFacts | undefined;
-  readonly isTooLate: IsTooLate;
+  readonly destroyPendingCard: (order: Order) => Promise<void>;
+  readonly getEndpoint: (id: EndpointId) => Endpoint;
+  readonly newReceiptId: () => ReceiptId;
+  readonly clock: Pick<Clock, "now">;
+  readonly answerTimeoutMs: number;
+  readonly processingDeadlineMs: number;
 };
 
-export function makeAuthorize(dependencies: Dependencies): EffectHandler {
-  const approvalEvent = makeApprovalEvent(dependencies);
-  return async (order, { startedBefore, cardData }) => {
-    const acquirer = dependencies.acquirerOf(order);
-    // Begun by a node that ended: it may have left, so it is never sent again.
-    if (startedBefore) return inDoubt(acquirer?.inquire !== undefined, "node_lost");
+export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler {
+  return async (order, context) => {
+    const event = await authorize(order, context);
+    // Before the event is committed: if this node dies now, the CVV still does not outlive the
+    // authorisation.
+    if (!isBeforeNextAttempt(event)) await dependencies.destroyPendingCard(order);
+    return event;
+  };
 
-    const paid = cardData ?? (await findPaid(order));
-    if (paid === undefined) return cardLost;
-    const attempt = authorizationRequestOf(order, paid, paid);
-    if (attempt === undefined || dependencies.isTooLate(order)) return notSent;
-    if (acquirer === undefined) return goElsewhere(order, "no such gate");
-    const outcome = await acquirer.authorize(attempt);
+  async function authorize(
+    order: Order,
+    { startedBefore, cardData }: Parameters<EffectHandler>[1],
+  ): Promise<OrderEvent> {
+    const acquirer = acquirerOf(order, dependencies);
+    // A node that died may have sent the request, so it is never sent again.
+    if (startedBefore) return inDoubt(acquirer, "node_lost");
+
+    const card = cardData ?? (await findCardToCharge(order));
+    if (card === undefined) return cardLost;
+    const request = authorizationRequestOf(order, card, card);
+    if (request === undefined || isTooLate(order, dependencies)) return notSent;
+    if (acquirer === undefined) return reroute(order, "no such gate");
+    const outcome = await acquirer.authorize(request);
     switch (outcome.kind) {
       case "not_sent":
-        return goElsewhere(order, "nothing was sent");
+        return reroute(order, "nothing was sent");
       case "unknown":
-        return inDoubt(acquirer.inquire !== undefined, outcome.cause);
+        return inDoubt(acquirer, outcome.cause);
+      case "refused":
+        return refused(order, outcome);
       default:
-        return answered(order, outcome);
+        return approvalEvent(order, outcome, dependencies);
     }
-  };
+  }
 
   /**
    * A card of which the merchant keeps a reference may be charged without its CVV, and so may one
-   * whose CVV was answered once already. Any other exists only while its order is in hand, or held.
+   * whose CVV the issuer has checked once already.
    */
-  async function findPaid(order: Order): Promise<CardData | undefined> {
+  async function findCardToCharge(order: Order): Promise<CardData | undefined> {
     const { transaction, purchase } = order;
-    const held = transaction.threeds && (await dependencies.findPendingCard(order));
-    if (held !== undefined) return held;
-    const isEnough = purchase.credential !== undefined || transaction.demanded !== undefined;
-    const kept = isEnough ? await dependencies.findCard(order) : undefined;
-    return kept && { ...kept, cvv: undefined };
+    const pending = transaction.threeds && (await dependencies.findPendingCard(order));
+    if (pending !== undefined) return pending;
+    const needsNoCvv = purchase.credential !== undefined || transaction.demanded !== undefined;
+    const stored = needsNoCvv ? await dependencies.findCard(order) : undefined;
+    return stored && { ...stored, cvv: undefined };
   }
 
-  function goElsewhere(order: Order, cause: string): OrderEvent {
-    const gate = dependencies.findOtherGate(order);
+  function reroute(order: Order, cause: string): OrderEvent {
+    const gate = findOtherGate(order, dependencies);
     return gate === undefined ? notSent : { kind: "rerouted", gate, cause };
   }
 
-  function answered(order: Order, { kind, answer }: Answered): OrderEvent {
-    if (kind === "refused") {
-      const reason = dependencies.reasonOf(answer.responseCode);
-      if (dependencies.mayChallenge(order, answer.responseCode)) {
-        return { kind: "authentication_demanded", answer, reason };
-      }
-      const next = dependencies.endsList(answer.responseCode) ? undefined : nextAmount(order);
-      return next === undefined
-        ? { kind: "refused", answer, reason }
-        : { kind: "amount_refused", answer, reason, next };
+  function refused(order: Order, { answer, refusal }: Refused): OrderEvent {
+    const { reason } = refusal;
+    if (refusal.wantsAuthentication && mayChallenge(order, dependencies)) {
+      return { kind: "authentication_demanded", answer, reason };
     }
-    return approvalEvent(order, { kind, answer });
+    const endsList = refusal.isHard || refusal.mayYetBeDone;
+    const next = endsList ? undefined : nextAmount(order);
+    return next === undefined
+      ? { kind: "refused", answer, reason }
+      : { kind: "amount_refused", answer, reason, next };
   }
 }
 
-/** The database has lost it by a crash: nothing was sent, and nothing can be. */
+/**
+ * Only an approval settles the doubt. Whatever else the host says, the charge may still be on its
+ * way to it, so the order goes on to a reversal.
+ */
+export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
+  return async (order, { cardData }) => {
+    const { inquire } = acquirerOf(order, dependencies) ?? {};
+    const card = cardData ?? (await dependencies.findCard(order));
+    const request = card && authorizationRequestOf(order, card);
+    if (inquire === undefined || request === undefined) return notFound("cannot be asked");
+
+    const traceNumber = traceNumberOf(order.id, 1, request.identifiers.attempt);
+    const found = await inquire(request, { traceNumber });
+    if (found.kind === "approved" || found.kind === "approved_in_part") {
+      return approvalEvent(order, found, dependencies);
+    }
+    return notFound(found.kind === "unknown" ? found.cause : found.kind);
+  };
+}
+
+export function acquirerOf(
+  { transaction }: Order,
+  { findAcquirer }: Pick<AcquirerDependencies, "findAcquirer">,
+): Acquirer | undefined {
+  const gate = transaction.identifiers?.gate.id;
+  return gate === undefined ? undefined : findAcquirer(gate);
+}
+
+/**
+ * An order's charge as the acquirer gets it; nothing when the transaction is no charge, or has no
+ * gate yet. The wallet's cryptogram leaves its secret here.
+ */
+export function authorizationRequestOf(
+  { transaction, purchase }: Order,
+  card: ChargedCard,
+  { cvv, cryptogram }: Partial<Pick<CardData, "cvv" | "cryptogram">> = {},
+): AuthorizationRequest | undefined {
+  const { kind, identifiers, amount, authentication } = transaction;
+  if (identifiers === undefined || !isCharge(kind)) return undefined;
+  const proof = authentication && {
+    eci: authentication.eci,
+    value: cryptogram?.reveal() ?? authentication.value,
+  };
+  const { credential, wallet } = purchase;
+  const charged = wallet?.isDevice === true ? { ...card, isDevice: true as const } : card;
+  return { kind, identifiers, amount, card: charged, cvv, authentication: proof, credential };
+}
+
+export function isCharge(kind: TransactionKind): kind is ChargeKind {
+  return kind === "sale" || kind === "preauth" || kind === "account-verification";
+}
+
+/**
+ * Another node may claim the order before the bank could answer. A message that is not sent now
+ * cannot cross one that the claiming node sends.
+ */
+export function isTooLate(
+  { owed }: Order,
+  { clock, answerTimeoutMs }: Pick<AcquirerDependencies, "clock" | "answerTimeoutMs">,
+): boolean {
+  return clock.now() + answerTimeoutMs >= (owed?.claimableAt ?? 0);
+}
+
+/** Nothing was sent, and nothing will be. */
+export const notSent: OrderEvent = {
+  kind: "gate_unavailable",
+  reason: { code: "gate_unavailable", detail: "" },
+};
+
+/** A crash of the database has lost the pending card: nothing was sent, and nothing can be. */
 const cardLost: OrderEvent = {
   kind: "gate_unavailable",
   reason: { code: "card_not_held", detail: "" },
 };
 
-type Answered = Exclude<Authorization, { readonly kind: "not_sent" | "unknown" }>;
+type Refused = Extract<Authorization, { readonly kind: "refused" }>;
+type Approved = { readonly kind: "approved" | "approved_in_part"; readonly answer: Answer };
 
-function inDoubt(canInquire: boolean, cause: string): OrderEvent {
+function approvalEvent(
+  order: Order,
+  { kind, answer }: Approved,
+  { newReceiptId, getEndpoint }: AcquirerDependencies,
+): OrderEvent {
+  if (kind === "approved" || acceptsPartialApproval(order, getEndpoint(order.endpointId))) {
+    return { kind: "authorized", answer, receiptId: newReceiptId() };
+  }
+  return {
+    kind: "approved_in_part",
+    answer,
+    reason: { code: "partial_approval_refused", detail: "[10]" },
+  };
+}
+
+/** An account verification asks for no money, so none can be missing. */
+function acceptsPartialApproval({ transaction }: Order, { settings }: Endpoint): boolean {
+  return transaction.kind === "account-verification" || settings.acceptsPartialApprovals === true;
+}
+
+/** Once, and only where there is a cardholder whose issuer can challenge them. */
+function mayChallenge(
+  { endpointId, purchase, card, transaction }: Order,
+  { getEndpoint }: AcquirerDependencies,
+): boolean {
+  const { demanded, threeds } = transaction;
+  return (
+    demanded === undefined &&
+    // A cardholder who has passed a challenge would only pass another.
+    threeds?.challenge === undefined &&
+    threeds?.payerRequest === undefined &&
+    card.enrolment !== undefined &&
+    purchase.credential?.initiator !== "MERCHANT" &&
+    // A wallet's cryptogram is the proof; no range of 3-D Secure holds a device's number.
+    purchase.wallet?.isDevice !== true &&
+    getEndpoint(endpointId).settings.threeDSecure !== "off"
+  );
+}
+
+/** A ready gate, as long as there were no more attempts than gates and amounts. */
+function findOtherGate(
+  order: Order,
+  { getEndpoint, findAcquirer }: AcquirerDependencies,
+): GateFacts | undefined {
+  const { identifiers } = order.transaction;
+  const { gates } = getEndpoint(order.endpointId);
+  const amounts = order.purchase.otherAmounts?.length ?? 0;
+  if (identifiers === undefined || identifiers.attempt >= gates.length + amounts) return undefined;
+  const isReady = (gate: GateId) => findAcquirer(gate)?.isReady() === true;
+  const chosen = chooseGate(order, gates, { isReady, passedOver: new Set([identifiers.gate.id]) });
+  return chosen !== undefined && isReady(chosen.id) ? chosen : undefined;
+}
+
+function inDoubt(acquirer: Acquirer | undefined, cause: string): OrderEvent {
+  const canInquire = acquirer?.inquire !== undefined;
   return { kind: canInquire ? "outcome_in_question" : "outcome_unknown", cause };
+}
+
+function notFound(cause: string): OrderEvent {
+  return { kind: "charge_not_found", cause };
 }

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { answer, approved, asks, events, meet } from "../orders/testing.ts";
+import { answer, approved, asks, deadlines, events, meet, start } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
 import { makeCapture, makeRefund } from "./follow-up.ts";
-import { isUndecided, reasonOf } from "./iso8583-host/response-codes.ts";
+import { refusalOf } from "./iso8583-host/answers.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
 const unused = () => Promise.reject(new Error("not asked for"));
@@ -24,16 +24,15 @@ function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = 
     inquire: undefined,
     reverse: unused,
     capture: take,
-    giveBack: take,
+    refund: take,
   };
   const dependencies = {
-    acquirerOf: () => acquirer,
+    findAcquirer: () => acquirer,
     findCard: async () => card,
-    reasonOf,
-    isUndecided,
-    isTooLate: () => isTooLate,
+    clock: { now: () => start },
+    answerTimeoutMs: isTooLate ? deadlines.leaseMs : 0,
   };
-  return { sent, capture: makeCapture(dependencies), giveBack: makeRefund(dependencies) };
+  return { sent, capture: makeCapture(dependencies), refund: makeRefund(dependencies) };
 }
 
 const asked: Order = meet(approved("preauth"), asks("capture", 500n));
@@ -42,7 +41,11 @@ const fresh = { startedBefore: false, cardData: undefined };
 const takenOver = { startedBefore: true, cardData: undefined };
 
 function refusedWith(responseCode: string): FollowUpAnswer {
-  return { kind: "refused", answer: { ...answer, responseCode } };
+  return {
+    kind: "refused",
+    answer: { ...answer, responseCode },
+    refusal: refusalOf(responseCode),
+  };
 }
 
 test("a capture is sent once as it is, and as a repeat whenever it may have left", async () => {
@@ -80,7 +83,7 @@ for (const [what, order, says, event] of answers) {
   });
 }
 
-test("what another node may have in hand by now is not sent", async () => {
+test("what another node may have claimed by now is not sent", async () => {
   const bank = makeBank({ kind: "approved", answer }, { isTooLate: true });
 
   const event = await bank.capture(asked, fresh);
@@ -101,8 +104,8 @@ test("a return says what remains when it is done", async () => {
   const bank = makeBank({ kind: "approved", answer });
   const once = meet(meet(approved(), asks("return", 42n)), events.returned);
 
-  await bank.giveBack(meet(once, asks("return", 500n)), fresh);
-  await bank.giveBack(meet(approved("preauth"), asks("return")), fresh);
+  await bank.refund(meet(once, asks("return", 500n)), fresh);
+  await bank.refund(meet(approved("preauth"), asks("return")), fresh);
 
   assert.deepEqual(
     bank.sent.map(({ amount, remaining }) => [amount.minor, remaining.minor]),

@@ -1,25 +1,25 @@
 /**
- * Does the `capture` and `give_back` effects: asks the acquirer to take money that it holds, or to
- * let go of money. What may have left already is sent as a repeat, which the host does once.
+ * The `capture` and `refund` effects: the handler asks the acquirer to take money that it holds, to
+ * refund it, or to cancel the hold. What may have been sent already is sent as a repeat, which the
+ * host carries out once.
  */
-import type { EffectHandler } from "../orders/effect-handler.ts";
-import type { OrderEvent } from "../orders/events.ts";
-import type { Answer, Order, Reason, Transaction } from "../orders/order.ts";
-import { totalsOf } from "../orders/transactions.ts";
+import type { EffectHandler, OrderEvent } from "../orders/events.ts";
+import type { Answer, Order, Transaction } from "../orders/order.ts";
+import { initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
 import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
-import { notSent } from "./answer-events.ts";
-import { type AcquirerOf, type FindCard, originalOf } from "./attempt.ts";
-import type { IsTooLate } from "./too-late.ts";
+import {
+  type AcquirerDependencies,
+  acquirerOf,
+  isCharge,
+  isTooLate,
+  notSent,
+} from "./authorize.ts";
 
-type Dependencies = {
-  readonly acquirerOf: AcquirerOf;
-  readonly findCard: FindCard;
-  readonly reasonOf: (responseCode: string) => Reason;
-  /** An answer to a repeat that says nothing of what became of the first message. */
-  readonly isUndecided: (responseCode: string) => boolean;
-  readonly isTooLate: IsTooLate;
-};
+type Dependencies = Pick<
+  AcquirerDependencies,
+  "findAcquirer" | "findCard" | "clock" | "answerTimeoutMs"
+>;
 
 export function makeCapture(dependencies: Dependencies): EffectHandler {
   return makeFollowUp(dependencies, {
@@ -31,67 +31,69 @@ export function makeCapture(dependencies: Dependencies): EffectHandler {
 
 export function makeRefund(dependencies: Dependencies): EffectHandler {
   return makeFollowUp(dependencies, {
-    send: (acquirer, request) => acquirer.giveBack(request),
+    send: (acquirer, request) => acquirer.refund(request),
     remainingOf,
     done: (answer) => ({ kind: "returned", answer }),
   });
 }
 
-type How = {
+type Variant = {
   readonly send: (acquirer: Acquirer, request: FollowUpMessage) => Promise<FollowUpAnswer>;
   /** What the cardholder still pays afterwards. */
   readonly remainingOf: (order: Order) => Money;
   readonly done: (answer: Answer) => OrderEvent;
 };
 
-function makeFollowUp(dependencies: Dependencies, how: How): EffectHandler {
-  const { acquirerOf, findCard, reasonOf, isUndecided, isTooLate } = dependencies;
+function makeFollowUp(dependencies: Dependencies, variant: Variant): EffectHandler {
   return async (order, { startedBefore }) => {
-    const { stage, amount, identifiers } = order.transaction;
-    const acquirer = acquirerOf(order);
-    const mayHaveLeft = startedBefore || stage === "repeating";
-    if (acquirer?.isReady() !== true) return unsent(order.transaction, mayHaveLeft);
-    const card = await findCard(order);
-    const original = originalOf(order);
-    if (card === undefined || original === undefined || identifiers === undefined) {
-      return unsent(order.transaction, mayHaveLeft);
-    }
-    // Another node may have it in hand by now: whoever still owns the order sends it as a repeat.
-    if (isTooLate(order)) return inDoubt(order.transaction, "too_late");
+    const { transaction } = order;
+    const acquirer = acquirerOf(order, dependencies);
+    const repeated = startedBefore || transaction.stage === "repeating";
+    if (acquirer?.isReady() !== true) return unsent(transaction, repeated);
+    const card = await dependencies.findCard(order);
+    const message = messageOf(order, repeated);
+    if (card === undefined || message === undefined) return unsent(transaction, repeated);
+    if (isTooLate(order, dependencies)) return inDoubt(transaction, "too_late");
 
-    const { traceNumber, transmittedAt } = identifiers;
-    const outcome = await how.send(acquirer, {
-      ...{ original, card, amount, traceNumber, transmittedAt },
-      remaining: how.remainingOf(order),
-      repeated: mayHaveLeft,
-    });
+    const remaining = variant.remainingOf(order);
+    const outcome = await variant.send(acquirer, { ...message, card, remaining });
     switch (outcome.kind) {
       case "approved":
-        return how.done(outcome.answer);
+        return variant.done(outcome.answer);
       case "refused": {
-        const { answer } = outcome;
-        const { responseCode } = answer;
-        return mayHaveLeft && isUndecided(responseCode)
-          ? inDoubt(order.transaction, `answered ${responseCode}`)
-          : { kind: "refused", answer, reason: reasonOf(responseCode) };
+        const { answer, refusal } = outcome;
+        return repeated && refusal.isUndecided
+          ? inDoubt(transaction, `answered ${answer.responseCode}`)
+          : { kind: "refused", answer, reason: refusal.reason };
       }
       case "not_sent":
-        return unsent(order.transaction, mayHaveLeft);
+        return unsent(transaction, repeated);
       case "unknown":
-        return inDoubt(order.transaction, outcome.cause);
+        return inDoubt(transaction, outcome.cause);
     }
   };
 }
 
-/** All that stands but what is given back now. A cancel lets go of all. */
+/** Nothing when the order's first transaction is no charge, or has no gate. */
+function messageOf(order: Order, repeated: boolean) {
+  const { amount, identifiers: own } = order.transaction;
+  const { kind, identifiers, answer } = initialOf(order);
+  if (own === undefined || identifiers === undefined || !isCharge(kind)) return undefined;
+  const { traceNumber, transmittedAt } = own;
+  const { approvalCode, networkId } = answer ?? {};
+  const original = { kind, identifiers, approvalCode, networkId };
+  return { original, amount, traceNumber, transmittedAt, repeated };
+}
+
+/** A cancel releases the whole hold. */
 function remainingOf(order: Order): Money {
   const { held, left } = totalsOf(order);
   const standing = order.transaction.kind === "cancel" ? held : left;
   return subtract(standing, order.transaction.amount);
 }
 
-function unsent(transaction: Transaction, mayHaveLeft: boolean): OrderEvent {
-  return mayHaveLeft ? inDoubt(transaction, "gate_unavailable") : notSent;
+function unsent(transaction: Transaction, mayHaveBeenSent: boolean): OrderEvent {
+  return mayHaveBeenSent ? inDoubt(transaction, "gate_unavailable") : notSent;
 }
 
 function inDoubt({ stage }: Transaction, cause: string): OrderEvent {

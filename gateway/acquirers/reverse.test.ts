@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { amount, draft, events, meet } from "../orders/testing.ts";
+import { amount, draft, events, meet, start } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Money } from "../values/money.ts";
+import { later } from "../values/time.ts";
 import type { Acquirer, AuthorizationRequest, Reversal, ReversalRequest } from "./acquirer.ts";
 import { makeReverse, makeReversePriorAttempt } from "./reverse.ts";
 
@@ -23,11 +24,15 @@ function makeBank(says: Reversal = { kind: "reversed" }, isReady = true) {
       return says;
     },
     capture: unused,
-    giveBack: unused,
+    refund: unused,
   };
   const dependencies = { findCard: async () => card, findAcquirer: () => acquirer };
-  const reverse = (mayGoOn: boolean) =>
-    makeReverse({ ...dependencies, acquirerOf: () => acquirer, mayGoOn: () => mayGoOn });
+  const reverse = (isInTime: boolean) =>
+    makeReverse({
+      ...dependencies,
+      clock: { now: () => later(start, 1_000) },
+      processingDeadlineMs: isInTime ? 1_000 : 999,
+    });
   return { sent, reverse, reversePriorAttempt: makeReversePriorAttempt(dependencies) };
 }
 

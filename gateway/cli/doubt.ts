@@ -7,7 +7,7 @@ import { userInfo } from "node:os";
 import { makeAdvance } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
-import { stagesInDoubt } from "../orders/transitions.ts";
+import { stagesInDoubt } from "../orders/stages.ts";
 import { makeCommit } from "../storage/commit.ts";
 import { makeFindInDoubt } from "../storage/find-orders.ts";
 import { Failure } from "../values/failure.ts";

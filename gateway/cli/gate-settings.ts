@@ -1,5 +1,5 @@
 /** The options of `gw gate create` and `gw gate set`, read into a gate's settings. */
-import { type Gate, type GateKind, type GateSettings, gateKinds } from "../acquirers/gate.ts";
+import { type Gate, type GateKind, type GateSettings, gateKinds } from "../acquirers/gates.ts";
 import type { CredentialDefaults, Initiator, Scenario } from "../orders/order.ts";
 import { Problem } from "../values/problem.ts";
 import {

@@ -1,5 +1,5 @@
 /** `gw gate`: makes, shows, changes and removes gates, the ways to the acquirers. */
-import type { Gate } from "../acquirers/gate.ts";
+import type { Gate } from "../acquirers/gates.ts";
 import { Problem } from "../values/problem.ts";
 import { type Configured, inConfigured } from "./configured.ts";
 import { type GateOptions, readGate } from "./gate-settings.ts";

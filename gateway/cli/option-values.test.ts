@@ -1,7 +1,7 @@
 /** Values of options: what is understood, and how the rest is complained of. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Gate } from "../acquirers/gate.ts";
+import type { Gate } from "../acquirers/gates.ts";
 import { asGateId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import {

@@ -2,7 +2,7 @@
  * What the values of options mean, and what they change of settings that are known. A setting that
  * may be absent is taken away with `none`.
  */
-import type { Gate } from "../acquirers/gate.ts";
+import type { Gate } from "../acquirers/gates.ts";
 import type { GatePlace } from "../storage/administration.ts";
 import { findCurrency } from "../values/iso-codes.ts";
 import { type Fee, parseFee } from "../values/money.ts";

@@ -4,7 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Gate } from "../acquirers/gate.ts";
+import type { Gate } from "../acquirers/gates.ts";
 import type { Config } from "../config/config.ts";
 import { settings } from "../config/settings.ts";
 import { demonstrationLogin } from "../staging/demonstration.ts";

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import type { OrderRequest } from "../orders/requests.ts";
-import { advance, draft, inStage, start } from "../orders/testing.ts";
+import { advance, conditions, draft, inStage, start } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import { type ExistingOrder, makeAccept } from "./accept.ts";
+import { makeAccept } from "./accept.ts";
+import type { ExistingOrder } from "./find.ts";
 
 const digests = { asked: Buffer.alloc(32, 1), other: Buffer.alloc(32, 2) };
 const declined: ExistingOrder = {
@@ -92,26 +93,30 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
       priorAttempts.push(step.order.attempt);
       return priorAttempts.length <= looks.length ? "taken" : "done";
     },
-    findKnown: async () => {
+    conditionsOf: () => conditions,
+    findExisting: async () => {
       looked += 1;
       return looks[looked - 1] ?? [];
     },
     vault: {
-      seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
+      seal: (merchantId, cardId) => ({
+        ...{ merchantId, cardId, keyId: 1 },
+        ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
+      }),
       fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "1" }),
       digest: () => digests.asked,
     },
     nextOrderId: async () => asOrderId("590000000000000001"),
     findIssuer: () => undefined,
     findEnrolment: () => undefined,
-    hold: async () => () => undefined,
+    storePendingCard: async () => () => undefined,
     runner: {
       start: (order) => void started.push(order),
       has: () => false,
       count: 0,
       idle: async () => undefined,
     },
-    clock: { now: () => start, after: () => () => undefined },
+    clock: { now: () => start },
     inFlightMax: 10,
   });
   return { accept, priorAttempts };

@@ -7,7 +7,7 @@ import {
   type CardReferences,
   refuseRegistration,
 } from "../orders/card-reference.ts";
-import type { CardData } from "../orders/effect-handler.ts";
+import type { CardData } from "../orders/events.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
 import type { CardFacts, Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
@@ -47,7 +47,7 @@ export type Cards = {
 
 type Dependencies = {
   readonly store: ReferenceStore;
-  readonly revealCard: (
+  readonly findCard: (
     merchant: MerchantId,
     card: CardId,
   ) => Promise<Omit<CardData, "cvv"> | undefined>;
@@ -59,7 +59,7 @@ type Dependencies = {
 
 export function makeCards({
   store,
-  revealCard,
+  findCard,
   newReferenceId,
   clock,
   graceMs,
@@ -73,7 +73,7 @@ export function makeCards({
       if (known !== undefined) {
         return known.removed ? new Failure("card_reference_removed") : known.ids;
       }
-      if ((await revealCard(merchantId, card.cardId)) === undefined) {
+      if ((await findCard(merchantId, card.cardId)) === undefined) {
         return new Failure("not_allowed_now", "the card is no longer held");
       }
       return store.add({
@@ -101,7 +101,7 @@ export function makeCards({
     },
 
     async findCardData({ merchantId, card }) {
-      const held = await revealCard(merchantId, card.cardId);
+      const held = await findCard(merchantId, card.cardId);
       return held === undefined ? undefined : { ...held, cvv: undefined };
     },
   };

@@ -1,16 +1,17 @@
 /**
- * Finds the orders that somebody must look at and takes them up: deadlines that have passed,
- * reversals whose gap is over, and whatever a node that went silent had in hand.
+ * Finds the orders that are due and claims them: deadlines that have passed, reversals whose gap is
+ * over, and the orders of a node whose lease ran out.
  */
 import type { ClaimOrder } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import type { OrderRunner } from "./run.ts";
 
-export type ClaimDependencies = {
+type Dependencies = {
   readonly node: string;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "now">;
   readonly findDue: (now: Instant, most: number) => Promise<readonly Order[]>;
+  /** The orders that a node of this name had in flight when it ended. */
   readonly findOwned: (node: string) => Promise<readonly Order[]>;
   readonly claim: ClaimOrder;
   readonly runner: OrderRunner;
@@ -18,46 +19,64 @@ export type ClaimDependencies = {
 };
 
 export type ClaimWork = {
-  /** One look at what is due; answers how many orders were taken up. */
+  /** Looks once for due orders; answers how many this node claimed. */
   claimDue(): Promise<number>;
-  /** What this node had in hand when it last ended: no need to wait for its own lease. */
+  /** After a restart the node claims its own orders without waiting for its old lease. */
   claimOwn(): Promise<number>;
 };
 
-export function makeClaimWork(dependencies: ClaimDependencies): ClaimWork {
-  const { node, clock, runner } = dependencies;
-
+export function makeClaimWork(dependencies: Dependencies): ClaimWork {
+  const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
   return {
-    async claimDue() {
-      const due = await dependencies.findDue(clock.now(), dependencies.batchMax);
-      return takeAll(due);
-    },
-    async claimOwn() {
-      return takeAll(await dependencies.findOwned(node));
-    },
+    claimDue: async () => claimAll(await findDue(clock.now(), batchMax)),
+    claimOwn: async () => claimAll(await findOwned(node)),
   };
 
-  async function takeAll(orders: readonly Order[]): Promise<number> {
+  async function claimAll(orders: readonly Order[]): Promise<number> {
     const free = orders.filter(({ id }) => !runner.has(id));
-    const taken = await Promise.all(free.map(take));
-    return taken.filter((order) => order).length;
+    const claimed = await Promise.all(free.map(claimOne));
+    return claimed.filter(Boolean).length;
   }
 
-  async function take(order: Order): Promise<boolean> {
-    const expired = isExpired(order);
-    const taken = await dependencies.claim(
-      order,
-      expired ? { kind: "expired" } : { kind: "claimed", node },
-    );
-    if (taken === undefined) return false;
-    // An order that only waited was in nobody's hands: nothing of it can have left.
-    runner.start(taken, { startedBefore: order.owed !== undefined, cardData: undefined });
+  async function claimOne(order: Order): Promise<boolean> {
+    const event = isExpired(order)
+      ? ({ kind: "expired" } as const)
+      : ({ kind: "claimed", node } as const);
+    const claimed = await claim(order, event);
+    if (claimed === undefined) return false;
+    // No node ran an order that only waited: nothing of it can have been sent.
+    runner.start(claimed, { startedBefore: order.owed !== undefined });
     return true;
   }
 
-  /** What became of a charge is never decided by a timer: its doer finds out whether it left. */
+  /** No timer decides what became of a charge: its handler finds out whether it was sent. */
   function isExpired({ deadlineAt, owed }: Order): boolean {
     if (owed?.effect === "authorize") return false;
     return deadlineAt !== undefined && deadlineAt <= clock.now();
   }
+}
+
+/** Repeats a task at an interval, never twice at the same time; answers how to stop it. */
+export function every(
+  intervalMs: number,
+  task: () => Promise<unknown>,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  let stopped = false;
+  let running: Promise<unknown> = Promise.resolve();
+  let timer = setTimeout(run, intervalMs);
+
+  function run(): void {
+    running = task()
+      .catch(onError)
+      .finally(() => {
+        if (!stopped) timer = setTimeout(run, intervalMs);
+      });
+  }
+
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
 }

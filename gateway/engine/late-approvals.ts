@@ -1,4 +1,4 @@
-/** Approvals for which nobody waits any more: the charges that they confirm must not stand. */
+/** Approvals that arrive after the gateway stopped waiting: their charges have to be reversed. */
 import type { Apply } from "../orders/apply.ts";
 import type { LateApproval, Order, PriorAttempt } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
@@ -9,7 +9,7 @@ import type { OrderRunner } from "./run.ts";
 
 export type LateApprovals = {
   report(approval: LateApproval): Promise<void>;
-  /** Resolves when all that was reported is written. */
+  /** Resolves when every reported approval is committed. */
   idle(): Promise<void>;
 };
 
@@ -18,7 +18,7 @@ type Dependencies = {
   readonly apply: Apply;
   readonly runner: OrderRunner;
   readonly reversePriorAttempt: (order: Order, priorAttempts: PriorAttempt) => Promise<boolean>;
-  /** It could not be taken back: somebody must have the bank do it. */
+  /** The gateway could not reverse it: the operator has to have the acquirer do it. */
   readonly onUnreversed: (order: Order, priorAttempts: PriorAttempt) => void;
 };
 
@@ -28,7 +28,7 @@ export function makeLateApprovals(dependencies: Dependencies): LateApprovals {
 
   return {
     report(approval) {
-      const report = takeBack(approval).finally(() => reports.delete(report));
+      const report = reverse(approval).finally(() => reports.delete(report));
       reports.add(report);
       return report;
     },
@@ -37,28 +37,28 @@ export function makeLateApprovals(dependencies: Dependencies): LateApprovals {
     },
   };
 
-  async function takeBack({ reference, answer, minor }: LateApproval): Promise<void> {
+  async function reverse({ reference, answer, minor }: LateApproval): Promise<void> {
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
     if (named === undefined || order === undefined) return;
     if (order.transaction.identifiers?.reference !== reference)
-      return takeBackEarlier(order, reference);
+      return reverseEarlier(order, reference);
     const approvedAmount = approvedOf(order, minor);
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);
     if (next instanceof Failure) {
-      // Somebody has settled it, and knew: whoever looks at the order later shall see this too.
+      // An operator has settled the order before: the note shows them that the approval came.
       await apply(order, { kind: "noted", what: event.kind, detail: next.cause });
     } else {
-      runner.start(next, { startedBefore: false, cardData: undefined });
+      runner.start(next);
     }
   }
 
   /**
-   * A charge for another amount, which was reversed before the present one was tried, has been
-   * approved after all. The order goes on with the present one; that one is taken back by itself.
+   * A charge for an earlier amount of the list, which was reversed before the present one was sent,
+   * has been approved after all. The order goes on; the earlier charge is reversed on its own.
    */
-  async function takeBackEarlier(order: Order, reference: string): Promise<void> {
+  async function reverseEarlier(order: Order, reference: string): Promise<void> {
     const { priorAttempts = [] } = initialOf(order);
     const earlier = priorAttempts.find(({ identifiers }) => identifiers.reference === reference);
     if (earlier === undefined) return;

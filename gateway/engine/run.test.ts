@@ -1,10 +1,9 @@
-/** Carrying orders: what is in hand, what waits for it, and how long the CVV is kept. */
+/** Running orders: what is in flight, what waits for it, and how long the CVV is kept. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EffectHandler, EffectHandlers, RunContext } from "../orders/effect-handler.ts";
-import { externalEffects } from "../orders/effects.ts";
-import type { OrderEvent } from "../orders/events.ts";
+import type { EffectHandler, EffectHandlers, OrderEvent, RunContext } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
+import { externalEffects } from "../orders/stages.ts";
 import { draft, events, meet } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
@@ -17,24 +16,23 @@ const cardData = {
   ...{ expiryYear: "31", expiryMonth: "12", cvv: new Secret("123") },
 };
 
-/** Every effect is done by the same doer, and every event is met at once. */
-function makeHands(doer: EffectHandler) {
+/** Every effect has the same handler, and every event is applied at once. */
+function makeRunner(handler: EffectHandler) {
   const handlers = Object.fromEntries(
-    externalEffects.map((effect) => [effect, doer]),
+    externalEffects.map((effect) => [effect, handler]),
   ) as EffectHandlers;
   return makeOrderRunner({
     handlers,
     apply: async (order, event) => meet(order, event),
-    onStep: () => undefined,
     onRefused: () => undefined,
     onTrouble: (_order, error) => assert.fail(String(error)),
   });
 }
 
-test("an order in hand is left alone, and a version that was not seen is carried afterwards", async () => {
+test("an order in flight is left alone, and a version that its run has not seen runs afterwards", async () => {
   const { promise, resolve } = Promise.withResolvers<OrderEvent>();
   const seen: Order[] = [];
-  const runner = makeHands(async (order) => {
+  const runner = makeRunner(async (order) => {
     seen.push(order);
     return seen.length === 1 ? promise : events.reversed;
   });
@@ -59,7 +57,7 @@ const keeping: readonly (readonly [OrderEvent, cvv: boolean])[] = [
 for (const [event, isKept] of keeping) {
   test(`after ${event.kind} the CVV is ${isKept ? "sent again" : "forgotten"}`, async () => {
     const told: RunContext[] = [];
-    const runner = makeHands(async ({ transaction }, context) => {
+    const runner = makeRunner(async ({ transaction }, context) => {
       told.push(context);
       if (told.length === 1) return event;
       return transaction.stage === "reversing" ? events.reversed : events.authorized;

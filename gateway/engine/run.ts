@@ -1,90 +1,124 @@
 /**
- * Carries an order from step to step: does what it is owed, applies what came of it, and goes on
- * until the order is owed nothing more or must wait. Orders in hand are counted: past the bound the
- * node takes no new ones.
+ * Runs an order's effects: the runner calls the handler of the effect that the order owes, applies
+ * the event that it reports, and goes on until the order owes nothing more or has to wait. Orders
+ * in flight are counted: beyond a bound the node accepts no new ones.
  */
-import { isUnanswered } from "../orders/advance.ts";
+import type { Step } from "../orders/advance.ts";
 import type { Apply } from "../orders/apply.ts";
-import type { CardData, EffectHandlers, RunContext } from "../orders/effect-handler.ts";
-import { isExternal } from "../orders/effects.ts";
-import { isBeforeNextTry, type OrderEvent } from "../orders/events.ts";
+import {
+  type CardData,
+  type EffectHandlers,
+  isBeforeNextAttempt,
+  isUnanswered,
+  type OrderEvent,
+  type RunContext,
+} from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
+import { isExternal } from "../orders/stages.ts";
 import { Failure } from "../values/failure.ts";
 import type { OrderId } from "../values/ids.ts";
 
 export type OrderRunner = {
   /**
-   * Goes on in the background. An order that is already in hand is left alone, unless it turns out
-   * in the end that whoever has it in hand has not seen this version of it.
+   * Runs in the background. An order that is in flight already is left alone, unless its run ends
+   * without having seen this version.
    */
-  start(order: Order, context: RunContext): void;
+  start(order: Order, context?: Partial<RunContext>): void;
   has(order: OrderId): boolean;
   readonly count: number;
-  /** Resolves when nothing is in hand. */
+  /** Resolves when no order is in flight. */
   idle(): Promise<void>;
 };
 
-export type RunnerDependencies = {
+type Dependencies = {
   readonly handlers: EffectHandlers;
   readonly apply: Apply;
-  readonly onStep: (order: Order) => void;
-  /** What was done came to nothing: the order no longer wanted it. */
+  /** The order no longer accepts what the handler reports. */
   readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
 };
 
-/** `version` is the latest that was seen on the way. */
-type Journey = { version: number; end: Promise<void> };
+/** `version` is the latest that the run has seen. */
+type Run = { version: number; end: Promise<void> };
 
-export function makeOrderRunner(dependencies: RunnerDependencies): OrderRunner {
-  const { handlers, apply, onStep, onTrouble } = dependencies;
-  const cardData = new Map<OrderId, Journey>();
+export function makeOrderRunner(dependencies: Dependencies): OrderRunner {
+  const { handlers, apply, onRefused, onTrouble } = dependencies;
+  const inFlight = new Map<OrderId, Run>();
 
   return {
     start,
-    has: (order) => cardData.has(order),
+    has: (order) => inFlight.has(order),
     get count() {
-      return cardData.size;
+      return inFlight.size;
     },
     async idle() {
-      while (cardData.size > 0) await Promise.all([...cardData.values()].map(({ end }) => end));
+      while (inFlight.size > 0) await Promise.all([...inFlight.values()].map(({ end }) => end));
     },
   };
 
-  function start(order: Order, context: RunContext): void {
+  function start(
+    order: Order,
+    { startedBefore = false, cardData }: Partial<RunContext> = {},
+  ): void {
     if (order.owed === undefined) return;
-    const earlier = cardData.get(order.id);
+    const context = { startedBefore, cardData };
+    const earlier = inFlight.get(order.id);
     if (earlier !== undefined) {
       void earlier.end.then(() => earlier.version < order.version && start(order, context));
       return;
     }
-    const journey = { version: order.version, end: Promise.resolve() };
-    cardData.set(order.id, journey);
-    journey.end = runner(order, context, journey)
+    const run: Run = { version: order.version, end: Promise.resolve() };
+    inFlight.set(order.id, run);
+    run.end = runEffects(order, context, run)
       .catch((error) => onTrouble(order, error))
-      .finally(() => cardData.delete(order.id));
+      .finally(() => inFlight.delete(order.id));
   }
 
-  async function runner(begun: Order, context: RunContext, journey: Journey): Promise<void> {
+  async function runEffects(begun: Order, context: RunContext, run: Run): Promise<void> {
     let order = begun;
-    let { startedBefore } = context;
-    // The CVV is for the authorisation; once that is answered it is forgotten.
-    let held: CardData | undefined = context.cardData;
+    let { startedBefore, cardData } = context;
     while (order.owed !== undefined && isExternal(order.owed.effect)) {
       const { effect } = order.owed;
-      const event = await handlers[effect](order, { startedBefore, cardData: held });
+      const event = await handlers[effect](order, { startedBefore, cardData });
       const next = await apply(order, event);
-      if (next instanceof Failure) return dependencies.onRefused(order, event, next);
-      onStep(next);
+      if (next instanceof Failure) return onRefused(order, event, next);
       order = next;
-      journey.version = next.version;
+      run.version = next.version;
       startedBefore = false;
-      if (effect === "authorize" && !isBeforeNextTry(event)) held = withoutCvv(held);
+      // The CVV is for the authorisation; once that is answered it is forgotten.
+      if (effect === "authorize" && !isBeforeNextAttempt(event)) cardData = withoutCvv(cardData);
       if (isUnanswered(event)) return;
     }
   }
 }
 
-function withoutCvv(held: CardData | undefined): CardData | undefined {
-  return held === undefined ? undefined : { ...held, cvv: undefined };
+function withoutCvv(cardData: CardData | undefined): CardData | undefined {
+  return cardData === undefined ? undefined : { ...cardData, cvv: undefined };
+}
+
+/**
+ * Reports what a browser, a merchant or a directory server tells of an order: it is committed
+ * before the reporter is answered, and the effects that follow from it run in the background.
+ */
+export type Report = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
+
+export function makeReport(apply: Apply, runner: OrderRunner): Report {
+  return async (order, event) => {
+    const next = await apply(order, event);
+    if (!(next instanceof Failure) && event.kind !== "noted") runner.start(next);
+    return next;
+  };
+}
+
+/** Calls the listeners with every step once it is committed, whichever code path made it. */
+export function announcing<Given, Outcome extends string>(
+  commit: (given: Given) => Promise<"done" | Outcome>,
+  stepOf: (given: Given) => Step,
+  listeners: readonly ((step: Step) => void)[],
+) {
+  return async (given: Given): Promise<"done" | Outcome> => {
+    const outcome = await commit(given);
+    if (outcome === "done") for (const listener of listeners) listener(stepOf(given));
+    return outcome;
+  };
 }

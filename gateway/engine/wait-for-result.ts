@@ -1,21 +1,22 @@
 /**
- * Waits for the end of a transaction, or for the cardholder's turn, within a limit. This node hears
- * at once of every step that it takes itself; another node's are looked for now and then.
+ * Waits for the end of a transaction, or for the cardholder's turn, within a limit. Steps that this
+ * node commits wake the wait at once; steps of other nodes are looked for at an interval.
  */
 
+import type { Step } from "../orders/advance.ts";
 import type { Order, Stage } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
+import { isFinal, waitsForCardholder } from "../orders/stages.ts";
 import { transactionsOf } from "../orders/transactions.ts";
-import { isFinal, waitsForCardholder } from "../orders/transitions.ts";
 import type { OrderId } from "../values/ids.ts";
 import { type Clock, later } from "../values/time.ts";
 
 export type ResultWaits = {
   /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
   wait(found: FoundOrder): Promise<FoundOrder>;
-  /** An order has taken a step here. */
-  tell(order: Order): void;
-  /** The node ends: nobody waits any longer. */
+  /** This node has committed a step. */
+  notify(step: Step): void;
+  /** The node stops: every wait ends with the order as it is. */
   end(): void;
 };
 
@@ -40,12 +41,12 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependenc
         const leftMs = deadlineAt - clock.now();
         if (leftMs <= 0) break;
         const told = await sleep(met.order.id, Math.min(leftMs, lookEveryMs));
-        // Accepted is accepted: a look that fails changes nothing, and there will be others.
+        // A failed look changes nothing: the order is accepted, and the next look follows.
         met = findAgain(told ?? (await load(met.order).catch(() => met.order)), met);
       }
       return met;
     },
-    tell(order) {
+    notify({ order }) {
       for (const wake of sleeping.get(order.id) ?? []) wake(order);
     },
     end() {

@@ -2,7 +2,7 @@
  * What a request that takes money has besides its single fields: the rules between them, and the
  * purchase and the card that they make together.
  */
-import type { CardData } from "../orders/effect-handler.ts";
+import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { CardFacts, Purchase, WalletType } from "../orders/order.ts";
 import { CardNumber, isExpired, isLuhnValid } from "../values/card-number.ts";

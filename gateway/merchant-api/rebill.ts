@@ -1,6 +1,6 @@
 /** What recurrent payments do: find the card, list the amounts, and begin the order. */
 import type { CardReference } from "../orders/card-reference.ts";
-import type { CardData } from "../orders/effect-handler.ts";
+import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Initiator, Scenario } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";

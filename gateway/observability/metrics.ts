@@ -6,24 +6,21 @@ const sizeBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
-export type Watched = {
-  readonly inFlight: () => number;
-  readonly inDoubt: () => Promise<number>;
-};
-
-export function makeMetrics(watched: Watched) {
+export function makeMetrics() {
   const registers = [new Registry()];
   const [registry] = registers;
   if (registry === undefined) throw new Error("unreachable");
   collectDefaultMetrics({ register: registry });
 
-  gauge("tollgate_orders_in_flight", "orders in the hands of this process", async () =>
-    watched.inFlight(),
-  );
-  gauge("tollgate_orders_in_doubt", "orders whose charge is of unknown outcome", watched.inDoubt);
-
   return {
     registry,
+    /** Figures that are read when they are scraped. */
+    watch(read: { inFlight: () => number; inDoubt: () => Promise<number> }): void {
+      gauge("tollgate_orders_in_flight", "orders in flight on this node", async () =>
+        read.inFlight(),
+      );
+      gauge("tollgate_orders_in_doubt", "orders with a transaction in doubt", read.inDoubt);
+    },
     requests: new Counter({
       name: "tollgate_requests_total",
       help: "requests of merchants by operation, type of answer and error code",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { approved, events, inStage, meet } from "../orders/testing.ts";
+import { approved, events, inStage, meet, start } from "../orders/testing.ts";
 import { makeLog } from "./log.ts";
 import { makeMetrics } from "./metrics.ts";
 import { makeObserveOrders } from "./observe.ts";
@@ -10,9 +10,9 @@ import { makeObserveOrders } from "./observe.ts";
 function observe(...orders: readonly Order[]): readonly string[] {
   const lines: string[] = [];
   const log = makeLog("debug", { write: (line) => void lines.push(line) });
-  const metrics = makeMetrics({ inFlight: () => 0, inDoubt: async () => 0 });
+  const metrics = makeMetrics();
   const { onStep } = makeObserveOrders(log, metrics);
-  for (const order of orders) onStep(order);
+  for (const order of orders) onStep({ from: 1, order, events: [events.received], at: start });
   return lines.map((line) => `${JSON.parse(line).level} ${JSON.parse(line).event}`);
 }
 
@@ -40,4 +40,15 @@ test("a late approval that is not reversed raises an alarm with every tenth try"
     "40 order.late_approval_reversing",
     "50 order.doubt_alarm",
   ]);
+});
+
+test("a claim and a note are no news of the order", () => {
+  const { onStep } = makeObserveOrders(
+    makeLog("debug", { write: () => assert.fail("nothing is logged") }),
+    makeMetrics(),
+  );
+
+  for (const event of [events.claimed, events.noted]) {
+    onStep({ from: 1, order: approved(), events: [event], at: start });
+  }
 });

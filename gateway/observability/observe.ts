@@ -1,12 +1,15 @@
 /** Reports the steps of orders to the log and the metrics. */
+import type { Step } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order, PriorAttempt } from "../orders/order.ts";
-import { isFinal, stagesInDoubt } from "../orders/transitions.ts";
+import { isFinal, stagesInDoubt } from "../orders/stages.ts";
 import type { Failure } from "../values/failure.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
 const lateTriesPerAlarm = 10;
+
+export type ObserveOrders = ReturnType<typeof makeObserveOrders>;
 
 export function makeObserveOrders(log: Log, metrics: Metrics) {
   return {
@@ -14,7 +17,9 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       metrics.commitMs.observe({ queue }, durationMs);
       metrics.commitSize.observe({ queue }, size);
     },
-    onStep(order: Order): void {
+    onStep({ order, events }: Step): void {
+      // A claim and a note leave the order where it is.
+      if (events.every(({ kind }) => kind === "claimed" || kind === "noted")) return;
       const { kind, stage, tries } = order.transaction;
       metrics.stages.inc({ kind, stage });
       if (stagesInDoubt.includes(stage)) log("order.in_doubt", named(order));

@@ -8,6 +8,7 @@ import type { EventKind, OrderEvent } from "./events.ts";
 import type { Order, Stage } from "./order.ts";
 import {
   advance,
+  conditions,
   deadlines,
   draft,
   events,
@@ -39,7 +40,7 @@ test("with 3-D Secure the look-up is folded in as well", () => {
     look_up_3ds: () => ({ kind: "left_unauthenticated", authentication: unsupported }),
   });
 
-  const taken = secure(draft, events.received, start);
+  const taken = secure(draft, events.received, start, conditions);
 
   assert.ok(!(taken instanceof Failure));
   assert.equal(taken.events.length, 3);
@@ -48,13 +49,13 @@ test("with 3-D Secure the look-up is folded in as well", () => {
   assert.deepEqual(taken.order.transaction.authentication, unsupported);
 });
 
-test("an order that is filtered out is final and owes nothing that is carried", () => {
+test("an order that is filtered out is final and owes no external effect", () => {
   const strict = makeAdvance(deadlines, {
     screen: () => events.filtered_out,
     look_up_3ds: () => events.left_unauthenticated,
   });
 
-  const taken = strict(draft, events.received, start);
+  const taken = strict(draft, events.received, start, conditions);
 
   assert.ok(!(taken instanceof Failure));
   const { transaction, owed, deadlineAt } = taken.order;
@@ -137,3 +138,60 @@ function refusedIn(stage: Stage): readonly OrderEvent[] {
       tables.sale[stage]?.[kind] === undefined && ![...always, ...beginning].includes(kind),
   );
 }
+
+test("a deadline is set when a stage is entered, and a final stage has none", () => {
+  const at = later(start, 50);
+
+  const authorizing = meet(draft, events.received, at);
+  const reversing = meet(authorizing, events.outcome_unknown, later(at, 10));
+  const ended = meet(reversing, events.reversed, later(at, 20));
+
+  assert.equal(authorizing.deadlineAt, later(at, 6_000));
+  assert.equal(reversing.deadlineAt, later(at, 10 + 7_000));
+  assert.equal(ended.deadlineAt, undefined);
+});
+
+test("it is kept while events lead back to the same stage", () => {
+  const reversing = meet(inStage("authorizing"), events.outcome_unknown);
+
+  const unanswered = meet(reversing, events.reversal_unanswered, later(start, 100));
+  const claimed = meet(unanswered, events.claimed, later(start, 200));
+  const noted = meet(claimed, events.noted, later(start, 300));
+  const late = meet(noted, events.approved_late, later(start, 400));
+
+  assert.equal(late.deadlineAt, reversing.deadlineAt);
+});
+
+test("it begins again when it has passed and the order is still there", () => {
+  const reversing = meet(inStage("authorizing"), events.outcome_unknown);
+  const at = later(start, 7_000);
+
+  const alarmed = meet(reversing, events.expired, at);
+
+  assert.equal(alarmed.owed?.effect, "alert_operator");
+  assert.equal(alarmed.deadlineAt, later(at, 7_000));
+});
+
+test("the order itself rests for the gap after each unanswered try", () => {
+  let order = meet(inStage("authorizing"), events.outcome_unknown);
+  assert.deepEqual(order.owed, { effect: "reverse", claimableAt: later(start, 45_000) });
+
+  for (const gapMs of [2_000, 5_000, 10_000, 10_000]) {
+    order = meet(order, events.reversal_unanswered);
+    const claimableAt = later(start, gapMs);
+    assert.deepEqual(order.owed, { effect: "reverse", claimableAt, resting: true });
+  }
+});
+
+test("after a late approval the gaps begin from the first", () => {
+  const reversing = meet(inStage("authorizing"), events.outcome_unknown);
+  const tired = meet(meet(reversing, events.reversal_unanswered), events.reversal_unanswered);
+
+  const late = meet(tired, events.approved_late);
+  assert.equal(late.transaction.tries, 0);
+  assert.deepEqual(late.owed, { effect: "reverse", claimableAt: later(start, 45_000) });
+
+  const unanswered = meet(late, events.reversal_unanswered);
+  const claimableAt = later(start, 2_000);
+  assert.deepEqual(unanswered.owed, { effect: "reverse", claimableAt, resting: true });
+});

@@ -1,18 +1,27 @@
 /**
- * The decision: an order meets an event and becomes the next order, or refuses. Pure; nothing is
- * read and nothing is written here. Immediate effects are folded in, so that one commit holds every
- * step that waits for nobody.
+ * The decision: an order meets an event and becomes the next order, or refuses it. Pure: the result
+ * depends on the arguments alone. Immediate effects are folded in, so that one commit holds every
+ * step that waits for no other system.
  */
+import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
-import { receiverOf, type SerialNumber } from "../values/ids.ts";
+import type { GateId, SerialNumber } from "../values/ids.ts";
+import { receiverOf } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
-import { claimableAfterMs, type Deadlines, stageLimitMs } from "./deadlines.ts";
-import { type Effect, type ImmediateEffect, isExternal, isImmediate } from "./effects.ts";
-import type { OrderEvent } from "./events.ts";
+import { isUnanswered, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
+import type { Endpoint } from "./merchant.ts";
 import type { Order } from "./order.ts";
+import {
+  type Effect,
+  type ImmediateEffect,
+  isExternal,
+  isFinal,
+  isImmediate,
+  type OpenStage,
+} from "./stages.ts";
 import { followUp } from "./transactions.ts";
-import { beginnings, isFinal, tables } from "./transitions.ts";
+import { beginnings, tables } from "./transitions.ts";
 
 export type Step = {
   /** The version that the order must still have when the step is committed. */
@@ -20,30 +29,57 @@ export type Step = {
   readonly order: Order;
   readonly events: readonly OrderEvent[];
   readonly at: Instant;
-  /** What the merchant is owed to be told by this step, and where. */
+  /** The callback that the step owes to the merchant. */
   readonly callback?: OwedCallback;
 };
 
 export type OwedCallback = {
   readonly url: string;
-  /** Whose places it takes. */
+  /** Host and port: deliveries are limited by receiver. */
   readonly receiver: string;
   /** The transaction's place in its order. */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
 };
 
-export type Advance = (order: Order, event: OrderEvent, at: Instant) => Step | Failure;
-export type ImmediateHandlers = Readonly<Record<ImmediateEffect, (order: Order) => OrderEvent>>;
+/** What immediate effects are decided by, gathered by the caller before it decides. */
+export type Conditions = {
+  readonly endpoint: Endpoint;
+  readonly readyGates: ReadonlySet<GateId>;
+  /** Random bytes for the ids of an authentication. */
+  readonly entropy: Uint8Array;
+};
+
+export type Advance = (
+  order: Order,
+  event: OrderEvent,
+  at: Instant,
+  /** Absent where the event leads to no immediate effect, as an operator's never does. */
+  conditions?: Conditions,
+) => Step | Failure;
+
+export type ImmediateHandlers = Readonly<
+  Record<ImmediateEffect, (order: Order, conditions: Conditions) => OrderEvent>
+>;
+
+export type Deadlines = {
+  /** How long each open stage may last. */
+  readonly stageMs: Readonly<Record<OpenStage, number>>;
+  /** How long a node may keep an effect without a sign of life before another may claim it. */
+  readonly leaseMs: number;
+  /** Gaps between repeats of an unanswered message; the last one is used for ever. */
+  readonly repeatGapsMs: readonly number[];
+};
 
 export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): Advance {
-  return (order, event, at) => {
+  return (order, event, at, conditions) => {
     if (event.kind === "noted") return note(order, event, at);
 
     const events: OrderEvent[] = [event];
     let met = meet(order, event, at);
     while (!(met instanceof Failure) && met.effect !== undefined && isImmediate(met.effect)) {
-      const consequence = handlers[met.effect](met.order);
+      assert.ok(conditions !== undefined, `${met.effect} needs conditions`);
+      const consequence = handlers[met.effect](met.order, conditions);
       events.push(consequence);
       met = meet(met.order, consequence, at);
     }
@@ -59,32 +95,22 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
 
   function owedFor({ order, effect }: Met, last: OrderEvent, at: Instant) {
     if (effect === undefined || !isExternal(effect)) return undefined;
-    // Whoever tells an operator's wish may be no node: the first that looks shall take it up.
+    // The operator's command is no node and holds no lease: the first node that looks claims it.
     if (last.kind === "asked_again") return { effect, claimableAt: at };
-    // What went unanswered rests until its gap is over; all else is in the hands of this node.
-    if (!isUnanswered(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };
-    const gapMs = claimableAfterMs(deadlines, order.transaction.tries);
-    return { effect, claimableAt: later(at, gapMs), resting: true as const };
+    const { leaseMs, repeatGapsMs } = deadlines;
+    if (!isUnanswered(last)) return { effect, claimableAt: later(at, leaseMs) };
+    const gapMs = repeatGapsMs[Math.min(order.transaction.tries, repeatGapsMs.length) - 1];
+    return { effect, claimableAt: later(at, gapMs ?? leaseMs), resting: true as const };
   }
 
-  /** Set anew when the stage changes and when it has passed; else the order's time goes on. */
+  /** Set when the stage changes and when it has passed; otherwise it stays. */
   function nextDeadline(before: Order, after: Order, last: OrderEvent, at: Instant) {
-    const limitMs = stageLimitMs(deadlines, after.transaction.stage);
-    if (limitMs === undefined) return undefined;
-    const entered = before.transaction.stage !== after.transaction.stage;
+    const { stage } = after.transaction;
+    if (isFinal(stage)) return undefined;
+    const entered = before.transaction.stage !== stage;
     const renewed = entered || last.kind === "expired" || before.deadlineAt === undefined;
-    return renewed ? later(at, limitMs) : before.deadlineAt;
+    return renewed ? later(at, deadlines.stageMs[stage]) : before.deadlineAt;
   }
-}
-
-/** The order rests now until its next try. */
-export function isUnanswered({ kind }: OrderEvent): boolean {
-  return kind === "reversal_unanswered" || kind === "repeat_unanswered";
-}
-
-/** What the bank may say any moment must not be settled over its head. */
-function isSettlement({ kind }: OrderEvent): boolean {
-  return kind === "settled_as_done" || kind === "settled_as_not_done";
 }
 
 type Met = { readonly order: Order; readonly effect: Effect | undefined };
@@ -104,7 +130,9 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     return { order: { ...order, version, earlier, transaction: next }, effect };
   }
 
-  if (isSettlement(event) && order.owed?.resting !== true) {
+  // While a message is on its way to the acquirer, its answer may contradict the operator.
+  const isSettlement = event.kind === "settled_as_done" || event.kind === "settled_as_not_done";
+  if (isSettlement && order.owed?.resting !== true) {
     return new Failure("not_allowed_now", "", `${event.kind} while the bank is being asked`);
   }
   const cell = tables[transaction.kind][transaction.stage]?.[event.kind];
@@ -123,7 +151,7 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   };
 }
 
-/** The first transaction is told to one address, and later ones to another. */
+/** The callback of the first transaction goes to one address, those of later ones to another. */
 function callbackOf({ purchase, transaction, earlier }: Order): OwedCallback | undefined {
   const { serverCallback, notify } = purchase.urls;
   const url = earlier.length === 0 ? (serverCallback ?? notify) : notify;
@@ -134,10 +162,6 @@ function callbackOf({ purchase, transaction, earlier }: Order): OwedCallback | u
 
 /** A note changes nothing but the history. */
 function note(order: Order, event: OrderEvent, at: Instant): Step {
-  return {
-    from: order.version,
-    order: { ...order, version: order.version + 1 },
-    events: [event],
-    at,
-  };
+  const noted = { ...order, version: order.version + 1 };
+  return { from: order.version, order: noted, events: [event], at };
 }

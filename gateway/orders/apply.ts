@@ -1,24 +1,20 @@
 /**
- * The only place an order changes. `commit` gathers the steps of all orders in flight into one
- * statement; a stale version means that somebody else was faster, so the event meets the order
- * anew, and is kept as a note when it no longer changes anything.
+ * The only place where an order changes. `commit` gathers the steps of all orders in flight into
+ * one statement. A stale version means that another node or request was faster: the event then
+ * meets the order as it is now, and is kept as a note when it no longer changes anything.
  */
 import { Failure } from "../values/failure.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
-import type { Advance, Step } from "./advance.ts";
+import type { Advance, Conditions, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
 import { findRepeated } from "./transactions.ts";
 
 export type Commit = (step: Step) => Promise<"done" | "stale">;
-export type LoadOrder = (merchant: MerchantId, order: OrderId) => Promise<Order>;
 
 export type Apply = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
-/**
- * Takes up an order that is due, just as it was found: an order that has moved on since is not due
- * any more, so nothing comes back when somebody was faster.
- */
+/** Claims a due order as it was found; nothing comes back when it has moved on since. */
 export type ClaimOrder = (
   order: Order,
   event: EventOf<"claimed"> | EventOf<"expired">,
@@ -26,7 +22,7 @@ export type ClaimOrder = (
 
 /**
  * Begins another transaction of the order, unless an identical request has begun it already. Two
- * at once start from the same version, so one of them meets the order anew.
+ * concurrent requests start from the same version, so one of them meets the order again.
  */
 export type Follow = (
   order: Order,
@@ -35,18 +31,28 @@ export type Follow = (
 
 export type Followed = { readonly order: Order; readonly repeated: Transaction | undefined };
 
-type Dependencies = {
+export type ApplyDependencies = {
   readonly advance: Advance;
   readonly commit: Commit;
-  readonly load: LoadOrder;
-  readonly clock: Clock;
+  readonly load: (merchant: MerchantId, order: OrderId) => Promise<Order>;
+  /** Absent where no event leads to an immediate effect. */
+  readonly conditionsOf?: (order: Order) => Conditions;
+  readonly clock: Pick<Clock, "now">;
 };
 
-export function makeApply({ advance, commit, load, clock }: Dependencies): Apply {
+export function makeApply({
+  advance,
+  commit,
+  load,
+  conditionsOf,
+  clock,
+}: ApplyDependencies): Apply {
   return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
     let met = order;
     for (;;) {
-      const step = isAbout(met, order, event) ? advance(met, event, clock.now()) : movedOn;
+      const step = isAbout(met, order, event)
+        ? advance(met, event, clock.now(), conditionsOf?.(met))
+        : movedOn;
       if (step instanceof Failure) {
         const late = lateApprovalOf(event);
         if (late !== undefined && step !== movedOn) return apply(met, late);
@@ -62,8 +68,8 @@ export function makeApply({ advance, commit, load, clock }: Dependencies): Apply
 const movedOn = new Failure("not_allowed_now", "", "it was about an earlier transaction");
 
 /**
- * An event is about the transaction, and the charge, that its reporter had in hand. When the order
- * has gone on to another one meanwhile, what is learnt means nothing for that one.
+ * An event is about the transaction, and the acquirer's identifiers, that its reporter worked with.
+ * When the order has moved on to others meanwhile, the event says nothing about those.
  */
 function isAbout(
   { transaction: now }: Order,
@@ -74,13 +80,13 @@ function isAbout(
   if (questionOf(now) !== questionOf(then)) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
-  // A reversal that was sent before the approval came may have met nothing: it is sent again.
+  // A reversal that was sent before the approval came may have found nothing: it is sent again.
   return !endsDoubt.has(kind) || now.answer?.processedAt === then.answer?.processedAt;
 }
 
 /**
- * What the cardholder is asked by his bank. Whoever was told nothing before it was asked, such as a
- * node that slept, must not answer in its place.
+ * The issuer's question to the cardholder. An event that was reported before the question was put,
+ * as by a node that slept, must not answer it.
  */
 function questionOf({ threeds }: Transaction): string | undefined {
   return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
@@ -92,7 +98,7 @@ const endsDoubt: ReadonlySet<EventKind> = new Set<EventKind>([
   "amount_reversed",
 ]);
 
-/** An approval for which the order has no use any more is money taken, and must be given back. */
+/** An approval that the order refuses is money taken, and has to be reversed. */
 function lateApprovalOf(event: OrderEvent): OrderEvent | undefined {
   if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;
   return { kind: "approved_late", answer: event.answer };
@@ -102,15 +108,15 @@ function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
   return { kind: "noted", what: kind, detail: cause };
 }
 
-export function makeClaim({ advance, commit, clock }: Omit<Dependencies, "load">): ClaimOrder {
+export function makeClaim({ advance, commit, conditionsOf, clock }: ApplyDependencies): ClaimOrder {
   return async (order, event) => {
-    const step = advance(order, event, clock.now());
+    const step = advance(order, event, clock.now(), conditionsOf?.(order));
     if (step instanceof Failure) return undefined;
     return (await commit(step)) === "done" ? step.order : undefined;
   };
 }
 
-export function makeFollow({ advance, commit, load, clock }: Dependencies): Follow {
+export function makeFollow({ advance, commit, load, clock }: ApplyDependencies): Follow {
   return async (order, event) => {
     let met = order;
     for (;;) {

@@ -1,30 +1,33 @@
 /**
- * Everything that can happen to an order, in the past tense, with what is learnt by it. Whoever
- * reports an event has already decided which one it is; the transition table has no conditions.
+ * What can happen to an order, in the past tense, with the facts that come with it; and the effect
+ * handlers that report such events. The reporter decides which event it is: the transition tables
+ * have no conditions.
  */
-
+import type { CardNumber } from "../values/card-number.ts";
 import type { ReceiptId, SerialNumber } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
+import type { Secret } from "../values/secret.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
-import type { Answer, FollowUpTerms, GateFacts, Reason, ThreeDSecure } from "./order.ts";
+import type { Answer, FollowUpTerms, GateFacts, Order, Reason, ThreeDSecure } from "./order.ts";
+import type { ExternalEffect } from "./stages.ts";
 
 type Facts = {
-  /** The merchant's request was accepted: the first event of every order. */
+  /** The gateway has accepted the merchant's request: the first event of every order. */
   received: object;
   wallet_refused: { readonly reason: Reason };
   cleared: { readonly gate: GateFacts };
   cleared_for_3ds: { readonly gate: GateFacts };
   filtered_out: { readonly reason: Reason };
 
-  /** What the card's range asks for first: the issuer's method, or the question itself. */
+  /** What the card's range asks for first: the issuer's method, or the authentication itself. */
   method_requested: { readonly threeds: ThreeDSecure };
   authentication_due: { readonly threeds: ThreeDSecure };
   enrolment_due: { readonly threeds: ThreeDSecure };
   method_uploaded: { readonly browser: SeenBrowser };
   challenge_requested: { readonly challenge: Challenge };
-  /** The directory server says so; the cardholder's browser is not back yet. */
+  /** The directory server has reported it; the cardholder's browser may not be back yet. */
   challenge_passed: { readonly authentication: Authentication };
-  /** The browser is back; what it says of the challenge is not believed. */
+  /** The browser is back; its result of the challenge is not trusted. */
   challenge_returned: object;
   pareq_requested: { readonly payerRequest: PayerRequest };
   authenticated: { readonly authentication: Authentication };
@@ -35,15 +38,15 @@ type Facts = {
 
   authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
   refused: { readonly answer: Answer; readonly reason: Reason };
-  /** Of several amounts this one was declined, or proved not to be charged: the next is tried. */
+  /** One amount of a list was declined, or proved not to be charged: the next is tried. */
   amount_refused: { readonly answer: Answer; readonly reason: Reason; readonly next: Money };
   amount_reversed: { readonly next: Money };
-  /** The gate could not take it, and nothing has left: the next gate gets it. */
+  /** The gate could not send it, and nothing was sent: another gate gets the order. */
   rerouted: { readonly gate: GateFacts; readonly cause: string };
   gate_unavailable: { readonly reason: Reason };
-  /** The bank may have done it or not: no answer, a lost link, or bytes that say nothing. */
+  /** The acquirer may have carried it out or not: no answer, a lost link, an unreadable answer. */
   outcome_unknown: { readonly cause: string };
-  /** The same, at a host that can be asked. */
+  /** The same, at a host that has an inquiry message. */
   outcome_in_question: { readonly cause: string };
   charge_not_found: { readonly cause: string };
   approved_in_part: { readonly answer: Answer; readonly reason: Reason };
@@ -52,7 +55,7 @@ type Facts = {
   part_reversed: object;
   reversal_unanswered: { readonly cause: string };
 
-  /** The merchant asks for more of an approved order: a new transaction begins. */
+  /** The merchant requests a follow-up of an approved order: a new transaction begins. */
   capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
   return_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
   captured: { readonly answer: Answer };
@@ -60,16 +63,16 @@ type Facts = {
   repeat_unanswered: { readonly cause: string };
 
   operator_alerted: object;
-  /** An operator wants doubt looked into now, or has settled it with the bank himself. */
+  /** An operator wants the acquirer asked again now, or has settled the doubt with the acquirer. */
   asked_again: { readonly by: string; readonly why: string };
   settled_as_done: { readonly by: string; readonly why: string; readonly receiptId: ReceiptId };
   settled_as_not_done: { readonly by: string; readonly why: string };
 
   /** The stage's deadline has passed. */
   expired: object;
-  /** A node took the order over from one that went silent. Accepted in every stage. */
+  /** A node took the order over from one whose lease ran out. Accepted in every stage. */
   claimed: { readonly node: string };
-  /** Something came that no longer changes anything. Accepted in every stage. */
+  /** News that no longer changes anything. Accepted in every stage. */
   noted: { readonly what: string; readonly detail: string };
 };
 
@@ -78,6 +81,35 @@ export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Ki
 export type OrderEvent = { [Kind in EventKind]: EventOf<Kind> }[EventKind];
 
 /** The next message asks for money again, at another gate or for another amount. */
-export function isBeforeNextTry({ kind }: OrderEvent): boolean {
+export function isBeforeNextAttempt({ kind }: OrderEvent): boolean {
   return kind === "rerouted" || kind === "amount_refused";
 }
+
+/** The order rests until its next try. */
+export function isUnanswered({ kind }: OrderEvent): boolean {
+  return kind === "reversal_unanswered" || kind === "repeat_unanswered";
+}
+
+/**
+ * Carries out one effect for one order and reports what happened. A handler never throws for
+ * anything the network can do, and running it twice must end in the same order.
+ */
+export type EffectHandler = (order: Order, context: RunContext) => Promise<OrderEvent>;
+export type EffectHandlers = Readonly<Record<ExternalEffect, EffectHandler>>;
+
+export type RunContext = {
+  /** This node claimed the order from another one, which may have carried out the effect. */
+  readonly startedBefore: boolean;
+  readonly cardData: CardData | undefined;
+};
+
+/** The card and its secrets, while the accepting node has them in memory. */
+export type CardData = {
+  readonly number: CardNumber;
+  /** Two digits each, as acquirers want them. */
+  readonly expiryYear: string;
+  readonly expiryMonth: string;
+  readonly cvv: Secret<string> | undefined;
+  /** A wallet's cryptogram in base64; payment data, so it is never stored. */
+  readonly cryptogram?: Secret<string>;
+};

@@ -6,8 +6,8 @@ import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
 import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
+import type { Stage } from "./stages.ts";
 import { referenceOf, traceNumberOf } from "./trace.ts";
-import type { Stage } from "./transitions.ts";
 
 export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partial<Transaction> {
   const { transaction } = order;

@@ -17,8 +17,7 @@ import type {
 import type { Fee, Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { Authentication, ThreeDSecure } from "./authentication.ts";
-import type { Effect } from "./effects.ts";
-import type { Stage } from "./transitions.ts";
+import type { Effect, Stage } from "./stages.ts";
 
 export type Order = {
   readonly id: OrderId;
@@ -244,4 +243,4 @@ export type Scenario = "REGULAR" | "IRREGULAR";
 export type Reason = { readonly code: FailureCode; readonly detail: string };
 
 export type { Authentication, ThreeDSecure } from "./authentication.ts";
-export type { Stage } from "./transitions.ts";
+export type { Stage } from "./stages.ts";

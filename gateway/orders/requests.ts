@@ -1,7 +1,7 @@
 /** What an edge asks of the order engine, and what it is told. */
 import type { EndpointId, MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
-import type { CardData } from "./effect-handler.ts";
+import type { CardData } from "./events.ts";
 import type {
   Authentication,
   CardFacts,

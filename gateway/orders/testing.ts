@@ -1,5 +1,6 @@
 /** What the tests of this folder share: an order as it was just accepted, and events to meet it. */
 import assert from "node:assert/strict";
+import { endpointWith } from "../merchant-api/testing.ts";
 import { Failure } from "../values/failure.ts";
 import {
   asCardId,
@@ -13,8 +14,13 @@ import {
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { asInstant, type Instant } from "../values/time.ts";
-import { type Advance, makeAdvance, type Step } from "./advance.ts";
-import type { Deadlines } from "./deadlines.ts";
+import {
+  type Advance,
+  type Conditions,
+  type Deadlines,
+  makeAdvance,
+  type Step,
+} from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import type {
   Answer,
@@ -50,6 +56,12 @@ export const deadlines: Deadlines = {
   },
   leaseMs: 45_000,
   repeatGapsMs: [2_000, 5_000, 10_000],
+};
+
+export const conditions: Conditions = {
+  endpoint: endpointWith([]),
+  readyGates: new Set(),
+  entropy: new Uint8Array(16),
 };
 
 export const gate: GateFacts = {
@@ -139,10 +151,12 @@ export function asks(
 }
 
 /** Every order is cleared, and no card takes part in 3-D Secure. */
-export const advance: Advance = makeAdvance(deadlines, {
+const clearing = makeAdvance(deadlines, {
   screen: () => ({ kind: "cleared", gate }),
   look_up_3ds: () => ({ kind: "left_unauthenticated", authentication: unsupported }),
 });
+export const advance: Advance = (order, event, at, given = conditions) =>
+  clearing(order, event, at, given);
 
 /** The step, for an event that the order cannot refuse. */
 export function step(order: Order, event: OrderEvent, at: Instant = start): Step {

@@ -8,8 +8,9 @@ import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { EventOf } from "./events.ts";
 import type { FollowUpKind, FollowUpTerms, Order, Transaction } from "./order.ts";
+import { isFinal } from "./stages.ts";
 import { traceNumberOf } from "./trace.ts";
-import { beginnings, isFinal } from "./transitions.ts";
+import { beginnings } from "./transitions.ts";
 
 export type Totals = {
   /** Held by a preauthorisation that is neither captured nor cancelled. */
@@ -149,3 +150,13 @@ const stillOnItsWay = new Failure(
   "not_allowed_now",
   "another transaction of the order is on its way",
 );
+
+/** A payment may name several amounts, of which the first that the bank takes is charged. */
+
+/** The amount to try after the present one; nothing when that was the last. */
+export function nextAmount({ purchase, transaction }: Order): Money | undefined {
+  const { amount, otherAmounts = [] } = purchase;
+  const amounts = [amount, ...otherAmounts];
+  const at = amounts.findIndex((each) => isSameMoney(each, transaction.amount));
+  return amounts[at + 1];
+}

@@ -1,11 +1,20 @@
 /** The laws of the transition tables: some of every table, some of every kind of table. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { externalEffects, immediateEffects, outboxEffects } from "./effects.ts";
 import type { EventKind } from "./events.ts";
 import type { Stage, TransactionKind } from "./order.ts";
+import {
+  type Effect,
+  externalEffects,
+  immediateEffects,
+  isExternal,
+  isFinal,
+  isImmediate,
+  outboxEffects,
+  stagesInDoubt,
+} from "./stages.ts";
 import { events } from "./testing.ts";
-import { beginnings, type Cell, isFinal, stagesInDoubt, tables } from "./transitions.ts";
+import { beginnings, type Cell, tables } from "./transitions.ts";
 
 type Place = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
 
@@ -163,3 +172,33 @@ function keysOf<Key extends string>(record: { readonly [Name in Key]?: unknown }
   for (const key in record) keys.push(key);
   return keys;
 }
+
+const all: readonly Effect[] = [...immediateEffects, ...externalEffects, ...outboxEffects];
+
+test("every effect is in exactly one list", () => {
+  assert.equal(new Set(all).size, all.length);
+});
+
+test("every effect that a table names is in a list", () => {
+  const cells = Object.values(tables).flatMap((table) =>
+    Object.values(table).flatMap((row): Cell[] => Object.values(row)),
+  );
+  const named = new Set([...cells, ...Object.values(beginnings)].map(({ effect }) => effect));
+  named.delete(undefined);
+
+  assert.ok(named.size > 0);
+  for (const effect of named)
+    assert.ok(
+      all.some((known) => known === effect),
+      String(effect),
+    );
+});
+
+test("an effect is immediate or carried by its list, and planned ones are neither", () => {
+  const immediate: readonly string[] = immediateEffects;
+  const carried: readonly string[] = externalEffects;
+  for (const effect of all) {
+    assert.equal(isImmediate(effect), immediate.includes(effect), effect);
+    assert.equal(isExternal(effect), carried.includes(effect), effect);
+  }
+});

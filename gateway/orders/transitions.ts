@@ -1,29 +1,188 @@
 /**
- * The lives of transactions, one table for each kind. Two outcomes that lead to different stages
- * are two different events, so the tables need no conditions. `docs/orders.md` is drawn from them.
+ * The life of a transaction: one table for each kind, with a row for each stage and a cell for each
+ * event that the stage accepts. Two outcomes that lead to different stages are two different
+ * events, so the tables need no conditions. `docs/orders.md` is drawn from them.
  */
-import { accountVerification, preauth, sale } from "./charge-transitions.ts";
-import type { Effect } from "./effects.ts";
-import { cancel, capture, refund } from "./follow-up-transitions.ts";
+import type { EventKind } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
-import { type Stage, type TransitionTable, to } from "./transition.ts";
+import type { Effect, ExternalEffect, Stage } from "./stages.ts";
 
-export type { Cell, Row, Stage, TransitionTable } from "./transition.ts";
-export { isFinal, stagesInDoubt, waitsForCardholder } from "./transition.ts";
+export type Cell = { readonly stage: Stage; readonly effect: Effect | undefined };
+export type Row = { readonly [Kind in EventKind]?: Cell };
+/** A stage without a cell for an event refuses it. */
+export type TransitionTable = { readonly [Where in Stage]?: Row };
+
+// biome-ignore format: a table
+const sale: TransitionTable = {
+  filtering: {
+    wallet_refused:        to("declined", "notify_merchant"),
+    cleared:               to("authorizing", "authorize"),
+    cleared_for_3ds:       to("authenticating", "look_up_3ds"),
+    filtered_out:          to("filtered", "notify_merchant"),
+    gate_unavailable:      to("error", "notify_merchant"),
+    expired:               to("error", "notify_merchant"),
+  },
+
+  authenticating: {
+    method_requested:      to("awaiting_method"),
+    authentication_due:    to("authenticating", "authenticate"),
+    enrolment_due:         to("authenticating", "ask_enrolment"),
+    challenge_requested:   to("awaiting_challenge"),
+    pareq_requested:       to("awaiting_pares"),
+    authenticated:         to("authorizing", "authorize"),
+    left_unauthenticated:  to("authorizing", "authorize"),
+    authentication_failed: to("declined", "notify_merchant"),
+    expired:               to("error", "notify_merchant"),
+  },
+  awaiting_method: {
+    method_uploaded:       to("authenticating", "authenticate"),
+    expired:               to("declined", "notify_merchant"),
+  },
+  // The directory server's result decides; the browser's return may come before or after it.
+  awaiting_challenge: {
+    challenge_passed:      to("awaiting_return"),
+    challenge_returned:    to("awaiting_result"),
+    left_unauthenticated:  to("authorizing", "authorize"),
+    authentication_failed: to("declined", "notify_merchant"),
+    expired:               to("declined", "notify_merchant"),
+  },
+  awaiting_result: {
+    challenge_passed:      to("authorizing", "authorize"),
+    left_unauthenticated:  to("authorizing", "authorize"),
+    authentication_failed: to("declined", "notify_merchant"),
+    expired:               to("declined", "notify_merchant"),
+  },
+  awaiting_return: {
+    challenge_returned:    to("authorizing", "authorize"),
+    // Cardholders close windows.
+    expired:               to("authorizing", "authorize"),
+  },
+  awaiting_pares: {
+    authenticated:         to("authorizing", "authorize"),
+    left_unauthenticated:  to("authorizing", "authorize"),
+    authentication_failed: to("declined", "notify_merchant"),
+    expired:               to("declined", "notify_merchant"),
+  },
+
+  authorizing: {
+    authorized:            to("approved", "notify_merchant"),
+    refused:               to("declined", "notify_merchant"),
+    amount_refused:        to("authorizing", "authorize"),
+    authentication_demanded: to("authenticating", "look_up_3ds"),
+    // Only while nothing was sent: an unknown outcome never goes to another gate.
+    rerouted:              to("authorizing", "authorize"),
+    gate_unavailable:      to("error", "notify_merchant"),
+    outcome_in_question:   to("inquiring", "inquire"),
+    outcome_unknown:       to("reversing", "reverse"),
+    approved_in_part:      to("reversing", "reverse"),
+    approved_late:         to("reversing", "reverse"),
+    expired:               to("reversing", "reverse"),
+  },
+  inquiring: {
+    authorized:            to("approved", "notify_merchant"),
+    approved_in_part:      to("reversing", "reverse"),
+    charge_not_found:      to("reversing", "reverse"),
+    approved_late:         to("inquiring", "inquire"),
+    expired:               to("reversing", "reverse"),
+    asked_again:           to("inquiring", "inquire"),
+    settled_as_done:       to("approved", "notify_merchant"),
+    settled_as_not_done:   to("error", "notify_merchant"),
+  },
+  reversing: {
+    reversed:              to("error", "notify_merchant"),
+    part_reversed:         to("declined", "notify_merchant"),
+    amount_reversed:       to("authorizing", "authorize"),
+    reversal_unanswered:   to("reversing", "reverse"),
+    approved_late:         to("reversing", "reverse"),
+    expired:               to("reversing", "alert_operator"),
+    operator_alerted:      to("reversing", "reverse"),
+    asked_again:           to("reversing", "reverse"),
+    settled_as_done:       to("approved", "notify_merchant"),
+    settled_as_not_done:   to("error", "notify_merchant"),
+  },
+
+  approved: {},
+  filtered: {},
+  // An approval of a final order is money taken: the gateway reverses it, and sends no callback.
+  declined: {
+    approved_late:         to("declined", "reverse"),
+    reversal_unanswered:   to("declined", "reverse"),
+    reversed:              to("declined"),
+    part_reversed:         to("declined"),
+    asked_again:           to("declined", "reverse"),
+    settled_as_not_done:   to("declined"),
+  },
+  error: {
+    approved_late:         to("error", "reverse"),
+    reversal_unanswered:   to("error", "reverse"),
+    reversed:              to("error"),
+    part_reversed:         to("error"),
+    asked_again:           to("error", "reverse"),
+    settled_as_not_done:   to("error"),
+  },
+};
+
+/** A hold goes the same way as a sale; what differs is what may follow its approval. */
+const preauth: TransitionTable = sale;
+
+/** It asks for no money, so none can be approved in part. */
+const accountVerification: TransitionTable = {
+  ...sale,
+  authorizing: without(sale.authorizing, "approved_in_part"),
+  inquiring: without(sale.inquiring, "approved_in_part"),
+};
+
+function without(row: Row | undefined, event: EventKind): Row {
+  return Object.fromEntries(Object.entries(row ?? {}).filter(([kind]) => kind !== event));
+}
+
+/**
+ * Captures, refunds and cancels are messages that say whether they are a repeat, and the host
+ * carries a repeated one out once. So doubt is settled by repeating until the host answers.
+ */
+// biome-ignore format: a table
+function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): TransitionTable {
+  return {
+    [asking]: {
+      [done]:              to("approved", "notify_merchant"),
+      refused:             to("declined", "notify_merchant"),
+      gate_unavailable:    to("error", "notify_merchant"),
+      outcome_unknown:     to("repeating", ask),
+      expired:             to("repeating", ask),
+    },
+    repeating: {
+      [done]:              to("approved", "notify_merchant"),
+      refused:             to("declined", "notify_merchant"),
+      repeat_unanswered:   to("repeating", ask),
+      expired:             to("repeating", "alert_operator"),
+      operator_alerted:    to("repeating", ask),
+      asked_again:         to("repeating", ask),
+      settled_as_done:     to("approved", "notify_merchant"),
+      settled_as_not_done: to("error", "notify_merchant"),
+    },
+    approved: {},
+    declined: {},
+    error: {},
+  };
+}
+
+function to(stage: Stage, effect?: Effect): Cell {
+  return { stage, effect };
+}
 
 // biome-ignore format: a table
 export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   sale,
   preauth,
   "account-verification": accountVerification,
-  capture,
-  refund,
-  cancel,
+  capture: followUp("capturing", "capture", "captured"),
+  refund:  followUp("returning", "refund", "returned"),
+  cancel:  followUp("returning", "refund", "returned"),
 };
 
 /** Where a transaction of each kind begins, and what it is owed then. */
 // biome-ignore format: a table
-export const beginnings: Readonly<Record<TransactionKind, { stage: Stage; effect: Effect | undefined }>> = {
+export const beginnings: Readonly<Record<TransactionKind, Cell>> = {
   sale:                   to("filtering", "screen"),
   preauth:                to("filtering", "screen"),
   "account-verification": to("filtering", "screen"),

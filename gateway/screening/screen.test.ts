@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";
 import type { Endpoint, EndpointGate, EndpointSettings } from "../orders/merchant.ts";
 import type { Order, TransactionKind } from "../orders/order.ts";
-import { draft } from "../orders/testing.ts";
+import { conditions, draft } from "../orders/testing.ts";
 import { asGateId, type GateId } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
-import { makeScreen } from "./screen.ts";
+import { screen } from "./screen.ts";
 
 const first: EndpointGate = {
   ...{ id: asGateId("1"), name: "first", rank: 1, weight: 1, terminalId: "10000018" },
@@ -27,23 +27,17 @@ const limits: readonly (readonly [minor: bigint, kind: TransactionKind, outcome:
 ];
 
 test("amounts outside the endpoint's limits are filtered; a verification has no amount", () => {
-  const screen = makeScreen(
-    () => endpointOf({ amountMin: "500", amountMax: "2000" }, [first]),
-    () => true,
-  );
+  const endpoint = endpointOf({ amountMin: "500", amountMax: "2000" }, [first]);
 
   for (const [minor, kind, outcome] of limits) {
-    const event = screen(orderOf(minor, kind));
+    const event = screenAt(endpoint, orderOf(minor, kind));
     assert.equal(event.kind === "filtered_out" ? event.reason.code : event.kind, outcome);
   }
 });
 
 test("the endpoint's policy says whether 3-D Secure comes before the charge", () => {
   const screenWith = (threeDSecure: EndpointSettings["threeDSecure"]) =>
-    makeScreen(
-      () => endpointOf({ threeDSecure }, [first]),
-      () => true,
-    )(orderOf(1_042n));
+    screenAt(endpointOf({ threeDSecure }, [first]), orderOf(1_042n));
 
   assert.equal(screenWith("off").kind, "cleared");
   assert.equal(screenWith("when_possible").kind, "cleared_for_3ds");
@@ -51,10 +45,7 @@ test("the endpoint's policy says whether 3-D Secure comes before the charge", ()
 });
 
 test("an order goes past a gate that is not ready", () => {
-  const isReady = (id: GateId) => id === second.id;
-  const screen = makeScreen(() => endpointOf({}, [first, second]), isReady);
-
-  const event = screen(orderOf(1_042n));
+  const event = screenAt(endpointOf({}, [first, second]), orderOf(1_042n), [second.id]);
 
   assert.ok(event.kind === "cleared");
   assert.equal(event.gate.id, second.id);
@@ -62,28 +53,22 @@ test("an order goes past a gate that is not ready", () => {
 });
 
 test("an order that no gate may have ends at once", () => {
-  const screen = makeScreen(
-    () => endpointOf({}, [{ ...first, currencies: ["JPY"] }]),
-    () => true,
-  );
-
-  const event = screen(orderOf(1_042n));
+  const event = screenAt(endpointOf({}, [{ ...first, currencies: ["JPY"] }]), orderOf(1_042n));
 
   assert.deepEqual(event, { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } });
 });
 
 test("a change of the endpoint's limits counts from the next order", () => {
-  let endpoint = endpointOf({ amountMax: "500" }, [first]);
-  const screen = makeScreen(
-    () => endpoint,
-    () => true,
-  );
-  assert.equal(screen(orderOf(1_042n)).kind, "filtered_out");
+  const before = endpointOf({ amountMax: "500" }, [first]);
+  const after = endpointOf({ amountMax: "5000" }, [first]);
 
-  endpoint = endpointOf({ amountMax: "5000" }, [first]);
-
-  assert.equal(screen(orderOf(1_042n)).kind, "cleared");
+  assert.equal(screenAt(before, orderOf(1_042n)).kind, "filtered_out");
+  assert.equal(screenAt(after, orderOf(1_042n)).kind, "cleared");
 });
+
+function screenAt(endpoint: Endpoint, order: Order, ready: readonly GateId[] = [first.id]) {
+  return screen(order, { ...conditions, endpoint, readyGates: new Set(ready) });
+}
 
 function endpointOf(settings: Partial<EndpointSettings>, gates: readonly EndpointGate[]): Endpoint {
   return { ...endpointWith([]), gates, settings: { threeDSecure: "off", ...settings } };

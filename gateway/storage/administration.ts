@@ -2,7 +2,7 @@
  * Making and changing merchants, endpoints, groups and gates. Every change tells all nodes, which
  * then read their configuration again.
  */
-import type { GateKind, GateSettings } from "../acquirers/gate.ts";
+import type { GateKind, GateSettings } from "../acquirers/gates.ts";
 import type { EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
 import {
   asEndpointId,

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { GateSettings } from "../acquirers/gate.ts";
+import type { GateSettings } from "../acquirers/gates.ts";
 import { asEndpointId, asGateId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";

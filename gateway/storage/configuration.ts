@@ -3,7 +3,7 @@
  * kept in memory, and read again when any node says that they have changed.
  */
 import { createPublicKey } from "node:crypto";
-import type { Gate, GateSettings } from "../acquirers/gate.ts";
+import type { Gate, GateSettings } from "../acquirers/gates.ts";
 import type {
   Endpoint,
   EndpointGate,

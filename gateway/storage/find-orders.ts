@@ -3,10 +3,9 @@
  * merchant, so that nobody can read another's order and a cluster knows where to look.
  */
 
-import type { ExistingOrder } from "../engine/accept.ts";
-import type { NamedBySerial } from "../engine/find-order.ts";
+import type { ExistingOrder, NamedBySerial } from "../engine/find.ts";
 import type { Order } from "../orders/order.ts";
-import { stagesInDoubt } from "../orders/transitions.ts";
+import { stagesInDoubt } from "../orders/stages.ts";
 import {
   asOrderId,
   asSerialNumber,

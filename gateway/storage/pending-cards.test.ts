@@ -142,7 +142,7 @@ async function open(t: TestContext, dataDir: string): Promise<Opened> {
         [merchant, order, keyId, sealed, fingerprint.bytes],
       );
     },
-    reveal: () => vault.reveal(merchant, order),
+    reveal: () => vault.findCard(merchant, order),
   };
 }
 

@@ -22,14 +22,14 @@ test("a card comes out for its merchant only, and its number is not in what is s
   const fingerprint = vault.fingerprint(shop, card.number);
   stored.push(vault.seal(shop, asCardId("7"), { ...card, fingerprint }));
 
-  const revealed = await vault.reveal(shop, asCardId("7"));
+  const revealed = await vault.findCard(shop, asCardId("7"));
   const bytes = Buffer.from(stored[0]?.sealed ?? []).toString("latin1");
 
   assert.equal(revealed?.number.reveal(), "4000001000000018");
   assert.equal(revealed?.expiryYear, "31");
   assert.ok(!bytes.includes("4000001000000018"));
   stored[0] = { ...(stored[0] ?? assert.fail()), merchantId: other };
-  await assert.rejects(vault.reveal(other, asCardId("7")));
+  await assert.rejects(vault.findCard(other, asCardId("7")));
 });
 
 test("the same card has the same fingerprint within one merchant and another elsewhere", async () => {
@@ -89,7 +89,7 @@ test("a card under a key that was made elsewhere opens, and new cards are sealed
   const fingerprint = here.fingerprint(shop, card.number);
   stored[0] = there.seal(shop, asCardId("7"), { ...card, fingerprint });
 
-  const revealed = await here.reveal(shop, asCardId("7"));
+  const revealed = await here.findCard(shop, asCardId("7"));
   const next = here.seal(shop, asCardId("8"), { ...card, fingerprint });
 
   assert.equal(revealed?.number.reveal(), "4000001000000018");

@@ -27,7 +27,7 @@ export type Fingerprint = {
 export type Vault = {
   /** What is kept of a card; it is written with the order that brought it. */
   seal(merchant: MerchantId, card: CardId, held: FingerprintedCard): SealedCard;
-  reveal(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
+  findCard(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
   /** The same for the same card of the same merchant, and of no use anywhere else. */
   fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
   /** Tells whether two requests are the same without keeping either. */
@@ -65,7 +65,7 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
       return { merchantId, cardId, keyId, sealed, fingerprint: fingerprint.bytes };
     },
 
-    async reveal(merchantId, cardId) {
+    async findCard(merchantId, cardId) {
       const plain = await openCard(merchantId, cardId);
       if (plain === undefined) return undefined;
       const [digits = "", expiryYear = "", expiryMonth = ""] = plain.toString().split("/");

@@ -2,7 +2,7 @@
  * Opens a wallet's payment data before its order is written: what is in it is all that the order
  * has of a card. Whatever is wrong with it becomes the order's reason to be declined.
  */
-import type { CardData } from "../orders/effect-handler.ts";
+import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type {
   Authentication,

@@ -1,5 +1,5 @@
 /** What a wallet's payment data turned out to be. */
-import type { CardData } from "../orders/effect-handler.ts";
+import type { CardData } from "../orders/events.ts";
 import type { Reason } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import type { Secret } from "../values/secret.ts";

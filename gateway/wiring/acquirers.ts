@@ -1,11 +1,10 @@
-/** The links behind the gates, wired together. Part of what `main.ts` wires. */
+/** Builds the link behind each gate. */
 import type { StartAcquirer } from "../acquirers/gates.ts";
-import { makeIso8583Acquirer } from "../acquirers/iso8583-host/connector.ts";
-import { dialects } from "../acquirers/iso8583-host/dialects/dialects.ts";
+import { dialects, makeIso8583Acquirer } from "../acquirers/iso8583-host/connector.ts";
 import type { Config } from "../config/config.ts";
+import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import type { LateApproval } from "../orders/order.ts";
 import type { Clock } from "../values/time.ts";
 
 type Dependencies = {
@@ -13,8 +12,7 @@ type Dependencies = {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Where approvals for which nobody waits any more are reported. */
-  readonly late: () => { report(approval: LateApproval): Promise<unknown> };
+  readonly lateApprovals: LateApprovals;
 };
 
 export function makeStartAcquirer({
@@ -22,7 +20,7 @@ export function makeStartAcquirer({
   clock,
   log,
   metrics,
-  late,
+  lateApprovals,
 }: Dependencies): StartAcquirer {
   return ({ name, kind, settings }) =>
     makeIso8583Acquirer({
@@ -35,7 +33,7 @@ export function makeStartAcquirer({
       onLateApproval: (approval) => {
         const { reference } = approval;
         log("acquirer.late_approval", { gate: name, reference });
-        late()
+        lateApprovals
           .report(approval)
           .catch((error) => log("acquirer.late_approval_lost", { err: error, reference }));
       },

@@ -11,7 +11,7 @@ import {
   type ResultsServer,
   startResultsServer,
 } from "../directory-api/results-server.ts";
-import { every } from "../engine/every.ts";
+import { every } from "../engine/claim.ts";
 import type { Log } from "../observability/log.ts";
 import { makeRangeStore } from "../storage/card-ranges.ts";
 import type { Database } from "../storage/database.ts";

@@ -1,24 +1,23 @@
-/**
- * The order engine wired together: decisions, commits, doers and the search for work that is due.
- * Part of the wiring that `main.ts` does, kept apart because tests and the command line need to see
- * that there is nothing else to it.
- */
-
+/** Builds the order engine: decisions, commits, effect handlers and the search for due orders. */
+import { randomBytes } from "node:crypto";
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type AcquirerDependencies, makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
+import { makeCapture, makeRefund } from "../acquirers/follow-up.ts";
+import { makeReverse, makeReversePriorAttempt } from "../acquirers/reverse.ts";
 import type { Config } from "../config/config.ts";
-import { type Begin, makeAccept, makeFindRepeat } from "../engine/accept.ts";
+import { makeAccept, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
 import { makeClaimWork } from "../engine/claim.ts";
-import { makeFindOrder } from "../engine/find-order.ts";
-import { makeFollowUp } from "../engine/follow-up.ts";
+import { makeFindOrder } from "../engine/find.ts";
 import { makeLateApprovals } from "../engine/late-approvals.ts";
-import { makeReport } from "../engine/report.ts";
-import { makeOrderRunner } from "../engine/run.ts";
+import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
 import { makeResultWaits } from "../engine/wait-for-result.ts";
-import { type Advance, makeAdvance, type Step } from "../orders/advance.ts";
-import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
-import type { Deadlines } from "../orders/deadlines.ts";
-import type { OrderEvent } from "../orders/events.ts";
-import type { Issuer, Order, PriorAttempt } from "../orders/order.ts";
-import { makeScreen } from "../screening/screen.ts";
+import type { ObserveOrders } from "../observability/observe.ts";
+import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orders/advance.ts";
+import { makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
+import type { EffectHandlers } from "../orders/events.ts";
+import type { Endpoint } from "../orders/merchant.ts";
+import type { Issuer, Order } from "../orders/order.ts";
+import { screen } from "../screening/screen.ts";
 import { makeBegin, makeCommit } from "../storage/commit.ts";
 import type { Database } from "../storage/database.ts";
 import {
@@ -30,26 +29,26 @@ import {
 } from "../storage/find-orders.ts";
 import { makeNextOrderId } from "../storage/order-ids.ts";
 import { makeLookUp3ds } from "../threeds/look-up-3ds.ts";
-import type { Failure } from "../values/failure.ts";
+import type { EndpointId, GateId, MerchantId, OrderId } from "../values/ids.ts";
+import type { Clock } from "../values/time.ts";
+import { newReceiptId } from "../vault/receipt-ids.ts";
+import type { Vault } from "../vault/vault.ts";
 import { callbackLeaseMs } from "./callbacks.ts";
-import {
-  type EffectHandlerDependencies,
-  isReadyOf,
-  makeEffectHandlers,
-  reversePriorAttemptOf,
-} from "./effect-handlers.ts";
+import type { ThreeDs } from "./threeds.ts";
 
-export type EngineDependencies = EffectHandlerDependencies & {
+export type EngineDependencies = {
+  readonly config: Config;
+  readonly clock: Clock;
   readonly database: Database;
   readonly node: string;
-  /** A step was written: whoever is owed something by it is told. */
-  readonly tell: (step: Step) => void;
+  readonly vault: Vault;
+  readonly threeds: ThreeDs;
+  readonly getEndpoint: (id: EndpointId) => Endpoint;
+  readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
-  readonly onBatch: (queue: string) => (size: number, durationMs: number) => void;
-  readonly onStep: (order: Order) => void;
-  readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
-  readonly onUnreversed: (order: Order, priorAttempts: PriorAttempt) => void;
-  readonly onTrouble: (order: Order, error: unknown) => void;
+  /** Called with every committed step. */
+  readonly sendCallback: (step: Step) => void;
+  readonly observe: ObserveOrders;
 };
 
 const batchMax = 256;
@@ -57,98 +56,125 @@ const batchMax = 256;
 export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(dependencies: EngineDependencies) {
-  const { config, database, node, clock, vault, threeds } = dependencies;
-  const { onBatch, onRefused, onTrouble, onUnreversed, findIssuer } = dependencies;
-  const one = (queue: string) => ({ batchMax, inFlightMax: 1, onBatch: onBatch(queue) });
-  const { beginTriesMs, inFlightMax } = config;
-  const lasting = { beginTriesMs, callbackLeaseMs: callbackLeaseMs(config) };
-
-  const { byId, byClientOrderId } = makeFindOrders(database.hot, one("read"));
-  const findKnown = (merchantId: Order["merchantId"], clientOrderId: string) =>
-    byClientOrderId({ merchantId, clientOrderId });
-
-  const advance = advanceWith(dependencies);
-  const commit = makeCommit(database.hot, node, { ...one("move"), ...lasting });
-  const steps = { advance, commit: thenTell(commit, dependencies), load, clock };
-  const apply = makeApply(steps);
+  const { config, database, node, clock, vault, threeds, observe } = dependencies;
+  const { inFlightMax } = config;
+  const { byId, findExisting, begin, commit } = makeQueues(dependencies);
+  const findBySequence = makeFindBySequence(database.hot);
   const waits = makeResultWaits({
     load: ({ merchantId, id }) => load(merchantId, id),
     clock,
     limitMs: config.syncWaitMs,
     lookEveryMs: config.claimEveryMs,
   });
-  const onStep = (order: Order) => {
-    dependencies.onStep(order);
-    waits.tell(order);
+  const listeners = [threeds.forget, dependencies.sendCallback, observe.onStep, waits.notify];
+  const conditionsOf = makeConditionsOf(dependencies);
+  const advance = makeAdvance(deadlinesOf(config), {
+    screen,
+    look_up_3ds: makeLookUp3ds(threeds.judge),
+  });
+  const steps = {
+    ...{ advance, conditionsOf, load, clock },
+    commit: announcing(commit, (step) => step, listeners),
   };
-  const runner = makeOrderRunner({
-    handlers: makeEffectHandlers(dependencies),
-    apply,
-    ...{ onStep, onRefused, onTrouble },
-  });
-  const begin = makeBegin(database.query, node, { ...one("begin"), ...lasting });
-  const accept = makeAccept({
-    advance,
-    begin: thenTellBegun(begin, dependencies),
-    ...{ findKnown, vault, runner, clock, inFlightMax, findIssuer },
-    nextOrderId: makeNextOrderId(database.query),
-    ...{ findEnrolment: threeds.findEnrolment, hold: threeds.hold },
-  });
-  const work = makeClaimWork({
-    node,
-    clock,
-    findDue: makeFindDue(database.hot),
-    findOwned: makeFindOwned(database.hot),
-    claim: makeClaim(steps),
-    runner,
-    batchMax,
-  });
+  const apply = makeApply(steps);
+  const acquirers = acquirerDependencies(dependencies);
+  const handlers = makeEffectHandlers(acquirers, dependencies);
+  const { onRefused, onTrouble, onUnreversed } = observe;
+  const runner = makeOrderRunner({ handlers, apply, onRefused, onTrouble });
   const findBySerial = makeFindBySerial(database.hot);
-  const find = makeFindOrder({ findById: byId, findKnown, findBySerial });
-  const followUp = makeFollowUp({ find, follow: makeFollow(steps), runner, inFlightMax });
-  const findBySequence = makeFindBySequence(database.hot);
-  const late = makeLateApprovals({
-    ...{ find: findBySequence, apply, runner, onUnreversed },
-    reversePriorAttempt: reversePriorAttemptOf(dependencies),
-  });
-  const findRepeat = makeFindRepeat({ findKnown, vault });
-  const report = makeReport({ apply, runner, onStep });
-  const again = ({ merchantId, id }: Order) => load(merchantId, id);
-  const outside = { findBySequence, report, load: again };
-  return { accept, findRepeat, find, followUp, waits, runner, work, late, outside };
+  const find = makeFindOrder({ findById: byId, findExisting, findBySerial });
+  return {
+    runner,
+    waits,
+    find,
+    accept: makeAccept({
+      ...dependencies,
+      ...threeds,
+      ...{ advance, conditionsOf, findExisting, runner, inFlightMax },
+      begin: announcing(begin, ({ step }) => step, listeners),
+      nextOrderId: makeNextOrderId(database.query),
+    }),
+    findRepeat: makeFindRepeat({ findExisting, vault }),
+    followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, inFlightMax }),
+    claims: makeClaimWork({
+      ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
+      findDue: makeFindDue(database.hot),
+      findOwned: makeFindOwned(database.hot),
+    }),
+    lateApprovals: makeLateApprovals({
+      ...{ find: findBySequence, apply, runner, onUnreversed },
+      reversePriorAttempt: makeReversePriorAttempt(acquirers),
+    }),
+    /** For results that a browser, a merchant or a directory server reports. */
+    reports: {
+      findBySequence,
+      report: makeReport(apply, runner),
+      load: ({ merchantId, id }: Order) => load(merchantId, id),
+    },
+  };
 
-  async function load(merchantId: Order["merchantId"], orderId: Order["id"]): Promise<Order> {
+  async function load(merchantId: MerchantId, orderId: OrderId): Promise<Order> {
     const order = await byId({ merchantId, orderId });
     if (order === undefined) throw new Error(`order ${orderId} has vanished`);
     return order;
   }
 }
 
-function advanceWith(dependencies: EngineDependencies): Advance {
-  return makeAdvance(deadlinesOf(dependencies.config), {
-    screen: makeScreen(dependencies.getEndpoint, isReadyOf(dependencies)),
-    look_up_3ds: makeLookUp3ds(dependencies.threeds.judge),
-  });
-}
-
-/** Once an order has changed, its merchant may be owed a callback, and what was held goes. */
-function thenTell(commit: Commit, { tell, threeds }: EngineDependencies): Commit {
-  return async (step) => {
-    const committed = await commit(step);
-    if (committed === "done") {
-      threeds.forget(step.order, step.events);
-      tell(step);
-    }
-    return committed;
+/** The queues that gather the reads and commits of all orders in flight into few statements. */
+function makeQueues({ config, database, node, observe }: EngineDependencies) {
+  const queue = (name: string) => ({ batchMax, inFlightMax: 1, onBatch: observe.onBatch(name) });
+  const { beginTriesMs } = config;
+  const lasting = { beginTriesMs, callbackLeaseMs: callbackLeaseMs(config) };
+  const { byId, byClientOrderId } = makeFindOrders(database.hot, queue("read"));
+  return {
+    byId,
+    findExisting: (merchantId: MerchantId, clientOrderId: string) =>
+      byClientOrderId({ merchantId, clientOrderId }),
+    begin: makeBegin(database.query, node, { ...queue("begin"), ...lasting }),
+    commit: makeCommit(database.hot, node, { ...queue("move"), ...lasting }),
   };
 }
 
-/** An order may end with the very step that begins it. */
-function thenTellBegun(begin: Begin, { tell }: EngineDependencies): Begin {
-  return async (beginning) => {
-    const begun = await begin(beginning);
-    if (begun === "done") tell(beginning.step);
-    return begun;
+function acquirerDependencies(dependencies: EngineDependencies): AcquirerDependencies {
+  const { config, clock, vault, threeds, getEndpoint, findAcquirer } = dependencies;
+  return {
+    ...{ clock, getEndpoint, findAcquirer, newReceiptId },
+    answerTimeoutMs: config.answerTimeoutMs,
+    processingDeadlineMs: config.processingDeadlineMs,
+    findCard: ({ merchantId, card }) => vault.findCard(merchantId, card.cardId),
+    findPendingCard: threeds.findPendingCard,
+    destroyPendingCard: threeds.destroyPendingCard,
+  };
+}
+
+function makeEffectHandlers(
+  acquirers: AcquirerDependencies,
+  { threeds, observe }: EngineDependencies,
+): EffectHandlers {
+  return {
+    authenticate: threeds.authenticate,
+    ask_enrolment: threeds.ask_enrolment,
+    authorize: makeAuthorize(acquirers),
+    inquire: makeInquire(acquirers),
+    reverse: makeReverse(acquirers),
+    capture: makeCapture(acquirers),
+    refund: makeRefund(acquirers),
+    async alert_operator(order) {
+      observe.alert(order);
+      return { kind: "operator_alerted" };
+    },
+  };
+}
+
+const entropyBytes = 20;
+const noEntropy = new Uint8Array();
+
+function makeConditionsOf({ getEndpoint, findAcquirer }: EngineDependencies) {
+  return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
+    const endpoint = getEndpoint(endpointId);
+    const ready = endpoint.gates.filter(({ id }) => findAcquirer(id)?.isReady() === true);
+    const entropy = card.enrolment === undefined ? noEntropy : randomBytes(entropyBytes);
+    return { endpoint, readyGates: new Set(ready.map(({ id }) => id)), entropy };
   };
 }
 

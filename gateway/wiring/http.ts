@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { AddressRules } from "../callbacks/addresses.ts";
 import { type Config, signedUrlsOf } from "../config/config.ts";
 import type { Cards } from "../engine/cards.ts";
-import { makeFindReceipt } from "../engine/find-receipt.ts";
+import { makeFindReceipt } from "../engine/find.ts";
 import { addHealthRoutes, type CheckReadiness } from "../http/health.ts";
 import { type Answer, type Miss, makeServer } from "../http/server.ts";
 import { AccessDenied } from "../merchant-api/oauth.ts";

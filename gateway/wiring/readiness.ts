@@ -1,4 +1,4 @@
-/** What keeps a node from being ready. Part of what `main.ts` wires. */
+/** What keeps a node from being ready: the database, files of directory servers, gates. */
 import type { Gates } from "../acquirers/gates.ts";
 import type { CheckReadiness } from "../http/health.ts";
 import { findUnreadyGates } from "../orders/route.ts";
@@ -6,7 +6,6 @@ import type { Database } from "../storage/database.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import type { LiveConfiguration } from "../storage/live-configuration.ts";
 import { findFileFaults } from "../threeds/directories/certificates.ts";
-import { isReadyOf } from "./effect-handlers.ts";
 
 export function makeCheckReadiness(
   { query }: Database,
@@ -23,8 +22,7 @@ export function makeCheckReadiness(
       missing[`directory ${name}`] = cause;
     }
     const endpoints = configuration.current().endpoints.values();
-    const isReady = isReadyOf({ findAcquirer: gates.find });
-    for (const gate of findUnreadyGates(endpoints, isReady)) {
+    for (const gate of findUnreadyGates(endpoints, gates.isReady)) {
       missing[`gate ${gate}`] = "not signed on";
     }
     return missing;

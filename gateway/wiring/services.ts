@@ -1,9 +1,9 @@
 /** The collaborators that edges are handed, as types: narrow functions that `main.ts` makes. */
 
-import type { FoundReceipt } from "../engine/find-receipt.ts";
+import type { FoundReceipt } from "../engine/find.ts";
 import type { PendingStep, SeenBrowser } from "../orders/authentication.ts";
 import type { CardReference, CardReferences } from "../orders/card-reference.ts";
-import type { CardData } from "../orders/effect-handler.ts";
+import type { CardData } from "../orders/events.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type {

@@ -4,8 +4,8 @@
  * `main.ts` wires.
  */
 import type { Config } from "../config/config.ts";
-import type { CardData, EffectHandler } from "../orders/effect-handler.ts";
-import type { OrderEvent } from "../orders/events.ts";
+import type { Step } from "../orders/advance.ts";
+import type { CardData, EffectHandler, OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Enrolment, Order } from "../orders/order.ts";
 import type { LiveConfiguration } from "../storage/live-configuration.ts";
@@ -31,7 +31,7 @@ export type ThreeDsDependencies = {
   readonly config: Config;
   readonly clock: Clock;
   readonly vault: Vault;
-  readonly held: PendingCards;
+  readonly pendingCards: PendingCards;
   readonly directories: Directories;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   /** The seller as the acquirer behind the order's gate knows him. */
@@ -47,13 +47,13 @@ export type ThreeDs = {
   readonly authenticate: EffectHandler;
   readonly ask_enrolment: EffectHandler;
   findEnrolment(endpoint: EndpointId, number: CardNumber): Enrolment | undefined;
-  /** Answers how to let go of it, should the order not come to be. */
-  hold(order: Order, card: CardData): Promise<() => void>;
+  /** Answers how to destroy it, should the order not be committed. */
+  storePendingCard(order: Order, card: CardData): Promise<() => void>;
   findPendingCard(order: Order): Promise<CardData | undefined>;
   /** The authorisation is answered: no message will ever need the card from here again. */
-  letGo(order: Order): Promise<void>;
+  destroyPendingCard(order: Order): Promise<void>;
   /** Called with every order that was changed: what is no longer needed is destroyed. */
-  forget(order: Order, events: readonly OrderEvent[]): void;
+  forget(step: Step): void;
   makeJourneys(engine: EngineFace): JourneyServices;
   makeTakeResult(engine: EngineFace): TakeResult;
 };
@@ -66,7 +66,7 @@ export type EngineFace = {
 };
 
 export function makeThreeDs(dependencies: ThreeDsDependencies): ThreeDs {
-  const { config, clock, vault, held, directories } = dependencies;
+  const { config, clock, vault, pendingCards, directories } = dependencies;
   const judge = makeJudge(dependencies.getEndpoint);
   const links = makeLinks({ ...vault, baseUrl: dependencies.baseUrl, pathWord: config.pathWord });
   const allowHttp = config.environment === "staging";
@@ -74,7 +74,7 @@ export function makeThreeDs(dependencies: ThreeDsDependencies): ThreeDs {
     dependencies.warn({ order: id, merchant: merchantId }, cause);
   const findCard = makeFindCard(vault);
   const destroy = (order: Order) =>
-    void held.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
+    void pendingCards.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
   const asking = {
     ...{ judge, clock, allowHttp, warn, findCard, merchantAt: dependencies.merchantAt },
     findDirectory: directories.find,
@@ -92,16 +92,16 @@ export function makeThreeDs(dependencies: ThreeDsDependencies): ThreeDs {
       return directories.findEnrolment(number);
     },
 
-    async hold(order, card) {
-      await held.hold(contextOf(order), card, pendingUntil(config, clock.now()));
+    async storePendingCard(order, card) {
+      await pendingCards.hold(contextOf(order), card, pendingUntil(config, clock.now()));
       return () => destroy(order);
     },
-    findPendingCard: (order) => held.take(contextOf(order), clock.now()),
-    async letGo(order) {
+    findPendingCard: (order) => pendingCards.take(contextOf(order), clock.now()),
+    async destroyPendingCard(order) {
       if (order.transaction.threeds === undefined) return;
-      await held.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
+      await pendingCards.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
     },
-    forget(order, events) {
+    forget({ order, events }) {
       if (order.transaction.threeds !== undefined && isAnswered(order, events)) destroy(order);
     },
 
@@ -138,8 +138,8 @@ export function makeMerchantAt({ current }: LiveConfiguration) {
   };
 }
 
-function makeFindCard({ reveal }: Vault) {
-  return ({ merchantId, card }: Order) => reveal(merchantId, card.cardId);
+function makeFindCard({ findCard }: Vault) {
+  return ({ merchantId, card }: Order) => findCard(merchantId, card.cardId);
 }
 
 function contextOf({ merchantId, id }: Order): string {

@@ -4,19 +4,19 @@
  */
 
 import { type SettingName, settings } from "../../gateway/config/settings.ts";
-import type { OpenStage } from "../../gateway/orders/deadlines.ts";
+import type { EventKind } from "../../gateway/orders/events.ts";
+import type { Stage, TransactionKind } from "../../gateway/orders/order.ts";
+import type { OpenStage } from "../../gateway/orders/stages.ts";
 import {
   type Effect,
   externalEffects,
   immediateEffects,
+  isFinal,
   outboxEffects,
-} from "../../gateway/orders/effects.ts";
-import type { EventKind } from "../../gateway/orders/events.ts";
-import type { Stage, TransactionKind } from "../../gateway/orders/order.ts";
+} from "../../gateway/orders/stages.ts";
 import {
   beginnings,
   type Cell,
-  isFinal,
   type TransitionTable,
   tables,
 } from "../../gateway/orders/transitions.ts";

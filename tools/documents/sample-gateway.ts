@@ -4,9 +4,8 @@
  * still, and every charge is approved at once.
  */
 
-import { makeAccept } from "../../gateway/engine/accept.ts";
-import { makeFindOrder } from "../../gateway/engine/find-order.ts";
-import { makeFollowUp } from "../../gateway/engine/follow-up.ts";
+import { makeAccept, makeFollowUp } from "../../gateway/engine/accept.ts";
+import { makeFindOrder } from "../../gateway/engine/find.ts";
 import type { OrderRunner } from "../../gateway/engine/run.ts";
 import { makeIssuerTable } from "../../gateway/issuers/issuers.ts";
 import { makeAdvance } from "../../gateway/orders/advance.ts";
@@ -15,7 +14,7 @@ import type { CardReference } from "../../gateway/orders/card-reference.ts";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import { answer as approval, deadlines } from "../../gateway/orders/testing.ts";
-import { makeScreen } from "../../gateway/screening/screen.ts";
+import { screen } from "../../gateway/screening/screen.ts";
 import { sandboxRanges } from "../../gateway/staging/sandbox-ranges.ts";
 import { makeLookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
 import { makeJudge } from "../../gateway/threeds/verdict.ts";
@@ -27,12 +26,13 @@ import type { Services } from "../../gateway/wiring/services.ts";
 import * as sample from "./sample-world.ts";
 
 const advance = makeAdvance(deadlines, {
-  screen: makeScreen(
-    () => sample.onlyEndpoint,
-    () => true,
-  ),
+  screen,
   look_up_3ds: makeLookUp3ds(makeJudge(() => sample.onlyEndpoint)),
 });
+
+const { onlyEndpoint } = sample;
+const readyGates = new Set(onlyEndpoint.gates.map(({ id }) => id));
+const conditionsOf = () => ({ endpoint: onlyEndpoint, readyGates, entropy: new Uint8Array(20) });
 
 const issuers = makeIssuerTable(sandboxRanges);
 
@@ -46,19 +46,22 @@ export function makeSampleGateway(): Services {
     count: 0,
     idle: async () => undefined,
   };
-  const shared = { advance, runner, clock: sample.clock, inFlightMax: 1 };
+  const shared = { advance, conditionsOf, runner, clock: sample.clock, inFlightMax: 1 };
   const accept = makeAccept({
     ...shared,
     begin: async ({ step }) => {
       keep(step.order);
       return "done";
     },
-    findKnown: async () => [],
+    findExisting: async () => [],
     findIssuer: issuers.find,
     findEnrolment: () => undefined,
-    hold: async () => () => undefined,
+    storePendingCard: async () => () => undefined,
     vault: {
-      seal: () => ({ keyId: 1, sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) }),
+      seal: (merchantId, cardId) => ({
+        ...{ merchantId, cardId, keyId: 1 },
+        ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
+      }),
       fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "613942087530214466" }),
       digest: () => Buffer.alloc(32),
     },
@@ -69,7 +72,7 @@ export function makeSampleGateway(): Services {
   });
   const find = makeFindOrder({
     findById: async ({ orderId }) => orders.get(orderId),
-    findKnown: async () => [],
+    findExisting: async () => [],
     findBySerial: async () => undefined,
   });
   const follow = makeFollow({

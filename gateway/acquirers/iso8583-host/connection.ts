@@ -13,6 +13,7 @@ import {
   frame,
   type IsoMessage,
 } from "@tollgate/protocols/iso8583";
+import { type Clock, type Instant, later } from "../../values/time.ts";
 import type { Dialect } from "./dialect.ts";
 
 const payloadBytesMax = 8_192;
@@ -85,5 +86,122 @@ export class Connection {
     const message = decode(this.#wire.specification, payload);
     if (message instanceof DecodeFault) this.#events.onUnreadable(message, payload.length);
     else this.#events.onMessage(message);
+  }
+}
+
+export type Ending = IsoMessage | "timeout" | "link_lost";
+
+type Waiter = {
+  readonly key: string;
+  readonly lane: Lane;
+  readonly deadlineAt: Instant;
+  readonly promise: Promise<Ending>;
+  readonly resolve: (ending: Ending) => void;
+};
+
+/** Requests with one time limit, the first to run out first. */
+type Lane = { readonly timeoutMs: number; readonly waiters: Set<Waiter>; callOff: () => void };
+
+export class Waiting {
+  readonly #clock: Clock;
+  readonly #byKey = new Map<string, Waiter>();
+  readonly #lanes = new Map<number, Lane>();
+  #onEmpty: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  find(key: string): Promise<Ending> | undefined {
+    return this.#byKey.get(key)?.promise;
+  }
+
+  add(key: string, timeoutMs: number): Promise<Ending> {
+    const lane = this.#lanes.get(timeoutMs) ?? this.#openLane(timeoutMs);
+    const deadlineAt = later(this.#clock.now(), timeoutMs);
+    const waiter = { key, lane, deadlineAt, ...Promise.withResolvers<Ending>() };
+    this.#byKey.set(key, waiter);
+    lane.waiters.add(waiter);
+    return waiter.promise;
+  }
+
+  /** False when nobody waits for it. */
+  answer(key: string, message: IsoMessage): boolean {
+    const waiter = this.#byKey.get(key);
+    if (waiter === undefined) return false;
+    this.#end(waiter, message);
+    return true;
+  }
+
+  /** Their link is gone, and with it every answer. */
+  loseAll(): void {
+    for (const { callOff } of this.#lanes.values()) callOff();
+    this.#lanes.clear();
+    for (const waiter of this.#byKey.values()) this.#end(waiter, "link_lost");
+  }
+
+  whenEmpty(): Promise<void> {
+    if (this.#byKey.size === 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onEmpty = resolve;
+    return promise;
+  }
+
+  #openLane(timeoutMs: number): Lane {
+    const lane: Lane = { timeoutMs, waiters: new Set(), callOff: () => {} };
+    this.#lanes.set(timeoutMs, lane);
+    this.#arm(lane, timeoutMs);
+    return lane;
+  }
+
+  #arm(lane: Lane, delayMs: number): void {
+    lane.callOff = this.#clock.after(delayMs, () => this.#sweep(lane));
+  }
+
+  #sweep(lane: Lane): void {
+    const now = this.#clock.now();
+    for (const waiter of lane.waiters) {
+      const leftMs = waiter.deadlineAt - now;
+      // More left than there ever was: the clock was set back, and nobody waits for it to return.
+      if (leftMs > 0 && leftMs <= lane.timeoutMs) {
+        this.#arm(lane, leftMs);
+        return;
+      }
+      this.#end(waiter, "timeout");
+    }
+    this.#lanes.delete(lane.timeoutMs);
+  }
+
+  #end(waiter: Waiter, ending: Ending): void {
+    this.#byKey.delete(waiter.key);
+    waiter.lane.waiters.delete(waiter);
+    waiter.resolve(ending);
+    if (this.#byKey.size === 0) this.#onEmpty();
+  }
+}
+
+/**
+ * Remembers the latest values, at least `countMin` and at most twice as many. It forgets half at a
+ * time: a map that forgets its oldest entry one by one searches for it longer and longer.
+ */
+export class Recent<Value> {
+  readonly #countMin: number;
+  #newer = new Map<string, Value>();
+  #older = new Map<string, Value>();
+
+  constructor(countMin: number) {
+    this.#countMin = countMin;
+  }
+
+  remember(key: string, value: Value): void {
+    if (this.#newer.size >= this.#countMin) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+    }
+    this.#newer.set(key, value);
+  }
+
+  find(key: string): Value | undefined {
+    return this.#newer.get(key) ?? this.#older.get(key);
   }
 }

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
-import { gateKinds } from "../gate.ts";
-import { dialects } from "./dialects/dialects.ts";
+import { gateKinds } from "../gates.ts";
+import { dialects } from "./connector.ts";
 import { makeAttempt } from "./testing/attempts.ts";
 import { accept, answerTimeoutMs, connectAcquirer, startHost } from "./testing/connections.ts";
 

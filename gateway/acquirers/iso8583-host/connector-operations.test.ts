@@ -41,9 +41,9 @@ each("a preauthorisation is captured in part and the rest given back", async (t,
   assert.match(answer.networkId ?? "", /^\d{15}$/);
 
   const capture = makeFollowUp(attempt, answer, { minor: 700n });
-  const giveBack = makeFollowUp(attempt, answer, { minor: 200n, remaining: 500n });
+  const refund = makeFollowUp(attempt, answer, { minor: 200n, remaining: 500n });
   assert.equal((await acquirer.capture(capture)).kind, "approved");
-  assert.equal((await acquirer.giveBack(giveBack)).kind, "approved");
+  assert.equal((await acquirer.refund(refund)).kind, "approved");
 
   const books = bank
     .ledger(attempt.identifiers.reference)
@@ -61,7 +61,7 @@ each("what is held is let go of, and what was sold is given back", async (t, kin
     const attempt = makeAttempt({ kind: identifiers, reference: `00000000AC0${index}` });
     const answer = await approve(acquirer, attempt);
 
-    const returned = await acquirer.giveBack(makeFollowUp(attempt, answer));
+    const returned = await acquirer.refund(makeFollowUp(attempt, answer));
 
     assert.ok(returned.kind === "approved");
     assert.equal(returned.answer.approvedAmount?.minor, 1015n);
@@ -77,7 +77,7 @@ each("a capture or a return that the bank refuses is refused", async (t, kind) =
 
   const refusals = [
     await acquirer.capture(makeFollowUp(held, await approve(acquirer, held))),
-    await acquirer.giveBack(makeFollowUp(sold, await approve(acquirer, sold))),
+    await acquirer.refund(makeFollowUp(sold, await approve(acquirer, sold))),
     await acquirer.capture(makeFollowUp(unknown, { approvalCode: "A1B2C3", networkId: undefined })),
   ];
 
@@ -93,7 +93,7 @@ each(
     const answer = await approve(acquirer, attempt);
     const operations = [
       { ask: acquirer.capture, mti: "0220", changes: { minor: 700n, remaining: 700n } },
-      { ask: acquirer.giveBack, mti: "0400", changes: { minor: 200n, remaining: 500n } },
+      { ask: acquirer.refund, mti: "0400", changes: { minor: 200n, remaining: 500n } },
     ];
 
     for (const { ask, mti, changes } of operations) {

@@ -9,14 +9,22 @@ import {
   responseMti,
 } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
-import type { Acquirer, NotSent, OnLateApproval, Unknown } from "../acquirer.ts";
-import type { GateSettings } from "../gate.ts";
+import type {
+  Acquirer,
+  FollowUpAnswer,
+  FollowUpMessage,
+  NotSent,
+  OnLateApproval,
+  Unknown,
+} from "../acquirer.ts";
+import type { GateKind, GateSettings } from "../gates.ts";
+import { makeAnswerReader, meaningOf, readAmount, refusalOf } from "./answers.ts";
+import type { Ending } from "./connection.ts";
 import { charges, type Dialect } from "./dialect.ts";
+import { iso87Binary } from "./dialects/iso87-binary.ts";
+import { sandbox } from "./dialects/sandbox.ts";
 import { Link, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
 import { makeMessages } from "./messages.ts";
-import { makeAnswerReader, readAmount } from "./read-answer.ts";
-import { isUndecided, meaningOf } from "./response-codes.ts";
-import type { Ending } from "./waiting.ts";
 
 export type Iso8583Options = {
   readonly dialect: Dialect;
@@ -82,23 +90,23 @@ export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
       if (code !== "00") {
         log("acquirer.reversal_not_approved", describe(answer, dialect.specification));
       }
-      // An advice tells what is already so: any host that has understood it has taken note.
-      const isHeard = code !== "" && !isUndecided(code);
-      return isHeard ? { kind: "reversed" } : { kind: "unknown", cause: `answered ${code}` };
+      // An advice reports a fact: a host that has understood it has recorded it.
+      const isUnderstood = code !== "" && !refusalOf(code).isUndecided;
+      return isUnderstood ? { kind: "reversed" } : { kind: "unknown", cause: `answered ${code}` };
     },
 
-    async capture(request) {
-      const answer = await exchange(() => messages.makeCapture(request));
-      if (typeof answer === "string") return endWithout(answer);
-      return reader.readFollowUp(answer, request, clock.now());
-    },
-
-    async giveBack(request) {
-      const answer = await exchange(() => messages.makeReturn(request));
-      if (typeof answer === "string") return endWithout(answer);
-      return reader.readFollowUp(answer, request, clock.now());
-    },
+    capture: (request) => followUp(request, messages.makeCapture),
+    refund: (request) => followUp(request, messages.makeReturn),
   };
+
+  async function followUp(
+    request: FollowUpMessage,
+    make: (request: FollowUpMessage) => IsoMessage,
+  ): Promise<FollowUpAnswer> {
+    const answer = await exchange(() => make(request));
+    if (typeof answer === "string") return endWithout(answer);
+    return reader.readFollowUp(answer, request, clock.now());
+  }
 }
 
 type Unanswered = Extract<Ending, string> | "not_sent";
@@ -175,3 +183,9 @@ function makeExchange(link: Link, options: Iso8583Options): Exchange {
     }
   }
 }
+
+/** The dialect of every kind of gate. */
+export const dialects: Readonly<Record<GateKind, Dialect>> = {
+  sandbox,
+  iso87_binary: iso87Binary,
+};

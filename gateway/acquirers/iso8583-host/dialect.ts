@@ -8,7 +8,7 @@ import type { Money } from "../../values/money.ts";
 import type { Secret } from "../../values/secret.ts";
 import type { calendar } from "../../values/time.ts";
 import type { AuthenticationProof, ChargedCard } from "../acquirer.ts";
-import type { GateSettings } from "../gate.ts";
+import type { GateSettings } from "../gates.ts";
 
 export type Dialect = {
   readonly specification: Specification;
@@ -96,3 +96,35 @@ export const all = [...charges, ...aboutCharge] as const;
 export const networkMti = "0800";
 export const networkCodes = { signOn: "001", signOff: "002", echo: "301" };
 export const networkAccepted = "00";
+
+/** Where in its field a host puts each remark. */
+export type RemarkPlaces<Place> = { readonly [Name in RemarkName]: Place };
+type RemarkName = keyof Loyalty | "explanation";
+
+export function makeRemarks<Place>(
+  places: RemarkPlaces<Place>,
+  find: (place: Place) => string | undefined,
+): Remarks {
+  const loyalty: { -readonly [Name in keyof Loyalty]: string } = {};
+  for (const name of loyaltyNames) {
+    const text = findText(places[name]);
+    if (text !== undefined) loyalty[name] = text;
+  }
+  const explanation = findText(places.explanation);
+  return {
+    ...(Object.keys(loyalty).length > 0 ? { loyalty } : {}),
+    ...(explanation === undefined ? {} : { explanation }),
+  };
+
+  function findText(place: Place): string | undefined {
+    return trimField(find(place));
+  }
+}
+
+/** Fields of fixed width are filled with spaces; one of spaces only says nothing. */
+export function trimField(field: string | undefined): string | undefined {
+  const text = field?.trimEnd();
+  return text === "" ? undefined : text;
+}
+
+const loyaltyNames = ["balance", "message", "bonus", "program"] as const;

@@ -5,11 +5,9 @@
  */
 import { type DecodeFault, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
-import { type Address, Connection, type Wire } from "./connection.ts";
+import { type Address, Connection, type Ending, Recent, Waiting, type Wire } from "./connection.ts";
 import { networkAccepted, networkCodes } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
-import { Recent } from "./recent.ts";
-import { type Ending, Waiting } from "./waiting.ts";
 
 /** `closed`: takes nothing more and does not come back, though it may still wait for answers. */
 export type LinkState = "connecting" | "signing_on" | "online" | "down" | "closed";

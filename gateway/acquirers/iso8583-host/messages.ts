@@ -11,9 +11,9 @@ import type {
   InquiryRequest,
   ReversalRequest,
 } from "../acquirer.ts";
-import type { GateSettings } from "../gate.ts";
+import type { GateSettings } from "../gates.ts";
 import { type Dialect, type Facts, type MessageKind, networkMti } from "./dialect.ts";
-import { transmissionTime } from "./field-values.ts";
+import { transmissionTime } from "./fields.ts";
 
 export type Messages = {
   readonly makeCharge: (attempt: AuthorizationRequest) => IsoMessage;

@@ -1,7 +1,7 @@
 /** The pages on the cardholder's way: one for each step of 3-D Secure, and one to wait on. */
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
-import { stagesInDoubt } from "../../orders/transitions.ts";
+import { stagesInDoubt } from "../../orders/stages.ts";
 import { html } from "../../values/html.ts";
 import { formOf, renderFields } from "../../views/browser-step.ts";
 import type { ReceiptAddress } from "../../views/result.ts";

@@ -11,8 +11,7 @@ import {
   writePaReq,
   writeVeReq,
 } from "@tollgate/protocols/threeds102";
-import type { EffectHandler } from "../../orders/effect-handler.ts";
-import type { OrderEvent } from "../../orders/events.ts";
+import type { EffectHandler, OrderEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import { formatAmount } from "../../values/money.ts";
 import { calendar, type Instant } from "../../values/time.ts";

@@ -13,8 +13,7 @@ import {
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
-import type { EffectHandler } from "../../orders/effect-handler.ts";
-import type { OrderEvent } from "../../orders/events.ts";
+import type { EffectHandler, OrderEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
 import type { Directory } from "../directories/directories.ts";

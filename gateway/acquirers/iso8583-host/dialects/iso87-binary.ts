@@ -17,9 +17,16 @@ import {
   writeComposite,
   writePositions,
 } from "@tollgate/protocols/iso8583";
-import { charges, type Dialect, type Facts, followUps, iso87Mtis } from "../dialect.ts";
-import { makeRemarks, type RemarkPlaces } from "../remarks.ts";
-import { iso87GateRows, iso87Rows } from "../usual-rows.ts";
+import {
+  charges,
+  type Dialect,
+  type Facts,
+  followUps,
+  iso87Mtis,
+  makeRemarks,
+  type RemarkPlaces,
+} from "../dialect.ts";
+import { iso87GateRows, iso87Rows } from "../fields.ts";
 
 // biome-ignore format: a table
 export const iso87Binary: Dialect = {

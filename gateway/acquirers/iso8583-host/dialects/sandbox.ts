@@ -9,9 +9,17 @@ import {
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import type { Credential } from "../../../orders/order.ts";
-import { charges, type Dialect, type Facts, followUps, iso87Mtis } from "../dialect.ts";
-import { makeRemarks, type RemarkPlaces, trimField } from "../remarks.ts";
-import { iso87GateRows, iso87Rows } from "../usual-rows.ts";
+import {
+  charges,
+  type Dialect,
+  type Facts,
+  followUps,
+  iso87Mtis,
+  makeRemarks,
+  type RemarkPlaces,
+  trimField,
+} from "../dialect.ts";
+import { iso87GateRows, iso87Rows } from "../fields.ts";
 
 // biome-ignore format: a table
 export const sandbox: Dialect = {

@@ -7,7 +7,7 @@ import { Money } from "../../../values/money.ts";
 import { Secret } from "../../../values/secret.ts";
 import { asInstant } from "../../../values/time.ts";
 import type { AuthorizationRequest, FollowUpMessage } from "../../acquirer.ts";
-import type { GateSettings } from "../../gate.ts";
+import type { GateSettings } from "../../gates.ts";
 import { startsAt } from "./test-clock.ts";
 
 export const settings: GateSettings = {

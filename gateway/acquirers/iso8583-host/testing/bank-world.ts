@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type GateKind, gateKinds } from "../../gate.ts";
-import { dialects } from "../dialects/dialects.ts";
+import { type GateKind, gateKinds } from "../../gates.ts";
+import { dialects } from "../connector.ts";
 import { makeAttempt } from "./attempts.ts";
 import { connectAcquirer } from "./connections.ts";
 

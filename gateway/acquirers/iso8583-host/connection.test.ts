@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../../values/time.ts";
-import { Recent } from "./recent.ts";
+import { Recent, Waiting } from "./connection.ts";
 import { startsAt, TestClock } from "./testing/test-clock.ts";
-import { Waiting } from "./waiting.ts";
 
 const answer = { mti: "0210", fields: {} };
 

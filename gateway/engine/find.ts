@@ -1,12 +1,27 @@
 /** Finds an order among those of an endpoint or a group; another merchant's is never found. */
-
-import type { EntryPoint } from "../orders/merchant.ts";
+import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FoundOrder, OrderQuery } from "../orders/requests.ts";
-import { transactionsOf } from "../orders/transactions.ts";
+import { initialOf, transactionsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
-import type { MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
-import type { ExistingOrder } from "./accept.ts";
+import {
+  asEndpointId,
+  asReceiptId,
+  type EndpointId,
+  type MerchantId,
+  type OrderId,
+  type ReceiptId,
+  type SerialNumber,
+} from "../values/ids.ts";
+
+/** An order with the digest of the request that made it. */
+export type ExistingOrder = { readonly order: Order; readonly digest: Buffer };
+
+/** The orders of a client order id, the latest last. */
+export type FindExisting = (
+  merchant: MerchantId,
+  clientOrderId: string,
+) => Promise<readonly ExistingOrder[]>;
 
 /** What a request led to: `describes` is the request that began the transaction it repeated. */
 export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
@@ -16,10 +31,7 @@ type Dependencies = {
     merchantId: MerchantId;
     orderId: OrderId;
   }) => Promise<Order | undefined>;
-  readonly findKnown: (
-    merchant: MerchantId,
-    clientOrderId: string,
-  ) => Promise<readonly ExistingOrder[]>;
+  readonly findExisting: FindExisting;
   readonly findBySerial: (
     merchant: MerchantId,
     serial: SerialNumber,
@@ -64,7 +76,7 @@ export function makeFindOrder(dependencies: Dependencies): FindOrder {
     if (orderId !== undefined) return dependencies.findById({ merchantId, orderId });
 
     // Without an order id: the latest one that this entry point can reach.
-    const known = await dependencies.findKnown(merchantId, clientOrderId);
+    const known = await dependencies.findExisting(merchantId, clientOrderId);
     return known.findLast(({ order }) => isReachable(order, entryPoint))?.order;
   }
 }
@@ -77,4 +89,27 @@ function isWanted(order: Order, entryPoint: EntryPoint, { clientOrderId }: Order
 
 function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean {
   return endpoints.some(({ id }) => id === endpointId);
+}
+
+type ReceiptDependencies = {
+  /** Also a disabled one: its receipts stay. */
+  readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
+  readonly findByReceipt: (merchant: MerchantId, receipt: ReceiptId) => Promise<Order | undefined>;
+};
+
+export type FoundReceipt = { readonly order: Order; readonly merchantName: string };
+
+/**
+ * Finds the order of a receipt. Only approved orders have one, and only at the endpoint that
+ * accepted the order; in every other case the caller learns nothing but that there is none.
+ */
+export function makeFindReceipt({ findEndpoint, findByReceipt }: ReceiptDependencies) {
+  return async (endpointId: string, receiptId: string): Promise<FoundReceipt | undefined> => {
+    const endpoint = findEndpoint(asEndpointId(endpointId));
+    if (endpoint === undefined || !/^\d{1,39}$/.test(receiptId)) return undefined;
+    const order = await findByReceipt(endpoint.merchant.id, asReceiptId(receiptId));
+    if (order === undefined || order.endpointId !== endpoint.id) return undefined;
+    const { stage } = initialOf(order);
+    return stage === "approved" ? { order, merchantName: endpoint.merchant.name } : undefined;
+  };
 }

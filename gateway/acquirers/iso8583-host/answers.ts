@@ -1,17 +1,109 @@
 /**
- * Field 39 of ISO 8583:1987 and what the card networks added to it: what each code means for an
- * order. A code without a row is a refusal; only a code listed as an approval ever is one.
+ * What a host's answers mean. An approval of a charge counts only when it is complete: with an
+ * approval code, for this charge, in its currency. Any other message that says "approved" may be
+ * money taken, so its outcome is unknown and has to be settled; it is never a refusal.
  */
-import type { Reason } from "../../orders/order.ts";
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import type { Answer } from "../../orders/order.ts";
 import type { FailureCode } from "../../values/failure.ts";
+import { isZero, Money } from "../../values/money.ts";
+import type { Instant } from "../../values/time.ts";
+import type {
+  Authorization,
+  AuthorizationRequest,
+  FollowUpAnswer,
+  FollowUpMessage,
+  Found,
+  Refusal,
+  Unknown,
+} from "../acquirer.ts";
+import { type Dialect, trimField } from "./dialect.ts";
+
+export type AnswerReader = ReturnType<typeof makeAnswerReader>;
+
+export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect) {
+  return { readAuthorization, readFound, readFollowUp, readAnswer };
+
+  function readAuthorization(
+    { fields }: IsoMessage,
+    { identifiers, amount }: AuthorizationRequest,
+    at: Instant,
+  ): Authorization {
+    const answer = readAnswer(fields, at);
+    if (answer === undefined) return unreadable;
+    const meaning = meaningOf(answer.responseCode);
+    if (meaning === "refused") return refused(answer);
+
+    const minor = readAmount(fields[4]);
+    const isOurs = fields[37] === identifiers.reference && fields[49] === amount.currency.numeric;
+    const isComplete = answer.approvalCode !== undefined && minor !== undefined;
+    const isPossible = isComplete && minor <= amount.minor && (minor > 0n || isZero(amount));
+    if (!isOurs || !isPossible) return unreadable;
+
+    const isFull = meaning === "approved" && minor === amount.minor;
+    const approvedAmount = isFull ? amount : new Money(minor, amount.currency);
+    const kind = isFull ? "approved" : "approved_in_part";
+    return { kind, answer: { ...answer, approvedAmount } };
+  }
+
+  /** Only 00 says that the charge stands. */
+  function readFound(message: IsoMessage, request: AuthorizationRequest, at: Instant): Found {
+    const responseCode = message.fields[39];
+    if (responseCode === undefined) return unreadable;
+    if (responseCode !== "00") return { kind: "not_found" };
+    const found = readAuthorization(message, request, at);
+    return found.kind === "refused" ? { kind: "not_found" } : found;
+  }
+
+  /** All or nothing: a partial approval of a follow-up has no meaning. */
+  function readFollowUp(
+    { fields }: IsoMessage,
+    { amount }: FollowUpMessage,
+    at: Instant,
+  ): FollowUpAnswer {
+    const answer = readAnswer(fields, at);
+    const meaning = meaningOf(fields[39] ?? "");
+    if (answer === undefined || meaning === "approved_in_part") return unreadable;
+    if (meaning === "refused") return refused(answer);
+    return { kind: "approved", answer: { ...answer, approvedAmount: amount } };
+  }
+
+  /** Without the amount, which has a meaning only beside the requested one. */
+  function readAnswer(fields: IsoMessage["fields"], processedAt: Instant): Answer | undefined {
+    const responseCode = fields[39];
+    if (responseCode === undefined) return undefined;
+    const answer = {
+      responseCode,
+      approvalCode: trimField(fields[38]),
+      networkId: readNetworkId(fields),
+      approvedAmount: undefined,
+      processedAt,
+    };
+    const remarks = readRemarks(fields);
+    return remarks === undefined ? answer : { ...answer, ...remarks };
+  }
+}
+
+const unreadable: Unknown = { kind: "unknown", cause: "unreadable_answer" };
+
+function refused(answer: Answer) {
+  return { kind: "refused", answer, refusal: refusalOf(answer.responseCode) } as const;
+}
+
+/** The codec has made sure that an amount is digits. */
+export function readAmount(field: string | undefined): bigint | undefined {
+  return field === undefined ? undefined : BigInt(field);
+}
 
 export type ResponseMeaning = "approved" | "approved_in_part" | "refused";
-
-/** `hard`: the same card must not be tried again. */
+/** `hard`: the same card must not be charged again. */
 type Again = "hard" | "soft";
+type Row = readonly [code: string, meaning: ResponseMeaning, reason: FailureCode, again: Again];
 
-type Row = readonly [code: string, verdict: ResponseMeaning, reason: FailureCode, again: Again];
-
+/**
+ * Field 39 of ISO 8583:1987 and what the card networks added to it. A code without a row is a
+ * refusal; only a code listed as an approval ever is one.
+ */
 // biome-ignore format: a table
 export const responseCodes: readonly Row[] = [
   // An approval needs a reason only when it was for less than asked.
@@ -83,41 +175,25 @@ export const responseCodes: readonly Row[] = [
 
 const byCode: ReadonlyMap<string, Row> = new Map(responseCodes.map((row) => [row[0], row]));
 
+const mayYetBeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
+/** Soft declines: strong authentication is required. */
+const wantsAuthentication: ReadonlySet<string> = new Set(["1A", "65"]);
+const undecided: ReadonlySet<string> = new Set([
+  ...["06", "09", "19", "22", "30", "68", "90", "91", "92", "94", "95", "96", "98"],
+]);
+
 export function meaningOf(responseCode: string): ResponseMeaning {
   return byCode.get(responseCode)?.[1] ?? "refused";
 }
 
 /** Why an order with this answer did not end as approved. */
-export function reasonOf(responseCode: string): Reason {
-  const code = byCode.get(responseCode)?.[2] ?? "declined";
-  return { code, detail: `[${responseCode}]` };
-}
-
-/** In progress, late, or seen before: the charge may yet be done, so no other may follow it. */
-const maybeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
-
-/** Whether another amount must not be tried after this answer. */
-export function endsList(responseCode: string): boolean {
-  return isHard(responseCode) || maybeDone.has(responseCode);
-}
-
-/** Soft declines: the issuer would approve once the cardholder is authenticated (1A, or 65). */
-export function wantsAuthentication(responseCode: string): boolean {
-  return responseCode === "1A" || responseCode === "65";
-}
-
-export function isHard(responseCode: string): boolean {
-  return byCode.get(responseCode)?.[3] === "hard";
-}
-
-/**
- * Codes by which the host tells of itself, or of the message, but not what became of the request
- * that the message repeats or takes back: that is asked again.
- */
-const undecided: ReadonlySet<string> = new Set([
-  ...["06", "09", "19", "22", "30", "68", "90", "91", "92", "94", "95", "96", "98"],
-]);
-
-export function isUndecided(responseCode: string): boolean {
-  return undecided.has(responseCode);
+export function refusalOf(code: string): Refusal {
+  const [, , reason, again] = byCode.get(code) ?? [code, "refused", "declined", "soft"];
+  return {
+    reason: { code: reason, detail: `[${code}]` },
+    isHard: again === "hard",
+    wantsAuthentication: wantsAuthentication.has(code),
+    mayYetBeDone: mayYetBeDone.has(code),
+    isUndecided: undecided.has(code),
+  };
 }

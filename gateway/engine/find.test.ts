@@ -5,7 +5,7 @@ import type { Endpoint } from "../orders/merchant.ts";
 import { approved, inStage } from "../orders/testing.ts";
 import { asEndpointId, asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import { makeFindReceipt } from "./find-receipt.ts";
+import { makeFindReceipt } from "./find.ts";
 
 const merchant = {
   ...{ id: asMerchantId("7"), login: "shop", name: "Shop", controlKey: new Secret("k") },

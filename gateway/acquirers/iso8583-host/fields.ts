@@ -1,10 +1,56 @@
 /**
- * The values that every dialect writes alike, whatever its encoding. The card number leaves its
- * secret here, and nowhere else on this way.
+ * The part of the tables that hosts have in common: fields that ISO 8583:1987 itself gives a place
+ * and a meaning. A host with other habits leaves these out and has rows of its own.
  */
-import { writeOriginalData } from "@tollgate/protocols/iso8583";
-import type { Calendar, Facts } from "./dialect.ts";
 
+import { writeOriginalData } from "@tollgate/protocols/iso8583";
+import {
+  aboutCharge,
+  all,
+  allButInquiry,
+  type Calendar,
+  changes,
+  charges,
+  type FactRow,
+  type Facts,
+  type GateRow,
+  payments,
+} from "./dialect.ts";
+
+/** The same in every message of a gate. */
+// biome-ignore format: a table
+export const iso87GateRows: readonly GateRow[] = [
+  [ 3, allButInquiry,              () => "000000"],                     // purchase
+  [18, allButInquiry,              ({ categoryCode }) => categoryCode],
+  [19, allButInquiry,              ({ countryCode }) => countryCode],
+  [25, [...payments, ...changes],  () => "59"],                         // electronic commerce
+  [25, ["account-verification"],   () => "51"],                         // is the card good?
+  [32, all,                        ({ acquirerId }) => acquirerId],
+  [39, ["reversal"],               () => "68"],                         // no answer came in time
+  [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
+  [43, charges,                    ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
+];
+
+/** What one message says. */
+// biome-ignore format: a table
+export const iso87Rows: readonly FactRow[] = [
+  [ 2, allButInquiry,              cardNumber],
+  [ 4, allButInquiry,              amount],
+  [ 7, all,                        transmitted],
+  [11, all,                        traceNumber],
+  [12, charges,                    localTime],
+  [13, charges,                    localDate],
+  [14, allButInquiry,              expiry],
+  [22, [...charges, "reversal"],   entryMode],
+  [37, all,                        reference],
+  [38, changes,                    approvalCode],
+  [41, all,                        terminal],
+  [49, allButInquiry,              currency],
+  [90, aboutCharge,                nameOriginal],
+  [95, ["return"],                 replacementAmounts],
+];
+
+/** The card number leaves its secret here. */
 export function cardNumber({ card }: Facts): string {
   return card.number.reveal();
 }

@@ -1,0 +1,62 @@
+/**
+ * Where a transaction can be, and what its order can be owed. Stages and effects are named here,
+ * and `transitions.ts` says how events lead from one stage to another.
+ */
+export type Stage = OpenStage | FinalStage;
+export type FinalStage = (typeof finalStages)[number];
+export type OpenStage =
+  | "filtering"
+  | "authenticating"
+  | "awaiting_method"
+  | "awaiting_challenge"
+  | "awaiting_result"
+  | "awaiting_return"
+  | "awaiting_pares"
+  | "authorizing"
+  | "inquiring"
+  | "reversing"
+  | "capturing"
+  | "returning"
+  | "repeating";
+
+const finalStages = ["approved", "declined", "filtered", "error"] as const;
+
+export function isFinal(stage: Stage): stage is FinalStage {
+  return finalStages.some((final) => final === stage);
+}
+
+/** The order waits for the cardholder's browser. */
+export function waitsForCardholder(stage: Stage): boolean {
+  return ["awaiting_method", "awaiting_challenge", "awaiting_pares"].includes(stage);
+}
+
+/** The acquirer may have carried the request out or not, and is being asked. */
+export const stagesInDoubt: readonly Stage[] = ["inquiring", "reversing", "repeating"];
+
+/** Decided from memory, and folded into the commit that owes them. */
+export const immediateEffects = ["screen", "look_up_3ds"] as const;
+/** These wait for another system; the order's row owes them until their handler has reported. */
+export const externalEffects = [
+  "authenticate",
+  "ask_enrolment",
+  "authorize",
+  "inquire",
+  "reverse",
+  "capture",
+  "refund",
+  "alert_operator",
+] as const;
+/** Done by the commit itself, which writes the row of the callback. */
+export const outboxEffects = ["notify_merchant"] as const;
+
+export type ImmediateEffect = (typeof immediateEffects)[number];
+export type ExternalEffect = (typeof externalEffects)[number];
+export type Effect = ImmediateEffect | ExternalEffect | (typeof outboxEffects)[number];
+
+export function isImmediate(effect: Effect): effect is ImmediateEffect {
+  return immediateEffects.some((immediate) => immediate === effect);
+}
+
+export function isExternal(effect: Effect): effect is ExternalEffect {
+  return externalEffects.some((external) => external === effect);
+}
