@@ -36,7 +36,7 @@ const groups: readonly Group[] = [
   { name: "scenarios", concurrency: 2, minutes: 5,  sharesDatabase: true,  folders: ["tests/scenarios", "tests/contract"] },
   { name: "crash",     concurrency: 2, minutes: 10, sharesDatabase: true,  folders: ["tests/crash"] },
   { name: "load",      concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/load"] },
-  { name: "browser",   concurrency: 1, minutes: 10, sharesDatabase: true,  folders: ["tests/browser"] },
+  { name: "browser",   concurrency: 2, minutes: 10, sharesDatabase: true,  folders: ["tests/browser"] },
 ];
 
 process.chdir(root);

@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { startBrowser } from "../support/browser.ts";
 import { openWindow, takePicture } from "../support/cardholder-window.ts";
 import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
 import type { Acknowledged, SaleFields } from "../support/merchant.ts";
@@ -43,7 +42,7 @@ describe("the end of a payment", () => {
       await before(checkout);
       const order = await pay(checkout, { ...urls, ...fields });
       await after(checkout);
-      const { page, troubles } = await checkout.open(t, "desk");
+      const { page, troubles } = await openWindow(t, "desk");
 
       await page.goto(await linkOf(checkout, order["gw-order-id"]));
 
@@ -59,7 +58,7 @@ describe("the end of a payment", () => {
   test("a shop without an address has the result shown here, with the receipt", async (t) => {
     const checkout = prepared();
     const order = await pay(checkout, { redirect_url: undefined });
-    const { page, troubles } = await checkout.open(t, "phone", german);
+    const { page, troubles } = await openWindow(t, "phone", german);
 
     await page.goto(await linkOf(checkout, order["gw-order-id"]));
     await page.getByRole("heading", { name: "Zahlung genehmigt" }).waitFor();
@@ -87,7 +86,7 @@ describe("the end of a payment", () => {
       const asked = { credit_card_number: card, redirect_url: undefined };
       const order = await world.merchant("plain").verify(asked);
       await world.settle();
-      const { page } = await checkout.open(t, "phone", reader);
+      const { page } = await openWindow(t, "phone", reader);
 
       await page.goto(await linkOf(checkout, order["gw-order-id"]));
 
@@ -102,7 +101,7 @@ describe("the end of a payment", () => {
   test("the way through 3-D Secure speaks German to whoever reads it", async (t) => {
     const checkout = prepared();
     const { link } = await checkout.begin(cards.challengeNoMethod);
-    const { page } = await checkout.open(t, "desk", german);
+    const { page } = await openWindow(t, "desk", german);
 
     await page.goto(link);
 
@@ -115,7 +114,7 @@ describe("the end of a payment", () => {
     const checkout = prepared();
     const { world } = checkout;
     const order = await pay(checkout);
-    const { page, troubles } = await checkout.open(t, "desk", { colorScheme: "dark" });
+    const { page, troubles } = await openWindow(t, "desk", { colorScheme: "dark" });
     await page.addInitScript("window.print = () => { window.printed = true; }");
     const status = await world.merchant("plain").status(order);
 
@@ -151,7 +150,7 @@ describe("the end of a payment", () => {
 
   test("without scripts there is no button that does nothing", async (t) => {
     const order = await pay(prepared());
-    const { page } = await prepared().open(t, "desk", { javaScriptEnabled: false });
+    const { page } = await openWindow(t, "desk", { javaScriptEnabled: false });
 
     await page.goto(await receiptLinkOf(prepared().world, order));
 
@@ -162,7 +161,7 @@ describe("the end of a payment", () => {
   test("a receipt says what was captured, returned and cancelled", async (t) => {
     const { world } = prepared();
     const merchant = world.merchant("plain");
-    const { page } = await prepared().open(t, "phone");
+    const { page } = await openWindow(t, "phone");
     const settled = async (done: Promise<unknown>) => {
       await done;
       await world.settle();
@@ -201,8 +200,7 @@ test("the operator's name, logo and colour stand on the pages", async (t) => {
   });
   const order = await world.merchant("plain").sale();
   await world.settle();
-  const { context, page, troubles } = await openWindow(await startBrowser(), "desk");
-  t.after(() => context.close());
+  const { page, troubles } = await openWindow(t, "desk");
 
   await page.goto(await receiptLinkOf(world, order));
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { answerChallenge } from "../support/cardholder.ts";
-import { bankIn, press } from "../support/cardholder-window.ts";
+import { bankIn, openWindow, press } from "../support/cardholder-window.ts";
 import {
   assertReturned,
   charged,
@@ -24,7 +24,7 @@ describe("a payment that is interrupted", () => {
   test("a reload while the bank looks at the browser lets it look again", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.frictionless);
-    const { page } = await checkout.open(t, "desk");
+    const { page } = await openWindow(t, "desk");
     // The first answer never comes.
     await page.route("**/acs/method", () => undefined, { times: 1 });
     const asked = page.waitForRequest("**/acs/method");
@@ -42,7 +42,7 @@ describe("a payment that is interrupted", () => {
     test(`a reload at the bank's question asks it again, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);
-      const { page, troubles } = await checkout.open(t, size);
+      const { page, troubles } = await openWindow(t, size);
       await page.goto(payment.link);
       const code = bankIn(page, size).locator("#code");
       await code.fill("12");
@@ -60,7 +60,7 @@ describe("a payment that is interrupted", () => {
     test(`a reload on the way back from the bank changes nothing, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);
-      const { page } = await checkout.open(t, size);
+      const { page } = await openWindow(t, size);
       await page.goto(payment.link);
       await bankIn(page, size).locator("#code").waitFor();
       // The page after the return is held back, so that the page before it is reloaded.
@@ -81,7 +81,7 @@ describe("a payment that is interrupted", () => {
     test(`a closed tab is taken up by its address in another, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);
-      const { page, context, troubles } = await checkout.open(t, size);
+      const { page, context, troubles } = await openWindow(t, size);
       await page.goto(payment.link);
       await bankIn(page, size).locator("#code").waitFor();
       await page.close();
@@ -99,7 +99,7 @@ describe("a payment that is interrupted", () => {
   test("going back from the shop leads to the same result again", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.challenge);
-    const { page, troubles } = await checkout.open(t, "desk");
+    const { page, troubles } = await openWindow(t, "desk");
     const start = checkout.shop.publish(startPage(payment.link));
     await page.goto(start);
     await page.getByRole("link", { name: "Pay" }).click();
@@ -124,7 +124,7 @@ describe("a payment that is interrupted", () => {
   test("two tabs at the bank's question pay once, and both come back to the shop", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.challenge);
-    const { page, context, troubles } = await checkout.open(t, "phone");
+    const { page, context, troubles } = await openWindow(t, "phone");
     const other = await context.newPage();
     for (const tab of [page, other]) {
       await tab.goto(payment.link);
@@ -145,7 +145,7 @@ describe("a payment that is interrupted", () => {
   test("two tabs at the very beginning pay once", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.frictionless);
-    const { page, context } = await checkout.open(t, "desk");
+    const { page, context } = await openWindow(t, "desk");
     const other = await context.newPage();
 
     await Promise.all([page.goto(payment.link), other.goto(payment.link)]);
@@ -159,8 +159,9 @@ describe("a payment that is interrupted", () => {
   test("a bank that never looks at the browser is waited for ten seconds", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.frictionless);
-    const { page } = await checkout.open(t, "desk");
-    await page.clock.install();
+    const { page } = await openWindow(t, "desk");
+    await page.clock.install({ time: 0 });
+    await page.clock.pauseAt(1_000);
     await page.route("**/acs/method", (route) => route.abort());
     const failed = page.waitForEvent("requestfailed");
     await page.goto(payment.link);
@@ -170,6 +171,7 @@ describe("a payment that is interrupted", () => {
     assert.equal(page.url(), payment.link);
     assert.equal(payment.charges().received, 0);
     await page.clock.fastForward(1_500);
+    await page.clock.resume();
     await assertReturned(checkout, payment, "/return", "approved");
 
     assert.equal(lastAreq(checkout)["threeDSCompInd"], "N");
@@ -179,7 +181,7 @@ describe("a payment that is interrupted", () => {
   test("the bank's question goes away when its time is over", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.challengeAbandoned);
-    const { page, troubles } = await checkout.open(t, "desk");
+    const { page, troubles } = await openWindow(t, "desk");
     await page.clock.install();
     await page.goto(payment.link);
     await press(bankIn(page, "desk"), right);
@@ -197,7 +199,7 @@ describe("a payment that is interrupted", () => {
     const checkout = prepared();
     const { world } = checkout;
     const payment = await checkout.begin(cards.challengeNoMethod);
-    const { page, troubles } = await checkout.open(t, "desk");
+    const { page, troubles } = await openWindow(t, "desk");
     await page.clock.install();
     await page.goto(payment.link);
     await bankIn(page, "desk").locator("#code").fill("1");

@@ -1,29 +1,35 @@
 /**
  * 3-D Secure in the cardholder's browser, from the address that the merchant is given to the shop's
- * own page, on a desk and on a telephone.
+ * own page: on a desk and on a telephone, with scripts and without, where every step is taken by a
+ * button, and by the page of the pending step (`html`) that the shop shows itself.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bankIn, type Pressed, press, sizes } from "../support/cardholder-window.ts";
+import type { FrameLocator, Page } from "playwright-core";
+import { bankIn, openWindow, type Pressed, press, sizes } from "../support/cardholder-window.ts";
 import {
   assertReturned,
+  type Checkout,
   charged,
   lastAreq,
+  linkOf,
   notCharged,
+  type Payment,
   prepareCheckout,
 } from "../support/checkout.ts";
 import { cards } from "../support/threeds.ts";
+import { until } from "../support/until.ts";
 
 const bothSizes = ["desk", "phone"] as const;
 
-describe("a payment through redirect-to", () => {
-  const prepared = prepareCheckout();
+const prepared = prepareCheckout();
 
+describe("a payment through redirect-to", () => {
   for (const size of bothSizes) {
     test(`is told of as it is and comes back to the shop by itself, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.frictionless, { merchant_data: "basket 7" });
-      const { page, troubles } = await checkout.open(t, size);
+      const { page, troubles } = await openWindow(t, size);
 
       await page.goto(payment.link);
       const { fields } = await assertReturned(checkout, payment, "/return", "approved");
@@ -78,7 +84,7 @@ describe("a payment through redirect-to", () => {
       const checkout = prepared();
       const urls = given.map((name) => [name, `${checkout.shop.url}/${name}`]);
       const payment = await checkout.begin(card, Object.fromEntries(urls));
-      const { page, troubles } = await checkout.open(t, size);
+      const { page, troubles } = await openWindow(t, size);
 
       await page.goto(payment.link);
       if (pressed !== undefined) await press(bankIn(page, size), pressed);
@@ -107,7 +113,7 @@ describe("a payment through redirect-to", () => {
     test(`3-D Secure ${version} asks for the code, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(card);
-      const { page, troubles } = await checkout.open(t, size);
+      const { page, troubles } = await openWindow(t, size);
 
       await page.goto(payment.link);
       await press(version.startsWith("1.0.2") ? page : bankIn(page, size), right);
@@ -127,3 +133,168 @@ type Ending = readonly [
   path: string,
   status: string,
 ];
+
+describe("a payment without scripts", () => {
+  const silent = { javaScriptEnabled: false };
+
+  for (const size of ["desk", "phone"] as const) {
+    test(`goes on by buttons where nothing is asked, ${size}`, async (t) => {
+      const checkout = prepared();
+      const payment = await checkout.begin(cards.frictionless);
+      const { page, troubles } = await openWindow(t, size, silent);
+
+      await page.goto(payment.link);
+      await pass(page, "Continue");
+      await pass(page, "Back to the shop");
+      await assertReturned(checkout, payment, "/return", "approved");
+
+      const areq = lastAreq(checkout);
+      assert.equal(areq["browserJavascriptEnabled"], false);
+      assert.equal(areq["threeDSCompInd"], "N");
+      assert.equal(areq["browserLanguage"], "en-AT");
+      assert.ok(!("browserScreenWidth" in areq));
+      assert.deepEqual(payment.charges(), charged);
+      assert.deepEqual(troubles, []);
+    });
+  }
+
+  // biome-ignore format: a table
+  const questions = [
+    ["the right code of a challenge", cards.challenge,         ["Continue"], "1234", "approved"],
+    ["a wrong code of a challenge",   cards.challengeNoMethod, [],           "4321", "declined"],
+    ["the right code of 1.0.2",       cards.v1Authenticated,   [],           "1234", "approved"],
+    ["1.0.2 that says no",            "4000003000000022",      [],           "1234", "declined"],
+  ] as const;
+
+  for (const [what, card, before, code, status] of questions) {
+    test(`${what} is brought by buttons`, async (t) => {
+      const checkout = prepared();
+      const payment = await checkout.begin(card);
+      const { page, troubles } = await openWindow(t, "phone", silent);
+
+      await page.goto(payment.link);
+      for (const button of before) await pass(page, button);
+      await pass(page, "Continue to your bank");
+      await press(page, { code });
+      await pass(page, "Continue");
+      await pass(page, "Back to the shop");
+      await assertReturned(checkout, payment, "/return", status);
+
+      assert.deepEqual(payment.charges(), status === "approved" ? charged : notCharged);
+      assert.deepEqual(troubles, []);
+    });
+  }
+});
+
+describe("the page of a step, shown by the shop", () => {
+  // biome-ignore format: a table
+  const steps = [
+    ["the method",            cards.frictionless,      false],
+    ["the challenge",         cards.challengeNoMethod, true],
+    ["the question of 1.0.2", cards.v1Authenticated,   true],
+  ] as const;
+
+  for (const [what, card, isAsked] of steps) {
+    test(`${what} as a whole page leads on to the shop`, async (t) => {
+      const checkout = prepared();
+      const payment = await checkout.begin(card);
+      const { page, troubles } = await openWindow(t, "phone");
+
+      await page.goto(checkout.shop.publish(payment.html));
+      if (isAsked) await press(page, { code: "1234" });
+      await assertReturned(checkout, payment, "/return", "approved");
+
+      assert.deepEqual(payment.charges(), charged);
+      assert.deepEqual(troubles, []);
+    });
+
+    for (const [scripts, javaScriptEnabled] of [
+      ["with", true],
+      ["without", false],
+    ] as const) {
+      test(`${what} in a frame ${scripts} scripts ends there, and the shop goes on`, async (t) => {
+        const checkout = prepared();
+        const payment = await checkout.begin(card);
+        const { page, troubles } = await openWindow(t, "desk", { javaScriptEnabled });
+        const step = checkout.shop.publish(payment.html);
+
+        await page.goto(
+          checkout.shop.publish(`<title>Shop</title>
+<iframe src="${step}" width="500" height="600"></iframe>`),
+        );
+        const frame = page.frameLocator("iframe");
+        if (!javaScriptEnabled) await pass(frame, "Continue to your bank");
+        if (isAsked) await press(frame, { code: "1234" });
+        if (!javaScriptEnabled) await pass(frame, "Continue");
+        await frame.getByRole("heading", { name: "Thank you" }).waitFor();
+        await untilApproved(checkout, payment);
+
+        assert.deepEqual(payment.charges(), charged);
+        assert.deepEqual(troubles, []);
+        await goOn(page, frame, javaScriptEnabled);
+        await assertReturned(checkout, payment, "/return", "approved");
+      });
+    }
+  }
+});
+
+describe("a slash at the end of an address", () => {
+  test("leads through the whole of 3-D Secure and back to the shop", async (t) => {
+    const checkout = prepared();
+    const payment = await checkout.begin(cards.challenge);
+    const { page, troubles } = await openWindow(t, "desk");
+
+    await page.goto(`${payment.link}/`);
+    await press(bankIn(page, "desk"), { code: "1234" });
+
+    await assertReturned(checkout, payment, "/return", "approved");
+    assert.deepEqual(troubles, []);
+  });
+
+  test("leads on from every page that issuers post to", async () => {
+    const { link } = await prepared().begin(cards.challengeNoMethod);
+    const body = new URLSearchParams({ cres: "e30" });
+
+    for (const step of ["method", "method-result", "method-frame", "challenge", "pares"]) {
+      const address = `${link.replace("redirect", step)}/?from=bank`;
+      const again = await fetch(address);
+      assert.deepEqual([again.status, again.url], [200, link], step);
+      if (step !== "challenge") continue;
+      const refused = await (await fetch(address, { method: "POST", body })).text();
+      const [, onward = ""] = /id="on"[^>]* href="([^"]+)"/.exec(refused) ?? [];
+      assert.equal(new URL(onward, address).href, link);
+    }
+  });
+
+  test("leads from the result to its receipt", async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    const order = await world.merchant("plain").sale({ redirect_url: undefined });
+    await world.settle();
+    const { page, troubles } = await openWindow(t, "phone");
+
+    await page.goto(`${await linkOf(checkout, order["gw-order-id"])}/`);
+    await page.getByRole("link", { name: "Show the receipt" }).click();
+
+    await page.getByRole("heading", { name: "Receipt", exact: true }).waitFor();
+    assert.deepEqual(troubles, []);
+  });
+});
+
+/** The button may be a page further on, which comes by itself. */
+function pass(place: Page | FrameLocator, name: string): Promise<void> {
+  return place.getByRole("button", { name, exact: true }).click();
+}
+
+/** The link leads the whole window on, out of the shop's frame. */
+async function goOn(page: Page, frame: FrameLocator, isScripted: boolean): Promise<void> {
+  await frame.getByRole("link", { name: "Continue" }).click();
+  if (!isScripted) await page.getByRole("button", { name: "Back to the shop" }).click();
+}
+
+async function untilApproved({ world }: Checkout, { order }: Payment): Promise<void> {
+  await until("the payment is approved", async () => {
+    const { status } = await world.merchant("secure").status(order);
+    return status === "approved" ? true : undefined;
+  });
+}

@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, type TestContext, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { openContext } from "../support/browser.ts";
+import { takePicture } from "../support/cardholder-window.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
 const approving = "4000001000000018";
@@ -14,14 +15,12 @@ const withoutFunds = "4000004000000020";
 
 describe("the page at / in staging", () => {
   let gateway: GatewayProcess;
-  let browser: Browser;
   before(async () => {
     gateway = await startProcess();
-    browser = await startBrowser();
   });
 
   test("tells a newcomer what is running and what to use", async () => {
-    const { page, troubles } = await visit(browser, gateway.baseUrl);
+    const { page, troubles } = await visit(gateway.baseUrl);
     const { merchant, endpoints, group, bank } = gateway.demo;
     const text = (await page.textContent("main")) ?? "";
 
@@ -35,7 +34,7 @@ describe("the page at / in staging", () => {
   });
 
   test("pays by its form, and shows both an approval and a decline", async () => {
-    const { page, troubles } = await visit(browser, gateway.baseUrl);
+    const { page, troubles } = await visit(gateway.baseUrl);
 
     await pay(page, { card: approving, amount: "10.42" });
     await page.waitForURL(/\/\?order=try-/);
@@ -56,7 +55,7 @@ describe("the page at / in staging", () => {
   });
 
   test("says what is wrong with an amount and keeps what was chosen", async () => {
-    const { page } = await visit(browser, gateway.baseUrl);
+    const { page } = await visit(gateway.baseUrl);
 
     await pay(page, { card: withoutFunds, amount: "10.42", endpoint: "jpy (JPY)" });
 
@@ -66,7 +65,7 @@ describe("the page at / in staging", () => {
   });
 
   test("takes no payment from another site's page", async () => {
-    const page = await browser.newPage();
+    const page = await (await openContext()).newPage();
     await page.route("http://elsewhere.example/", (route) =>
       route.fulfill({
         contentType: "text/html",
@@ -84,7 +83,7 @@ describe("the page at / in staging", () => {
   });
 
   test("gives commands that work when they are pasted", async () => {
-    const { page } = await visit(browser, gateway.baseUrl);
+    const { page } = await visit(gateway.baseUrl);
     const [sale = "", status = ""] = await page.locator("#commands pre").allTextContents();
 
     const acknowledged = await runCommand(sale);
@@ -98,14 +97,14 @@ describe("the page at / in staging", () => {
     const grounds = new Set<unknown>();
     for (const width of [390, 1280]) {
       for (const colorScheme of ["light", "dark"] as const) {
-        const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+        const context = await openContext({ viewport: { width, height: 900 }, colorScheme });
         const page = await context.newPage();
         await page.goto(gateway.baseUrl);
 
         const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
         assert.ok(wide <= width, `${wide} px on a screen of ${width} px`);
         grounds.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
-        await takePicture(page, `welcome-${width}-${colorScheme}.png`);
+        await takePicture(page, `welcome-${width}-${colorScheme}`);
         await context.close();
       }
     }
@@ -138,8 +137,8 @@ test("in production there is no page at / and no form to pay with", async (t) =>
 });
 
 /** Whatever the browser complains of is noted from the first request on. */
-async function visit(browser: Browser, address: string) {
-  const page = await browser.newPage();
+async function visit(address: string) {
+  const page = await (await openContext()).newPage();
   const troubles: string[] = [];
   page.on("console", (message) => troubles.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => troubles.push(`error: ${error.message}`));
@@ -149,12 +148,6 @@ async function visit(browser: Browser, address: string) {
   });
   await page.goto(address);
   return { page, troubles };
-}
-
-/** For people to look at, in the folder that TOLLGATE_PICTURES names. */
-async function takePicture(page: Page, name: string): Promise<void> {
-  const folder = process.env["TOLLGATE_PICTURES"];
-  if (folder !== undefined) await page.screenshot({ fullPage: true, path: join(folder, name) });
 }
 
 type Payment = { readonly card: string; readonly amount: string; readonly endpoint?: string };

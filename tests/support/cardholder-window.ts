@@ -2,15 +2,10 @@
  * A cardholder's window: a real browser on a desk or a telephone, which notes whatever it complains
  * of, and the bank's page in it, be it in a frame or alone.
  */
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type {
-  Browser,
-  BrowserContext,
-  BrowserContextOptions,
-  FrameLocator,
-  Page,
-} from "playwright-core";
+import type { BrowserContext, BrowserContextOptions, FrameLocator, Page } from "playwright-core";
+import { openContext } from "./browser.ts";
+import type { Test } from "./world.ts";
 
 export const sizes = {
   desk: { viewport: { width: 1280, height: 900 }, screen: { width: 1440, height: 960 } },
@@ -31,19 +26,17 @@ export type Window = {
   readonly troubles: readonly string[];
 };
 
-const folder = join(import.meta.dirname, "../artefacts");
-
 /** The browser warns of frames that the protocol wants just so. */
 const harmless = /allow-scripts and allow-same-origin/;
 
 export async function openWindow(
-  browser: Browser,
+  t: Test,
   size: Size,
   options: BrowserContextOptions = {},
 ): Promise<Window> {
   const somewhere = { locale: "en-AT", timezoneId: "Asia/Kolkata" };
-  const context = await browser.newContext({ ...sizes[size], ...somewhere, ...options });
-  context.setDefaultTimeout(20_000);
+  const context = await openContext({ ...sizes[size], ...somewhere, ...options });
+  t.after(() => context.close());
   const troubles: string[] = [];
   const note = (trouble: string) => {
     if (!harmless.test(trouble)) troubles.push(trouble);
@@ -72,8 +65,9 @@ export async function press(
   await bank.getByRole("button", { name: button }).click();
 }
 
-/** Kept for people to look at. */
+/** For people to look at, in the folder that TOLLGATE_PICTURES names. */
 export async function takePicture(page: Page, name: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  const folder = process.env["TOLLGATE_PICTURES"];
+  if (folder === undefined) return;
   await page.screenshot({ fullPage: true, path: join(folder, `${name}.png`) });
 }

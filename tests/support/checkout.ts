@@ -7,9 +7,6 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, before } from "node:test";
 import { openVault } from "@tollgate/gateway/installation";
-import type { Browser, BrowserContextOptions } from "playwright-core";
-import { startBrowser } from "./browser.ts";
-import { openWindow, type Size, type Window } from "./cardholder-window.ts";
 import type { Acknowledged, SaleFields } from "./merchant.ts";
 import { type Arrival, type Shop, startShop } from "./shop.ts";
 import { chargesAt, startPatientWorld } from "./threeds.ts";
@@ -18,9 +15,7 @@ import type { Test, World } from "./world.ts";
 export type Checkout = {
   readonly world: World;
   readonly shop: Shop;
-  readonly browser: Browser;
   begin(card: string, fields?: SaleFields): Promise<Payment>;
-  open(t: Test, size: Size, options?: BrowserContextOptions): Promise<Window>;
 };
 
 export type Payment = {
@@ -54,13 +49,9 @@ export function prepareCheckout(): () => Checkout {
 }
 
 async function startCheckout(t: Test): Promise<Checkout> {
-  const [world, shop, browser] = await Promise.all([
-    startPatientWorld(t),
-    startShop(t),
-    startBrowser(),
-  ]);
+  const [world, shop] = await Promise.all([startPatientWorld(t), startShop(t)]);
   return {
-    ...{ world, shop, browser },
+    ...{ world, shop },
     async begin(card, fields = {}) {
       const before = countCharges(world);
       const merchant = world.merchant("secure");
@@ -70,11 +61,6 @@ async function startCheckout(t: Test): Promise<Checkout> {
       const { "redirect-to": link = "", html = "" } = await merchant.status(order);
       const orderId = order["gw-order-id"];
       return { order, orderId, link, html, charges: () => since(before, countCharges(world)) };
-    },
-    async open(test, size, options) {
-      const window = await openWindow(browser, size, options);
-      test.after(() => window.context.close());
-      return window;
     },
   };
 }

@@ -1,0 +1,183 @@
+/**
+ * Every page that a cardholder can meet, of the gateway and of the sandbox bank: it fits the screen
+ * of a desk and of a telephone, and axe finds nothing that WCAG 2, levels A and AA, forbids, by day
+ * and by night. The pictures are for people to look at.
+ */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { describe, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { cardholderPages, showChallenge } from "../support/cardholder-pages.ts";
+import { bankIn, openWindow, sizes, takePicture } from "../support/cardholder-window.ts";
+import { linkOf, prepareCheckout } from "../support/checkout.ts";
+import { receiptLinkOf } from "../support/receipts.ts";
+import { cards } from "../support/threeds.ts";
+import { startWorld } from "../support/world.ts";
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe says, in so far as we want to know it. */
+type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly Found[] };
+type Found = { readonly html: string; readonly failureSummary?: string };
+
+describe("the cardholder's pages", () => {
+  const prepared = prepareCheckout();
+
+  test("axe finds what is wrong with a page", async (t) => {
+    const { page } = await openWindow(t, "desk");
+    await page.setContent('<html lang="en"><title>A</title><p style="color:#aaa">Pale</p><input>');
+
+    const violations = (await violationsIn(page)).join("\n");
+
+    assert.match(violations, /color-contrast: .*label: /s);
+  });
+
+  test("the bank's question fits the frame of a screen that is not high", async (t) => {
+    const { page } = await openWindow(t, "laptop");
+    await showChallenge(page, prepared(), "laptop");
+    await takePicture(page, "page-challenge-frame-laptop");
+
+    const frame = await page.locator("#frame").boundingBox();
+    const button = bankIn(page, "laptop").getByRole("button", { name: "Cancel" });
+    const last = await button.boundingBox();
+
+    assert.ok(frame !== null && last !== null);
+    assert.ok(last.y + last.height <= frame.y + frame.height, "it has to be scrolled");
+    assert.ok(frame.y + frame.height <= 640, "the page has to be scrolled");
+  });
+
+  test("lead on by something that a thumb can hit", async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    const { link } = await checkout.begin(cards.challengeNoMethod);
+    const order = await world.merchant("plain").sale({ redirect_url: undefined });
+    await world.settle();
+    const { page } = await openWindow(t, "phone");
+    const form = `<form method="post" action="${link.replace("redirect", "challenge")}">`;
+    const posting = checkout.shop.publish(`<title>Shop</title>${form}<button>Post</button></form>`);
+
+    await page.goto(posting);
+    await page.getByRole("button", { name: "Post" }).click();
+    const again = await page.getByRole("link", { name: "Try again" }).boundingBox();
+    await takePicture(page, "page-refused-thumb-phone");
+    await page.goto(await linkOf(checkout, order["gw-order-id"]));
+    const receipt = await page.getByRole("link", { name: "Show the receipt" }).boundingBox();
+
+    for (const box of [again, receipt]) assert.ok((box?.height ?? 0) >= 44, JSON.stringify(box));
+  });
+
+  for (const [name, options, show] of cardholderPages) {
+    for (const size of ["desk", "phone"] as const) {
+      test(`${name} can be read by everyone, ${size}`, async (t) => {
+        const { page, troubles } = await openWindow(t, size, options);
+
+        const title = await show(page, prepared(), size);
+
+        const heading = page.getByRole("heading", { name: title, exact: true });
+        await heading.waitFor();
+        await assertFits(page, heading);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          await takePicture(page, `page-${name}-${size}-${colorScheme}`);
+        }
+        const refused = troubles.filter((trouble) => /Security Policy|^error/.test(trouble));
+        assert.deepEqual(refused, []);
+        await assertAccessible(page, (await openWindow(t, size)).page);
+      });
+    }
+  }
+
+  // Last, because the shop keeps the name.
+  test("stay as wide as a telephone, however long a shop's name is", async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    const name = "Donaudampfschifffahrtsgesellschaft".repeat(3);
+    await world.installation.database.query("update merchants set name = $1", [name]);
+    await world.restart();
+    const order = await world.merchant("plain").sale({ redirect_url: undefined });
+    await world.settle();
+    const { page } = await openWindow(t, "phone");
+
+    const links = [await linkOf(checkout, order["gw-order-id"]), await receiptLinkOf(world, order)];
+    for (const [at, link] of links.entries()) {
+      await page.goto(link);
+      await page.getByText(name).first().waitFor();
+      await takePicture(page, `page-long-name-${at}-phone`);
+      const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+      assert.equal(wide, sizes.phone.viewport.width, link);
+    }
+  });
+});
+
+test("the operator's colour and another language change nothing of that", async (t) => {
+  // As light as it may be: it is read on both grounds all the same.
+  const world = await startWorld(t, { GW_PAGE_NAME: "Harbour", GW_PAGE_ACCENT: "#6f6f6f" });
+  const order = await world.merchant("plain").sale();
+  await world.settle();
+  const { page } = await openWindow(t, "phone", { locale: "de-AT" });
+
+  const nothing = `${world.gateway.url}/gw/view-receipt/1/1`;
+  for (const address of [await receiptLinkOf(world, order), nothing]) {
+    await page.goto(address);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await violationsIn(page), [], colorScheme);
+    }
+  }
+});
+
+test("the operator's name stands above the content, not beside it", async (t) => {
+  const world = await startWorld(t, { GW_PAGE_NAME: "Harbour Payments" });
+  const order = await world.merchant("plain").sale();
+  await world.settle();
+  const { page } = await openWindow(t, "desk");
+
+  for (const address of [
+    await receiptLinkOf(world, order),
+    `${world.gateway.url}/gw/view-receipt/1/1`,
+  ]) {
+    await page.goto(address);
+    const [name, content] = await Promise.all([
+      page.getByText("Harbour Payments").boundingBox(),
+      page.locator("main > :first-child").boundingBox(),
+    ]);
+    assert.equal(name?.x, content?.x);
+  }
+});
+
+async function assertFits(page: Page, heading: Locator): Promise<void> {
+  const box = await heading.boundingBox();
+  const width = page.viewportSize()?.width ?? 0;
+  assert.ok(box !== null && box.x >= 12 && box.x + box.width <= width - 12);
+  const wide = await page.locator("xpath=//html").evaluate((html) => html.scrollWidth);
+  assert.ok(wide <= width, `${wide} px wide on a screen of ${width} px`);
+}
+
+/** Every document of the page, put into another page: axe needs scripts of its own. */
+async function assertAccessible(shown: Page, page: Page): Promise<void> {
+  // A frame that nothing was put into is nobody's page.
+  for (const frame of shown.frames().filter((each) => /^http/.test(each.url()))) {
+    await page.setContent(withoutScripts(await frame.content()));
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await violationsIn(page), [], `${colorScheme} ${frame.url()}`);
+    }
+  }
+}
+
+/** As it stands: most pages would go on by themselves. */
+function withoutScripts(content: string): string {
+  return content.replace(/<(script|noscript)\b.*?<\/\1>/gs, "");
+}
+
+async function violationsIn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], iframes: false };
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
+    `axe.run(document, ${JSON.stringify(rules)})`,
+  );
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`),
+  );
+}
