@@ -7,16 +7,15 @@
 export const foldersWithCircles: readonly string[] = [
   "gateway/screening",
   "gateway/orders",
-  "gateway/pages/cardholder",
   "gateway/threeds/directories",
   "protocols/http1",
 ];
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
 export const namesOfSeveral: readonly string[] = [
-  ...["Answer", "Asked", "Authentication", "Chosen"],
-  ...["Connection", "KeptRequest", "Links", "ListedKey", "Outcome"],
-  ...["SealedCard", "Visit"],
+  ...["Asked", "Authentication", "Chosen"],
+  ...["Connection", "KeptRequest", "ListedKey", "Outcome"],
+  ...["SealedCard"],
 ];
 
 /** Files of less than 40 lines, by folder. */
@@ -31,11 +30,8 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/wiring":                           "readiness",
   "gateway/directory-api":                    "seldom",
   "gateway/screening":                        "amount-limits",
-  "gateway/http":                             "health",
   "gateway/merchant-api":                     "acknowledge card-registration rate-limit threeds-upload wait",
   "gateway/orders":                           "amounts deadlines effect-handler effects follow-up-transitions transitions",
-  "gateway/pages/cardholder":                 "client-network links visit",
-  "gateway/pages":                            "page-headers same-origin",
   "gateway/storage":                          "array-literal callbacks-retention examine-server find-receipts history latest-orders try-again",
   "gateway/threeds/directories":              "directory in-turn",
   "gateway/threeds":                          "eci look-up-3ds transaction-id",

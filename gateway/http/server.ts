@@ -1,27 +1,27 @@
 /**
- * The HTTP server: listening, limits, headers and the answers that belong to no route. It knows
+ * The HTTP server: limits, headers, and the answers to requests that no route takes. It knows
  * nothing of payments; bodies arrive as bytes.
  */
 import { createServer, type RequestListener } from "node:http";
-import { type FastifyInstance, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 
 export type ServerOptions = {
   readonly bodyBytesMax: number;
   readonly isSecure: boolean;
-  /** What a client is told when no route answers; the path says in which shape. */
-  readonly onMiss: (miss: Miss) => Answer;
+  /** Answers a request that no route has answered. */
+  readonly onMiss: (miss: Miss) => MissReply;
 };
 
 export type Miss = {
-  readonly status: 400 | 404 | 405 | 408 | 413 | 500 | 503;
+  readonly status: 400 | 404 | 408 | 413 | 500;
   readonly path: string;
   readonly accept: string | undefined;
   readonly error?: unknown;
 };
-export type Answer = { readonly contentType: string; readonly body: string };
+export type MissReply = { readonly contentType: string; readonly body: string };
 
 const strictTransport = "max-age=31536000; includeSubDomains";
-const letGoEveryMs = 20;
+const closeIdleEveryMs = 20;
 const times = { requestTimeout: 20_000, headersTimeout: 20_000, keepAliveTimeout: 72_000 };
 
 export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): FastifyInstance {
@@ -30,9 +30,8 @@ export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): F
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
     serverFactory: (listener) => createServer(times, withHeaders(listener, isSecure)),
-    frameworkErrors: (error, request, reply) => {
-      const path = request.url;
-      const answer = onMiss({ status: 400, path, accept: request.headers.accept, error });
+    frameworkErrors: (error, { url, headers }, reply) => {
+      const answer = onMiss({ status: 400, path: url, accept: headers.accept, error });
       reply.hijack();
       reply.raw.writeHead(400, { "content-type": answer.contentType }).end(answer.body);
     },
@@ -42,33 +41,31 @@ export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): F
     done(null, body);
   });
 
-  // Whoever is answered while the server closes would keep the line, and with it the server, open.
-  let letGo: NodeJS.Timeout | undefined;
+  // A client that is answered while the server closes keeps its connection, and the server, open.
+  let closing: NodeJS.Timeout | undefined;
   server.addHook("preClose", async () => {
-    letGo = setInterval(() => server.server.closeIdleConnections(), letGoEveryMs).unref();
+    closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs).unref();
   });
-  server.addHook("onClose", async () => clearInterval(letGo));
+  server.addHook("onClose", async () => clearInterval(closing));
 
-  server.setNotFoundHandler((request, reply) => {
-    miss(reply, { status: 404, path: request.url, accept: request.headers.accept });
-  });
+  server.setNotFoundHandler((request, reply) => answerMiss(404, request, reply));
   server.setErrorHandler((error: unknown, request, reply) => {
-    const status = statusOf(error);
-    miss(reply, { status, path: request.url, accept: request.headers.accept, error });
+    answerMiss(statusOf(error), request, reply, error);
   });
   return server;
 
-  function miss(reply: Sink, facts: Miss): void {
-    const { contentType, body } = onMiss(facts);
-    reply.code(facts.status);
-    reply.header("cache-control", "no-store");
-    reply.header("content-type", contentType);
-    if (facts.status === 503) reply.header("retry-after", "1");
-    reply.send(body);
+  function answerMiss(
+    status: Miss["status"],
+    { url, headers }: FastifyRequest,
+    reply: FastifyReply,
+    error?: unknown,
+  ): void {
+    const { contentType, body } = onMiss({ status, path: url, accept: headers.accept, error });
+    reply.code(status).header("cache-control", "no-store").type(contentType).send(body);
   }
 }
 
-/** On every reply, whoever answers; set below the framework, whose hooks cost more than this. */
+/** On every reply; set below the framework, because its hooks cost more. */
 function withHeaders(listener: RequestListener, isSecure: boolean): RequestListener {
   return (request, response) => {
     response.setHeader("x-content-type-options", "nosniff");
@@ -77,14 +74,7 @@ function withHeaders(listener: RequestListener, isSecure: boolean): RequestListe
   };
 }
 
-/** What the framework's several kinds of reply have in common. */
-type Sink = {
-  code(status: number): unknown;
-  header(name: string, value: string): unknown;
-  send(body: string): unknown;
-};
-
-/** The framework says what the client did wrong; whatever else is thrown is our own fault. */
+/** The framework reports client errors with a status; any other error is the gateway's own. */
 function statusOf(error: unknown): Miss["status"] {
   const status =
     error instanceof Error && "statusCode" in error ? Number(error.statusCode) : undefined;

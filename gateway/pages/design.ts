@@ -1,28 +1,29 @@
 /**
- * The frame around every page's content, with the style sheet inside of it, allowed by its hash.
- * Nothing is loaded from anywhere; light or dark is the reader's wish.
+ * The document around every page's content, its style sheet, and the headers that every page is
+ * sent with. A page loads nothing; the reader's setting chooses light or dark.
  */
 import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { Html, html } from "../values/html.ts";
 import { makeStyleSheet } from "./style-sheet.ts";
 
 export type Page = {
   readonly title: string;
   readonly content: Html;
-  /** Loads this address after so many seconds: a page that waits without scripts. */
+  /** For pages that wait without scripts. */
   readonly refresh?: Refresh | undefined;
-  /** English when nothing is said. */
+  /** English by default. */
   readonly language?: string;
-  /** Runs when the content is there; the page's headers must allow it. */
+  /** Runs after the content; the page's policy must allow it. */
   readonly script?: Script | undefined;
-  /** Tollgate's own when nothing is said. */
+  /** Tollgate's own by default. */
   readonly look?: Look;
 };
 
-/** What an operator may make his own: the style sheet, and what stands above every page. */
+/** The part of the design that an operator can change: the style sheet and the banner. */
 export type Look = {
   readonly style: string;
-  /** What the Content-Security-Policy allows this very style sheet by. */
+  /** The style sheet's source in the Content-Security-Policy. */
   readonly styleSource: string;
   readonly banner?: Html | undefined;
 };
@@ -30,11 +31,11 @@ export type Look = {
 export type Refresh = {
   readonly seconds: number;
   readonly address: string;
-  /** Where scripts run, the page's own decides when to go. */
+  /** With scripts, the page's script decides when to load the address. */
   readonly onlyWithoutScripts?: boolean;
 };
 
-/** A script inside the page, and what a Content-Security-Policy allows it by. */
+/** An inline script and its source in the Content-Security-Policy. */
 export type Script = { readonly text: string; readonly source: string };
 
 export function makeScript(text: string): Script {
@@ -84,3 +85,43 @@ function sourceOf(text: string): string {
 }
 
 export const plainLook = makeLook();
+
+/** Runs nothing, loads nothing, posts to the gateway only; pages override single directives. */
+// biome-ignore format: a table
+const strict: Readonly<Record<string, string>> = {
+  "default-src":     "'none'",
+  "style-src":       plainLook.styleSource,
+  "img-src":         "data:",
+  "form-action":     "'self'",
+  "frame-ancestors": "'none'",
+  "base-uri":        "'none'",
+};
+
+export type PageHeaderOptions = {
+  /** Directives of the Content-Security-Policy that differ from the strict ones; "" for none. */
+  readonly policy?: Readonly<Record<string, string>>;
+  /** Forms that check their origin need `same-origin`: otherwise `Origin` is `null`. */
+  readonly referrer?: "no-referrer" | "same-origin";
+};
+
+export function pageHeaders({ policy = {}, referrer = "no-referrer" }: PageHeaderOptions = {}) {
+  const directives = Object.entries({ ...strict, ...policy }).filter(([, value]) => value !== "");
+  return {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": directives.map((directive) => directive.join(" ")).join("; "),
+    "referrer-policy": referrer,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  };
+}
+
+/**
+ * Whether a form was sent from a page of this gateway. Browsers send Sec-Fetch-Site on secure
+ * addresses and localhost, and Origin everywhere.
+ */
+export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined) return site === "same-origin";
+  const { host, origin } = headers;
+  return host !== undefined && origin !== undefined && URL.parse(origin)?.host === host;
+}

@@ -1,15 +1,15 @@
 /**
- * The one style sheet of all pages: a palette for light and one for dark, the operator's accent
- * where he has chosen one, the rules, and paper, which is black on white whatever the screen was.
+ * The style sheet of all pages: a light and a dark palette, the operator's accent if one is set,
+ * the rules, and print, which is always black on white.
  */
 import { lightenUntilReadable, pageGrounds, parseColour, printColour } from "../values/colour.ts";
 
-/** `accent` is known to be readable on the light ground. */
+/** `accent` must be readable on the light background; the settings check that. */
 export function makeStyleSheet(accent = ""): string {
   return [palette, accentRules(accent), rules, paper].join("\n");
 }
 
-/** No colour can be read on both grounds: for the dark one it is lightened until it can. */
+/** No colour is readable on both backgrounds: for the dark one it is lightened. */
 function accentRules(accent: string): string {
   const colour = parseColour(accent);
   if (colour === undefined) return "";

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { Log } from "../observability/log.ts";
 import type { Order } from "../orders/order.ts";
-import { addReceiptRoutes } from "../pages/cardholder/receipt-routes.ts";
+import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
 import type { Look } from "../pages/design.ts";
 import { openLook } from "../pages/operator-look.ts";

@@ -5,8 +5,8 @@ import type { AddressRules } from "../callbacks/addresses.ts";
 import { type Config, signedUrlsOf } from "../config/config.ts";
 import type { Cards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
-import { addHealthRoutes, type CheckReadiness } from "../http/health.ts";
-import { type Answer, type Miss, makeServer } from "../http/server.ts";
+import { addHealthRoutes, type CheckReadiness } from "../http/availability.ts";
+import { type Miss, type MissReply, makeServer } from "../http/server.ts";
 import { AccessDenied } from "../merchant-api/oauth.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import { makeTakeToken } from "../merchant-api/rate-limit.ts";
@@ -104,7 +104,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
   });
   addCardholderPages(server, { ...dependencies, journeys, receipts: receiptsOf(dependencies) });
   const { welcome, checkReadiness } = dependencies;
-  addHealthRoutes(server, { checkReadiness, metrics: () => printMetrics(metrics) });
+  addHealthRoutes(server, { checkReadiness, registry: metrics.registry });
   if (welcome !== undefined) {
     const findFacts = async () =>
       welcome({ configuration: configuration.current(), missing: await checkReadiness() });
@@ -152,7 +152,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
     }
   }
 
-  function onMiss({ status, path, accept, error }: Miss): Answer {
+  function onMiss({ status, path, accept, error }: Miss): MissReply {
     if (status === 500) log("request.failed", { path: path.split("?")[0], err: error });
     if (!path.startsWith(`/${config.pathWord}/api/`)) {
       return { contentType: "text/plain;charset=utf-8", body: `${missWords[status]}\n` };
@@ -170,10 +170,6 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
 function typeOf(answer: Answered["outcome"]["answer"]): string {
   if (answer instanceof AccessDenied) return "access-denied";
   return answer instanceof Failure ? failures[answer.code].type : answer.type;
-}
-
-async function printMetrics({ registry }: Metrics) {
-  return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
 function receiptsOf({ configuration, database }: HttpDependencies): ReceiptServices {
@@ -212,20 +208,16 @@ function guarded<Given extends readonly unknown[], Result>(
 const missWords: Readonly<Record<Miss["status"], string>> = {
   400: "the request cannot be read",
   404: "no such path",
-  405: "this method is not allowed here",
   408: "the request took too long",
   413: "the body is too large",
   500: "",
-  503: "",
 };
 
 // biome-ignore format: a table
 const missFailures: Readonly<Record<Miss["status"], FailureCode>> = {
   400: "malformed_request",
   404: "malformed_request",
-  405: "malformed_request",
   408: "malformed_request",
   413: "malformed_request",
   500: "internal_failure",
-  503: "storage_unavailable",
 };

@@ -1,6 +1,6 @@
 /** What keeps a node from being ready: the database, files of directory servers, gates. */
 import type { Gates } from "../acquirers/gates.ts";
-import type { CheckReadiness } from "../http/health.ts";
+import type { CheckReadiness } from "../http/availability.ts";
 import { findUnreadyGates } from "../orders/route.ts";
 import type { Database } from "../storage/database.ts";
 import { loadDirectories } from "../storage/directories.ts";

@@ -1,8 +1,17 @@
-/** What the cardholder's pages say in English. All other languages have the same rows. */
+/** The English texts of the cardholder's pages. All other languages have the same rows. */
 
-/** What a result page tells of a payment. */
-export type Paid = { readonly amount: string; readonly merchant: string };
-export type Receipted = Paid & { readonly returned: string; readonly left: string };
+type Paid = { readonly amount: string; readonly merchant: string };
+type Receipted = Paid & { readonly returned: string; readonly left: string };
+
+export type Texts = TextsLike<typeof english>;
+
+type TextsLike<Table> = {
+  readonly [Key in keyof Table]: Table[Key] extends string
+    ? string
+    : Table[Key] extends (...given: never) => string
+      ? Table[Key]
+      : TextsLike<Table[Key]>;
+};
 
 // biome-ignore format: a table
 export const english = {

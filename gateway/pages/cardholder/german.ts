@@ -1,5 +1,5 @@
-/** What the cardholder's pages say in German. */
-import type { Texts } from "./texts.ts";
+/** The German texts of the cardholder's pages. */
+import type { Texts } from "./english.ts";
 
 // biome-ignore format: a table
 export const german: Texts = {

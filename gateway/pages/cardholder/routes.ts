@@ -1,27 +1,24 @@
 /**
- * The cardholder's way through 3-D Secure. One page, at the address that merchants are given, looks
- * at the order and does whatever comes next; the others take what issuers send and lead back to it.
- * So a reload, the back button or a tab opened again go on from where the order is.
+ * The cardholder's way through 3-D Secure. One page, at the URL that merchants receive, shows the
+ * order's next step; the other routes take what issuers send and redirect to that page. So after a
+ * reload, the back button or a reopened tab the journey continues where the order is.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { SeenBrowser } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
-import { type BrowserReturn, isOver, type ReceiptAddress } from "../../views/result.ts";
+import { type BrowserReturn, isOver } from "../../views/result.ts";
 import type { JourneyServices } from "../../wiring/services.ts";
 import type { Look } from "../design.ts";
-import type { CardholderPage } from "./cardholder-page.ts";
-import * as ends from "./end-pages.ts";
-import { linkFrom } from "./links.ts";
-import { seenBrowser } from "./seen-browser.ts";
-import { type Links, stepPage, waitingPage } from "./step-pages.ts";
-import type { Texts } from "./texts.ts";
-import { isFramed, makeVisit } from "./visit.ts";
+import type { Texts } from "./english.ts";
+import * as pages from "./pages.ts";
+import { type CardholderPage, isFramed, linkFrom, openVisit } from "./visit.ts";
 
 export type CardholderOptions = {
   readonly pathWord: string;
   readonly journeys: JourneyServices;
-  /** Asked for only when the order's payment is over. */
+  /** Called only when the order's payment is over. */
   readonly returnOf: (order: Order) => BrowserReturn;
   readonly look: Look;
 };
@@ -29,105 +26,86 @@ export type CardholderOptions = {
 type LinkRequest = FastifyRequest<{ Params: { orderId: string; token: string } }>;
 type Form = ReadonlyMap<string, string>;
 
-/** Takes what was sent along with the order that it is for. */
-type Upload = (order: Order, form: Form, request: LinkRequest) => Promise<Order | Failure>;
-
 export function addCardholderRoutes(
   server: FastifyInstance,
   { pathWord, journeys, returnOf, look }: CardholderOptions,
 ): void {
-  const visit = makeVisit(look);
   const pathTo = (page: string) => `/${pathWord}/form/${page}/:orderId/:token`;
+  const findOrder = ({ params }: LinkRequest) => journeys.find(params.orderId, params.token);
 
   server.get(pathTo("redirect"), async (request: LinkRequest, reply) => {
-    const { texts, show } = visit(request, reply);
+    const { texts, show } = openVisit(request, reply, look);
     const order = await findOrder(request);
-    if (order === undefined) return show(ends.unknownPage(texts));
-    const links = {
-      redirect: linkTo("redirect", request),
-      report: linkTo("method-result", request),
-      toReceipt: (address: ReceiptAddress) => linkToReceipt(request, address),
-    };
-    if (order instanceof Failure) return show(ends.unavailablePage(texts, links.redirect));
-    return show(presentPage(order, texts, links));
+    if (order === undefined) return show(unknownPage(texts));
+    const redirect = linkTo("redirect", request);
+    if (order instanceof Failure) return show(pages.unavailablePage(texts, redirect));
+    return show(
+      presentPage(order, texts, {
+        redirect,
+        report: linkTo("method-result", request),
+        toReceipt: ({ endpointId, receiptId }) =>
+          linkFrom(request, 3, `view-receipt/${endpointId}/${receiptId}/`),
+      }),
+    );
   });
 
-  // Our own page in its own window sends this one; issuers send the others, from any frame.
-  takes("method-result", uploadReport, goBack, "show");
-  takes("method", uploadMethod, showDone);
-  takes("challenge", uploadChallenge, showDone);
-  // A shop may have put the issuer's page into a frame, where our page must not be shown.
-  takes("pares", uploadPares, (request, reply) =>
-    isFramed(request) ? showDone(request, reply) : goBack(request, reply),
-  );
-
-  server.post(pathTo("method-frame"), async (request: LinkRequest, reply) => {
-    const { texts, show } = visit(request, reply);
-    return show(ends.methodDonePage(texts));
-  });
-  leadsBack("method-frame");
-
-  function takes(
-    page: string,
-    upload: Upload,
-    afterwards: (request: LinkRequest, reply: FastifyReply) => FastifyReply,
-    how: "show" | "showFramed" = "showFramed",
-  ): void {
-    server.post(pathTo(page), async (request: LinkRequest, reply) => {
-      const { texts, show, [how]: showTrouble } = visit(request, reply);
-      const order = await findOrder(request);
-      // No step of ours, so no frame that it could have begun in.
-      if (order === undefined) return show(ends.unknownPage(texts));
-      const taken =
-        order instanceof Failure ? order : await upload(order, readForm(request.body), request);
-      // What comes too late changes nothing, and the order itself says best what became of it.
-      if (!(taken instanceof Failure) || taken.code === "not_allowed_now") {
-        return afterwards(request, reply);
-      }
-      const onward = linkTo("redirect", request);
-      const isOurs = taken.code === "storage_unavailable" || taken.code === "internal_failure";
-      return showTrouble((isOurs ? ends.unavailablePage : ends.refusedPage)(texts, onward));
-    });
-    leadsBack(page);
-  }
-
-  /** A tab that is loaded again asks for the address alone, without what was posted to it. */
-  function leadsBack(page: string): void {
-    server.get(pathTo(page), async (request: LinkRequest, reply) => goBack(request, reply));
-  }
-
-  function presentPage(order: Order, texts: Texts, links: Links): CardholderPage {
-    if (isOver(order)) return ends.lastPage(returnOf(order), texts, links);
+  function presentPage(order: Order, texts: Texts, links: pages.JourneyLinks): CardholderPage {
+    if (isOver(order)) return pages.lastPage(returnOf(order), texts, links);
     const step = journeys.stepOf(order);
-    return step === undefined ? waitingPage(order, texts, links) : stepPage(step, texts, links);
+    if (step === undefined) return pages.waitingPage(order, texts, links);
+    return pages.stepPage(step, texts, links);
   }
 
-  function findOrder({ params }: LinkRequest): Promise<Order | undefined | Failure> {
-    return journeys.find(params.orderId, params.token);
-  }
-
-  function showDone(request: LinkRequest, reply: FastifyReply): FastifyReply {
-    const { texts, showFramed } = visit(request, reply);
-    return showFramed(ends.donePage(texts, linkTo("redirect", request)));
-  }
-
-  function uploadReport(order: Order, form: Form, request: LinkRequest) {
+  // The gateway's own page sends the method's result; issuers send the others, from any frame.
+  takeUpload("method-result", (order, form, request) => {
     const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
     return journeys.uploadMethod(order, { browser: seenBrowser(request, completion, form) });
+  });
+  takeUpload("method", (order, _form, request) =>
+    journeys.uploadMethod(order, { browser: seenBrowser(request, "Y", new Map()) }),
+  );
+  takeUpload("challenge", (order, form) => journeys.uploadChallenge(order, form.get("cres") ?? ""));
+  takeUpload("pares", (order, form) =>
+    journeys.uploadPares(order, { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" }),
+  );
+
+  function takeUpload(
+    page: "method-result" | "method" | "challenge" | "pares",
+    upload: (order: Order, form: Form, request: LinkRequest) => Promise<Order | Failure>,
+  ): void {
+    server.post(pathTo(page), async (request: LinkRequest, reply) => {
+      const { texts, show, showFramed } = openVisit(request, reply, look);
+      const order = await findOrder(request);
+      // Not a step of this gateway, so it cannot have begun in a frame.
+      if (order === undefined) return show(unknownPage(texts));
+      const taken =
+        order instanceof Failure ? order : await upload(order, readForm(request.body), request);
+      const onward = linkTo("redirect", request);
+      // A late upload changes nothing; the redirect page shows the order's present state.
+      if (!(taken instanceof Failure) || taken.code === "not_allowed_now") {
+        // A shop may show the issuer's page in a frame, where that page must not be shown.
+        const isOwnWindow = page === "method-result" || (page === "pares" && !isFramed(request));
+        return isOwnWindow ? goBack(request, reply) : showFramed(pages.donePage(texts, onward));
+      }
+      const isOurs = taken.code === "storage_unavailable" || taken.code === "internal_failure";
+      const error = (isOurs ? pages.unavailablePage : pages.refusedPage)(texts, onward);
+      return page === "method-result" ? show(error) : showFramed(error);
+    });
   }
 
-  function uploadMethod(order: Order, _form: Form, request: LinkRequest) {
-    return journeys.uploadMethod(order, { browser: seenBrowser(request, "Y") });
-  }
+  server.post(pathTo("method-frame"), async (request: LinkRequest, reply) => {
+    const { texts, show } = openVisit(request, reply, look);
+    return show(pages.methodDonePage(texts));
+  });
 
-  function uploadChallenge(order: Order, form: Form) {
-    return journeys.uploadChallenge(order, form.get("cres") ?? "");
+  // A reloaded tab requests the URL alone, without the posted form.
+  for (const page of ["method-result", "method", "challenge", "pares", "method-frame"]) {
+    server.get(pathTo(page), async (request: LinkRequest, reply) => goBack(request, reply));
   }
+}
 
-  function uploadPares(order: Order, form: Form) {
-    const upload = { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" };
-    return journeys.uploadPares(order, upload);
-  }
+function unknownPage(texts: Texts): CardholderPage {
+  return pages.messagePage(texts.unknownTitle, texts.unknownSentence, { status: 404 });
 }
 
 function goBack(request: LinkRequest, reply: FastifyReply): FastifyReply {
@@ -137,18 +115,31 @@ function goBack(request: LinkRequest, reply: FastifyReply): FastifyReply {
 
 function linkTo(page: string, request: LinkRequest): string {
   const { orderId, token } = request.params;
-  return linkFrom(
-    request,
-    2,
-    `${page}/${encodeURIComponent(orderId)}/${encodeURIComponent(token)}`,
-  );
-}
-
-function linkToReceipt(request: LinkRequest, { endpointId, receiptId }: ReceiptAddress): string {
-  return linkFrom(request, 3, `view-receipt/${endpointId}/${receiptId}/`);
+  const path = `${page}/${encodeURIComponent(orderId)}/${encodeURIComponent(token)}`;
+  return linkFrom(request, 2, path);
 }
 
 function readForm(body: unknown): Form {
   const form = body instanceof Uint8Array ? parseForm(body) : { pairs: [] };
   return new Map(form instanceof FormFault ? [] : form.pairs);
+}
+
+const propertyCharactersMax = 2048;
+
+/**
+ * The browser as 3-D Secure describes it, from the request's headers and the page's report. Its IP
+ * address is the merchant's word: the connection may come from a proxy.
+ */
+function seenBrowser({ headers }: LinkRequest, completion: "Y" | "N", report: Form): SeenBrowser {
+  const language = headers["accept-language"]?.split(/[,;]/)[0]?.trim();
+  const all: readonly (readonly [name: string, value: string | undefined])[] = [
+    ["browserUserAgent", headers["user-agent"]],
+    ["browserAcceptHeader", headers.accept],
+    ["browserLanguage", language],
+    ...pages.browserReport.map(([name]) => [name, report.get(name)] as const),
+  ];
+  const known = all.flatMap(([name, value]) =>
+    value ? [[name, value.slice(0, propertyCharactersMax)]] : [],
+  );
+  return { completion, properties: Object.fromEntries(known) };
 }

@@ -1,15 +1,15 @@
 /**
- * What runs in the cardholder's browser. Every script is the same for everybody and is allowed by
- * its hash; what differs stands in the page's markup. Old telephones pay too: plain ES2015.
+ * The scripts of the cardholder's pages. Each is the same for every order and allowed by its hash;
+ * the values of an order are in the page's markup. Plain ES2015, for old phones.
  */
 import { makeScript } from "../design.ts";
 
-/** A browser may bring a page back from its memory, long after its step was taken. */
-const lookAgainWhenBack = `
+/** The browser may restore a page from its cache long after its step is over. */
+const reloadWhenRestored = `
 addEventListener("pageshow", function (event) { if (event.persisted) location.reload(); });
 `;
 
-/** What a page in the frame says to the page around it; only pages of ours say and hear it. */
+/** The message of a page in the frame to the page around it; both must be the gateway's. */
 const hearFrame = `
 function whenDone(then) {
   addEventListener("message", function (event) {
@@ -26,12 +26,12 @@ function isInOurPage() {
 function tellParent() { parent.postMessage("done", location.origin); }
 `;
 
-export const submitAtOnce = makeScript(`${lookAgainWhenBack}
+export const submitAtOnce = makeScript(`${reloadWhenRestored}
 document.getElementById("form").submit();
 `);
 
-/** The issuer has ten seconds to look at the browser; its answer comes back into the frame. */
-export const runMethod = makeScript(`${lookAgainWhenBack}${hearFrame}
+/** The issuer's method has ten seconds; its answer is loaded into the frame. */
+export const runMethod = makeScript(`${reloadWhenRestored}${hearFrame}
 const report = document.getElementById("report");
 const seen = {
   browserLanguage: navigator.language || "",
@@ -56,7 +56,7 @@ setTimeout(send, 10000, "N");
 document.getElementById("form").submit();
 `);
 
-/** The order may go on without its cardholder: the page is then no longer that of this step. */
+/** The order may continue without the cardholder: the page then shows another step. */
 const leaveWhenOver = `
 function leaveWhenOver() {
   fetch(location.href).then(function (answer) {
@@ -67,8 +67,8 @@ function leaveWhenOver() {
 }
 `;
 
-/** In a frame where one of the issuer's sizes fits the window, else in the whole window. */
-export const openChallenge = makeScript(`${lookAgainWhenBack}${hearFrame}${leaveWhenOver}
+/** In a frame if one of the challenge window sizes fits, otherwise in the whole window. */
+export const openChallenge = makeScript(`${reloadWhenRestored}${hearFrame}${leaveWhenOver}
 const form = document.getElementById("form");
 const frame = document.getElementById("frame");
 const sizes = [
@@ -91,15 +91,15 @@ if (fitting) {
 form.submit();
 `);
 
-/** Most banks answer at once, so the first looks are quick; a reload keeps the count of them. */
-export const lookAgainSoon = makeScript(`${lookAgainWhenBack}
+/** Most issuers answer at once, so the first reloads are quick; the history keeps their count. */
+export const reloadSoon = makeScript(`${reloadWhenRestored}
 const seconds = document.querySelector("main").dataset.seconds;
 const looks = history.state && history.state.looks || 0;
 history.replaceState({ looks: looks + 1 }, "");
 setTimeout(function () { location.reload(); }, 1000 * Math.min(0.2 * Math.pow(2, looks), seconds));
 `);
 
-/** In a frame of ours, the page around it goes on; in a shop's frame, the shop does. */
+/** In a frame of the gateway, the page around it continues; in a shop's frame, the shop does. */
 const goOnward = `${tellParent}
 function goOn() {
   if (parent === self) location.replace(document.getElementById("on").href);
@@ -115,7 +115,7 @@ export const goOnSoon = makeScript(`${goOnward}
 setTimeout(goOn, 5000);
 `);
 
-export const goOnWhenAsked = makeScript(`${tellParent}
+export const goOnWhenClicked = makeScript(`${tellParent}
 document.getElementById("on").addEventListener("click", function (event) {
   if (!isInOurPage()) return;
   event.preventDefault();
@@ -123,12 +123,12 @@ document.getElementById("on").addEventListener("click", function (event) {
 });
 `);
 
-export const tellMethodDone = makeScript(`${tellParent}
+export const reportMethodDone = makeScript(`${tellParent}
 if (isInOurPage()) tellParent();
 `);
 
-/** The button is there only where it can do something. */
-export const printWhenAsked = makeScript(`
+/** Without scripts the button stays hidden. */
+export const printWhenClicked = makeScript(`
 const button = document.getElementById("print");
 button.hidden = false;
 button.addEventListener("click", function () { print(); });

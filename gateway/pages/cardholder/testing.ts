@@ -1,4 +1,4 @@
-/** What the tests of this folder share: each step, and a server with one order in memory. */
+/** Shared by the tests of this folder: each step, and a server with one order in memory. */
 import { makeServer } from "../../http/server.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
@@ -12,7 +12,7 @@ import type {
   ReceiptServices,
 } from "../../wiring/services.ts";
 import { type Look, plainLook } from "../design.ts";
-import { addReceiptRoutes } from "./receipt-routes.ts";
+import { addReceiptRoutes } from "./receipts.ts";
 import { addCardholderRoutes } from "./routes.ts";
 
 const redirectTo = "https://pay.example/gw/form/redirect/42000001/t0ken";

@@ -1,7 +1,7 @@
-/** The pages speak the reader's language where there is a table for it, and English where not. */
+/** The pages are in the reader's language where there is a table for it, and English where not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { speak } from "./texts.ts";
+import { chooseLanguage } from "./visit.ts";
 
 // biome-ignore format: a table
 const headers: readonly (readonly [header: string | undefined, language: string])[] = [
@@ -26,12 +26,12 @@ const headers: readonly (readonly [header: string | undefined, language: string]
 
 test("the reader's wishes choose the language", () => {
   for (const [header, language] of headers) {
-    assert.equal(speak(header).language, language, String(header));
+    assert.equal(chooseLanguage(header).language, language, String(header));
   }
 });
 
 test("every sentence of another language is its own, and tells the same", () => {
-  const [english, german] = [speak("en").texts, speak("de").texts];
+  const [english, german] = [chooseLanguage("en").texts, chooseLanguage("de").texts];
   const facts = { amount: "A-1", merchant: "M-1", returned: "R-1", left: "L-1" };
 
   assert.equal(german.continue, "Weiter");

@@ -1,0 +1,53 @@
+/** Health over HTTP, and what a lost database connection becomes. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../values/failure.ts";
+import { addHealthRoutes, makeStorageGuard } from "./availability.ts";
+import { makeServer } from "./server.ts";
+
+test("the gateway is ready when nothing is missing, and says what is", async (t) => {
+  const missing: Record<string, string> = {};
+  const server = makeServer({
+    bodyBytesMax: 1000,
+    isSecure: false,
+    onMiss: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
+  });
+  t.after(() => server.close());
+  addHealthRoutes(server, {
+    checkReadiness: async () => missing,
+    registry: { contentType: "text/plain; version=0.0.4", metrics: async () => "up 1\n" },
+  });
+
+  const [live, ready] = [await server.inject("/health/live"), await server.inject("/health/ready")];
+  missing["database"] = "the database does not answer";
+  const [alive, unready] = [
+    await server.inject("/health/live"),
+    await server.inject("/health/ready"),
+  ];
+  const metrics = await server.inject("/metrics");
+
+  assert.deepEqual([live.statusCode, ready.statusCode], [200, 200]);
+  assert.deepEqual(ready.json(), { status: "ready", missing: {} });
+  assert.deepEqual([alive.statusCode, unready.statusCode], [200, 503]);
+  assert.deepEqual(unready.json(), { status: "not ready", missing });
+  assert.equal(unready.headers["cache-control"], "no-store");
+  assert.deepEqual(
+    [metrics.headers["content-type"], metrics.body],
+    ["text/plain; version=0.0.4", "up 1\n"],
+  );
+});
+
+test("a lost connection is a failure that may be tried again; other errors stay errors", async () => {
+  const lost = new Error("connection terminated");
+  const bug = new Error("not a function");
+  const guard = makeStorageGuard((error) => error === lost);
+
+  const answer = await guard(async (left: number, right: number) => left + right)(1, 2);
+  const failure = await guard(() => Promise.reject(lost))();
+
+  assert.equal(answer, 3);
+  assert.ok(failure instanceof Failure);
+  assert.equal(failure.code, "storage_unavailable");
+  assert.match(failure.cause, /connection terminated/);
+  await assert.rejects(guard(() => Promise.reject(bug))(), bug);
+});

@@ -1,0 +1,51 @@
+/**
+ * Token buckets, one per client: `burst` requests at once, `perSecond` in the long run. Each node
+ * counts for itself.
+ */
+import type { Clock } from "../values/time.ts";
+
+export type RateLimit<Client> = {
+  /** Takes a token: zero, or the seconds to wait where there is none. */
+  take(client: Client): number;
+  /** Releases a token, for a request that is not counted after all. */
+  release(client: Client): void;
+};
+
+export type RateLimitOptions = {
+  /** Zero is no limit. */
+  readonly perSecond: number;
+  /** As many as in one second when it is left out. */
+  readonly burst?: number;
+};
+
+/** Beyond these, the client that has been idle longest is forgotten. */
+const clientsMax = 10_000;
+
+export function makeRateLimit<Client>(
+  { perSecond, burst = perSecond }: RateLimitOptions,
+  clock: Pick<Clock, "now">,
+): RateLimit<Client> {
+  const buckets = new Map<Client, { readonly tokens: number; readonly at: number }>();
+  if (perSecond === 0) return { take: () => 0, release: () => undefined };
+  return {
+    take(client) {
+      const tokens = tokensOf(client);
+      put(client, tokens >= 1 ? tokens - 1 : tokens);
+      return tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
+    },
+    release: (client) => put(client, Math.min(burst, tokensOf(client) + 1)),
+  };
+
+  function tokensOf(client: Client): number {
+    const bucket = buckets.get(client);
+    if (bucket === undefined) return burst;
+    return Math.min(burst, bucket.tokens + ((clock.now() - bucket.at) / 1000) * perSecond);
+  }
+
+  function put(client: Client, tokens: number): void {
+    buckets.delete(client);
+    buckets.set(client, { tokens, at: clock.now() });
+    if (buckets.size <= clientsMax) return;
+    for (const idle of buckets.keys().take(1)) buckets.delete(idle);
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * The pages of a 3-D Secure journey: one for each step, one to wait on, the return to the shop, the
+ * result where the shop has no page for it, and the pages for errors.
+ */
+import type { PendingStep } from "../../orders/authentication.ts";
+import type { Order } from "../../orders/order.ts";
+import { stagesInDoubt } from "../../orders/stages.ts";
+import { type Html, html } from "../../values/html.ts";
+import { formOf, type PostForm, renderFields } from "../../views/browser-step.ts";
+import type { BrowserReturn, ReceiptAddress } from "../../views/result.ts";
+import type { Status } from "../../views/status.ts";
+import type { Texts } from "./english.ts";
+import * as scripts from "./scripts.ts";
+import type { CardholderPage } from "./visit.ts";
+
+type StepOf<Kind> = Extract<PendingStep, { readonly kind: Kind }>;
+
+export type JourneyLinks = {
+  /** The page itself. */
+  readonly redirect: string;
+  /** Takes what the page's script reports of the browser. */
+  readonly report: string;
+  readonly toReceipt: (address: ReceiptAddress) => string;
+};
+
+export function stepPage(step: PendingStep, texts: Texts, links: JourneyLinks): CardholderPage {
+  switch (step.kind) {
+    case "method":
+      return methodPage(step, texts, links.report);
+    case "challenge":
+      return challengePage(step, texts);
+    case "pares":
+      return paresPage(step, texts);
+  }
+}
+
+/** The browser's properties that the script of the method page fills in, and their defaults. */
+// biome-ignore format: a table
+export const browserReport: PostForm["fields"] = [
+  ["browserJavascriptEnabled", "false"],
+  ["browserJavaEnabled",       ""],
+  ["browserLanguage",          ""],
+  ["browserColorDepth",        ""],
+  ["browserTZ",                ""],
+  ["browserScreenHeight",      ""],
+  ["browserScreenWidth",       ""],
+];
+
+function methodPage(step: StepOf<"method">, texts: Texts, report: string): CardholderPage {
+  return {
+    title: texts.methodTitle,
+    script: scripts.runMethod,
+    postsTo: step.methodUrl,
+    isFraming: true,
+    content: html`<main class="narrow">
+<h1>${texts.methodTitle}</h1>
+<p class="lead working" role="status">${texts.methodSentence}</p>
+<form id="report" method="post" action="${report}">
+${renderFields([["threeDSCompInd", "N"], ...browserReport])}<button>${texts.continue}</button>
+</form>
+<form id="form" method="post" action="${step.methodUrl}" target="bank" hidden>
+${renderFields([["threeDSMethodData", step.framedMethodData]])}</form>
+<iframe id="frame" name="bank" class="unseen" title="${texts.methodFrame}" aria-hidden="true"
+ tabindex="-1" sandbox="allow-forms allow-scripts allow-same-origin"></iframe>
+</main>`,
+  };
+}
+
+/** Without scripts the form opens in the whole window. */
+function challengePage(step: StepOf<"challenge">, texts: Texts): CardholderPage {
+  return {
+    title: texts.challengeTitle,
+    script: scripts.openChallenge,
+    postsTo: step.acsUrl,
+    isFraming: true,
+    isPolling: true,
+    content: html`<main class="framing">
+<h1>${texts.challengeTitle}</h1>
+<p class="lead">${texts.challengeSentence}</p>
+<form id="form" method="post" action="${step.acsUrl}"
+ data-creq03="${step.creqFor("03")}" data-creq04="${step.creqFor("04")}">
+${renderFields([["creq", step.creqFor("05")]])}<button>${texts.challengeButton}</button>
+</form>
+<iframe id="frame" name="bank" title="${texts.challengeFrame}" hidden
+ sandbox="allow-forms allow-scripts allow-same-origin allow-popups"
+ allow="payment *; publickey-credentials-get *; publickey-credentials-create *"></iframe>
+</main>`,
+  };
+}
+
+function paresPage(step: StepOf<"pares">, texts: Texts): CardholderPage {
+  const form = formOf(step);
+  return messagePage(texts.challengeTitle, texts.challengeSentence, {
+    body: renderForm(form, texts.challengeButton),
+    script: scripts.submitAtOnce,
+    postsTo: form.action,
+  });
+}
+
+/** An order in doubt may stay so for long: the page then polls less often. */
+export function waitingPage(
+  { transaction }: Order,
+  texts: Texts,
+  { redirect }: JourneyLinks,
+): CardholderPage {
+  const isInDoubt = stagesInDoubt.includes(transaction.stage);
+  const seconds = isInDoubt ? 5 : 1;
+  return {
+    title: texts.waitingTitle,
+    script: scripts.reloadSoon,
+    refresh: { seconds, address: redirect, onlyWithoutScripts: true },
+    content: html`<main class="narrow" data-seconds="${seconds}">
+<h1>${texts.waitingTitle}</h1>
+<p class="lead working" role="status">${isInDoubt ? texts.doubtSentence : texts.waitingSentence}</p>
+</main>`,
+  };
+}
+
+type LastLinks = Pick<JourneyLinks, "toReceipt">;
+
+/** The return to the shop, or the result where the merchant gave no URL. */
+export function lastPage(result: BrowserReturn, texts: Texts, links: LastLinks): CardholderPage {
+  const { url, fields } = result;
+  if (url === undefined) return resultPage(result, texts, links);
+  return messagePage(texts.returnTitle, texts.returnSentence, {
+    role: "status",
+    body: renderForm({ action: url, fields }, texts.returnButton),
+    script: scripts.submitAtOnce,
+    postsTo: url,
+  });
+}
+
+// biome-ignore format: a table
+const endings = {
+  approved: { tone: "good", title: "approvedTitle", sentence: "approvedSentence", next: "approvedNext" },
+  declined: { tone: "bad",  title: "declinedTitle", sentence: "declinedSentence", next: "declinedNext" },
+  filtered: { tone: "bad",  title: "declinedTitle", sentence: "declinedSentence", next: "declinedNext" },
+  error:    { tone: "bad",  title: "errorTitle",    sentence: "errorSentence",    next: "errorNext" },
+} as const;
+
+/** A verification charges nothing, so its texts do not speak of a payment. */
+// biome-ignore format: a table
+const verifications = {
+  approved: { tone: "good", title: "verifiedTitle",   sentence: "verifiedSentence",   next: "approvedNext" },
+  declined: { tone: "bad",  title: "unverifiedTitle", sentence: "unverifiedSentence", next: "unverifiedNext" },
+  filtered: { tone: "bad",  title: "unverifiedTitle", sentence: "unverifiedSentence", next: "unverifiedNext" },
+  error:    { tone: "bad",  title: "uncheckedTitle",  sentence: "uncheckedSentence",  next: "uncheckedNext" },
+} as const;
+
+function resultPage(result: BrowserReturn, texts: Texts, { toReceipt }: LastLinks): CardholderPage {
+  const { merchantName: merchant, cardMask, clientOrderId, receipt } = result;
+  const amount = texts.money(result.amount);
+  const isVerification = result.kind === "account-verification";
+  const ending = (isVerification ? verifications : endings)[finalOf(result.status)];
+  const paid = isVerification ? undefined : html`<dt>${texts.amount}</dt><dd>${amount}</dd>\n`;
+  const card = cardMask && html`<dt>${texts.card}</dt><dd class="mono">${cardMask}</dd>\n`;
+  const address = receipt && toReceipt(receipt);
+  const link =
+    address && html`<p><a class="button" href="${address}">${texts.receiptLink}</a></p>\n`;
+  return {
+    title: texts[ending.title],
+    content: html`<main class="narrow">
+<section class="result ${ending.tone}">
+<h1>${texts[ending.title]}</h1>
+<p>${texts[ending.sentence]({ amount, merchant })}</p>
+<p class="lead">${texts[ending.next]}</p>
+</section>
+<dl>
+<dt>${texts.merchant}</dt><dd>${merchant}</dd>
+${paid}${card}<dt>${texts.order}</dt><dd class="value">${clientOrderId}</dd>
+</dl>
+${link}</main>`,
+  };
+}
+
+function finalOf(status: Status): keyof typeof endings {
+  if (status === "processing") throw new Error("a processing order has no result");
+  return status;
+}
+
+/** The browser has returned from the issuer, perhaps in a frame of the gateway or of the shop. */
+export function donePage(texts: Texts, onward: string): CardholderPage {
+  return messagePage(texts.doneTitle, texts.doneSentence, {
+    role: "status",
+    body: renderLink(onward, texts.continue),
+    script: scripts.goOn,
+    refresh: { seconds: 0, address: onward, onlyWithoutScripts: true },
+  });
+}
+
+/** The issuer's method has run in the hidden frame of the method page. */
+export function methodDonePage(texts: Texts): CardholderPage {
+  return {
+    title: texts.doneTitle,
+    script: scripts.reportMethodDone,
+    framedBy: "own",
+    content: html`<main class="narrow"><p>${texts.doneSentence}</p></main>`,
+  };
+}
+
+export function refusedPage(texts: Texts, onward: string): CardholderPage {
+  return messagePage(texts.refusedTitle, texts.refusedSentence, {
+    status: 400,
+    role: "alert",
+    body: renderLink(onward, texts.refusedLink),
+    script: scripts.goOnWhenClicked,
+  });
+}
+
+/** A post cannot be repeated; the page that this one leads to shows the order's next step. */
+export function unavailablePage(texts: Texts, onward: string): CardholderPage {
+  return messagePage(texts.unavailableTitle, texts.unavailableSentence, {
+    status: 503,
+    role: "status",
+    body: renderLink(onward, texts.continue),
+    script: scripts.goOnSoon,
+    refresh: { seconds: 5, address: onward, onlyWithoutScripts: true },
+  });
+}
+
+type MessageOptions = Omit<CardholderPage, "title" | "content"> & {
+  readonly role?: "status" | "alert";
+  readonly body?: Html;
+};
+
+export function messagePage(
+  title: string,
+  sentence: string,
+  { role, body, ...page }: MessageOptions,
+): CardholderPage {
+  const announced = role && html` role="${role}"`;
+  const content = html`<main class="narrow">
+<h1>${title}</h1>
+<p class="lead"${announced}>${sentence}</p>
+${body}</main>`;
+  return { title, content, ...page };
+}
+
+function renderForm({ action, fields }: PostForm, button: string): Html {
+  return html`<form id="form" method="post" action="${action}">
+${renderFields(fields)}<button>${button}</button>
+</form>
+`;
+}
+
+function renderLink(onward: string, label: string): Html {
+  return html`<p><a id="on" class="button" href="${onward}" target="_top">${label}</a></p>\n`;
+}

@@ -1,0 +1,143 @@
+/**
+ * Receipts of approved payments, for the screen and for paper. Merchants make their URLs from
+ * `receipt-id`; everyone who knows a URL may open it.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { makeRateLimit } from "../../http/rate-limit.ts";
+import { Failure } from "../../values/failure.ts";
+import { type Html, html } from "../../values/html.ts";
+import { formatAmount, type Money } from "../../values/money.ts";
+import type { Clock, Instant } from "../../values/time.ts";
+import {
+  type Movement,
+  type Receipt,
+  type ReceiptRow,
+  type ReceiptState,
+  type RowName,
+  receiptOf,
+} from "../../views/receipt.ts";
+import type { ReceiptServices } from "../../wiring/services.ts";
+import type { Look } from "../design.ts";
+import type { Texts } from "./english.ts";
+import { messagePage, unavailablePage } from "./pages.ts";
+import { printWhenClicked } from "./scripts.ts";
+import { type CardholderPage, linkFrom, openVisit } from "./visit.ts";
+
+export type ReceiptRouteOptions = {
+  readonly pathWord: string;
+  readonly receipts: ReceiptServices;
+  readonly look: Look;
+  readonly printDate: (instant: Instant) => string;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** Each search for a receipt is a database query, so clients may guess only so many ids. */
+const misses = { burst: 60, perSecond: 2 };
+
+type ReceiptRequest = FastifyRequest<{ Params: { endpointId: string; receiptId: string } }>;
+
+export function addReceiptRoutes(
+  server: FastifyInstance,
+  { pathWord, receipts, look, printDate, clock }: ReceiptRouteOptions,
+): void {
+  const missLimit = makeRateLimit<string>(misses, clock);
+  const path = `/${pathWord}/view-receipt/:endpointId/:receiptId`;
+
+  server.get(path, async (request: ReceiptRequest, reply) => {
+    const { texts, show } = openVisit(request, reply, look);
+    const { endpointId, receiptId } = request.params;
+    const client = clientNetworkOf(request.headers);
+    const self = linkFrom(request, 0, `${encodeURIComponent(receiptId)}/`);
+    const tryLater = unavailablePage(texts, self);
+    if (client !== undefined && missLimit.take(client) > 0)
+      return show({ ...tryLater, status: 429 });
+    const found = await receipts.find(endpointId, receiptId);
+    // The same page for every reason: it does not say which orders exist.
+    if (found === undefined) {
+      return show(messagePage(texts.noReceiptTitle, texts.noReceiptSentence, { status: 404 }));
+    }
+    if (client !== undefined) missLimit.release(client);
+    if (found instanceof Failure) return show(tryLater);
+    const { order, merchantName } = found;
+    const printAmount = (money: Money) =>
+      texts.money(`${formatAmount(money)} ${money.currency.code}`);
+    return show(receiptPage(receiptOf(order, { merchantName, printDate, printAmount }), texts));
+  });
+}
+
+/**
+ * The client as the proxy in front of the gateway names it: an IPv4 address, or the IPv6 network of
+ * one household. Only the last entry of `X-Forwarded-For` is the proxy's own. Without the header
+ * all clients would look like the proxy, so they are not limited.
+ */
+export function clientNetworkOf(headers: IncomingHttpHeaders): string | undefined {
+  const entries = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
+  const last = entries.at(-1)?.trim() ?? "";
+  const withPort = /^\[(.+)\](:\d+)?$|^(\d+(?:\.\d+){3}):\d+$/.exec(last);
+  const address = withPort?.[1] ?? withPort?.[3] ?? last;
+  const version4 = /^(?:::ffff:)?(\d+(?:\.\d+){3})$/i.exec(address)?.[1] ?? "";
+  if (isIP(version4) === 4) return version4;
+  if (isIP(address) !== 6) return undefined;
+  const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
+  const zeros = address.includes("::") ? 8 - head.length - tail.length : 0;
+  const groups = [...head, ...Array<string>(zeros).fill("0"), ...tail].slice(0, 4);
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+}
+
+// biome-ignore format: a table
+const tones: Readonly<Record<ReceiptState, string>> = {
+  charged:          "good",
+  held:             "wait",
+  verified:         "good",
+  returned:         "plain",
+  returned_in_part: "plain",
+  cancelled:        "plain",
+};
+
+/** Numbers that are read out digit by digit. */
+const numbers: ReadonlySet<RowName> = new Set([
+  ...(["terminal", "card", "approvalCode", "reference", "networkId"] as const),
+  ...(["orderId", "receiptId"] as const),
+]);
+
+function receiptPage(receipt: Receipt, texts: Texts): CardholderPage {
+  const { state, merchantName: merchant, kind, rows, since } = receipt;
+  return {
+    title: `${texts.receiptTitle} – ${merchant}`,
+    script: printWhenClicked,
+    content: html`<main class="narrow receipt">
+<section class="result ${tones[state]}">
+<h1>${texts.receiptTitle}</h1>
+<p>${texts.receiptStates[state]({ ...receipt, merchant })}</p>
+</section>
+<dl>
+<dt>${texts.receiptType}</dt><dd>${texts.receiptKinds[kind]}</dd>
+${rows.map((row) => renderRow(row, texts))}</dl>
+${since.length === 0 ? undefined : renderSince(since, texts)}<button id="print" type="button"
+ hidden>${texts.receiptPrint}</button>
+</main>`,
+  };
+}
+
+function renderRow([name, value]: ReceiptRow, texts: Texts): Html {
+  const shown = numbers.has(name) ? html`<dd class="mono">${value}</dd>` : html`<dd>${value}</dd>`;
+  return html`<dt>${texts.receiptRows[name]}</dt>${shown}\n`;
+}
+
+function renderSince(since: readonly Movement[], texts: Texts): Html {
+  const lines = since.map(({ kind, amount, at }) => {
+    const what = html`<td>${at}</td><td>${texts.receiptKinds[kind]}</td>`;
+    return html`<tr>${what}<td class="number">${amount}</td></tr>\n`;
+  });
+  return html`<h2 id="since">${texts.receiptSince}</h2>
+<table aria-labelledby="since">
+<thead><tr><th scope="col">${texts.receiptSinceDate}</th>
+<th scope="col">${texts.receiptSinceKind}</th>
+<th scope="col" class="number">${texts.receiptSinceAmount}</th></tr></thead>
+<tbody>
+${lines}</tbody>
+</table>
+`;
+}
