@@ -96,8 +96,8 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
 }
 
 /**
- * Only an approval settles the doubt. Whatever else the host says, the charge may still be on its
- * way to it, so the order goes on to a reversal.
+ * Only an approval settles the doubt. After any other answer the charge may still be on its way to
+ * the host, so the order goes on to a reversal.
  */
 export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
   return async (order, { cardData }) => {

@@ -82,7 +82,7 @@ export type GateSettings = {
   readonly worksWithoutCvv: boolean;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
-  /** Leads to a sandbox bank, whatever its kind; production refuses it. */
+  /** Leads to a sandbox bank; production refuses it. */
   readonly sandbox?: boolean;
   /** What the gate takes: every currency when absent. */
   readonly currencies?: readonly string[];

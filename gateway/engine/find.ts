@@ -101,7 +101,7 @@ export type FoundReceipt = { readonly order: Order; readonly merchantName: strin
 
 /**
  * Finds the order of a receipt. Only approved orders have one, and only at the endpoint that
- * accepted the order; in every other case the caller learns nothing but that there is none.
+ * accepted the order; in every other case the caller gets the same answer: there is none.
  */
 export function makeFindReceipt({ findEndpoint, findByReceipt }: ReceiptDependencies) {
   return async (endpointId: string, receiptId: string): Promise<FoundReceipt | undefined> => {

@@ -37,7 +37,7 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependenc
     async wait(found) {
       const deadlineAt = later(clock.now(), limitMs);
       let met = found;
-      while (!ended && !isToldOf(met.transaction.stage)) {
+      while (!ended && !endsWait(met.transaction.stage)) {
         const leftMs = deadlineAt - clock.now();
         if (leftMs <= 0) break;
         const told = await sleep(met.order.id, Math.min(leftMs, lookEveryMs));
@@ -69,8 +69,8 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependenc
   }
 }
 
-/** A merchant who waits cannot show his cardholder the step that the order waits for. */
-function isToldOf(stage: Stage): boolean {
+/** Only a merchant who is answered can show the cardholder the step that the order waits for. */
+function endsWait(stage: Stage): boolean {
   return isFinal(stage) || waitsForCardholder(stage);
 }
 

@@ -141,7 +141,7 @@ test("doubt about one attempt means nothing for the next, which went through ano
 });
 
 for (const kind of ["authorized", "approved_in_part"] as const) {
-  test(`${kind}, when the order has no use for it any more, is given back`, async () => {
+  test(`${kind}, when the order refuses it, is reversed`, async () => {
     const authorizing = meet(draft, events.received);
     const reversed = meet(meet(authorizing, events.outcome_unknown), events.reversed);
     const store = makeStore(reversed);

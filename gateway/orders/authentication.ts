@@ -43,14 +43,14 @@ export type Challenge = {
   readonly acsUrl: string;
   readonly acsTransactionId: string;
   readonly directoryTransactionId: string;
-  /** The challenge request, as the form carries it. */
+  /** The challenge request, as it stands in the form. */
   readonly creq: string;
 };
 
 /** The same in 1.0.2. */
 export type PayerRequest = {
   readonly acsUrl: string;
-  /** The packed PAReq, as the form carries it. */
+  /** The packed PAReq, as it stands in the form. */
   readonly pareq: string;
   /** As the PAReq says it; the answer must say the same. */
   readonly date: string;

@@ -42,13 +42,13 @@ export function refuseRegistration(order: Order): Failure | undefined {
   if (order.purchase.wallet !== undefined) {
     return new Failure("not_allowed_now", "the first payment was made with a wallet");
   }
-  return isGivenBack(order)
-    ? new Failure("not_allowed_now", "the first payment was given back")
+  return isRefunded(order)
+    ? new Failure("not_allowed_now", "the first payment was refunded")
     : undefined;
 }
 
-/** All of it: a part that was returned says nothing against the card. */
-function isGivenBack(order: Order): boolean {
+/** In full: a partial refund says nothing against the card. */
+function isRefunded(order: Order): boolean {
   if (initialOf(order).kind === "account-verification") return false;
   const { held, left } = totalsOf(order);
   return isZero(held) && isZero(left);

@@ -44,7 +44,7 @@ type Facts = {
   /** The gate could not send it, and nothing was sent: another gate gets the order. */
   rerouted: { readonly gate: GateFacts; readonly cause: string };
   gate_unavailable: { readonly reason: Reason };
-  /** The acquirer may have carried it out or not: no answer, a lost link, an unreadable answer. */
+  /** The acquirer may have acted on it or not: no answer, a lost link, an unreadable answer. */
   outcome_unknown: { readonly cause: string };
   /** The same, at a host that has an inquiry message. */
   outcome_in_question: { readonly cause: string };
@@ -91,14 +91,14 @@ export function isUnanswered({ kind }: OrderEvent): boolean {
 }
 
 /**
- * Carries out one effect for one order and reports what happened. A handler never throws for
+ * Performs one effect for one order and reports what happened. A handler never throws for
  * anything the network can do, and running it twice must end in the same order.
  */
 export type EffectHandler = (order: Order, context: RunContext) => Promise<OrderEvent>;
 export type EffectHandlers = Readonly<Record<ExternalEffect, EffectHandler>>;
 
 export type RunContext = {
-  /** This node claimed the order from another one, which may have carried out the effect. */
+  /** This node claimed the order from another one, which may have performed the effect. */
   readonly startedBefore: boolean;
   readonly cardData: CardData | undefined;
 };

@@ -68,7 +68,7 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
   }
 }
 
-/** What was proved before was not enough, and must not be told beside what comes now. */
+/** The earlier proof did not satisfy the issuer, so the merchant must not see it any more. */
 function demandedBy(demanded: Reason): Partial<Transaction> {
   return { demanded, authentication: undefined };
 }
@@ -78,7 +78,7 @@ type ThreeDsProgress =
   | EventOf<"challenge_requested">
   | EventOf<"pareq_requested">;
 
-/** What was needed for an earlier step only is left behind. */
+/** Facts that only an earlier step needs are dropped. */
 function progressOf({ threeds }: Transaction, event: ThreeDsProgress): Partial<Transaction> {
   if (threeds === undefined) return {};
   const { browser: _, ...going } = threeds;
@@ -92,7 +92,7 @@ function progressOf({ threeds }: Transaction, event: ThreeDsProgress): Partial<T
   }
 }
 
-/** The cardholder took his time: the charge leaves now. */
+/** The cardholder took some time: the charge is sent now. */
 function identifiersFrom({ identifiers }: Transaction, at: Instant): Partial<Transaction> {
   return identifiers === undefined ? {} : { identifiers: { ...identifiers, transmittedAt: at } };
 }

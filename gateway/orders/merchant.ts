@@ -24,7 +24,7 @@ export type OAuthKey = {
 export type MerchantSettings = {
   /** Whether the merchant is shown what a payment costs. */
   readonly commissions?: boolean;
-  /** How the merchant is known to the wallets that his customers pay with. */
+  /** The merchant's identifiers at the wallets. */
   readonly wallets?: WalletSettings;
 };
 

@@ -26,7 +26,7 @@ export type Order = {
   readonly clientOrderId: string;
   /** Counts the orders that share a client order id: a new one may follow only unpaid ones. */
   readonly attempt: number;
-  /** How many events the order has seen; whoever changes it must have seen them all. */
+  /** How many events the order has seen; a change is committed only if it has seen them all. */
   readonly version: number;
   readonly acceptedAt: Instant;
   readonly purchase: Purchase;
@@ -42,7 +42,7 @@ export type Order = {
 export type Owed = {
   readonly effect: Effect;
   readonly claimableAt: Instant;
-  /** Nothing is on its way to the bank: the order waits for its next try. */
+  /** No message is on its way to the acquirer: the order waits for its next try. */
   readonly resting?: true;
 };
 
@@ -116,7 +116,7 @@ export type CardFacts = {
   readonly hashId: string;
   /** As the BIN table had it when the order came; nothing for an unknown one. */
   readonly issuer?: Issuer;
-  /** How the card takes part in 3-D Secure; nothing when it does not, or is not asked to. */
+  /** The card's 3-D Secure enrolment; absent where the endpoint does not authenticate. */
   readonly enrolment?: Enrolment;
 };
 
@@ -139,7 +139,7 @@ export type Issuer = {
 
 /** Begins an order. */
 export type ChargeKind = "sale" | "preauth" | "account-verification";
-/** Follows an approved one: `cancel` lets go of what a preauthorisation holds. */
+/** Follows an approved one: `cancel` releases what a preauthorisation holds. */
 export type FollowUpKind = "capture" | "refund" | "cancel";
 export type TransactionKind = ChargeKind | FollowUpKind;
 
@@ -161,9 +161,9 @@ export type Transaction = {
   /** How often the message that settles doubt went unanswered. */
   readonly tries: number;
   readonly finishedAt: Instant | undefined;
-  /** Charges for other amounts that came to nothing before the present one. */
+  /** Charges for earlier amounts of the list. */
   readonly priorAttempts?: readonly PriorAttempt[];
-  /** What a follow-up's request said; the same once more is a repeat. */
+  /** What the merchant requested of a follow-up; an identical request is a repeat. */
   readonly request?: FollowUpTerms;
 };
 
@@ -171,15 +171,15 @@ export type PriorAttempt = { readonly identifiers: AcquirerIdentifiers; readonly
 
 export type FollowUpTerms = {
   readonly operation: "capture" | "return";
-  /** Nothing: all that there is. */
+  /** Absent: the whole. */
   readonly amount: Money | undefined;
   readonly comment: string | undefined;
 };
 
 /**
- * What may have been sent to the acquirer. Everything that a later message about it must repeat is
- * here before it leaves, so that a node that finds the order after a crash knows what to settle. A
- * follow-up has the reference of the charge that it belongs to.
+ * What names a request at the acquirer: RRN (`reference`), STAN (`traceNumber`), terminal and gate.
+ * It is committed before the request is sent, so that a node that claims the order after a crash
+ * knows what to settle. A follow-up has the reference of its charge.
  */
 export type AcquirerIdentifiers = {
   readonly gate: GateFacts;
@@ -214,7 +214,7 @@ export type Answer = {
   readonly explanation?: string;
 };
 
-/** An approval for which nobody waits any more: its reference is all that is known of it. */
+/** An approval that arrived after its request had timed out: only its reference names the order. */
 export type LateApproval = {
   readonly reference: string;
   readonly answer: Answer;

@@ -25,13 +25,13 @@ export function referenceOf(order: OrderId, attempt: number): string {
  * `message` counts the messages of one order: its charge is 0, what settles doubt about it 1, and
  * the transactions that follow have the even numbers from 2 on. Repeats keep their number; another
  * attempt at the charge has numbers of its own, so that each can be named. Messages of different
- * transactions and attempts stand far apart: neighbours in the sequence send at the same moment,
- * and must not share a number.
+ * transactions and attempts get distant numbers: orders that are neighbours in the sequence send at
+ * the same moment, and must not share a number.
  */
 export function traceNumberOf(order: OrderId, message: number, attempt = 1): string {
   const own = sequenceOf(order) * 2n + BigInt(message & 1);
-  const apart = BigInt(message >> 1) * perTransaction + BigInt(attempt - 1) * perAttempt;
-  return String(((own + apart) % traceNumbers) + 1n).padStart(6, "0");
+  const distance = BigInt(message >> 1) * perTransaction + BigInt(attempt - 1) * perAttempt;
+  return String(((own + distance) % traceNumbers) + 1n).padStart(6, "0");
 }
 
 /** The sequence number inside a reference; nothing when the text is none of ours. */

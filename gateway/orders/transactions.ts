@@ -1,7 +1,7 @@
 /**
- * An order as the family of its transactions: what was charged, held and given back in all, and
- * whether one more may follow. Only approved transactions count, and one that is still on its way
- * keeps others from beginning; so the sums hold on every path.
+ * The order's transactions: the totals charged, held and refunded, and whether another transaction
+ * may follow. Only approved transactions count, and an open one keeps others from beginning, so the
+ * totals hold on every path.
  */
 import { Failure } from "../values/failure.ts";
 import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
@@ -18,9 +18,9 @@ export type Totals = {
   /** What the cardholder was charged: by the sale, or by the capture. */
   readonly charged: Money;
   readonly returned: Money;
-  /** Held once, and let go of. */
+  /** Held once, and released by a cancel. */
   readonly cancelled: Money;
-  /** Charged, and not given back. */
+  /** Charged, and not refunded. */
   readonly left: Money;
 };
 

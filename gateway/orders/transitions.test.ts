@@ -194,11 +194,11 @@ test("every effect that a table names is in a list", () => {
     );
 });
 
-test("an effect is immediate or carried by its list, and planned ones are neither", () => {
+test("an effect is immediate or external by its list", () => {
   const immediate: readonly string[] = immediateEffects;
-  const carried: readonly string[] = externalEffects;
+  const external: readonly string[] = externalEffects;
   for (const effect of all) {
     assert.equal(isImmediate(effect), immediate.includes(effect), effect);
-    assert.equal(isExternal(effect), carried.includes(effect), effect);
+    assert.equal(isExternal(effect), external.includes(effect), effect);
   }
 });

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../../values/time.ts";
-import { Recent, Waiting } from "./connection.ts";
+import { PendingAnswers, Recent } from "./connection.ts";
 import { startsAt, TestClock } from "./testing/test-clock.ts";
 
 const answer = { mti: "0210", fields: {} };
 
 test("each request runs out at its own time, with one timer for each limit", async () => {
   const clock = new TestClock();
-  const waiting = new Waiting(clock);
+  const waiting = new PendingAnswers(clock);
   const first = waiting.add("first", 30_000);
   clock.move(1_000);
   const second = waiting.add("second", 30_000);
@@ -37,7 +37,7 @@ test("a clock that is set back makes nobody wait for it", async () => {
     tasks.push(task);
     return () => {};
   };
-  const asked = new Waiting({ now: () => now, after }).add("one", 30_000);
+  const asked = new PendingAnswers({ now: () => now, after }).add("one", 30_000);
 
   now = asInstant(startsAt - 3_600_000);
   tasks.pop()?.();
@@ -46,7 +46,7 @@ test("a clock that is set back makes nobody wait for it", async () => {
 });
 
 test("an answer goes to the request that it answers, once", async () => {
-  const waiting = new Waiting(new TestClock());
+  const waiting = new PendingAnswers(new TestClock());
   const asked = waiting.add("one", 1_000);
 
   assert.equal(waiting.answer("two", answer), false);
@@ -57,7 +57,7 @@ test("an answer goes to the request that it answers, once", async () => {
 
 test("a lost link ends all, and leaves no timer behind", async () => {
   const clock = new TestClock();
-  const waiting = new Waiting(clock);
+  const waiting = new PendingAnswers(clock);
   const asked = [waiting.add("one", 1_000), waiting.add("two", 2_000)];
   const empty = waiting.whenEmpty();
 

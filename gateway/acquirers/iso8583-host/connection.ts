@@ -102,7 +102,11 @@ type Waiter = {
 /** Requests with one time limit, the first to run out first. */
 type Lane = { readonly timeoutMs: number; readonly waiters: Set<Waiter>; callOff: () => void };
 
-export class Waiting {
+/**
+ * The requests that wait for their answers. Requests with the same time limit expire in the order in
+ * which they were sent, so each limit needs one timer, not one per request.
+ */
+export class PendingAnswers {
   readonly #clock: Clock;
   readonly #byKey = new Map<string, Waiter>();
   readonly #lanes = new Map<number, Lane>();
@@ -125,7 +129,7 @@ export class Waiting {
     return waiter.promise;
   }
 
-  /** False when nobody waits for it. */
+  /** False when no request waits for it. */
   answer(key: string, message: IsoMessage): boolean {
     const waiter = this.#byKey.get(key);
     if (waiter === undefined) return false;
@@ -133,7 +137,7 @@ export class Waiting {
     return true;
   }
 
-  /** Their link is gone, and with it every answer. */
+  /** The link is lost, and with it every answer. */
   loseAll(): void {
     for (const { callOff } of this.#lanes.values()) callOff();
     this.#lanes.clear();
@@ -162,7 +166,7 @@ export class Waiting {
     const now = this.#clock.now();
     for (const waiter of lane.waiters) {
       const leftMs = waiter.deadlineAt - now;
-      // More left than there ever was: the clock was set back, and nobody waits for it to return.
+      // More left than the limit itself: the clock was set back, and the request must still end.
       if (leftMs > 0 && leftMs <= lane.timeoutMs) {
         this.#arm(lane, leftMs);
         return;

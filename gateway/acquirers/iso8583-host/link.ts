@@ -5,7 +5,14 @@
  */
 import { type DecodeFault, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
-import { type Address, Connection, type Ending, Recent, Waiting, type Wire } from "./connection.ts";
+import {
+  type Address,
+  Connection,
+  type Ending,
+  PendingAnswers,
+  Recent,
+  type Wire,
+} from "./connection.ts";
 import { networkAccepted, networkCodes } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
 
@@ -58,7 +65,7 @@ export type LinkOptions = {
 
 export class Link {
   readonly #options: LinkOptions;
-  readonly #waiting: Waiting;
+  readonly #waiting: PendingAnswers;
   readonly #answered: Recent<string>;
   #state: LinkState = "down";
   #connection: Connection | undefined;
@@ -71,7 +78,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#waiting = new Waiting(options.clock);
+    this.#waiting = new PendingAnswers(options.clock);
     this.#answered = new Recent(options.limits.answersRemembered);
   }
 

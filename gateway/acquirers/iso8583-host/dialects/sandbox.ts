@@ -37,7 +37,7 @@ export const sandbox: Dialect = {
   readRemarks,
 };
 
-/** Who pays with a stored card, and why: C the cardholder, M the merchant without him. */
+/** Who initiates a payment with a stored card, and how regularly: C cardholder, M merchant. */
 // biome-ignore format: a table
 const credentialCodes = {
   CARDHOLDER: { IRREGULAR: "C101",    // credential on file, now and then

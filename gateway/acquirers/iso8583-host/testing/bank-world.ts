@@ -40,11 +40,11 @@ export function makeStartWorld<Started extends Bank>(startBank: StartBank<Starte
   };
 }
 
-/** What the bank holds of a charge after all that was booked. */
+/** What remains of a charge in the bank's ledger. */
 export function outstanding(bank: Bank, reference = makeAttempt().identifiers.reference): bigint {
   return bank
     .ledger(reference)
-    .reduce((sum, { kind, amount }) => sum + (kind === "reversal" ? -amount : amount), 0n);
+    .reduce((sum, { kind, amount }) => sum + (["reversal"].includes(kind) ? -amount : amount), 0n);
 }
 
 export function each(name: string, run: (t: TestContext, kind: GateKind) => Promise<void>): void {
