@@ -103,8 +103,8 @@ type Waiter = {
 type Lane = { readonly timeoutMs: number; readonly waiters: Set<Waiter>; callOff: () => void };
 
 /**
- * The requests that wait for their answers. Requests with the same time limit expire in the order in
- * which they were sent, so each limit needs one timer, not one per request.
+ * The requests that wait for their answers. Requests with the same time limit expire in the order
+ * in which they were sent, so each limit needs one timer, not one per request.
  */
 export class PendingAnswers {
   readonly #clock: Clock;
