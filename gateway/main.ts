@@ -28,11 +28,11 @@ import { makeVault, type Vault } from "./vault/vault.ts";
 import { makeStartAcquirer } from "./wiring/acquirers.ts";
 import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-jobs.ts";
 import { makeCallbacks } from "./wiring/callbacks.ts";
-import { makeDirectoryLinks } from "./wiring/directory-servers.ts";
+import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
 import { type HttpDependencies, makeHttpServer } from "./wiring/http.ts";
 import { makeCheckReadiness } from "./wiring/readiness.ts";
-import { makeMerchantAt, makeThreeDs } from "./wiring/threeds.ts";
+import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
 
 export type GatewayOptions = {
@@ -67,7 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const gates = makeGates();
   const configuration = await readConfiguration();
   const issuers = await openIssuerTable(database, options);
-  const links = await makeDirectoryLinks({ config, database, clock, log });
+  const links = await openDirectoryServers({ config, database, clock, log });
   const wallets = await openWallets({ ...options, clock, metrics, vault });
   const presence = await takePresence(database, {
     names: [config.nodeName, `${config.nodeName}-${process.pid}`],
@@ -77,8 +77,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { getEndpoint } = configuration;
   const threeds = makeThreeDs({
-    ...{ config, clock, vault, pendingCards, directories: links.directories, getEndpoint },
-    ...{ merchantAt: makeMerchantAt(configuration), resultsUrl: links.resultsUrl },
+    ...{ config, clock, vault, pendingCards, configuration },
+    ...{ directories: links.directories, resultsUrl: links.resultsUrl },
     baseUrl: () => baseUrlOf(config, port),
     warn: (facts, cause) => log("threeds.failed", { ...facts, cause }),
   });
@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const cards = makeCardReferences(database, { config, vault, clock });
   const server = makeHttpServer({
     ...options,
-    journeys: threeds.makeJourneys(engine.reports),
+    threeds: threeds.makeBrowserAuthentication(engine.reports),
     callbackRules: callbacks.rules,
     ...{ database, clock, engine, cards, wallets, metrics, configuration, checkReadiness },
   });
@@ -141,7 +141,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function listen(): Promise<void> {
     try {
-      await links.open(threeds.makeTakeResult(engine.reports));
+      await links.start(threeds.makeReceiveResult(engine.reports));
       await server.listen({ host: config.host, port: config.port });
       // Kept, because a closing server no longer knows its port.
       port = portOf(server);

@@ -7,7 +7,6 @@
 export const foldersWithCircles: readonly string[] = [
   "gateway/screening",
   "gateway/orders",
-  "gateway/threeds/directories",
   "protocols/http1",
 ];
 
@@ -28,14 +27,10 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/cli":                              "callback-secret config configured find-order gw migrate print rotate signals start-problems",
   "gateway/cli/commands":                     "cards installation keys orders wallets",
   "gateway/wiring":                           "readiness",
-  "gateway/directory-api":                    "seldom",
   "gateway/screening":                        "amount-limits",
   "gateway/merchant-api":                     "acknowledge card-registration rate-limit threeds-upload wait",
   "gateway/orders":                           "amounts deadlines effect-handler effects follow-up-transitions transitions",
   "gateway/storage":                          "array-literal callbacks-retention examine-server find-receipts history latest-orders try-again",
-  "gateway/threeds/directories":              "directory in-turn",
-  "gateway/threeds":                          "eci look-up-3ds transaction-id",
-  "gateway/threeds/version2":                 "read-cres",
   "gateway/values":                           "html problem secret",
   "gateway/vault":                            "key-text nonces receipt-ids reference-ids seal",
   "gateway/wallets":                          "opened-wallet wallet-trust",

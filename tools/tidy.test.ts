@@ -10,9 +10,9 @@ import * as rules from "./tidy-rules.ts";
 const revealers: readonly string[] = [
   "gateway/storage/wallet-keys.ts",
   "gateway/wallets/open-wallet.ts",
-  "gateway/threeds/directories/card-ranges.ts",
-  "gateway/threeds/version1/ask-enrolment.ts",
-  "gateway/threeds/version2/areq.ts",
+  "gateway/threeds/card-ranges.ts",
+  "gateway/threeds/threeds102.ts",
+  "gateway/threeds/areq.ts",
   "gateway/acquirers/authorize.ts",
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { DirectoryServer, DirectorySettings } from "../threeds/directories/directory.ts";
+import type { DirectoryServer, DirectorySettings } from "../threeds/directory-client.ts";
 import type { Network } from "../values/card-number.ts";
 import { Problem } from "../values/problem.ts";
 import {

@@ -1,7 +1,7 @@
 /** `gw directory`: the directory servers of 3-D Secure, and their card ranges. */
 
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
-import { findFileFaults } from "../threeds/directories/certificates.ts";
+import { findFileFaults } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
 import { type DirectoryOptions, readDirectory } from "./directory-settings.ts";
 import { complain, type Installation, withInstallation } from "./installation.ts";
@@ -60,7 +60,7 @@ export function putDirectory(
 
 export function refreshDirectory(name: string): Promise<void> {
   return withInstallation(async ({ database }) => {
-    const known = await makeDirectoryAdministration(database.query).askAgain(name);
+    const known = await makeDirectoryAdministration(database.query).refresh(name);
     if (!known) return complainOfUnknown(name);
     print({ refreshed: name, note: "a running node asks for its card ranges now" });
   });

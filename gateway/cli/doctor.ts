@@ -7,7 +7,7 @@ import { loadGates } from "../storage/configuration.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { examineServer } from "../storage/examine-server.ts";
 import { canReadVault } from "../storage/vault-role.ts";
-import { findFileFaults } from "../threeds/directories/certificates.ts";
+import { findFileFaults } from "../threeds/directory-client.ts";
 import { checkValueOf } from "../vault/key-text.ts";
 import type { Installation } from "./installation.ts";
 import { withInstallation } from "./installation.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig } from "../config/config.ts";
-import type { DirectoryServer, DirectorySettings } from "../threeds/directories/directory.ts";
+import type { DirectoryServer, DirectorySettings } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
 import { findResultTroubles } from "./production.ts";
 

@@ -10,7 +10,7 @@ import { settings } from "../config/settings.ts";
 import { demonstrationLogin } from "../staging/demonstration.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { loadDirectories } from "../storage/directories.ts";
-import type { DirectoryServer } from "../threeds/directories/directory.ts";
+import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
 import type { Installation } from "./installation.ts";
 import { openVault } from "./installation.ts";

@@ -1,15 +1,19 @@
-/** Who gets in where results are posted: chains, resumed sessions, renewed and useless files. */
+/** Which clients may post results: chains, resumed sessions, renewed and unusable files. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect as connectPlain } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
-import { makeCertificates } from "../threeds/directories/testing/certificates.ts";
+import { makeCertificates } from "../threeds/testing/certificates.ts";
 import {
   type Authority,
   type Limits,
   type ResultsServer,
+  readResultsCertificate,
   startResultsServer,
 } from "./results-server.ts";
 
@@ -30,7 +34,8 @@ for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
 
 test("after an update no session is resumed either", async (t) => {
   const world = await start(t);
-  world.server.update();
+  world.made.issue("renewed", "root");
+  await world.server.renew(async () => identityOf(world, "renewed"));
   const first = await post(world, "TLSv1.2");
 
   const second = await post(world, "TLSv1.2", first.session);
@@ -44,14 +49,16 @@ test("our own certificate can be renewed; one without its key is not taken over"
   made.issue("renewed", "root");
   const before = (await post(world, "TLSv1.3")).shown;
 
-  server.update({ certificate: made.read("renewed.pem"), key: made.read("renewed.key") });
+  await server.renew(async () => identityOf(world, "renewed"));
   const after = (await post(world, "TLSv1.3")).shown;
-  const mixed = { certificate: made.read("own.pem"), key: made.read("renewed.key") };
-  assert.throws(() => server.update(mixed));
+  const { certificate } = identityOf(world, "own");
+  await server.renew(async () => ({ ...identityOf(world, "renewed"), certificate }));
+  await server.renew(() => Promise.reject(new Error("no such file")));
   server.update();
   const kept = (await post(world, "TLSv1.3")).shown;
 
   assert.deepEqual([before, after, kept], ["own", "renewed", "renewed"]);
+  assert.equal(world.renewErrors.length, 2);
 });
 
 test("handshakes that fail are told of at once, and then once a minute", async (t) => {
@@ -67,7 +74,7 @@ test("handshakes that fail are told of at once, and then once a minute", async (
   assert.deepEqual(world.refusals, [1, 4, 1]);
 });
 
-test("whoever stays silent is let go, and more than so many are not let in", async (t) => {
+test("a silent client is disconnected, and connections beyond the limit are refused", async (t) => {
   const { server, clock, causes } = await start(t, { connectionsMax: 2, handshakeTimeoutMs: 200 });
 
   const silent = [1, 2, 3].map(() => connectPlain(server.port, "127.0.0.1").resume());
@@ -78,7 +85,63 @@ test("whoever stays silent is let go, and more than so many are not let in", asy
   assert.match(causes[1] ?? "", /handshake timeout/i);
 });
 
-async function start(t: Test, limits?: Limits) {
+test("until results are served, the directory server is asked to send them again", async (t) => {
+  const world = await start(t, undefined, { isServing: false });
+
+  const early = await post(world, "TLSv1.3");
+  world.server.serve(async () => "{}");
+  const later = await post(world, "TLSv1.3");
+
+  assert.deepEqual([early.status, later.status], ["503", "200"]);
+});
+
+test("an authority that becomes known later is let in after an update", async (t) => {
+  const world = await start(t);
+  const { made, server, authorities } = world;
+  made.issue("other-root", undefined, true);
+  made.issue("other", "other-root");
+  const other = { certificate: made.read("other.pem"), key: made.read("other.key") };
+  await assert.rejects(post(world, "TLSv1.2", undefined, { ...other, path: "/results/other" }));
+
+  authorities.set("other", { certificates: made.read("other-root.pem") });
+  server.update();
+  const after = await post(world, "TLSv1.2", undefined, { ...other, path: "/results/other" });
+
+  assert.equal(after.status, "200");
+});
+
+const unset = { resultsCertificateFile: "", resultsKeyFile: "" };
+
+test("without files there is none; the operator's own must be readable", async (t) => {
+  const dataDir = await makeFolder(t);
+  const missing = { resultsCertificateFile: "/no/own.pem", resultsKeyFile: "/no/own.key" };
+
+  for (const environment of ["staging", "production"] as const) {
+    const settings = { environment, dataDir };
+    assert.equal(await readResultsCertificate({ ...settings, ...unset }), undefined);
+    await assert.rejects(readResultsCertificate({ ...settings, ...missing }), /ENOENT/);
+  }
+});
+
+test("staging shows the sandbox bank's certificate unless another is set; production never", async (t) => {
+  const dataDir = await makeFolder(t);
+  await write(join(dataDir, "bank", "tls"), "gateway");
+  await write(join(dataDir, "own"), "own");
+  const own = {
+    resultsCertificateFile: join(dataDir, "own", "own.pem"),
+    resultsKeyFile: join(dataDir, "own", "own.key"),
+  };
+
+  const shown = async (environment: "staging" | "production", files: typeof unset) =>
+    (await readResultsCertificate({ environment, dataDir, ...files }))?.certificate;
+
+  assert.equal(await shown("staging", unset), "gateway certificate");
+  assert.equal(await shown("staging", own), "own certificate");
+  assert.equal(await shown("production", unset), undefined);
+  assert.equal(await shown("production", own), "own certificate");
+});
+
+async function start(t: Test, limits?: Limits, { isServing = true } = {}) {
   const made = makeCertificates(t);
   made.issue("root", undefined, true);
   made.issue("intermediate", "root", true);
@@ -87,47 +150,62 @@ async function start(t: Test, limits?: Limits) {
   const clock = new TestClock();
   const refusals: number[] = [];
   const causes: string[] = [];
-  const authority: Authority = { certificates: made.read("root.pem"), name: "directory" };
+  const renewErrors: unknown[] = [];
+  const authorities = new Map<string, Authority>([
+    ["visa", { certificates: made.read("root.pem"), name: "directory" }],
+  ]);
   const server = await startResultsServer({
     ...{ host: "127.0.0.1", port: 0, clock },
-    own: { certificate: made.read("own.pem"), key: made.read("own.key") },
-    authorities: () => new Map([["visa", authority]]),
-    takeResult: async () => "{}",
+    own: identityOf({ made }, "own"),
+    authorities: () => authorities,
     onRefused(cause, count) {
       causes.push(cause);
       refusals.push(count);
     },
+    onRenewError: (error) => renewErrors.push(error),
     onCrash: (error) => assert.fail(String(error)),
     ...(limits === undefined ? {} : { limits }),
   });
   t.after(() => server.stop());
-  return { made, clock, refusals, causes, server };
+  if (isServing) server.serve(async () => "{}");
+  return { made, clock, refusals, causes, renewErrors, authorities, server };
+}
+
+function identityOf({ made }: Pick<World, "made">, name: string) {
+  return { certificate: made.read(`${name}.pem`), key: made.read(`${name}.key`) };
 }
 
 /** As a directory server does, on a connection of its own; with the session of an earlier one. */
-async function post({ made, server }: World, version: SecureVersion, session?: Buffer) {
+async function post(
+  { made, server }: World,
+  version: SecureVersion,
+  session?: Buffer,
+  client = {
+    certificate: made.read("directory.pem") + made.read("intermediate.pem"),
+    ...{ key: made.read("directory.key"), path: "/results/visa" },
+  },
+) {
   const socket = connect({
     ...{ host: "127.0.0.1", port: server.port, minVersion: version, maxVersion: version },
-    ...{ ca: made.read("root.pem"), key: made.read("directory.key") },
-    cert: made.read("directory.pem") + made.read("intermediate.pem"),
+    ...{ ca: made.read("root.pem"), key: client.key, cert: client.certificate },
     ...(session === undefined ? {} : { session }),
   });
   const sessions: Buffer[] = [];
   socket.on("session", (given) => sessions.push(given));
   await once(socket, "secureConnect");
-  const status = await postOn(socket);
-  const told = {
+  const status = await postOn(socket, client.path);
+  const seen = {
     ...{ status, shown: socket.getPeerCertificate().subject.CN },
     isReused: socket.isSessionReused(),
     session: sessions.at(-1) ?? socket.getSession(),
   };
   socket.destroy();
-  return told;
+  return seen;
 }
 
-async function postOn(socket: TLSSocket): Promise<string | undefined> {
+async function postOn(socket: TLSSocket, path: string): Promise<string | undefined> {
   socket.write(
-    "POST /results/visa HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" +
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n` +
       "Content-Length: 2\r\n\r\n{}",
   );
   const [answer] = await once(socket, "data");
@@ -140,4 +218,16 @@ async function failHandshake({ port }: ResultsServer): Promise<void> {
   socket.end("this is no handshake");
   socket.resume();
   await once(socket, "close");
+}
+
+async function makeFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-results-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function write(folder: string, name: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${name}.pem`), `${name} certificate`);
+  await writeFile(join(folder, `${name}.key`), `${name} key`);
 }

@@ -26,8 +26,8 @@ export async function statusReply(
 }
 
 /** Of the order's present transaction; an earlier one waits for nobody any more. */
-function stepOf({ order, transaction }: FoundOrder, { journeys }: Services) {
-  return transaction === order.transaction ? journeys.stepOf(order) : undefined;
+function stepOf({ order, transaction }: FoundOrder, { threeds }: Services) {
+  return transaction === order.transaction ? threeds.stepOf(order) : undefined;
 }
 
 /**

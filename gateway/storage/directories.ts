@@ -1,12 +1,16 @@
-/** Directory servers as the operator keeps them. */
+/** Directory servers as the operator keeps them, the card ranges that they sent, and the leases. */
 import { randomUUID } from "node:crypto";
-import type { DirectoryServer } from "../threeds/directories/directory.ts";
+import type {
+  ListStamp,
+  RangeChanges,
+  RangeStore,
+  RefreshLease,
+  StoredRange,
+} from "../threeds/card-ranges.ts";
+import type { DirectoryServer } from "../threeds/directory-client.ts";
+import type { Clock } from "../values/time.ts";
 import { configurationChannel } from "./configuration.ts";
-import type { Query } from "./database.ts";
-
-/** The whole list, by the newest messages, at once; an answer that is still to come is void. */
-const asNeverAsked =
-  "due_at = 'epoch', claim = null, failures = 0, version = null, serial_number = null";
+import type { Database, Query } from "./database.ts";
 
 export async function loadDirectories(query: Query): Promise<readonly DirectoryServer[]> {
   return query<DirectoryServer>(
@@ -14,9 +18,13 @@ export async function loadDirectories(query: Query): Promise<readonly DirectoryS
   );
 }
 
+/** The whole list is due at once, in the newest version; a lease that is held now is void. */
+const dueAtOnce =
+  "due_at = 'epoch', claim = null, failures = 0, version = null, serial_number = null";
+
 export function makeDirectoryAdministration(query: Query) {
   return {
-    /** Its ranges are asked for anew: another address may tell others. */
+    /** Its ranges become due: at another address they may be others. */
     async put({ name, networks, settings }: DirectoryServer): Promise<void> {
       await query(
         `with server as (
@@ -24,24 +32,23 @@ export function makeDirectoryAdministration(query: Query) {
            on conflict (name) do update set networks = $2, settings = $3 returning name)
          insert into card_range_lists (directory, protocol, stamp)
          select name, protocol, $4 from server, (values ('1'), ('2')) as known (protocol)
-         on conflict (directory, protocol) do update set ${asNeverAsked}`,
+         on conflict (directory, protocol) do update set ${dueAtOnce}`,
         [name, networks, JSON.stringify(settings), randomUUID()],
       );
       await notify(query);
     },
 
     async remove(name: string): Promise<boolean> {
-      const gone = await query("delete from directory_servers where name = $1 returning name", [
-        name,
-      ]);
+      const statement = "delete from directory_servers where name = $1 returning name";
+      const removed = await query(statement, [name]);
       await notify(query);
-      return gone.length > 0;
+      return removed.length > 0;
     },
 
-    /** The whole list is asked for as soon as a node looks. */
-    async askAgain(name: string): Promise<boolean> {
+    /** A running node requests the whole list of ranges at once. */
+    async refresh(name: string): Promise<boolean> {
       const found = await query(
-        `update card_range_lists set ${asNeverAsked} where directory = $1 returning directory`,
+        `update card_range_lists set ${dueAtOnce} where directory = $1 returning directory`,
         [name],
       );
       await notify(query);
@@ -65,6 +72,125 @@ export function makeDirectoryAdministration(query: Query) {
       );
     },
   };
+}
+
+type RangeRow = Omit<StoredRange, "methodUrl"> & { readonly method_url: string | null };
+
+type ListRow = {
+  readonly serial_number: string | null;
+  readonly version: string | null;
+  readonly failures: number;
+};
+
+const whileLeased = "where directory = $1 and protocol = $2 and claim = $3";
+
+export function makeRangeStore(database: Database, clock: Clock): RangeStore {
+  return {
+    stamps: () =>
+      database.query<ListStamp>("select directory, protocol, stamp from card_range_lists"),
+
+    async list(directory, protocol) {
+      const rows = await database.query<RangeRow>(
+        `select first, last, version, method_url from card_ranges
+         where directory = $1 and protocol = $2 order by first, last`,
+        [directory, protocol],
+      );
+      return rows.map(({ method_url, ...range }) =>
+        method_url === null ? range : { ...range, methodUrl: method_url },
+      );
+    },
+
+    async claim(directory, protocol, leaseMs) {
+      const [now, mark] = [clock.now(), randomUUID()];
+      const [row] = await database.query<ListRow>(
+        `update card_range_lists set claim = $3, due_at = to_timestamp($4::float8 / 1000)
+         where directory = $1 and protocol = $2 and due_at <= to_timestamp($5::float8 / 1000)
+         returning serial_number, version, failures`,
+        [directory, protocol, mark, now + leaseMs, now],
+      );
+      if (row === undefined) return undefined;
+      const { serial_number: serialNumber, version, failures } = row;
+      return {
+        ...{ directory, protocol, mark, failures },
+        ...(serialNumber === null ? {} : { serialNumber }),
+        ...(version === null ? {} : { version }),
+      };
+    },
+
+    save(lease, changes, nextMs) {
+      const { replaces, put, remove, version = null, serialNumber = null } = changes;
+      const isChanged = replaces || put.length + remove.length > 0;
+      return database.transaction(async (query) => {
+        const [saved] = await query(
+          `update card_range_lists set claim = null, due_at = to_timestamp($4::float8 / 1000),
+             failures = 0, version = $5, serial_number = $6, stamp = coalesce($7, stamp)
+           ${whileLeased} returning directory`,
+          [
+            ...[...keyOf(lease), clock.now() + nextMs],
+            ...[version, serialNumber, isChanged ? randomUUID() : null],
+          ],
+        );
+        if (saved === undefined) return false;
+        if (isChanged) await writeChanges(query, lease, changes);
+        return true;
+      });
+    },
+
+    postpone: (lease, nextMs) => release(lease, nextMs, 1),
+    release: (lease) => release(lease, 0, 0),
+  };
+
+  async function release(lease: RefreshLease, nextMs: number, failed: number): Promise<void> {
+    await database.query(
+      `update card_range_lists set claim = null, failures = failures + $5::int,
+         due_at = to_timestamp($4::float8 / 1000) ${whileLeased}`,
+      [...keyOf(lease), clock.now() + nextMs, failed],
+    );
+  }
+}
+
+function keyOf({ directory, protocol, mark }: RefreshLease): readonly string[] {
+  return [directory, protocol, mark];
+}
+
+async function writeChanges(
+  query: Query,
+  { directory, protocol }: RefreshLease,
+  { replaces, put, remove }: RangeChanges,
+): Promise<void> {
+  if (replaces) {
+    const all = "delete from card_ranges where directory = $1 and protocol = $2";
+    await query(all, [directory, protocol]);
+  } else {
+    await query(
+      `delete from card_ranges using unnest($3::text[], $4::text[]) as removed (first, last)
+       where directory = $1 and protocol = $2
+         and card_ranges.first = removed.first and card_ranges.last = removed.last`,
+      [directory, protocol, remove.map(({ first }) => first), remove.map(({ last }) => last)],
+    );
+  }
+  const ranges = lastOfEach(put);
+  await query(
+    `insert into card_ranges (directory, protocol, first, last, version, method_url)
+     select $1, $2, sent.* from
+       unnest($3::text[], $4::text[], $5::text[], $6::text[]) as sent
+     on conflict (directory, protocol, first, last)
+     do update set version = excluded.version, method_url = excluded.method_url`,
+    [
+      directory,
+      protocol,
+      ranges.map(({ first }) => first),
+      ranges.map(({ last }) => last),
+      ranges.map(({ version }) => version),
+      ranges.map(({ methodUrl }) => methodUrl ?? null),
+    ],
+  );
+  await notify(query);
+}
+
+/** One statement cannot write a row twice, and directory servers do repeat ranges. */
+function lastOfEach(ranges: readonly StoredRange[]): readonly StoredRange[] {
+  return [...new Map(ranges.map((range) => [range.first + range.last, range])).values()];
 }
 
 async function notify(query: Query): Promise<void> {

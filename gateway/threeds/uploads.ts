@@ -1,37 +1,36 @@
 /**
- * What browsers and merchants bring back: that the method has run, the end of a challenge, the
- * answer of 1.0.2. A step that is over stays as it was, whoever brings its result again; one that
- * ended by its deadline, or has not begun, refuses it.
+ * What browsers and merchants upload: that the issuer's method has run, the end of a challenge, the
+ * PaRes of 1.0.2. An upload for a step that is over changes nothing; one for a step that has
+ * expired, or has not begun, is refused.
  */
-import type { SeenBrowser } from "../orders/authentication.ts";
+import { decodeFormValue, MessageFault, readMessage, textOf } from "@tollgate/protocols/emv3ds";
+import type { SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order, Stage } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
-import type { Links } from "./links.ts";
-import type { ReadPaRes } from "./version1/read-pares.ts";
-import { findCresFault } from "./version2/read-cres.ts";
+import type { BrowserLinks } from "./browser-steps.ts";
+import { isSameId } from "./look-up-3ds.ts";
+import type { ReadPaRes } from "./threeds102.ts";
 
 type Dependencies = {
   readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
   readonly load: (order: Order) => Promise<Order>;
-  readonly links: Links;
+  readonly links: BrowserLinks;
   readonly readPaRes: ReadPaRes;
   readonly clock: Clock;
   readonly allowHttp: boolean;
 };
 
+export type MethodUpload = { readonly transactionId?: string; readonly browser: SeenBrowser };
+export type PaResUpload = { readonly paRes: string; readonly md: string };
+
+/** Each returns the order as it is afterwards. */
 export type Uploads = {
-  uploadMethod(
-    order: Order,
-    upload: { readonly transactionId?: string; readonly browser: SeenBrowser },
-  ): Promise<Order | Failure>;
+  uploadMethod(order: Order, upload: MethodUpload): Promise<Order | Failure>;
   uploadChallenge(order: Order, cres: string): Promise<Order | Failure>;
-  uploadPares(
-    order: Order,
-    upload: { readonly paRes: string; readonly md: string },
-  ): Promise<Order | Failure>;
+  uploadPares(order: Order, upload: PaResUpload): Promise<Order | Failure>;
 };
 
 export function makeUploads(dependencies: Dependencies): Uploads {
@@ -46,68 +45,93 @@ export function makeUploads(dependencies: Dependencies): Uploads {
       if (!allowHttp && browser.notificationUrl?.startsWith("https://") === false) {
         return new Failure("invalid_parameter", "notificationURL: must be https");
       }
-      // There was a method to run: whoever cannot tell whether it has, says that it has not.
+      // There was a method to run, so U (there was none) is wrong here and means that it did not.
       const completion = browser.completion === "Y" ? "Y" : "N";
       const seen = { ...browser, completion } as const;
-      return bring(order, methodSteps, { kind: "method_uploaded", browser: seen });
+      return upload(order, methodStep, { kind: "method_uploaded", browser: seen });
     },
 
     async uploadChallenge(order, cres) {
       const { threeds } = initialOf(order);
       if (threeds?.challenge === undefined) return notNow("there is no challenge");
-      const fault = findCresFault(cres, threeds, { allowHttp });
+      const fault = findCresFault(cres, threeds, allowHttp);
       if (fault !== undefined) return new Failure("invalid_parameter", `cres: ${fault}`);
-      return bring(order, challengeSteps, { kind: "challenge_returned" });
+      return upload(order, challengeStep, { kind: "challenge_returned" });
     },
 
     async uploadPares(order, { paRes, md }) {
       const { threeds } = initialOf(order);
       if (threeds?.payerRequest === undefined) return notNow("there is no PaReq");
       if (!links.isMd(order.id, md)) return new Failure("invalid_parameter", "md");
-      if (!paresSteps.awaited.includes(order.transaction.stage)) return whenOver(order, paresSteps);
-      const verdict = readPaRes(order, paRes);
-      if (verdict === undefined) return new Failure("invalid_parameter", "paRes");
-      return bring(order, paresSteps, verdict);
+      if (!isAwaited(order, paresStep)) return whenOver(order, paresStep);
+      const outcome = readPaRes(order, paRes);
+      if (outcome === undefined) return new Failure("invalid_parameter", "paRes");
+      return upload(order, paresStep, outcome);
     },
   };
 
-  async function bring(order: Order, steps: Steps, event: OrderEvent): Promise<Order | Failure> {
-    if (!steps.awaited.includes(order.transaction.stage)) return whenOver(order, steps);
+  async function upload(order: Order, step: Step, event: OrderEvent): Promise<Order | Failure> {
+    if (!isAwaited(order, step)) return whenOver(order, step);
     if (isPast(order, clock)) return notNow("its deadline has passed");
-    const told = await report(order, event);
-    if (!(told instanceof Failure) || told.code !== "not_allowed_now") return told;
-    // Somebody else was faster: the step is over now.
-    return whenOver(await load(order), steps);
+    const reported = await report(order, event);
+    if (!(reported instanceof Failure) || reported.code !== "not_allowed_now") return reported;
+    // Another upload or a deadline was faster: the step is over.
+    return whenOver(await load(order), step);
   }
 }
 
-type Steps = {
+/**
+ * Why the CRes cannot be used; undefined when it belongs to this challenge. It only proves that the
+ * cardholder has finished: its result is ignored.
+ */
+function findCresFault(
+  cres: string,
+  { transactionId, challenge }: ThreeDSecure,
+  allowHttp: boolean,
+): string | undefined {
+  const text = decodeFormValue(cres);
+  if (text instanceof MessageFault) return "it is not base64";
+  const message = readMessage(text, { types: ["CRes", "Erro"], allowHttp });
+  if (message instanceof MessageFault) return `it is no CRes: ${message.code} ${message.detail}`;
+  // An issuer that fails sends the browser an Erro, and may leave the ids out.
+  if (message.messageType === "Erro") return undefined;
+  const isSame =
+    isSameId(textOf(message, "threeDSServerTransID"), transactionId) &&
+    isSameId(textOf(message, "acsTransID"), challenge?.acsTransactionId);
+  return isSame ? undefined : "it belongs to another authentication";
+}
+
+type Step = {
   readonly awaited: readonly Stage[];
-  /** Ended by its deadline: whatever comes is too late. */
+  /** The order's reason when the step ended by its deadline. */
   readonly expiredBy: FailureCode;
-  /** Not there yet, although the authentication has begun. */
+  /** Stages of an authentication that has not come to this step yet. */
   readonly before: readonly Stage[];
 };
 
-const methodSteps: Steps = {
+const methodStep: Step = {
   awaited: ["awaiting_method"],
   expiredBy: "method_expired",
   before: [],
 };
-const challengeSteps: Steps = {
+const challengeStep: Step = {
   awaited: ["awaiting_challenge", "awaiting_return"],
   expiredBy: "challenge_expired",
   before: ["awaiting_method"],
 };
-const paresSteps: Steps = { awaited: ["awaiting_pares"], expiredBy: "pares_expired", before: [] };
+const paresStep: Step = { awaited: ["awaiting_pares"], expiredBy: "pares_expired", before: [] };
 
-/** Also while nobody has noticed yet. A passed challenge goes on by itself at its deadline. */
+function isAwaited({ transaction }: Order, { awaited }: Step): boolean {
+  return awaited.includes(transaction.stage);
+}
+
+/** Before any node has applied the deadline too. A passed challenge goes on at its deadline. */
 function isPast({ deadlineAt, transaction }: Order, clock: Clock): boolean {
   if (transaction.stage === "awaiting_return") return false;
   return deadlineAt !== undefined && clock.now() >= deadlineAt;
 }
 
-function whenOver(order: Order, { expiredBy, before }: Steps): Order | Failure {
+function whenOver(order: Order, { expiredBy, before }: Step): Order | Failure {
   const { stage, reason } = initialOf(order);
   if (reason?.code === expiredBy) return notNow("its deadline has passed");
   return before.includes(stage) ? notNow(`the order is in stage ${stage}`) : order;

@@ -11,14 +11,14 @@ import { openLook } from "../pages/operator-look.ts";
 import type { LiveConfiguration } from "../storage/live-configuration.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
 import { type BrowserReturn, browserReturnOf } from "../views/result.ts";
-import type { JourneyServices, ReceiptServices } from "./services.ts";
+import type { BrowserAuthentication, ReceiptServices } from "./services.ts";
 
 export type CardholderDependencies = {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Pick<Clock, "now">;
   readonly configuration: LiveConfiguration;
-  readonly journeys: JourneyServices;
+  readonly threeds: BrowserAuthentication;
   readonly receipts: ReceiptServices;
 };
 
@@ -26,10 +26,10 @@ export function addCardholderPages(
   server: FastifyInstance,
   dependencies: CardholderDependencies,
 ): void {
-  const { config, clock, configuration, journeys, receipts } = dependencies;
+  const { config, clock, configuration, threeds, receipts } = dependencies;
   const { pathWord } = config;
   const look = lookOf(dependencies);
-  addCardholderRoutes(server, { pathWord, journeys, returnOf, look });
+  addCardholderRoutes(server, { pathWord, threeds, returnOf, look });
   const printDate = makePrintDate(config.zone);
   addReceiptRoutes(server, { pathWord, receipts, look, printDate, clock });
 

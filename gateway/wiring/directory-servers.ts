@@ -1,33 +1,26 @@
-/**
- * The ways to and from directory servers, wired together: what is configured, the card ranges, and
- * the port on which results arrive. Part of what `main.ts` wires.
- */
-import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
+/** Builds the connections to and from directory servers: requests, card ranges, results. */
 import type { Config } from "../config/config.ts";
 import {
-  type Identity,
   type ResultsServer,
+  readResultsCertificate,
   startResultsServer,
 } from "../directory-api/results-server.ts";
 import { every } from "../engine/claim.ts";
 import type { Log } from "../observability/log.ts";
-import { makeRangeStore } from "../storage/card-ranges.ts";
 import type { Database } from "../storage/database.ts";
-import { loadDirectories } from "../storage/directories.ts";
-import { type Directories, makeDirectories } from "../threeds/directories/directories.ts";
-import type { TakeResult } from "../threeds/version2/take-result.ts";
+import { loadDirectories, makeRangeStore } from "../storage/directories.ts";
+import type { ReceiveResult } from "../threeds/challenge-result.ts";
+import { type Directories, openDirectories } from "../threeds/directories.ts";
 import type { Clock } from "../values/time.ts";
 
-export type DirectoryLinks = {
+export type DirectoryServers = {
   readonly directories: Directories;
   /** Where the named directory server posts results. */
   resultsUrl(directory: string): string;
-  /** What is configured may have changed. */
+  /** The configuration or the certificate files may have changed. */
   reload(): Promise<void>;
-  /** From now on results are taken, and the ranges kept up to date. */
-  open(takeResult: TakeResult): Promise<void>;
+  /** From now on results are received and card ranges refreshed. */
+  start(receiveResult: ReceiveResult): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -38,136 +31,76 @@ type Dependencies = {
   readonly log: Log;
 };
 
-/** How often a node looks whether any directory server's ranges are due. */
+/** How often a node looks for card ranges that are due. */
 const lookEveryMs = 5_000;
-/** How long the start waits for the very first ranges, without which no card takes part. */
+/** How long the start waits for the first ranges, without which no card is enrolled. */
 const firstRangesMs = 3_000;
 
-export async function makeDirectoryLinks(dependencies: Dependencies): Promise<DirectoryLinks> {
+export async function openDirectoryServers(dependencies: Dependencies): Promise<DirectoryServers> {
   const { config, database, clock, log } = dependencies;
-  const directories = makeDirectories({
+  const directories = await openDirectories({
+    load: () => loadDirectories(database.query),
     ...{ store: makeRangeStore(database, clock), clock },
     timeoutMs: config.directoryTimeoutMs,
     everyMs: config.cardRangesEveryMs,
     allowHttp: config.environment === "staging",
     warn: (directory, cause) => log("directory.failed", { directory, cause }),
+    onReloadError: (error) => log("directory.reload_failed", { err: error }),
+    onRefreshError: (error) => log("directory.refresh_failed", { err: error }),
   });
-  const update = async () => directories.update(await loadDirectories(database.query));
-  await update();
-  const trusted = () => directories.list().map(({ certificates: { ca } }) => ca);
-  const refresh = async () => {
-    const before = trusted();
-    await directories.refresh().catch((error) => {
-      log("directory.refresh_failed", { err: error });
-    });
-    // Files that could not be read at the start may be there now: those who post are let in then.
-    if (!isDeepStrictEqual(before, trusted())) results?.update();
-  };
-  let results: ResultsServer | undefined;
+  const results = await startResults(dependencies, directories);
+  const resultsUrl =
+    config.resultsUrl || `https://${config.host}:${results?.port ?? config.resultsPort}`;
   let stopLooking = async () => {};
 
   return {
     directories,
-    resultsUrl(directory) {
-      const port = results?.port ?? config.resultsPort;
-      const place = config.resultsUrl || `https://${config.host}:${port}`;
-      return `${place.replace(/\/+$/, "")}/results/${encodeURIComponent(directory)}`;
-    },
+    resultsUrl: (directory) =>
+      `${resultsUrl.replace(/\/+$/, "")}/results/${encodeURIComponent(directory)}`,
 
     async reload() {
-      try {
-        await update();
-        if (results !== undefined) await renewResults(results, dependencies);
-      } catch (error) {
-        log("directory.reload_failed", { err: error });
-      }
+      await directories.reload();
+      await results?.renew(() => readResultsCertificate(config));
       await refresh();
     },
 
-    async open(takeResult) {
-      results = await startResults(dependencies, directories, takeResult);
-      const refreshed = refresh();
-      if (directories.lacksRanges()) await atMost(firstRangesMs, refreshed);
+    async start(receiveResult) {
+      results?.serve(receiveResult);
+      await directories.refreshFirst(firstRangesMs);
       stopLooking = every(lookEveryMs, refresh, () => undefined);
     },
 
     async stop() {
-      const looked = stopLooking();
+      const stopped = stopLooking();
       await results?.stop();
-      // Whoever asks for ranges is called off by this, and not waited for.
+      // Cancels requests for ranges that are in flight.
       await directories.stop();
-      await looked;
+      await stopped;
     },
   };
-}
 
-/** Whatever is wrong with the files, those who are let in are up to date. */
-async function renewResults(results: ResultsServer, { config, log }: Dependencies): Promise<void> {
-  const keep = (error: unknown) => {
-    log("directory.certificate_reload_failed", { err: error });
-    return undefined;
-  };
-  const own = await readOwnCertificate(config).catch(keep);
-  try {
-    results.update(own);
-  } catch (error) {
-    keep(error);
-    results.update();
+  async function refresh(): Promise<void> {
+    await directories.refresh();
+    // A certificate authority that could not be read at the start may be known now.
+    results?.update();
   }
 }
 
-async function atMost(durationMs: number, task: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, durationMs);
-  await Promise.race([task, promise]);
-  clearTimeout(timer);
-}
-
-/** Nothing without a certificate: challenges then cannot be finished, and the log says so. */
+/** Undefined without a certificate: challenges then cannot be finished. */
 async function startResults(
   { config, clock, log }: Dependencies,
   directories: Directories,
-  takeResult: TakeResult,
 ): Promise<ResultsServer | undefined> {
-  const own = await readOwnCertificate(config);
+  const own = await readResultsCertificate(config);
   if (own === undefined) {
-    if (directories.list().length > 0) {
-      log("directory.certificate_missing", {});
-    }
+    if (directories.list().length > 0) log("directory.certificate_missing", {});
     return undefined;
   }
   return startResultsServer({
-    ...{ own, clock, host: config.host, port: config.resultsPort, takeResult },
-    authorities: () =>
-      new Map(
-        directories
-          .list()
-          .filter(({ certificates: { ca } }) => ca !== "")
-          .map(({ server: { name, settings }, certificates: { ca } }) => {
-            return [name, { certificates: ca, name: settings.resultsName }];
-          }),
-      ),
+    ...{ own, clock, host: config.host, port: config.resultsPort },
+    authorities: directories.authorities,
     onRefused: (cause, count) => log("directory.connection_refused", { cause, count }),
+    onRenewError: (error) => log("directory.certificate_reload_failed", { err: error }),
     onCrash: (error) => log("directory.result_failed", { err: error }),
   });
-}
-
-async function readOwnCertificate(config: Config): Promise<Identity | undefined> {
-  const staged = join(resolve(config.dataDir), "bank", "tls");
-  const isStaged = config.environment === "staging" && config.resultsCertificateFile === "";
-  const [certificateFile, keyFile] = isStaged
-    ? [join(staged, "gateway.pem"), join(staged, "gateway.key")]
-    : [config.resultsCertificateFile, config.resultsKeyFile];
-  if (certificateFile === "") return undefined;
-  try {
-    const [certificate, key] = [
-      await readFile(certificateFile, "utf8"),
-      await readFile(keyFile, "utf8"),
-    ];
-    return { certificate, key };
-  } catch (error) {
-    // A staging gateway without the sandbox bank has none, and needs none.
-    if (isStaged) return undefined;
-    throw error;
-  }
 }

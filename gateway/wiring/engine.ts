@@ -28,7 +28,7 @@ import {
   makeFindOwned,
 } from "../storage/find-orders.ts";
 import { makeNextOrderId } from "../storage/order-ids.ts";
-import { makeLookUp3ds } from "../threeds/look-up-3ds.ts";
+import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import type { EndpointId, GateId, MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import { newReceiptId } from "../vault/receipt-ids.ts";
@@ -66,12 +66,14 @@ export function makeEngine(dependencies: EngineDependencies) {
     limitMs: config.syncWaitMs,
     lookEveryMs: config.claimEveryMs,
   });
-  const listeners = [threeds.forget, dependencies.sendCallback, observe.onStep, waits.notify];
+  const listeners = [
+    threeds.destroyWhenAnswered,
+    dependencies.sendCallback,
+    observe.onStep,
+    waits.notify,
+  ];
   const conditionsOf = makeConditionsOf(dependencies);
-  const advance = makeAdvance(deadlinesOf(config), {
-    screen,
-    look_up_3ds: makeLookUp3ds(threeds.judge),
-  });
+  const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const steps = {
     ...{ advance, conditionsOf, load, clock },
     commit: announcing(commit, (step) => step, listeners),

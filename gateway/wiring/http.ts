@@ -27,7 +27,7 @@ import { asSerialNumber } from "../values/ids.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
 import { addCardholderPages } from "./cardholder-pages.ts";
 import type { Engine } from "./engine.ts";
-import type { JourneyServices, ReceiptServices } from "./services.ts";
+import type { BrowserAuthentication, ReceiptServices } from "./services.ts";
 import type { Wallets } from "./wallets.ts";
 
 export type HttpDependencies = {
@@ -37,7 +37,7 @@ export type HttpDependencies = {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly cards: Cards;
-  readonly journeys: JourneyServices;
+  readonly threeds: BrowserAuthentication;
   readonly wallets: Wallets;
   readonly callbackRules: AddressRules;
   readonly metrics: Metrics;
@@ -54,7 +54,7 @@ export type Running = {
 
 export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance {
   const { config, log, clock, engine, cards, metrics, configuration } = dependencies;
-  const journeys = guardedJourneys(dependencies.journeys);
+  const threeds = guardThreeds(dependencies.threeds);
   const wire = { fieldWord: config.fieldWord, lineFeeds: config.lineFeeds };
   const gathered = { batchMax: 256, inFlightMax: 1 };
   const keepRequest = makeKeepRequest(dependencies.database.hot, gathered);
@@ -83,7 +83,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
         find: guarded(cards.find),
         findCardData: guarded(cards.findCardData),
       },
-      journeys,
+      threeds,
       wallets: { open: guarded(dependencies.wallets.open) },
       findCallbackFault: dependencies.callbackRules.findUrlFault,
       printDate: makePrintDate(config.zone),
@@ -102,7 +102,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
     ...{ keep, onAnswered },
     onCrash: (error, serial) => log("request.failed", { serial, err: error }),
   });
-  addCardholderPages(server, { ...dependencies, journeys, receipts: receiptsOf(dependencies) });
+  addCardholderPages(server, { ...dependencies, threeds, receipts: receiptsOf(dependencies) });
   const { welcome, checkReadiness } = dependencies;
   addHealthRoutes(server, { checkReadiness, registry: metrics.registry });
   if (welcome !== undefined) {
@@ -180,13 +180,13 @@ function receiptsOf({ configuration, database }: HttpDependencies): ReceiptServi
   return { find: guarded(find) };
 }
 
-function guardedJourneys(journeys: JourneyServices): JourneyServices {
+function guardThreeds(threeds: BrowserAuthentication): BrowserAuthentication {
   return {
-    stepOf: journeys.stepOf,
-    find: guarded(journeys.find),
-    uploadMethod: guarded(journeys.uploadMethod),
-    uploadChallenge: guarded(journeys.uploadChallenge),
-    uploadPares: guarded(journeys.uploadPares),
+    stepOf: threeds.stepOf,
+    find: guarded(threeds.find),
+    uploadMethod: guarded(threeds.uploadMethod),
+    uploadChallenge: guarded(threeds.uploadChallenge),
+    uploadPares: guarded(threeds.uploadPares),
   };
 }
 

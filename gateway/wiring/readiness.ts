@@ -5,7 +5,7 @@ import { findUnreadyGates } from "../orders/route.ts";
 import type { Database } from "../storage/database.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import type { LiveConfiguration } from "../storage/live-configuration.ts";
-import { findFileFaults } from "../threeds/directories/certificates.ts";
+import { findFileFaults } from "../threeds/directory-client.ts";
 
 export function makeCheckReadiness(
   { query }: Database,

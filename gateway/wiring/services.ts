@@ -1,7 +1,7 @@
 /** The collaborators that edges are handed, as types: narrow functions that `main.ts` makes. */
 
 import type { FoundReceipt } from "../engine/find.ts";
-import type { PendingStep, SeenBrowser } from "../orders/authentication.ts";
+import type { PendingStep } from "../orders/authentication.ts";
 import type { CardReference, CardReferences } from "../orders/card-reference.ts";
 import type { CardData } from "../orders/events.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
@@ -13,6 +13,7 @@ import type {
   OrderQuery,
   OrderRequest,
 } from "../orders/requests.ts";
+import type { Uploads } from "../threeds/uploads.ts";
 import type { Failure } from "../values/failure.ts";
 import type { CardRefId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
@@ -21,7 +22,7 @@ import type { WalletRequest, WalletResult } from "../wallets/open-wallet.ts";
 export type Services = {
   readonly orders: OrderServices;
   readonly cards: CardServices;
-  readonly journeys: JourneyServices;
+  readonly threeds: BrowserAuthentication;
   readonly wallets: WalletServices;
   /** Why callbacks may not go to an address; nothing when they may. */
   readonly findCallbackFault: (url: string) => string | undefined;
@@ -64,17 +65,10 @@ export type ReceiptServices = {
   find(endpointId: string, receiptId: string): Promise<FoundReceipt | undefined | Failure>;
 };
 
-/** The cardholder's way through 3-D Secure, whoever drives his browser. */
-export type JourneyServices = {
-  /** The order of a link that we gave out; nothing when it is not ours, or its time is over. */
+/** 3-D Secure in the cardholder's browser, driven by our own pages or by the merchant. */
+export type BrowserAuthentication = Uploads & {
+  /** The order of one of our links; undefined when the link is not ours, or has expired. */
   find(orderId: string, token: string): Promise<Order | undefined | Failure>;
-  /** What the browser has to do next; nothing when it has nothing to do. */
+  /** Undefined when the browser has nothing to do. */
   stepOf(order: Order): PendingStep | undefined;
-  /** The order as it is afterwards. A step that is over already stays as it was. */
-  uploadMethod(order: Order, upload: MethodUpload): Promise<Order | Failure>;
-  uploadChallenge(order: Order, cres: string): Promise<Order | Failure>;
-  uploadPares(order: Order, upload: PaResUpload): Promise<Order | Failure>;
 };
-
-export type MethodUpload = { readonly transactionId?: string; readonly browser: SeenBrowser };
-export type PaResUpload = { readonly paRes: string; readonly md: string };

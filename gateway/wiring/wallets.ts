@@ -7,7 +7,7 @@ import type { Metrics } from "../observability/metrics.ts";
 import type { Database } from "../storage/database.ts";
 import { loadWalletKeys } from "../storage/wallet-keys.ts";
 import { makeLetGoOfMessage, makeTakeMessage } from "../storage/wallet-messages.ts";
-import { eciOf } from "../threeds/eci.ts";
+import { eciOf } from "../threeds/authentication-outcome.ts";
 import type { Clock } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
 import { openLiveKeys } from "../wallets/live-keys.ts";

@@ -16,8 +16,7 @@ import type { Order } from "../../gateway/orders/order.ts";
 import { answer as approval, deadlines } from "../../gateway/orders/testing.ts";
 import { screen } from "../../gateway/screening/screen.ts";
 import { sandboxRanges } from "../../gateway/staging/sandbox-ranges.ts";
-import { makeLookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
-import { makeJudge } from "../../gateway/threeds/verdict.ts";
+import { lookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
 import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
@@ -27,7 +26,7 @@ import * as sample from "./sample-world.ts";
 
 const advance = makeAdvance(deadlines, {
   screen,
-  look_up_3ds: makeLookUp3ds(makeJudge(() => sample.onlyEndpoint)),
+  look_up_3ds: lookUp3ds,
 });
 
 const { onlyEndpoint } = sample;
@@ -93,7 +92,7 @@ export function makeSampleGateway(): Services {
       waitForResult: async (found) => found,
     },
     cards: makeSampleCards(),
-    journeys: makeSampleJourneys(),
+    threeds: makeSampleAuthentication(),
     findCallbackFault: () => undefined,
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
@@ -113,7 +112,7 @@ export function makeSampleGateway(): Services {
 }
 
 /** Every upload is taken; what a step looks like is told by the guide. */
-function makeSampleJourneys(): Services["journeys"] {
+function makeSampleAuthentication(): Services["threeds"] {
   const take = async (order: Order) => order;
   const uploads = { uploadMethod: take, uploadChallenge: take, uploadPares: take };
   return { find: async () => undefined, stepOf: () => undefined, ...uploads };

@@ -23,6 +23,6 @@ export const uploadCresResult = operation({
 
   handle: (request, context) =>
     upload(request, context, (order) =>
-      context.services.journeys.uploadChallenge(order, request.cres),
+      context.services.threeds.uploadChallenge(order, request.cres),
     ),
 });

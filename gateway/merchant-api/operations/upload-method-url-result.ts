@@ -45,7 +45,7 @@ export const uploadMethodUrlResult = operation({
     );
     const notification = notificationURL && { notificationUrl: notificationURL };
     const browser = { completion, properties, ...notification };
-    const { uploadMethod } = context.services.journeys;
+    const { uploadMethod } = context.services.threeds;
     return upload(request, context, (order) =>
       uploadMethod(order, { transactionId: threeDSServerTransID, browser }),
     );

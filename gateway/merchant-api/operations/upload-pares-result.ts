@@ -24,6 +24,9 @@ export const uploadParesResult = operation({
 
   handle: (request, context) =>
     upload(request, context, (order) =>
-      context.services.journeys.uploadPares(order, { paRes: request.paRes, md: request.md }),
+      context.services.threeds.uploadPares(order, {
+        paRes: request.paRes,
+        md: request.md,
+      }),
     ),
 });

@@ -9,7 +9,7 @@ import type { SeenBrowser } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
 import { type BrowserReturn, isOver } from "../../views/result.ts";
-import type { JourneyServices } from "../../wiring/services.ts";
+import type { BrowserAuthentication } from "../../wiring/services.ts";
 import type { Look } from "../design.ts";
 import type { Texts } from "./english.ts";
 import * as pages from "./pages.ts";
@@ -17,7 +17,7 @@ import { type CardholderPage, isFramed, linkFrom, openVisit } from "./visit.ts";
 
 export type CardholderOptions = {
   readonly pathWord: string;
-  readonly journeys: JourneyServices;
+  readonly threeds: BrowserAuthentication;
   /** Called only when the order's payment is over. */
   readonly returnOf: (order: Order) => BrowserReturn;
   readonly look: Look;
@@ -28,10 +28,10 @@ type Form = ReadonlyMap<string, string>;
 
 export function addCardholderRoutes(
   server: FastifyInstance,
-  { pathWord, journeys, returnOf, look }: CardholderOptions,
+  { pathWord, threeds, returnOf, look }: CardholderOptions,
 ): void {
   const pathTo = (page: string) => `/${pathWord}/form/${page}/:orderId/:token`;
-  const findOrder = ({ params }: LinkRequest) => journeys.find(params.orderId, params.token);
+  const findOrder = ({ params }: LinkRequest) => threeds.find(params.orderId, params.token);
 
   server.get(pathTo("redirect"), async (request: LinkRequest, reply) => {
     const { texts, show } = openVisit(request, reply, look);
@@ -51,7 +51,7 @@ export function addCardholderRoutes(
 
   function presentPage(order: Order, texts: Texts, links: pages.JourneyLinks): CardholderPage {
     if (isOver(order)) return pages.lastPage(returnOf(order), texts, links);
-    const step = journeys.stepOf(order);
+    const step = threeds.stepOf(order);
     if (step === undefined) return pages.waitingPage(order, texts, links);
     return pages.stepPage(step, texts, links);
   }
@@ -59,14 +59,14 @@ export function addCardholderRoutes(
   // The gateway's own page sends the method's result; issuers send the others, from any frame.
   takeUpload("method-result", (order, form, request) => {
     const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
-    return journeys.uploadMethod(order, { browser: seenBrowser(request, completion, form) });
+    return threeds.uploadMethod(order, { browser: seenBrowser(request, completion, form) });
   });
   takeUpload("method", (order, _form, request) =>
-    journeys.uploadMethod(order, { browser: seenBrowser(request, "Y", new Map()) }),
+    threeds.uploadMethod(order, { browser: seenBrowser(request, "Y", new Map()) }),
   );
-  takeUpload("challenge", (order, form) => journeys.uploadChallenge(order, form.get("cres") ?? ""));
+  takeUpload("challenge", (order, form) => threeds.uploadChallenge(order, form.get("cres") ?? ""));
   takeUpload("pares", (order, form) =>
-    journeys.uploadPares(order, { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" }),
+    threeds.uploadPares(order, { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" }),
   );
 
   function takeUpload(

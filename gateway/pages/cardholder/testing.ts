@@ -2,15 +2,11 @@
 import { makeServer } from "../../http/server.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
+import type { MethodUpload, PaResUpload } from "../../threeds/uploads.ts";
 import { Failure } from "../../values/failure.ts";
 import { asInstant, makePrintDate } from "../../values/time.ts";
 import { browserReturnOf } from "../../views/result.ts";
-import type {
-  JourneyServices,
-  MethodUpload,
-  PaResUpload,
-  ReceiptServices,
-} from "../../wiring/services.ts";
+import type { BrowserAuthentication, ReceiptServices } from "../../wiring/services.ts";
 import { type Look, plainLook } from "../design.ts";
 import { addReceiptRoutes } from "./receipts.ts";
 import { addCardholderRoutes } from "./routes.ts";
@@ -51,7 +47,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
     taken.push(upload);
     return refusal ?? found;
   };
-  const journeys: JourneyServices = {
+  const threeds: BrowserAuthentication = {
     find: async (id, token) => {
       return id === "42000001" && token === "t0ken" ? order : undefined;
     },
@@ -68,7 +64,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   const sign = (text: string) => `signed:${text}`;
   const returnOf = (final: Order) => browserReturnOf(final, { sign, merchantName });
   const { look = plainLook } = journey;
-  addCardholderRoutes(server, { pathWord: "gw", journeys, returnOf, look });
+  addCardholderRoutes(server, { pathWord: "gw", threeds, returnOf, look });
   const receipts: ReceiptServices = {
     find: async (endpointId, receiptId) => {
       if (endpointId !== "1001" || receiptId !== "814660") return undefined;

@@ -1,12 +1,12 @@
-/** Whatever a merchant may send of his customer, the question that comes of it can be asked. */
+/** The AReq: customer data of any kind leaves it valid; the merchant comes from the gate. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { protocolVersions, writeMessage } from "@tollgate/protocols/emv3ds";
 import fc from "fast-check";
-import { draft, threeds } from "../../orders/testing.ts";
-import { CardNumber } from "../../values/card-number.ts";
-import { asInstant } from "../../values/time.ts";
-import { makeAReq } from "./areq.ts";
+import { draft, threeds } from "../orders/testing.ts";
+import { CardNumber } from "../values/card-number.ts";
+import { asInstant } from "../values/time.ts";
+import { makeAReq, merchantAtGate } from "./areq.ts";
 
 const text = (max: number) => fc.string({ unit: "grapheme", maxLength: max });
 const maybe = (max: number) => fc.option(text(max), { nil: undefined });
@@ -31,7 +31,7 @@ const browsers = fc.record(
 );
 
 for (const version of protocolVersions) {
-  test(`no customer and no browser can break the question (${version})`, () => {
+  test(`no customer and no browser can break the AReq (${version})`, () => {
     fc.assert(
       fc.property(customers, browsers, text(60), (customer, properties, holderName) => {
         const known = Object.fromEntries(
@@ -57,8 +57,8 @@ for (const version of protocolVersions) {
   });
 }
 
-test("a state that is no code is not told", () => {
-  for (const [state, told] of [
+test("a state that is no code is left out", () => {
+  for (const [state, sent] of [
     ["A-", undefined],
     ["-", undefined],
     ["é", undefined],
@@ -74,8 +74,17 @@ test("a state that is no code is not told", () => {
       notificationUrl: "https://pay.example/form/challenge/1/2",
       now: asInstant(1_794_708_246_000),
     });
-    assert.equal(message["billAddrState"], told, state);
+    assert.equal(message["billAddrState"], sent, state);
   }
+});
+
+test("the merchant's name is the first 25 characters of field 43", () => {
+  const gate = {
+    ...{ acquirerId: "400001", merchantCode: "TG0000000000001", categoryCode: "5732" },
+    ...{ countryCode: "840", nameAndPlace: "Sandbox Shop             New York     US" },
+  };
+
+  assert.deepEqual(merchantAtGate(gate), merchant);
 });
 
 const merchant = {

@@ -1,19 +1,19 @@
-/** A network's directory server for tests: says what the test has it say, and counts. */
+/** A network's directory server for tests: answers as the test says, and keeps the requests. */
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { text as readAll } from "node:stream/consumers";
-import type { DirectoryServer, DirectorySettings } from "../directory.ts";
+import type { DirectoryServer, DirectorySettings } from "../directory-client.ts";
 import { type Made, makeCertificates } from "./certificates.ts";
 
-export type Heard = { readonly path: string; readonly text: string; readonly socket: Socket };
+export type Received = { readonly path: string; readonly text: string; readonly socket: Socket };
 
 export type Network = {
   readonly url: string;
   readonly certificates: Made;
-  readonly heard: readonly Heard[];
+  readonly received: readonly Received[];
   /** The answer's text; `undefined` breaks the connection. */
-  answer: (heard: Heard) => string | undefined | Promise<string | undefined>;
+  answer: (received: Received) => string | undefined | Promise<string | undefined>;
   /** One of its directory servers, at a path of its own. */
   server(name: string, settings?: Partial<DirectorySettings>): DirectoryServer;
 };
@@ -25,17 +25,17 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
   certificates.issue("root", undefined, true);
   certificates.issue("network", "root");
   certificates.issue("gateway", "root");
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   const { read, pathOf } = certificates;
   const tls = { ca: read("root.pem"), cert: read("network.pem"), key: read("network.key") };
   const server = createServer({ ...tls, requestCert: true }, async (request, response) => {
     const one = { path: request.url ?? "", text: await readAll(request), socket: request.socket };
-    heard.push(one);
+    received.push(one);
     const body = await network.answer(one);
     if (body === undefined) request.socket.destroy();
     else response.writeHead(200).end(body);
   });
-  // It never closes a connection first, and says so.
+  // It never closes a connection first.
   server.keepAliveTimeout = 60_000;
   await once(server.listen(0, "127.0.0.1"), "listening");
   t.after(() => {
@@ -45,7 +45,7 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const network: Network = {
-    ...{ url, certificates, heard, answer: () => undefined },
+    ...{ url, certificates, received, answer: () => undefined },
     server: (name, settings = { url: `${url}/${name}` }) => ({
       name,
       networks: [],
@@ -65,10 +65,10 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
   return network;
 }
 
-export type Told = readonly [start: string, end: string, action?: string];
+export type SentRange = readonly [start: string, end: string, action?: string];
 
-/** The PRes to a PReq: the network speaks no newer version than 2.2.0. */
-export function writePRes(preq: string, ranges: readonly Told[], serialNum = "1"): string {
+/** The PRes to a PReq: the network supports no newer version than 2.2.0. */
+export function writePRes(preq: string, ranges: readonly SentRange[], serialNum = "1"): string {
   const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
   if (messageVersion === "2.3.1") return writeErro(preq, "102");
   const versions = { dsStartProtocolVersion: "2.1.0", dsEndProtocolVersion: "2.2.0" };
@@ -88,11 +88,11 @@ export function writeErro(preq: string, errorCode: string): string {
   const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
   return JSON.stringify({
     ...{ messageType: "Erro", messageVersion, threeDSServerTransID, errorCode },
-    ...{ errorComponent: "D", errorDescription: "refused", errorDetail: "as told" },
+    ...{ errorComponent: "D", errorDescription: "refused", errorDetail: "by the test" },
     errorMessageType: "PReq",
   });
 }
 
-export function versionOf({ text }: Heard): string {
+export function versionOf({ text }: Received): string {
   return JSON.parse(text).messageVersion;
 }

@@ -2,35 +2,40 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { systemClock } from "../../values/time.ts";
-import { readCertificates } from "./certificates.ts";
-import { type Asked, makeDirectoryClient } from "./directory-client.ts";
+import { systemClock } from "../values/time.ts";
+import {
+  type DirectoryRequest,
+  makeDirectoryClient,
+  readCertificates,
+} from "./directory-client.ts";
 import { type Network, startNetwork } from "./testing/network.ts";
 
-const asked: Asked = { contentType: "text/plain", body: "", answerBytesMax: 100, timeoutMs: 5_000 };
+const request: DirectoryRequest = {
+  ...{ contentType: "text/plain", body: "", answerBytesMax: 100, timeoutMs: 5_000 },
+};
 
 test("a message that may not be repeated is not, when a kept connection breaks", async (t) => {
   const network = await startNetwork(t);
   const client = await makeClient(network);
-  await client.ask(network.url, { ...asked, body: "first" });
+  await client.send(network.url, { ...request, body: "first" });
 
   network.answer = () => undefined;
-  const areq = await client.ask(network.url, { ...asked, body: "AReq" });
+  const areq = await client.send(network.url, { ...request, body: "AReq" });
 
   assert.equal(areq, undefined);
   assert.deepEqual(bodiesOf(network), ["first", "AReq"]);
-  assert.equal(network.heard[0]?.socket, network.heard[1]?.socket);
+  assert.equal(network.received[0]?.socket, network.received[1]?.socket);
   client.close();
 });
 
 test("a message that may be repeated is, on a new connection", async (t) => {
   const network = await startNetwork(t);
   const client = await makeClient(network);
-  await client.ask(network.url, { ...asked, body: "first" });
+  await client.send(network.url, { ...request, body: "first" });
 
-  const first = network.heard[0]?.socket;
+  const first = network.received[0]?.socket;
   network.answer = ({ socket }) => (socket === first ? undefined : "answered");
-  const answer = await client.ask(network.url, { ...asked, body: "PReq", mayRepeat: true });
+  const answer = await client.send(network.url, { ...request, body: "PReq", mayRepeat: true });
 
   assert.equal(answer, "answered");
   assert.deepEqual(bodiesOf(network), ["first", "PReq", "PReq"]);
@@ -40,8 +45,8 @@ test("a message that may be repeated is, on a new connection", async (t) => {
 test("an idle connection is given up before a server would close it", async (t) => {
   const network = await startNetwork(t);
   const client = await makeClient(network);
-  await client.ask(network.url, asked);
-  const socket = network.heard[0]?.socket;
+  await client.send(network.url, request);
+  const socket = network.received[0]?.socket;
   assert.ok(socket !== undefined);
 
   const before = performance.now();
@@ -55,17 +60,17 @@ test("an idle connection is given up before a server would close it", async (t) 
 test("one that is drained closes what is idle at once, and waits for what was asked", async (t) => {
   const network = await startNetwork(t);
   const client = await makeClient(network);
-  const { promise: slow, resolve: letGo } = Promise.withResolvers<string>();
+  const { promise: slow, resolve: respond } = Promise.withResolvers<string>();
   network.answer = ({ text }) => (text === "slow" ? slow : "quick");
-  const waiting = client.ask(network.url, { ...asked, body: "slow" });
-  await client.ask(network.url, { ...asked, body: "quick" });
-  const idle = network.heard.find(({ text }) => text === "quick")?.socket;
+  const waiting = client.send(network.url, { ...request, body: "slow" });
+  await client.send(network.url, { ...request, body: "quick" });
+  const idle = network.received.find(({ text }) => text === "quick")?.socket;
   assert.ok(idle !== undefined);
 
   const closed = once(idle, "close");
   const drained = client.drain();
   await closed;
-  letGo("late, but there");
+  respond("late, but there");
 
   assert.equal(await waiting, "late, but there");
   await drained;
@@ -74,9 +79,9 @@ test("one that is drained closes what is idle at once, and waits for what was as
 async function makeClient(network: Network) {
   network.answer = () => "good";
   const certificates = await readCertificates(network.server("a").settings);
-  return makeDirectoryClient(certificates, { clock: systemClock, onLost: () => undefined });
+  return makeDirectoryClient(certificates, { clock: systemClock, onFailure: () => undefined });
 }
 
-function bodiesOf({ heard }: Network): readonly string[] {
-  return heard.map(({ text }) => text);
+function bodiesOf({ received }: Network): readonly string[] {
+  return received.map(({ text }) => text);
 }

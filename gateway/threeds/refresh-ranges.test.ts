@@ -1,19 +1,21 @@
 /**
  * Card ranges from directory servers into a real database and back: what they repeat, refuse or
- * break, and how often they are asked.
+ * break, and how often ranges are requested.
  */
 import assert from "node:assert/strict";
-
 import { after, before, beforeEach, test } from "node:test";
 import { writeCrRes } from "@tollgate/protocols/threeds102";
-import { TestClock } from "../../acquirers/iso8583-host/testing/test-clock.ts";
-import { makeRangeStore } from "../../storage/card-ranges.ts";
-import type { Database } from "../../storage/database.ts";
-import { loadDirectories, makeDirectoryAdministration } from "../../storage/directories.ts";
-import { startDatabase } from "../../storage/testing/database-for-tests.ts";
-import type { RangeStore } from "./range-store.ts";
+import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
+import type { Database } from "../storage/database.ts";
+import {
+  loadDirectories,
+  makeDirectoryAdministration,
+  makeRangeStore,
+} from "../storage/directories.ts";
+import { startDatabase } from "../storage/testing/database-for-tests.ts";
+import type { RangeStore } from "./card-ranges.ts";
 import { versionOf, writeErro, writePRes } from "./testing/network.ts";
-import { dayMs, findCard, rangeOf, startNodes, untilHeard } from "./testing/nodes.ts";
+import { dayMs, findCard, rangeOf, startNodes, untilReceived } from "./testing/nodes.ts";
 
 let database: Database;
 let stop = async (): Promise<void> => undefined;
@@ -46,9 +48,9 @@ test("a range that is told twice is stored once, as it was told last", async (t)
 });
 
 test("a range of 1.0.2 that is told twice is stored as well", async (t) => {
-  const { network, directories, put, load } = await start(t, []);
+  const { network, directories, put } = await start(t, []);
   await put(network.server("a", { url102: `${network.url}/older` }));
-  await directories.update(await load());
+  await directories.reload();
   network.answer = () => crRes("5000000000000000", "5000000000000000");
 
   await directories.refresh();
@@ -56,13 +58,13 @@ test("a range of 1.0.2 that is told twice is stored as well", async (t) => {
   assert.equal(findCard(directories, "5000000000000009")?.version, "1.0.2");
 });
 
-test("one that breaks does not keep the others from being learnt", async (t) => {
+test("one that breaks does not keep the others from being refreshed", async (t) => {
   const { network, directories, warned } = await start(t, ["a", "b"], {
     wrap: (store) => ({
       ...store,
-      save: async (claim, ...rest) => {
-        if (claim.directory === "a") throw new Error("the disk is full");
-        return store.save(claim, ...rest);
+      save: async (lease, ...rest) => {
+        if (lease.directory === "a") throw new Error("the disk is full");
+        return store.save(lease, ...rest);
       },
     }),
   });
@@ -74,19 +76,19 @@ test("one that breaks does not keep the others from being learnt", async (t) => 
   assert.match(warned.join("\n"), /a: .*the disk is full/);
 });
 
-test("after failures it is asked more and more seldom, and by each protocol apart", async (t) => {
-  const { network, directories, clock, put, load } = await start(t, []);
+test("after failures it is asked more and more seldom, in each protocol by itself", async (t) => {
+  const { network, directories, clock, put } = await start(t, []);
   const older = { url: `${network.url}/newer`, url102: `${network.url}/older` };
   await put(network.server("a", older));
-  await directories.update(await load());
+  await directories.reload();
   network.answer = ({ path }) => (path === "/older" ? crRes("5000000000000000") : undefined);
   const gaps: number[] = [];
 
   let last = 0;
   for (let seconds = 0; seconds <= 3 * 3_600; seconds += 15) {
-    const asked = network.heard.length;
+    const before = network.received.length;
     await directories.refresh();
-    if (network.heard.slice(asked).some(({ path }) => path === "/newer")) {
+    if (network.received.slice(before).some(({ path }) => path === "/newer")) {
       gaps.push(seconds - last);
       last = seconds;
     }
@@ -94,7 +96,7 @@ test("after failures it is asked more and more seldom, and by each protocol apar
   }
 
   assert.deepEqual(gaps, [0, 30, 60, 120, 300, 900, 3_600, 3_600]);
-  assert.equal(network.heard.filter(({ path }) => path === "/older").length, 1);
+  assert.equal(network.received.filter(({ path }) => path === "/older").length, 1);
 });
 
 test("one that was asked too often is left alone for an hour", async (t) => {
@@ -105,33 +107,33 @@ test("one that was asked too often is left alone for an hour", async (t) => {
     await directories.refresh();
     clock.move(60_000);
   }
-  const within = network.heard.length;
+  const within = network.received.length;
   await directories.refresh();
 
-  assert.deepEqual([within, network.heard.length], [1, 2]);
+  assert.deepEqual([within, network.received.length], [1, 2]);
 });
 
 test("the version that was answered is the first to be tried next time", async (t) => {
   const { network, directories, clock } = await start(t, ["a"]);
-  network.answer = (heard) =>
-    versionOf(heard) === "2.1.0" ? writePRes(heard.text, []) : writeErro(heard.text, "102");
+  network.answer = (request) =>
+    versionOf(request) === "2.1.0" ? writePRes(request.text, []) : writeErro(request.text, "102");
   await directories.refresh();
 
   clock.move(dayMs);
   await directories.refresh();
-  await makeDirectoryAdministration(database.query).askAgain("a");
+  await makeDirectoryAdministration(database.query).refresh("a");
   await directories.refresh();
 
-  const priorAttempts = network.heard.map(versionOf);
-  assert.deepEqual(priorAttempts, ["2.3.1", "2.2.0", "2.1.0", "2.1.0", "2.3.1", "2.2.0", "2.1.0"]);
+  const versions = network.received.map(versionOf);
+  assert.deepEqual(versions, ["2.3.1", "2.2.0", "2.1.0", "2.1.0", "2.3.1", "2.2.0", "2.1.0"]);
 });
 
 test("while one node asks, no other does, however long it takes", async (t) => {
-  const { network, directories, clock, makeOther } = await start(t, ["a"]);
+  const { network, directories, clock, openNode } = await start(t, ["a"]);
   network.answer = ({ text }) => writePRes(text, [rangeOf("40")]);
   await directories.refresh();
   clock.move(dayMs);
-  const other = await makeOther();
+  const other = await openNode();
 
   // Every version is refused, then the serial number, and every version once more.
   const errors = ["102", "102", "307", "102", "102"];
@@ -152,16 +154,16 @@ test("while one node asks, no other does, however long it takes", async (t) => {
 
 test("what was asked before the settings changed is not stored after", async (t) => {
   const { network, directories, put } = await start(t, ["a"]);
-  const { promise: slow, resolve: letGo } = Promise.withResolvers<void>();
+  const { promise: slow, resolve: respond } = Promise.withResolvers<void>();
   network.answer = async ({ text }) => {
     await slow;
     return writePRes(text, [rangeOf("40")]);
   };
   const asking = directories.refresh();
-  await untilHeard(network, 1);
+  await untilReceived(network, 1);
 
   await put(network.server("a", { url: `${network.url}/elsewhere` }));
-  letGo();
+  respond();
   await asking;
 
   assert.equal(findCard(directories, "4000000000000002"), undefined);
@@ -170,13 +172,13 @@ test("what was asked before the settings changed is not stored after", async (t)
 async function start(
   t: Parameters<typeof startNodes>[0],
   names: readonly string[],
-  more: { readonly wrap?: (store: RangeStore) => RangeStore; readonly isUpdated?: boolean } = {},
+  more: { readonly wrap?: (store: RangeStore) => RangeStore } = {},
 ) {
   const clock = new TestClock();
   const load = () => loadDirectories(database.query);
   const { put } = makeDirectoryAdministration(database.query);
-  const kept = { put, load, store: makeRangeStore(database, clock) };
-  return { clock, ...kept, ...(await startNodes(t, { kept, clock, names, ...more })) };
+  const stored = { put, load, store: makeRangeStore(database, clock) };
+  return { clock, ...stored, ...(await startNodes(t, { stored, clock, names, ...more })) };
 }
 
 function crRes(...begins: readonly string[]): string {

@@ -1,22 +1,11 @@
-/** Makes the AReq: who sells, who pays, how much, and with what browser. */
+/** The AReq: the merchant, the purchase, the cardholder and the browser. */
 import type { Emv3dsMessage } from "@tollgate/protocols/emv3ds";
-import type { ThreeDSecure } from "../../orders/authentication.ts";
-import type { Order } from "../../orders/order.ts";
-import type { CardNumber } from "../../values/card-number.ts";
-import { calendar, type Instant } from "../../values/time.ts";
-import type { DirectorySettings } from "../directories/directory.ts";
-import { browserElements } from "./browser.ts";
-import { customerElements, latin } from "./customer.ts";
-
-/** The seller as the acquirer knows him. */
-export type MerchantAtGate = {
-  readonly acquirerBin: string;
-  readonly merchantCode: string;
-  readonly categoryCode: string;
-  /** ISO 3166-1 numeric. */
-  readonly countryCode: string;
-  readonly name: string;
-};
+import type { ThreeDSecure } from "../orders/authentication.ts";
+import type { Order } from "../orders/order.ts";
+import type { CardNumber } from "../values/card-number.ts";
+import { calendar, type Instant } from "../values/time.ts";
+import { browserElements, customerElements, latin } from "./areq-cardholder.ts";
+import type { DirectorySettings } from "./directory-client.ts";
 
 export type AReqParts = {
   readonly order: Order;
@@ -24,7 +13,7 @@ export type AReqParts = {
   readonly card: PaidCard;
   readonly merchant: MerchantAtGate;
   readonly settings: DirectorySettings;
-  /** Where the directory server posts the challenge's result. */
+  /** Where the directory server posts the result of a challenge. */
   readonly resultsUrl: string;
   /** Where the issuer sends the browser after a challenge. */
   readonly notificationUrl: string;
@@ -37,9 +26,34 @@ export type PaidCard = {
   readonly expiryMonth: string;
 };
 
+/** The merchant as the acquirer behind a gate knows it. */
+export type MerchantAtGate = {
+  readonly acquirerBin: string;
+  readonly merchantCode: string;
+  readonly categoryCode: string;
+  /** ISO 3166-1 numeric. */
+  readonly countryCode: string;
+  readonly name: string;
+};
+
+/** Field 43 of a gate's messages has a name of 25 characters, then city and country. */
+const nameCharacters = 25;
+
+export function merchantAtGate(settings: {
+  readonly acquirerId: string;
+  readonly merchantCode: string;
+  readonly categoryCode: string;
+  readonly countryCode: string;
+  readonly nameAndPlace: string;
+}): MerchantAtGate {
+  const { acquirerId, merchantCode, categoryCode, countryCode, nameAndPlace } = settings;
+  const name = nameAndPlace.slice(0, nameCharacters).trim();
+  return { acquirerBin: acquirerId, merchantCode, categoryCode, countryCode, name };
+}
+
 const browserChannel = "02";
 
-/** `withoutCustomer`: should what the merchant says of him not fit the protocol. */
+/** `withoutCustomer`: for customer data that does not fit the protocol. */
 export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Emv3dsMessage {
   const { order, threeds, card, settings } = parts;
   const { purchase } = order;
@@ -70,7 +84,7 @@ export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Em
   };
 }
 
-/** The issuer has refused the charge without one: it is told so where the version has a word. */
+/** After a soft decline: a challenge is mandated. */
 function challengeWish({ transaction }: Order, version: string): object {
   if (transaction.demanded === undefined) return {};
   return { threeDSRequestorChallengeInd: version === "2.3.1" ? ["13"] : "04" };

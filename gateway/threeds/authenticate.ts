@@ -1,0 +1,142 @@
+/**
+ * Performs the `authenticate` effect: sends an AReq to the card's directory server. A node that
+ * claims the order after a crash sends it again with the same id. Without a valid answer there is
+ * no authentication.
+ */
+import {
+  type Emv3dsMessage,
+  encodeFormValue,
+  MessageFault,
+  makeErro,
+  protocolVersions,
+  readMessage,
+  textOf,
+  writeMessage,
+} from "@tollgate/protocols/emv3ds";
+import type { EffectHandler, OrderEvent } from "../orders/events.ts";
+import type { Order } from "../orders/order.ts";
+import type { Clock } from "../values/time.ts";
+import { type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
+import {
+  outcomeOf,
+  resultIn,
+  type ThreeDSecurePolicy,
+  withoutAuthentication,
+} from "./authentication-outcome.ts";
+import { type Directory, messageOf } from "./directory-client.ts";
+
+export type AuthenticateDependencies = {
+  readonly findDirectory: (name: string) => Directory | undefined;
+  /** From the vault; undefined when the vault no longer has it. */
+  readonly findCard: (order: Order) => Promise<PaidCard | undefined>;
+  /** Undefined when the order's gate no longer exists. */
+  readonly findMerchant: (order: Order) => MerchantAtGate | undefined;
+  readonly resultsUrl: (directory: string) => string;
+  /** Our own page, unless the merchant has named one. */
+  readonly notificationUrl: (order: Order) => string;
+  readonly policyOf: (order: Order) => ThreeDSecurePolicy;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly allowHttp: boolean;
+  readonly warn: (order: Order, cause: string) => void;
+};
+
+const answerBytesMax = 1_048_576;
+const contentType = "application/json;charset=utf-8";
+
+export function makeAuthenticate(dependencies: AuthenticateDependencies): EffectHandler {
+  const { allowHttp, timeoutMs, policyOf, warn } = dependencies;
+
+  return async (order, { cardData }) => {
+    const request = await prepare(order, cardData).catch((error) => warn(order, messageOf(error)));
+    const text = request && (await request.send(request.body));
+    if (!request || text === undefined) return withoutAuthentication(order, policyOf(order));
+    const { message } = request;
+    const answer = readMessage(text, { types: ["ARes", "Erro"], request: message, allowHttp });
+    if (answer instanceof MessageFault) {
+      await complain(order, request, answer);
+      return withoutAuthentication(order, policyOf(order));
+    }
+    if (answer.messageType === "Erro") {
+      warn(order, `the AReq was answered with Erro ${textOf(answer, "errorCode")}`);
+      return withoutAuthentication(order, policyOf(order));
+    }
+    const result = resultIn(answer);
+    return result.status === "C" ? challengeIn(answer) : outcomeOf(order, result, policyOf(order));
+  };
+
+  async function prepare(order: Order, cardData: PaidCard | undefined) {
+    const parties = await findParties(dependencies, order, cardData, "url");
+    const { threeds } = order.transaction;
+    if (parties === undefined || threeds === undefined) return undefined;
+    const { directory, url, card, merchant } = parties;
+    const { name, settings } = directory.server;
+    const parts = {
+      ...{ order, threeds, card, merchant, settings },
+      resultsUrl: dependencies.resultsUrl(name),
+      notificationUrl: threeds.browser?.notificationUrl ?? dependencies.notificationUrl(order),
+      now: dependencies.clock.now(),
+    };
+    const write = (message: Emv3dsMessage) => ({
+      ...{ message, body: writeMessage(message, { allowHttp }) },
+      send: (body: string) => directory.send(url, { contentType, body, answerBytesMax, timeoutMs }),
+    });
+    try {
+      return write(makeAReq(parts));
+    } catch (error) {
+      // Customer data must never decide whether the cardholder is authenticated.
+      warn(order, messageOf(error));
+      return write(makeAReq(parts, { withoutCustomer: true }));
+    }
+  }
+
+  /** Tells the directory server that its answer is invalid; nothing depends on the delivery. */
+  async function complain(
+    order: Order,
+    { message, send }: NonNullable<Awaited<ReturnType<typeof prepare>>>,
+    fault: MessageFault,
+  ): Promise<void> {
+    warn(order, `the ARes is invalid: ${fault.code} ${fault.detail}`);
+    // An Erro is never answered by another.
+    if (fault.received.messageType === "Erro") return;
+    const transactionId = textOf(message, "threeDSServerTransID");
+    const version = protocolVersions.find((known) => known === message.messageVersion) ?? "2.2.0";
+    const ids = transactionId === undefined ? {} : { threeDSServerTransID: transactionId };
+    await send(writeMessage(makeErro(fault, { component: "S", version, ...ids }), { allowHttp }));
+  }
+}
+
+/** All that a request to the order's directory server needs; undefined when any of it is gone. */
+export async function findParties(
+  dependencies: Pick<AuthenticateDependencies, "findDirectory" | "findCard" | "findMerchant">,
+  order: Order,
+  cardData: PaidCard | undefined,
+  address: "url" | "url102",
+) {
+  const { threeds } = order.transaction;
+  const directory = threeds && dependencies.findDirectory(threeds.directory);
+  const url = directory?.server.settings[address];
+  const card = cardData ?? (await dependencies.findCard(order));
+  const merchant = dependencies.findMerchant(order);
+  return directory && url && card && merchant ? { directory, url, card, merchant } : undefined;
+}
+
+function challengeIn(answer: Emv3dsMessage): OrderEvent {
+  const acsTransactionId = textOf(answer, "acsTransID") ?? "";
+  const creq = {
+    messageType: "CReq",
+    messageVersion: answer.messageVersion,
+    threeDSServerTransID: textOf(answer, "threeDSServerTransID"),
+    acsTransID: acsTransactionId,
+    challengeWindowSize: "05",
+  };
+  return {
+    kind: "challenge_requested",
+    challenge: {
+      acsUrl: textOf(answer, "acsURL") ?? "",
+      acsTransactionId,
+      directoryTransactionId: textOf(answer, "dsTransID") ?? "",
+      creq: encodeFormValue(creq),
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * What the cardholder's browser does next, and the links for it. A link names an order and has a
+ * token that only the gateway can make, so that no other payment can be found by counting.
+ */
+import { decodeFormValue, encodeFormValue } from "@tollgate/protocols/emv3ds";
+import type { Challenge, PendingStep } from "../orders/authentication.ts";
+import type { Order } from "../orders/order.ts";
+import { asOrderId, isNumericId, type OrderId, sequenceOf } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+
+/**
+ * The pages that links lead to. The issuer's method in a frame of our own page is given the token
+ * of `method-frame`, which opens nothing; only the cardholder's bank sees the other links.
+ */
+type LinkedPage = "redirect" | "method" | "method-frame" | "challenge" | "pares";
+
+export type BrowserLinks = {
+  to(page: LinkedPage, order: OrderId): string;
+  /** The MD that comes back unchanged with a PaRes. */
+  mdOf(order: OrderId): string;
+  isMd(order: OrderId, md: string): boolean;
+  isToken(order: OrderId, token: string): boolean;
+};
+
+export type LinkDependencies = {
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: () => string;
+  readonly pathWord: string;
+  /** Keyed, so that no one else can make it; the same text gives the same token. */
+  readonly tokenOf: (text: string) => string;
+  readonly isToken: (text: string, token: string) => boolean;
+};
+
+export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependencies): BrowserLinks {
+  return {
+    to(page, order) {
+      const token = tokenOf(page === "method-frame" ? `frame/${order}` : `link/${order}`);
+      return `${baseUrl()}/${pathWord}/form/${page}/${order}/${token}`;
+    },
+    mdOf: (order) => tokenOf(`md/${order}`),
+    isMd: (order, md) => isToken(`md/${order}`, md),
+    isToken: (order, token) => isToken(`link/${order}`, token),
+  };
+}
+
+type FindDependencies = {
+  readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
+  readonly links: BrowserLinks;
+  readonly clock: { now(): Instant };
+  readonly lifeMs: number;
+};
+
+/** The order of a link; undefined when the link is not ours, or has expired. */
+export function makeFindByLink({ findBySequence, links, clock, lifeMs }: FindDependencies) {
+  return async (orderId: string, token: string): Promise<Order | undefined> => {
+    if (!isNumericId(orderId) || orderId.length < 7) return undefined;
+    const id = asOrderId(orderId);
+    if (!links.isToken(id, token)) return undefined;
+    const order = await findBySequence(sequenceOf(id));
+    if (order?.id !== id) return undefined;
+    return clock.now() > order.acceptedAt + lifeMs ? undefined : order;
+  };
+}
+
+export function stepOf(order: Order, links: BrowserLinks): PendingStep | undefined {
+  const { stage, threeds } = order.transaction;
+  // Called for every status request, so tokens are made only where they are needed.
+  const redirect = () => ({ redirectTo: links.to("redirect", order.id) });
+  switch (stage) {
+    case "awaiting_method": {
+      const { transactionId = "", methodUrl = "" } = threeds ?? {};
+      return {
+        kind: "method",
+        ...redirect(),
+        ...{ transactionId, methodUrl },
+        methodData: methodDataFor(transactionId, links.to("method", order.id)),
+        framedMethodData: methodDataFor(transactionId, links.to("method-frame", order.id)),
+      };
+    }
+    case "awaiting_challenge":
+    case "awaiting_return":
+      if (threeds?.challenge === undefined) return undefined;
+      return { kind: "challenge", ...redirect(), ...challengeForms(threeds.challenge) };
+    case "awaiting_pares": {
+      const { acsUrl = "", pareq = "" } = threeds?.payerRequest ?? {};
+      const termUrl = links.to("pares", order.id);
+      return { kind: "pares", ...redirect(), acsUrl, pareq, md: links.mdOf(order.id), termUrl };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function methodDataFor(threeDSServerTransID: string, notificationUrl: string): string {
+  return encodeFormValue({ threeDSServerTransID, threeDSMethodNotificationURL: notificationUrl });
+}
+
+function challengeForms({ acsUrl, creq }: Challenge) {
+  return {
+    acsUrl,
+    creq,
+    creqFor(windowSize: string): string {
+      const text = decodeFormValue(creq);
+      if (typeof text !== "string") return creq;
+      return encodeFormValue({ ...JSON.parse(text), challengeWindowSize: windowSize });
+    },
+  };
+}

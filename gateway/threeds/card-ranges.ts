@@ -1,0 +1,141 @@
+/**
+ * Which cards are enrolled in 3-D Secure, and how: the ranges that directory servers have sent, as
+ * they are stored and as they are searched. Ranges are compared on card numbers of nineteen digits,
+ * filled up with zeros, so that cards of every length find theirs.
+ */
+import type { Enrolment } from "../orders/order.ts";
+import type { CardNumber } from "../values/card-number.ts";
+import { makeRangeTable, type RangeTable } from "../values/range-table.ts";
+import type { DirectoryServer } from "./directory-client.ts";
+
+/** EMV 3-D Secure, or 1.0.2. A card that is enrolled in both is authenticated by the newer. */
+export type Protocol = "2" | "1";
+
+const protocols: readonly Protocol[] = ["2", "1"];
+const cardDigits = 19;
+
+export type StoredRange = {
+  /** Nineteen digits each; both belong to the range. */
+  readonly first: string;
+  readonly last: string;
+  readonly version: string;
+  readonly methodUrl?: string;
+};
+
+export type RangeChanges = {
+  /** The directory server has sent its whole list: the stored ranges are deleted first. */
+  readonly replaces: boolean;
+  readonly put: readonly StoredRange[];
+  readonly remove: readonly Pick<StoredRange, "first" | "last">[];
+  /** Named in the next request, so that only changes are sent. */
+  readonly serialNumber?: string | undefined;
+  /** The message version that was answered: the first to be tried next time. */
+  readonly version?: string;
+};
+
+/** The right of one node to refresh one list of ranges, and how earlier refreshes went. */
+export type RefreshLease = {
+  readonly directory: string;
+  readonly protocol: Protocol;
+  /** Different for every lease: a node whose lease expired can no longer write. */
+  readonly mark: string;
+  readonly failures: number;
+  readonly serialNumber?: string;
+  readonly version?: string;
+};
+
+/** The ranges of one directory server in one protocol; another stamp means other ranges. */
+export type ListStamp = {
+  readonly directory: string;
+  readonly protocol: Protocol;
+  readonly stamp: string;
+};
+
+export type RangeStore = {
+  stamps(): Promise<readonly ListStamp[]>;
+  list(directory: string, protocol: Protocol): Promise<readonly StoredRange[]>;
+  /** Undefined when the list is not due, or another node holds the lease. */
+  claim(directory: string, protocol: Protocol, leaseMs: number): Promise<RefreshLease | undefined>;
+  /** Writes the ranges only while this node still holds the lease; tells whether it did. */
+  save(lease: RefreshLease, changes: RangeChanges, nextMs: number): Promise<boolean>;
+  /** After a failed refresh. */
+  postpone(lease: RefreshLease, nextMs: number): Promise<void>;
+  /** The node stops: another one may refresh at once. */
+  release(lease: RefreshLease): Promise<void>;
+};
+
+export function padFirst(digits: string): string {
+  return digits.padEnd(cardDigits, "0");
+}
+
+export function padLast(digits: string): string {
+  return digits.padEnd(cardDigits, "9");
+}
+
+/** All lists in memory, by protocol and directory server. */
+export type RangeLists = ReadonlyMap<string, RangeList>;
+
+type RangeList = {
+  readonly stamp: string;
+  readonly count: number;
+  readonly table: RangeTable<Enrolment>;
+};
+
+/** Reads only the lists that have changed. */
+export async function readRangeLists(
+  store: Pick<RangeStore, "stamps" | "list">,
+  present: RangeLists = new Map(),
+): Promise<RangeLists> {
+  const lists = new Map<string, RangeList>();
+  // The stamp is read before the ranges: if they change in between, the next read repeats them.
+  for (const { directory, protocol, stamp } of await store.stamps()) {
+    const key = keyOf(directory, protocol);
+    const known = present.get(key);
+    if (known?.stamp === stamp) {
+      lists.set(key, known);
+      continue;
+    }
+    const ranges = await store.list(directory, protocol);
+    lists.set(key, { stamp, count: ranges.length, table: tableOf(directory, ranges) });
+  }
+  return lists;
+}
+
+export function hasRanges(lists: RangeLists, directory: string): boolean {
+  return protocols.some((protocol) => lists.get(keyOf(directory, protocol))?.count);
+}
+
+/** A list counts only while the directory server has an address in its protocol. */
+export function findEnrolment(
+  card: CardNumber,
+  servers: Iterable<DirectoryServer>,
+  lists: RangeLists,
+): Enrolment | undefined {
+  const responsible = [...servers].filter(
+    ({ networks }) =>
+      networks.length === 0 || card.network === undefined || networks.includes(card.network),
+  );
+  const number = padFirst(card.reveal());
+  for (const protocol of protocols) {
+    for (const { name, settings } of responsible) {
+      if ((protocol === "2" ? settings.url : settings.url102) === undefined) continue;
+      const enrolment = lists.get(keyOf(name, protocol))?.table.find(number);
+      if (enrolment !== undefined) return enrolment;
+    }
+  }
+  return undefined;
+}
+
+function tableOf(directory: string, ranges: readonly StoredRange[]): RangeTable<Enrolment> {
+  return makeRangeTable(
+    cardDigits,
+    ranges.map(({ first, last, version, methodUrl }) => ({
+      ...{ first: BigInt(first), last: BigInt(last) },
+      value: { directory, version, ...(methodUrl === undefined ? {} : { methodUrl }) },
+    })),
+  );
+}
+
+function keyOf(directory: string, protocol: Protocol): string {
+  return `${protocol} ${directory}`;
+}

@@ -1,0 +1,160 @@
+/**
+ * The result of a challenge (RReq) that a directory server posts: the only one that counts. It may
+ * arrive before or after the browser returns, twice, or too late; the answer tells which.
+ */
+import {
+  type Emv3dsMessage,
+  MessageFault,
+  makeErro,
+  protocolVersions,
+  readMessage,
+  textOf,
+  writeMessage,
+} from "@tollgate/protocols/emv3ds";
+import type { OrderEvent } from "../orders/events.ts";
+import type { Authentication, Order } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
+import { Failure } from "../values/failure.ts";
+import {
+  type AuthenticationOutcome,
+  outcomeOf,
+  resultIn,
+  type ThreeDSecurePolicy,
+} from "./authentication-outcome.ts";
+import { isSameId, sequenceIn } from "./look-up-3ds.ts";
+
+/** A failure means that the result could not be stored: the directory server must send it again. */
+export type ReceiveResult = (directory: string, text: string) => Promise<string | Failure>;
+
+type Dependencies = {
+  readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
+  readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
+  readonly load: (order: Order) => Promise<Order>;
+  readonly policyOf: (order: Order) => ThreeDSecurePolicy;
+  readonly allowHttp: boolean;
+  readonly warn: (directory: string, cause: string) => void;
+};
+
+export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
+  const { allowHttp, report, warn } = dependencies;
+  return async (directory, text) => {
+    const message = readMessage(text, { types: ["RReq", "Erro"], allowHttp });
+    if (message instanceof MessageFault) return refuse(directory, message, { ...message.received });
+    // An Erro is never answered by another.
+    if (message.messageType === "Erro") {
+      warn(directory, `Erro ${textOf(message, "errorCode")}`);
+      return "";
+    }
+    const order = await findOrder(directory, message);
+    const fault = order instanceof MessageFault ? order : await store(order, message);
+    if (fault instanceof Failure) return fault;
+    if (fault !== undefined) return refuse(directory, fault, message);
+    return writeMessage(answerTo(message), { allowHttp });
+  };
+
+  async function findOrder(
+    directory: string,
+    message: Emv3dsMessage,
+  ): Promise<Order | MessageFault> {
+    const transactionId = textOf(message, "threeDSServerTransID") ?? "";
+    const sequence = sequenceIn(transactionId);
+    const order = sequence === undefined ? undefined : await dependencies.findBySequence(sequence);
+    const threeds = order && initialOf(order).threeds;
+    const isKnown =
+      threeds?.directory === directory &&
+      isSameId(transactionId, threeds.transactionId) &&
+      isSameId(textOf(message, "acsTransID"), threeds.challenge?.acsTransactionId) &&
+      isSameId(textOf(message, "dsTransID"), threeds.challenge?.directoryTransactionId);
+    if (order === undefined || !isKnown) {
+      return new MessageFault("301", ["threeDSServerTransID"], "no such challenge");
+    }
+    if (threeds.version !== message.messageVersion) {
+      return new MessageFault("203", ["messageVersion"]);
+    }
+    // A result for a verification proves less than one for a payment.
+    const category = initialOf(order).kind === "account-verification" ? "02" : "01";
+    return textOf(message, "messageCategory") === category
+      ? order
+      : new MessageFault("203", ["messageCategory"]);
+  }
+
+  /** Undefined when the result is stored, now or by an earlier message. */
+  async function store(
+    order: Order,
+    message: Emv3dsMessage,
+  ): Promise<Failure | MessageFault | undefined> {
+    const outcome = outcomeOf(order, resultIn(message), dependencies.policyOf(order));
+    const { stage, authentication } = initialOf(order);
+    if (stage !== "awaiting_challenge" && stage !== "awaiting_result") {
+      return isRepeat(authentication, outcome) ? undefined : noteLate(order, message);
+    }
+    const reported = await report(order, eventOf(outcome));
+    if (!(reported instanceof Failure)) return undefined;
+    if (reported.code !== "not_allowed_now") return reported;
+    // Another result was faster: this one repeats or contradicts it.
+    return store(await dependencies.load(order), message);
+  }
+
+  /** The order has ended without a result, or another one came first: nothing changes any more. */
+  async function noteLate(
+    order: Order,
+    message: Emv3dsMessage,
+  ): Promise<Failure | MessageFault | undefined> {
+    const { stage, authentication } = initialOf(order);
+    const noted = await report(order, {
+      kind: "noted",
+      what: "challenge_result",
+      detail: `transStatus ${textOf(message, "transStatus")} in stage ${stage}`,
+    });
+    if (noted instanceof Failure) return noted;
+    if (authentication === undefined) return undefined;
+    const code = message.messageVersion === "2.3.1" ? "312" : "301";
+    return new MessageFault(code, ["threeDSServerTransID"], "it has a result already");
+  }
+
+  function refuse(
+    directory: string,
+    fault: MessageFault,
+    message: Readonly<Record<string, unknown>>,
+  ): string {
+    warn(directory, `refused a result: ${fault.code} ${fault.detail}`);
+    const ids = Object.fromEntries(
+      ["threeDSServerTransID", "dsTransID", "acsTransID"].flatMap((name) => {
+        const value = message[name];
+        return typeof value === "string" ? [[name, value]] : [];
+      }),
+    );
+    const received = message["messageVersion"];
+    const version = protocolVersions.find((known) => known === received) ?? "2.2.0";
+    return writeMessage(makeErro(fault, { component: "S", version, ...ids }), { allowHttp });
+  }
+}
+
+/** A passed challenge waits for the browser; every other result takes effect at once. */
+function eventOf(outcome: AuthenticationOutcome): OrderEvent {
+  if (outcome.kind !== "authenticated") return outcome;
+  return { kind: "challenge_passed", authentication: outcome.authentication };
+}
+
+/** A stored authentication has lost its undefined properties, so each is compared by itself. */
+function isRepeat(
+  known: Authentication | undefined,
+  { authentication: received }: AuthenticationOutcome,
+): boolean {
+  if (known === undefined || received === undefined) return false;
+  return (["status", "eci", "value", "directoryTransactionId"] as const).every(
+    (name) => known[name] === received[name],
+  );
+}
+
+function answerTo(message: Emv3dsMessage): Emv3dsMessage {
+  return {
+    messageType: "RRes",
+    messageVersion: message.messageVersion,
+    threeDSServerTransID: textOf(message, "threeDSServerTransID"),
+    acsTransID: textOf(message, "acsTransID"),
+    dsTransID: textOf(message, "dsTransID"),
+    // 05: the issuer never received the CReq.
+    resultsStatus: textOf(message, "challengeCancel") === "05" ? "02" : "01",
+  };
+}

@@ -1,0 +1,203 @@
+/**
+ * The directory servers as they are configured now, each with its certificates and its connection,
+ * and the directory server of a card. One whose files cannot be read keeps its cards: they are
+ * enrolled, but requests to it fail.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Enrolment } from "../orders/order.ts";
+import type { CardNumber } from "../values/card-number.ts";
+import { openReloadable } from "../values/reloadable.ts";
+import type { Clock } from "../values/time.ts";
+import type { ThreeDSecurePolicy } from "./authentication-outcome.ts";
+import {
+  findEnrolment,
+  hasRanges,
+  type RangeLists,
+  type RangeStore,
+  readRangeLists,
+} from "./card-ranges.ts";
+import {
+  type Certificates,
+  type Directory,
+  type DirectoryClient,
+  type DirectoryServer,
+  makeDirectoryClient,
+  messageOf,
+  readCertificates,
+} from "./directory-client.ts";
+import { makeRefreshRanges } from "./refresh-ranges.ts";
+
+export type Directories = {
+  find(name: string): Directory | undefined;
+  list(): readonly Directory[];
+  /** Undefined where the endpoint's policy is not to authenticate. */
+  findEnrolment(card: CardNumber, policy: ThreeDSecurePolicy): Enrolment | undefined;
+  /** Who may post results, by the directory server's name. */
+  authorities(): ReadonlyMap<string, ResultsAuthority>;
+  /** Reads the configured servers, their files and the stored ranges again. Never rejects. */
+  reload(): Promise<void>;
+  /** Requests the ranges that are due, and reads the stored ones again. Never rejects. */
+  refresh(): Promise<void>;
+  /** The first refresh; it is waited for only where a server has no ranges yet, and not longer. */
+  refreshFirst(waitMs: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type ResultsAuthority = {
+  readonly certificates: string;
+  /** The common name of the certificate that posts results; any name when undefined. */
+  readonly name: string | undefined;
+};
+
+type Dependencies = {
+  readonly load: () => Promise<readonly DirectoryServer[]>;
+  readonly store: RangeStore;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** How often ranges are refreshed. */
+  readonly everyMs: number;
+  readonly allowHttp: boolean;
+  readonly warn: (directory: string, cause: string) => void;
+  readonly onReloadError: (error: unknown) => void;
+  readonly onRefreshError: (error: unknown) => void;
+};
+
+type Connected = Directory & {
+  readonly client?: DirectoryClient;
+  /** Why its files cannot be used; there is no client then. */
+  readonly fault?: string;
+};
+
+const noCertificates: Certificates = { cert: "", key: "", ca: "", paresRoots: [] };
+const fileSettings = ["certificateFile", "keyFile", "authorityFile", "paresRootsFile"] as const;
+
+export async function openDirectories(dependencies: Dependencies): Promise<Directories> {
+  const { load, store, clock, warn } = dependencies;
+  /** Including those that only wait for their last answers. */
+  const clients = new Set<DirectoryClient>();
+  const refreshing = new Set<Promise<unknown>>();
+  let stopping = false;
+  const refreshRanges = makeRefreshRanges({ ...dependencies, isStopping: () => stopping });
+  const ranges = await openReloadable<RangeLists>({
+    read: (present) => readRangeLists(store, present),
+    onError: dependencies.onRefreshError,
+  });
+  const connected = await openReloadable<readonly Connected[]>({
+    read: connectAll,
+    onError: dependencies.onReloadError,
+  });
+  const usable = () => connected.current().filter(({ fault }) => fault === undefined);
+
+  return {
+    find: (name) => connected.current().find(({ server }) => server.name === name),
+    list: connected.current,
+    findEnrolment(card, policy) {
+      if (policy === "off") return undefined;
+      const servers = connected.current().map(({ server }) => server);
+      return findEnrolment(card, servers, ranges.current());
+    },
+    authorities: () =>
+      new Map(
+        usable().map(({ server: { name, settings }, certificates: { ca } }) => [
+          name,
+          { certificates: ca, name: settings.resultsName },
+        ]),
+      ),
+    async reload() {
+      await connected.reload();
+      await ranges.reload();
+    },
+    refresh,
+    async refreshFirst(waitMs) {
+      const lists = ranges.current();
+      const refreshed = refresh();
+      if (usable().every(({ server }) => hasRanges(lists, server.name))) return;
+      const { promise: waited, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, waitMs);
+      await Promise.race([refreshed, waited]);
+      clearTimeout(timer);
+    },
+    async stop() {
+      stopping = true;
+      for (const client of clients) client.close();
+      await Promise.allSettled(refreshing);
+    },
+  };
+
+  async function refresh(): Promise<void> {
+    if (stopping) return;
+    const refreshed = refreshAll();
+    refreshing.add(refreshed);
+    await refreshed.finally(() => refreshing.delete(refreshed));
+  }
+
+  async function refreshAll(): Promise<void> {
+    // Files that could not be read may be readable now.
+    if (usable().length < connected.current().length) await connected.reload();
+    await Promise.all(usable().map(refreshRanges));
+    // Also when this node stored nothing: a notice of another node's ranges may have been lost.
+    if (!stopping) await ranges.reload();
+  }
+
+  async function connectAll(present: readonly Connected[] = []): Promise<readonly Connected[]> {
+    const servers = await load();
+    const next = await Promise.all(
+      servers.map((server) =>
+        connect(
+          server,
+          present.find(({ server: { name } }) => name === server.name),
+        ),
+      ),
+    );
+    for (const { client } of present) {
+      if (client === undefined || next.some((each) => each.client === client)) continue;
+      // Requests in flight still get their answers: payments depend on them.
+      void client.drain().then(() => clients.delete(client));
+    }
+    return next;
+  }
+
+  /** Reads the files each time: certificates are renewed under the same names. Never rejects. */
+  async function connect(server: DirectoryServer, known?: Connected): Promise<Connected> {
+    const { name } = server;
+    const read = await readCertificates(server.settings).catch(messageOf);
+    const isFaulty = typeof read === "string";
+    if (isFaulty && read !== known?.fault) warn(name, read);
+    const certificates = isFaulty ? keptFor(server, known) : read;
+    if (certificates === undefined) return makeFaulty(server, String(read));
+    if (known?.client !== undefined && isDeepStrictEqual(known.certificates, certificates)) {
+      if (isDeepStrictEqual(known.server, server)) return known;
+    }
+    const client = makeDirectoryClient(certificates, {
+      clock,
+      onFailure: (cause) => warn(name, cause),
+    });
+    if (stopping) client.close();
+    else clients.add(client);
+    return { server, certificates, client, send: unlessStopping(client) };
+  }
+
+  /** The certificates that were read from the same files before are still valid. */
+  function keptFor({ settings }: DirectoryServer, known?: Connected): Certificates | undefined {
+    if (known?.client === undefined) return undefined;
+    const areSame = fileSettings.every((file) => known.server.settings[file] === settings[file]);
+    return areSame ? known.certificates : undefined;
+  }
+
+  function makeFaulty(server: DirectoryServer, fault: string): Connected {
+    const send = async () => {
+      warn(server.name, fault);
+      return undefined;
+    };
+    return { server, certificates: noCertificates, send, fault };
+  }
+
+  /** An answer that is lost because this node stops means nothing: another node sends again. */
+  function unlessStopping({ send }: DirectoryClient): DirectoryClient["send"] {
+    return async (url, request) => {
+      const answer = await send(url, request);
+      if (answer === undefined && stopping) throw new Error("the node stops during a request");
+      return answer;
+    };
+  }
+}

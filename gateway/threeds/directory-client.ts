@@ -1,0 +1,198 @@
+/**
+ * One directory server: its settings as the operator keeps them, its certificate files, and the
+ * connection to it, which is HTTPS with certificates on both sides. Every failure of a request has
+ * the same result: no answer.
+ */
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { Agent, request as sendRequest } from "node:https";
+import { createSecureContext } from "node:tls";
+import type { Network } from "../values/card-number.ts";
+import type { Clock } from "../values/time.ts";
+
+export type DirectoryServer = {
+  readonly name: string;
+  /** The networks whose cards it authenticates; all when the list is empty. */
+  readonly networks: readonly Network[];
+  readonly settings: DirectorySettings;
+};
+
+export type DirectorySettings = {
+  /** The addresses for EMV 3-D Secure and for 1.0.2; at least one of them. */
+  readonly url?: string;
+  readonly url102?: string;
+  /** PEM files: the gateway's client certificate, its key, and the authority of the server. */
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly authorityFile: string;
+  /** The common name of the certificate that posts results; any name when absent. */
+  readonly resultsName?: string;
+  /** The root certificates of the issuers' signatures in 1.0.2. */
+  readonly paresRootsFile?: string;
+  /** As registered with the networks. */
+  readonly referenceNumber: string;
+  readonly operatorId: string;
+  readonly requestorId: string;
+  readonly requestorName: string;
+  readonly requestorUrl: string;
+  /** It is a sandbox bank's; production refuses it. */
+  readonly sandbox?: boolean;
+};
+
+/** A directory server with its files read and its connection open. */
+export type Directory = {
+  readonly server: DirectoryServer;
+  readonly certificates: Certificates;
+  readonly send: DirectoryClient["send"];
+};
+
+export type Certificates = {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+  readonly paresRoots: readonly string[];
+};
+
+/** Rejects when a file is missing or invalid, or the certificate does not belong to the key. */
+export async function readCertificates(settings: DirectorySettings): Promise<Certificates> {
+  const { certificateFile, keyFile, authorityFile, paresRootsFile } = settings;
+  const read = (file: string) => readFile(file, "utf8");
+  const [cert, key, ca, roots] = await Promise.all([
+    ...([read(certificateFile), read(keyFile), read(authorityFile)] as const),
+    paresRootsFile === undefined ? "" : read(paresRootsFile),
+  ]);
+  if (splitPem(ca).length === 0) throw new Error(`no certificate in ${authorityFile}`);
+  try {
+    createSecureContext({ cert, key, ca });
+  } catch (error) {
+    throw new Error(`${certificateFile} and ${keyFile} cannot be used: ${messageOf(error)}`);
+  }
+  return { cert, key, ca, paresRoots: splitPem(roots) };
+}
+
+/** By name, for those whose files cannot be used. */
+export async function findFileFaults(
+  servers: readonly DirectoryServer[],
+): Promise<ReadonlyMap<string, string>> {
+  const faults = new Map<string, string>();
+  for (const { name, settings } of servers) {
+    await readCertificates(settings).catch((error) => faults.set(name, messageOf(error)));
+  }
+  return faults;
+}
+
+export type DirectoryRequest = {
+  readonly contentType: string;
+  readonly body: string;
+  readonly answerBytesMax: number;
+  readonly timeoutMs: number;
+  /** Not for an AReq: the issuer may have begun a challenge for the first one. */
+  readonly mayRepeat?: boolean;
+};
+
+export type DirectoryClient = {
+  /** The text of the answer; undefined when no valid one came in time. */
+  send(url: string, request: DirectoryRequest): Promise<string | undefined>;
+  /** Closes idle connections at once and the others after their answers. */
+  drain(): Promise<void>;
+  /** Closes all connections at once. */
+  close(): void;
+};
+
+type Dependencies = {
+  readonly clock: Clock;
+  readonly onFailure: (cause: string) => void;
+};
+
+const connectionsMax = 128;
+/** Servers close idle connections after five seconds or later: the client closes them first. */
+const idleMs = 4_000;
+
+export function makeDirectoryClient(
+  { cert, key, ca }: Certificates,
+  { clock, onFailure }: Dependencies,
+): DirectoryClient {
+  const agent = new Agent({
+    ...{ cert, key, ca, keepAlive: true },
+    ...{ maxSockets: connectionsMax, timeout: idleMs },
+  });
+  const drained = Promise.withResolvers<void>();
+  let inFlight = 0;
+  let isDraining = false;
+
+  return {
+    async send(url, request) {
+      const stop = new AbortController();
+      const cancel = clock.after(request.timeoutMs, () => stop.abort());
+      inFlight += 1;
+      try {
+        const answer = await post(url, request, { agent, signal: stop.signal });
+        const text = await readText(answer, request.answerBytesMax);
+        if (answer.statusCode === 200 && text !== undefined) return text;
+        onFailure(text === undefined ? "the answer is too long" : `HTTP ${answer.statusCode}`);
+      } catch (error) {
+        onFailure(stop.signal.aborted ? "no answer in time" : messageOf(error));
+      } finally {
+        cancel();
+        inFlight -= 1;
+        closeWhenDrained();
+      }
+      return undefined;
+    },
+    drain() {
+      isDraining = true;
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+      closeWhenDrained();
+      return drained.promise;
+    },
+    close: () => agent.destroy(),
+  };
+
+  function closeWhenDrained(): void {
+    if (!isDraining || inFlight > 0) return;
+    agent.destroy();
+    drained.resolve();
+  }
+}
+
+function post(
+  url: string,
+  { contentType, body, mayRepeat = false }: DirectoryRequest,
+  options: { readonly agent: Agent; readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const headers = { "content-type": contentType, "content-length": Buffer.byteLength(body) };
+  send();
+  return promise;
+
+  function send(): void {
+    const sent = sendRequest(url, { ...options, method: "POST", headers }, resolve);
+    sent.on("error", (error) => {
+      // The server has closed a kept connection, most likely before it read the request.
+      const isStale = sent.reusedSocket && "code" in error && error.code === "ECONNRESET";
+      if (isStale && mayRepeat) send();
+      else reject(error);
+    });
+    sent.end(body);
+  }
+}
+
+async function readText(answer: IncomingMessage, bytesMax: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    // Leaving the loop closes the connection too.
+    if (bytes > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function splitPem(text: string): readonly string[] {
+  return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+}

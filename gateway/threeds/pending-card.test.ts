@@ -1,0 +1,94 @@
+/** How long pending card data is kept, and when it is destroyed. */
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import type { OrderEvent } from "../orders/events.ts";
+import type { Order, Stage } from "../orders/order.ts";
+import { answer, draft, threeds } from "../orders/testing.ts";
+import { CardNumber } from "../values/card-number.ts";
+import { asInstant, systemClock } from "../values/time.ts";
+import { authenticationLifeMs, makePendingCardData } from "./pending-card.ts";
+
+const context = `${draft.merchantId}/${draft.id}`;
+const card = {
+  ...{ number: new CardNumber("4000002000000016"), expiryYear: "31", expiryMonth: "12" },
+  cvv: undefined,
+};
+
+let stored: (readonly [context: string, expiresAt: number])[];
+let destroyed: string[];
+let warned: string[];
+let isAway: boolean;
+
+beforeEach(() => {
+  stored = [];
+  destroyed = [];
+  warned = [];
+  isAway = false;
+});
+
+const pending = makePendingCardData({
+  pendingCards: {
+    hold: async (held, _, expiresAt) => void stored.push([held, expiresAt]),
+    take: async () => card,
+    async destroy(held) {
+      if (isAway) throw new Error("away");
+      destroyed.push(held);
+    },
+  },
+  clock: { ...systemClock, now: () => asInstant(1_000) },
+  lifeMs: 500,
+  warn: (_, cause) => warned.push(cause),
+});
+
+test("a card is stored for its order, and destroyed when the order is not committed", async () => {
+  const undo = await pending.storePendingCard(orderIn("awaiting_method"), card);
+  assert.deepEqual([stored, destroyed], [[[context, 1_500]], []]);
+
+  undo();
+  assert.deepEqual(destroyed, [context]);
+});
+
+// biome-ignore format: a table
+const steps: readonly (readonly [stage: Stage, event: OrderEvent, isDestroyed: boolean])[] = [
+  ["awaiting_challenge", { kind: "received" },                                        false],
+  ["authorizing",        { kind: "challenge_returned" },                              false],
+  ["approved",           { kind: "reversed" },                                        true],
+  ["declined",           { kind: "challenge_returned" },                              true],
+  ["reversing",          { kind: "outcome_unknown", cause: "" },                      true],
+  ["authenticating",     { kind: "authentication_demanded", answer, reason: { code: "declined", detail: "" } }, true],
+];
+
+for (const [stage, event, isDestroyed] of steps) {
+  test(`after ${event.kind} in stage ${stage} it is ${isDestroyed ? "destroyed" : "kept"}`, () => {
+    pending.destroyWhenAnswered({ order: orderIn(stage), events: [event] });
+
+    assert.deepEqual(destroyed, isDestroyed ? [context] : []);
+  });
+}
+
+test("an order without 3-D Secure has none", async () => {
+  await pending.destroyPendingCard(draft);
+
+  assert.deepEqual(destroyed, []);
+});
+
+test("a vault that is away is reported", async () => {
+  isAway = true;
+  await pending.destroyPendingCard(orderIn("authorizing"));
+
+  assert.deepEqual(warned, ["Error: away"]);
+});
+
+test("pending card data lives as long as the longest authentication", () => {
+  const limits = {
+    ...{ methodDeadlineMs: 1, challengeDeadlineMs: 10, resultWaitMs: 20, resultGraceMs: 30 },
+    ...{ paresDeadlineMs: 50, processingDeadlineMs: 100 },
+  };
+
+  assert.equal(authenticationLifeMs(limits), 1 + 60 + 200);
+  assert.equal(authenticationLifeMs({ ...limits, paresDeadlineMs: 70 }), 1 + 70 + 200);
+});
+
+function orderIn(stage: Stage): Order {
+  return { ...draft, transaction: { ...draft.transaction, stage, threeds } };
+}

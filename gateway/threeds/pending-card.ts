@@ -1,0 +1,79 @@
+/**
+ * The pending card data of orders that are being authenticated: the vault keeps card and CVV until
+ * the authorisation is answered, so that any node can go on with the order, and no longer than all
+ * steps together may last.
+ */
+import type { Step } from "../orders/advance.ts";
+import type { CardData } from "../orders/events.ts";
+import type { Order, Stage } from "../orders/order.ts";
+import { type Clock, type Instant, later } from "../values/time.ts";
+
+export type PendingCardData = {
+  /** Returns how to destroy it, for an order that is not committed. */
+  storePendingCard(order: Order, card: CardData): Promise<() => void>;
+  findPendingCard(order: Order): Promise<CardData | undefined>;
+  /** Never rejects. What cannot be destroyed now is destroyed when it expires. */
+  destroyPendingCard(order: Order): Promise<void>;
+  /** To be called with every committed step. */
+  destroyWhenAnswered(step: Pick<Step, "order" | "events">): void;
+};
+
+type Dependencies = {
+  readonly pendingCards: {
+    hold(context: string, card: CardData, expiresAt: Instant): Promise<void>;
+    take(context: string, now: Instant): Promise<CardData | undefined>;
+    destroy(context: string): Promise<void>;
+  };
+  readonly clock: Clock;
+  readonly lifeMs: number;
+  readonly warn: (order: Order, cause: string) => void;
+};
+
+export function makePendingCardData(dependencies: Dependencies): PendingCardData {
+  const { pendingCards, clock, lifeMs, warn } = dependencies;
+  return {
+    async storePendingCard(order, card) {
+      await pendingCards.hold(contextOf(order), card, later(clock.now(), lifeMs));
+      return () => void destroyPendingCard(order);
+    },
+    findPendingCard: (order) => pendingCards.take(contextOf(order), clock.now()),
+    destroyPendingCard,
+    destroyWhenAnswered(step) {
+      if (isAnswered(step)) void destroyPendingCard(step.order);
+    },
+  };
+
+  async function destroyPendingCard(order: Order): Promise<void> {
+    if (order.transaction.threeds === undefined) return;
+    await pendingCards.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
+  }
+}
+
+/** How long all steps of an authentication may last, with the processing before and after them. */
+export function authenticationLifeMs(limits: {
+  readonly methodDeadlineMs: number;
+  readonly challengeDeadlineMs: number;
+  readonly resultWaitMs: number;
+  readonly resultGraceMs: number;
+  readonly paresDeadlineMs: number;
+  readonly processingDeadlineMs: number;
+}): number {
+  const challengeMs = limits.challengeDeadlineMs + limits.resultWaitMs + limits.resultGraceMs;
+  const longestMs = Math.max(challengeMs, limits.paresDeadlineMs);
+  return limits.methodDeadlineMs + longestMs + 2 * limits.processingDeadlineMs;
+}
+
+const beforeAnswer: ReadonlySet<Stage> = new Set<Stage>([
+  ...(["authenticating", "awaiting_method", "awaiting_challenge", "awaiting_result"] as const),
+  ...(["awaiting_return", "awaiting_pares", "authorizing"] as const),
+]);
+
+/** The acquirer has answered or will never be asked; a soft decline is an answer too. */
+function isAnswered({ order, events }: Pick<Step, "order" | "events">): boolean {
+  if (events.some(({ kind }) => kind === "authentication_demanded")) return true;
+  return !beforeAnswer.has(order.transaction.stage);
+}
+
+function contextOf({ merchantId, id }: Order): string {
+  return `${merchantId}/${id}`;
+}

@@ -1,0 +1,59 @@
+/** Nodes that share the directory servers of one network, for tests. */
+import { setImmediate } from "node:timers/promises";
+import { CardNumber } from "../../values/card-number.ts";
+import type { Clock } from "../../values/time.ts";
+import type { RangeStore } from "../card-ranges.ts";
+import { type Directories, openDirectories } from "../directories.ts";
+import type { DirectoryServer } from "../directory-client.ts";
+import { type Network, startNetwork } from "./network.ts";
+
+export const dayMs = 86_400_000;
+
+/** What a node of this kind needs of the database. */
+type Stored = {
+  put(server: DirectoryServer): Promise<void>;
+  load(): Promise<readonly DirectoryServer[]>;
+  readonly store: RangeStore;
+};
+
+type Test = Parameters<typeof startNetwork>[0];
+
+type Options = {
+  readonly stored: Stored;
+  readonly clock: Clock;
+  readonly names: readonly string[];
+  /** Put between a node and its database. */
+  readonly wrap?: (store: RangeStore) => RangeStore;
+};
+
+/** No ranges have been requested yet. */
+export async function startNodes(t: Test, { stored, clock, names, wrap }: Options) {
+  const network = await startNetwork(t);
+  const warned: string[] = [];
+  for (const name of names) await stored.put(network.server(name));
+  const openNode = async (): Promise<Directories> => {
+    const node = await openDirectories({
+      ...{ load: stored.load, store: wrap?.(stored.store) ?? stored.store },
+      ...{ clock, timeoutMs: 7_000, everyMs: dayMs, allowHttp: false },
+      warn: (directory, cause) => warned.push(`${directory}: ${cause}`),
+      onReloadError: (error) => warned.push(`reload: ${error}`),
+      onRefreshError: (error) => warned.push(`refresh: ${error}`),
+    });
+    t.after(() => void node.stop());
+    return node;
+  };
+  return { network, warned, directories: await openNode(), openNode };
+}
+
+export function findCard({ findEnrolment }: Directories, digits: string) {
+  return findEnrolment(new CardNumber(digits), "always");
+}
+
+/** All cards of sixteen digits that begin so. */
+export function rangeOf(prefix: string): readonly [start: string, end: string] {
+  return [prefix.padEnd(16, "0"), prefix.padEnd(16, "9")];
+}
+
+export async function untilReceived({ received }: Network, count: number): Promise<void> {
+  while (received.length < count) await setImmediate();
+}

@@ -1,0 +1,167 @@
+/**
+ * 3-D Secure 1.0.2. The `ask_enrolment` effect asks the directory server whether the card is
+ * enrolled (VEReq) and makes the request that the browser takes to the issuer (PAReq); the PARes
+ * that comes back is valid when the issuer has signed it and it belongs to this order.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  matchPaRes,
+  packPa,
+  readVeRes,
+  ThreeDsFault,
+  unpackPa,
+  type VeRes,
+  verifyPaRes,
+  writePaReq,
+  writeVeReq,
+} from "@tollgate/protocols/threeds102";
+import type { EffectHandler, OrderEvent } from "../orders/events.ts";
+import type { Order } from "../orders/order.ts";
+import { formatAmount } from "../values/money.ts";
+import { calendar, type Instant } from "../values/time.ts";
+import type { MerchantAtGate } from "./areq.ts";
+import { latin } from "./areq-cardholder.ts";
+import { type AuthenticateDependencies, findParties } from "./authenticate.ts";
+import {
+  type AuthenticationOutcome,
+  outcomeOf,
+  withoutAuthentication,
+} from "./authentication-outcome.ts";
+import { messageOf } from "./directory-client.ts";
+
+const answerBytesMax = 65_536;
+const contentType = "application/xml;charset=utf-8";
+
+type Parties = NonNullable<Awaited<ReturnType<typeof findParties>>>;
+
+export function makeAskEnrolment(
+  dependencies: Omit<AuthenticateDependencies, "resultsUrl" | "notificationUrl" | "allowHttp">,
+): EffectHandler {
+  const { clock, timeoutMs, policyOf, warn } = dependencies;
+
+  return async (order, { cardData }) => {
+    const parties = await findParties(dependencies, order, cardData, "url102");
+    const answer = parties && (await askEnrolment(order, parties));
+    const isEnrolled = parties !== undefined && answer?.ch.enrolled === "Y";
+    const requested = isEnrolled
+      ? attempt(order, () => requestPayer(order, parties, answer, clock.now()))
+      : undefined;
+    return requested ?? withoutAuthentication(order, policyOf(order));
+  };
+
+  async function askEnrolment(order: Order, parties: Parties): Promise<VeRes | undefined> {
+    const { directory, url, card, merchant } = parties;
+    const pan = card.number.reveal();
+    const question = { messageId: randomUUID(), pan, merchant: idsOf(merchant) };
+    const body = attempt(order, () => writeVeReq(question));
+    const request = { contentType, answerBytesMax, timeoutMs, mayRepeat: true };
+    const text = body && (await directory.send(url, { ...request, body }));
+    if (text === undefined) return undefined;
+    const answer = readVeRes(text);
+    if (!(answer instanceof ThreeDsFault)) return answer;
+    warn(order, `the VERes is invalid: ${answer.reason}`);
+    return undefined;
+  }
+
+  /** Card numbers of twelve digits exist, and the protocol does not allow them. */
+  function attempt<Message>(order: Order, make: () => Message): Message | undefined {
+    try {
+      return make();
+    } catch (error) {
+      warn(order, messageOf(error));
+      return undefined;
+    }
+  }
+}
+
+function requestPayer(
+  order: Order,
+  { directory, card, merchant }: Parties,
+  answer: VeRes,
+  now: Instant,
+): OrderEvent {
+  const { amount } = order.transaction;
+  const { year, month, day, iso } = calendar(now);
+  const date = `${year}${month}${day} ${iso.slice(11, 19)}`;
+  const xml = writePaReq({
+    messageId: randomUUID(),
+    merchant: {
+      ...idsOf(merchant),
+      name: latin(merchant.name, 25) ?? merchant.merchantCode,
+      country: merchant.countryCode,
+      url: directory.server.settings.requestorUrl,
+    },
+    purchase: {
+      ...purchaseOf(order),
+      date,
+      amount: `${amount.currency.code} ${formatAmount(amount)}`,
+    },
+    ch: { acctId: answer.ch.acctId ?? "", expiry: card.expiryYear + card.expiryMonth },
+  });
+  const { acquirerBin, merchantCode } = merchant;
+  const acsUrl = answer.url ?? "";
+  return {
+    kind: "pareq_requested",
+    payerRequest: { acsUrl, pareq: packPa(xml), date, acquirerBin, merchantCode },
+  };
+}
+
+/** Undefined when the text is no PARes at all. */
+export type ReadPaRes = (order: Order, packed: string) => AuthenticationOutcome | undefined;
+
+export function makeReadPaRes({
+  findDirectory,
+  policyOf,
+  clock,
+  warn,
+}: Pick<AuthenticateDependencies, "findDirectory" | "policyOf" | "clock" | "warn">): ReadPaRes {
+  return (order, packed) => {
+    const xml = unpackPa(packed);
+    if (xml instanceof ThreeDsFault) return undefined;
+    const { threeds } = order.transaction;
+    const roots = findDirectory(threeds?.directory ?? "")?.certificates.paresRoots ?? [];
+    const answer = verifyPaRes(xml, { roots, now: clock.now() });
+    if (answer instanceof ThreeDsFault) return refuse(order, answer.reason);
+    const request = threeds?.payerRequest;
+    const differing =
+      request === undefined
+        ? ["everything"]
+        : matchPaRes(answer, {
+            ...{ ...idsOf(request), ...purchaseOf(order), date: request.date },
+            lastFour: order.card.lastFour,
+          });
+    if (differing.length > 0) {
+      return refuse(order, `it belongs to another payment: ${differing.join(", ")}`);
+    }
+    const { status, eci, cavv } = answer.tx;
+    if (cavv === undefined && (status === "Y" || status === "A")) {
+      return refuse(order, `status ${status} without a CAVV`);
+    }
+    return outcomeOf(order, { status, eci, value: cavv }, policyOf(order));
+  };
+
+  function refuse(order: Order, cause: string): AuthenticationOutcome {
+    warn(order, `the PARes is refused: ${cause}`);
+    const authentication = { status: "NOT_AUTHENTICATED", eci: undefined } as const;
+    const reason = { code: "pares_refused", detail: "" } as const;
+    return { kind: "authentication_failed", authentication, reason };
+  }
+}
+
+/** The same in VEReq, PAReq and PARes. */
+function idsOf({
+  acquirerBin,
+  merchantCode,
+}: Pick<MerchantAtGate, "acquirerBin" | "merchantCode">) {
+  return { acqBin: acquirerBin, merId: merchantCode };
+}
+
+/** The same in PAReq and PARes. */
+function purchaseOf({ transaction: { amount, threeds } }: Order) {
+  return {
+    xid: threeds?.transactionId ?? "",
+    purchAmount: String(amount.minor),
+    currency: amount.currency.numeric,
+    exponent: String(amount.currency.exponent),
+  };
+}
