@@ -60,7 +60,7 @@ const steps: readonly (readonly [stage: Stage, event: OrderEvent, isDestroyed: b
 
 for (const [stage, event, isDestroyed] of steps) {
   test(`after ${event.kind} in stage ${stage} it is ${isDestroyed ? "destroyed" : "kept"}`, () => {
-    pending.destroyWhenAnswered({ order: orderIn(stage), events: [event] });
+    pending.onStep({ order: orderIn(stage), events: [event] });
 
     assert.deepEqual(destroyed, isDestroyed ? [context] : []);
   });

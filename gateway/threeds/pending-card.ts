@@ -14,8 +14,8 @@ export type PendingCardData = {
   findPendingCard(order: Order): Promise<CardData | undefined>;
   /** Never rejects. What cannot be destroyed now is destroyed when it expires. */
   destroyPendingCard(order: Order): Promise<void>;
-  /** To be called with every committed step. */
-  destroyWhenAnswered(step: Pick<Step, "order" | "events">): void;
+  /** Called with every committed step: destroys the data when it is no longer needed. */
+  onStep(step: Pick<Step, "order" | "events">): void;
 };
 
 type Dependencies = {
@@ -38,7 +38,7 @@ export function makePendingCardData(dependencies: Dependencies): PendingCardData
     },
     findPendingCard: (order) => pendingCards.take(contextOf(order), clock.now()),
     destroyPendingCard,
-    destroyWhenAnswered(step) {
+    onStep(step) {
       if (isAnswered(step)) void destroyPendingCard(step.order);
     },
   };

@@ -66,12 +66,7 @@ export function makeEngine(dependencies: EngineDependencies) {
     limitMs: config.syncWaitMs,
     lookEveryMs: config.claimEveryMs,
   });
-  const listeners = [
-    threeds.destroyWhenAnswered,
-    dependencies.sendCallback,
-    observe.onStep,
-    waits.notify,
-  ];
+  const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const steps = {
