@@ -12,79 +12,76 @@ import type {
   ReversalRequest,
 } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
-import { type Dialect, type Facts, type MessageKind, networkMti } from "./dialect.ts";
+import {
+  type Dialect,
+  type Facts,
+  type MessageKind,
+  all as messageKinds,
+  networkMti,
+} from "./dialect.ts";
 import { transmissionTime } from "./fields.ts";
 
-export type Messages = {
-  readonly makeCharge: (attempt: AuthorizationRequest) => IsoMessage;
-  readonly makeInquiry: (
-    attempt: AuthorizationRequest,
-    inquiry: InquiryRequest,
-    at: Instant,
-  ) => IsoMessage;
-  readonly makeReversal: (
-    attempt: AuthorizationRequest,
-    advice: ReversalRequest,
-    at: Instant,
-  ) => IsoMessage;
-  readonly makeCapture: (request: FollowUpMessage) => IsoMessage;
-  readonly makeReturn: (request: FollowUpMessage) => IsoMessage;
-};
+export type Messages = ReturnType<typeof makeMessages>;
 
-export function makeMessages(dialect: Dialect, settings: GateSettings): Messages {
+export function makeMessages(dialect: Dialect, settings: GateSettings) {
   const { mtis } = dialect;
   const { acquirerId } = settings;
   const secondOf = makeSecondOf();
-  const fill = makeFills(dialect, settings);
+  const fill = Object.fromEntries(
+    messageKinds.map((kind) => [kind, makeFill(dialect, kind, settings)]),
+  ) as Record<MessageKind, Fill>;
+  return { makeCharge, makeInquiry, makeReversal, makeCapture, makeReturn };
 
-  return {
-    makeCharge({ kind, identifiers, card, amount, cvv, authentication, credential }) {
-      const sent = secondOf(identifiers.transmittedAt);
-      const { traceNumber } = identifiers;
-      const original = undefined;
-      const proof = { cvv, authentication, credential, original };
-      const facts = { identifiers, card, amount, sent, traceNumber, ...proof };
-      return { mti: mtis[kind].first, fields: fill[kind](facts) };
-    },
+  function makeCharge(request: AuthorizationRequest): IsoMessage {
+    const { kind, identifiers } = request;
+    const { traceNumber, transmittedAt } = identifiers;
+    const sent = secondOf(transmittedAt);
+    return make(kind, { ...request, sent, traceNumber, original: undefined });
+  }
 
-    makeInquiry(attempt, { traceNumber }, at) {
-      const facts = factsAbout(attempt, { traceNumber, approvalCode: undefined, at });
-      return { mti: mtis.inquiry.first, fields: fill.inquiry(facts) };
-    },
+  function makeInquiry(
+    request: AuthorizationRequest,
+    { traceNumber }: InquiryRequest,
+    at: Instant,
+  ): IsoMessage {
+    return make("inquiry", factsAbout(request, { traceNumber, approvalCode: undefined, at }));
+  }
 
-    makeReversal(attempt, { traceNumber, repeated, approvalCode }, at) {
-      const facts = factsAbout(attempt, { traceNumber, approvalCode, at });
-      return { mti: mtiOf("reversal", repeated), fields: fill.reversal(facts) };
-    },
+  function makeReversal(
+    request: AuthorizationRequest,
+    { traceNumber, repeated, approvalCode }: ReversalRequest,
+    at: Instant,
+  ): IsoMessage {
+    return make("reversal", factsAbout(request, { traceNumber, approvalCode, at }), repeated);
+  }
 
-    makeCapture(request) {
-      const fields = fill.capture(factsOf(request, request.amount));
-      return { mti: mtiOf("capture", request.repeated), fields };
-    },
+  function makeCapture(request: FollowUpMessage): IsoMessage {
+    return make("capture", factsOf(request, request.amount), request.repeated);
+  }
 
-    makeReturn(request) {
-      const { amount, remaining, repeated } = request;
-      const before = new Money(amount.minor + remaining.minor, amount.currency);
-      return { mti: mtiOf("return", repeated), fields: fill.return(factsOf(request, before)) };
-    },
-  };
+  /** Field 4 has the amount before the return, field 95 what remains. */
+  function makeReturn(request: FollowUpMessage): IsoMessage {
+    const { amount, remaining, repeated } = request;
+    const before = new Money(amount.minor + remaining.minor, amount.currency);
+    return make("return", factsOf(request, before), repeated);
+  }
 
-  function mtiOf(kind: MessageKind, repeated: boolean): string {
-    return repeated ? mtis[kind].repeated : mtis[kind].first;
+  function make(kind: MessageKind, facts: Facts, repeated = false): IsoMessage {
+    const mti = repeated ? mtis[kind].repeated : mtis[kind].first;
+    return { mti, fields: fill[kind](facts) };
   }
 
   type Own = { readonly traceNumber: string; approvalCode: string | undefined; at: Instant };
 
   function factsAbout(
-    attempt: AuthorizationRequest,
-    { traceNumber, approvalCode, at }: Own,
+    request: AuthorizationRequest,
+    { approvalCode, at, traceNumber }: Own,
   ): Facts {
-    const { kind, identifiers, card, amount, credential } = attempt;
+    const { kind, identifiers } = request;
     const about = { mti: mtis[kind].first, sent: secondOf(identifiers.transmittedAt), acquirerId };
     const original = { ...about, approvalCode, networkId: undefined, remaining: undefined };
-    const sent = secondOf(at);
-    const proof = { cvv: undefined, authentication: undefined, credential };
-    return { identifiers, card, amount, sent, traceNumber, ...proof, original };
+    const secrets = { cvv: undefined, authentication: undefined };
+    return { ...request, ...secrets, sent: secondOf(at), traceNumber, original };
   }
 
   function factsOf(request: FollowUpMessage, amount: Money): Facts {
@@ -92,9 +89,9 @@ export function makeMessages(dialect: Dialect, settings: GateSettings): Messages
     const { kind, identifiers, approvalCode, networkId } = request.original;
     const about = { mti: mtis[kind].first, sent: secondOf(identifiers.transmittedAt), acquirerId };
     const original = { ...about, approvalCode, networkId, remaining };
+    const secrets = { cvv: undefined, authentication: undefined, credential: undefined };
     const sent = secondOf(transmittedAt);
-    const proof = { cvv: undefined, authentication: undefined, credential: undefined };
-    return { identifiers, card, amount, sent, traceNumber, ...proof, original };
+    return { identifiers, card, amount, sent, traceNumber, ...secrets, original };
   }
 }
 
@@ -105,19 +102,6 @@ export function makeNetworkMessage(code: string, traceNumber: string, at: Instan
 }
 
 type Fill = (facts: Facts) => IsoFields;
-
-function makeFills(dialect: Dialect, settings: GateSettings): Record<MessageKind, Fill> {
-  const make = (kind: MessageKind) => makeFill(dialect, kind, settings);
-  return {
-    "sale": make("sale"),
-    "preauth": make("preauth"),
-    "account-verification": make("account-verification"),
-    "inquiry": make("inquiry"),
-    "reversal": make("reversal"),
-    "capture": make("capture"),
-    "return": make("return"),
-  };
-}
 
 function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): Fill {
   const rows = dialect.rows.filter(([, kinds]) => kinds.includes(kind));
