@@ -13,6 +13,7 @@ const values = "gateway/values";
 const orders = "gateway/orders";
 const views = "gateway/views";
 const http = "gateway/http";
+const threads = "gateway/worker-threads";
 const services = "type gateway/wiring/services";
 
 // biome-ignore format: a table
@@ -26,9 +27,10 @@ export const importRules: readonly Rule[] = [
   ["gateway/engine",        [values, orders, "type gateway/vault"]],
   ["gateway/screening",     [values, orders, "protocols"]],
   ["gateway/threeds",       [values, orders, "protocols"]],
-  ["gateway/wallets",       [values, orders, "protocols"]],
+  ["gateway/wallets",       [values, orders, "protocols", threads]],
   ["gateway/acquirers",     [values, orders, "protocols"]],
-  ["gateway/callbacks",     [values, orders, "protocols", views]],
+  ["gateway/callbacks",     [values, orders, "protocols", views, threads]],
+  ["gateway/worker-threads", [values]],
   ["gateway/issuers",       [values, orders]],
   ["gateway/vault",         [values]],
 

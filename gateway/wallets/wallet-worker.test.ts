@@ -1,10 +1,10 @@
-/** The thread that opens tokens: nobody waits for ever for it, whatever becomes of it. */
+/** The thread that decrypts tokens: every request ends, also when the thread is lost. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { afterEach, beforeEach, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { Failure } from "../values/failure.ts";
-import { asInstant } from "../values/time.ts";
+import { makeMovingClock } from "../worker-threads/testing/moving-clock.ts";
 import { startWalletWorker, type WalletWorker } from "./wallet-worker.ts";
 
 const trust = {
@@ -13,27 +13,11 @@ const trust = {
 const fault = { reason: "wrong_fields", field: undefined };
 
 let lost: string[];
-let now = 0;
-let timers: { readonly at: number; readonly task: () => void }[] = [];
-const clock = {
-  now: () => asInstant(now),
-  after(delayMs: number, task: () => void) {
-    const timer = { at: now + delayMs, task };
-    timers.push(timer);
-    return () => {
-      timers = timers.filter((each) => each !== timer);
-    };
-  },
-  advance(durationMs: number) {
-    now += durationMs;
-    for (const { task } of timers.filter(({ at }) => at <= now)) task();
-  },
-};
+let clock: ReturnType<typeof makeMovingClock>;
 let walletWorker: WalletWorker;
 
 beforeEach(() => {
-  now = 0;
-  timers = [];
+  clock = makeMovingClock();
   lost = [];
   walletWorker = startWalletWorker({
     ...{ clock, observe: () => undefined },
@@ -69,9 +53,9 @@ test("a thread that answers nobody within five seconds is replaced", async () =>
   const [first, second] = [ask(), ask()];
   const thread = await threadOf(first);
   const ended = once(thread, "exit");
-  clock.advance(4_999);
+  clock.move(4_999);
   assert.deepEqual(lost, []);
-  clock.advance(1);
+  clock.move(1);
 
   assertUnavailable(await first, /too long/);
   assertUnavailable(await second, /hangs/);
@@ -83,10 +67,10 @@ test("a thread that answers nobody within five seconds is replaced", async () =>
 test("a thread that is only slow is left alone", async () => {
   assert.deepEqual(await ask(), fault);
   const slow = ask();
-  clock.advance(3_000);
+  clock.move(3_000);
   const second = ask();
   assert.deepEqual(await slow, fault);
-  clock.advance(5_000);
+  clock.move(5_000);
   await second;
 
   assert.deepEqual(lost, []);

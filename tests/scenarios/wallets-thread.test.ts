@@ -19,6 +19,6 @@ test("a sale whose token was being opened is refused for now, and paid when it c
 
   assert.equal(status.status, "approved");
   assert.equal(chargesAt(world), 1);
-  assert.ok(world.logged.some((line) => line.includes("the opening thread was lost")));
+  assert.ok(world.logged.some((line) => line.includes("the wallet worker was lost")));
   assert.ok(world.logged.some((line) => line.includes("wallet.worker_lost")));
 });
