@@ -1,10 +1,12 @@
 /**
  * `npm test`: types, format and lint, then every test of the workspaces, group by group. A group
  * (`npm test -- scenarios`) or a file (`npm test -- path/to/file.test.ts`) can be run alone.
+ * `npm test -- long` runs the files that have a long form in it; all else runs them in their short
+ * form.
  */
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import * as fs from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
@@ -13,12 +15,13 @@ import { runFiles, type Tally } from "./run-files.ts";
 type Step = { readonly name: string; readonly program: string; readonly parameters: string[] };
 type Group = {
   readonly name: string;
-  readonly folders: readonly string[];
+  /** Folders or single files. */
+  readonly places: readonly string[];
   /** Files at a time. What is measured by the clock has the cores to itself. */
   readonly concurrency: number;
-  /** How long one file may take before it counts as hung. */
+  /** How long one file may take before it counts as hung, also on a busy machine. */
   readonly minutes: number;
-  readonly sharesDatabase: boolean;
+  readonly needsDatabase: boolean;
 };
 
 const root = resolve(import.meta.dirname, "..");
@@ -31,23 +34,33 @@ const steps: readonly Step[] = [
 
 // biome-ignore format: a table
 const groups: readonly Group[] = [
-  { name: "unit",      concurrency: 2, minutes: 2,  sharesDatabase: false,
-    folders: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
-  { name: "scenarios", concurrency: 2, minutes: 5,  sharesDatabase: true,  folders: ["tests/scenarios", "tests/contract"] },
-  { name: "crash",     concurrency: 2, minutes: 10, sharesDatabase: true,  folders: ["tests/crash"] },
-  { name: "load",      concurrency: 1, minutes: 10, sharesDatabase: false, folders: ["tests/load"] },
-  { name: "browser",   concurrency: 2, minutes: 10, sharesDatabase: true,  folders: ["tests/browser"] },
+  { name: "unit",      concurrency: 2, minutes: 10, needsDatabase: false,
+    places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
+  { name: "scenarios", concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/scenarios", "tests/contract"] },
+  { name: "crash",     concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/crash"] },
+  { name: "browser",   concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/browser"] },
+  { name: "load",      concurrency: 1, minutes: 20, needsDatabase: true,  places: ["tests/load"] },
 ];
 
+/** The files that take `series` for their long form. */
+const long: Group = {
+  ...{ name: "long", concurrency: 1, minutes: 60, needsDatabase: true },
+  places: fs.globSync("tests/**/*.test.ts", { cwd: root }).filter(hasLongForm),
+};
+
+const stopping = new AbortController();
+let stopDatabase = async (): Promise<void> => undefined;
+
 process.chdir(root);
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void leave(signal));
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(wanted: readonly string[]): Promise<number> {
   const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
-  const unknown = wanted.filter((name) => !isGroup(name) && !existsSync(name));
+  const unknown = wanted.filter((name) => !isGroup(name) && !fs.existsSync(name));
   if (unknown.length > 0) {
     say(`There is no group and no test file called ${unknown.join(", ")}; the groups are:`);
-    say(groups.map(({ name }) => name).join(", "));
+    say([...groups, long].map(({ name }) => name).join(", "));
     return close({ ...tally, failed: unknown.length });
   }
   if (wanted.length === 0) {
@@ -55,21 +68,36 @@ async function main(wanted: readonly string[]): Promise<number> {
     tally.failed += complainOfStrays();
   }
   for (const group of groups) {
-    const files = filesOf(group).filter((file) => isWanted(file, group, wanted));
-    if (files.length === 0) continue;
-    say(`\n${group.name}`);
-    const stop = group.sharesDatabase ? await startDatabase() : undefined;
-    await runFiles({ files, ...group, tally, say });
-    await stop?.();
+    await runGroup(group, (file) => isWanted(file, group, wanted), tally);
   }
+  if (wanted.includes(long.name)) {
+    process.env["TOLLGATE_LONG"] = "yes";
+    await runGroup(long, () => true, tally);
+  }
+  await stopDatabase();
   return close(tally);
 }
 
-/** One PostgreSQL for all files of a group; a file that is run alone starts its own. */
-async function startDatabase(): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), "tollgate-check-"));
+/** The largest files first, so that the last ones to run are short. */
+async function runGroup(
+  group: Group,
+  wants: (file: string) => boolean,
+  tally: Tally,
+): Promise<void> {
+  const files = filesOf(group).filter(wants);
+  if (files.length === 0) return;
+  say(`\n${group.name}`);
+  if (group.needsDatabase) await startDatabase();
+  const sized = files.toSorted((one, other) => fs.statSync(other).size - fs.statSync(one).size);
+  await runFiles({ ...group, files: sized, tally, say, signal: stopping.signal });
+}
+
+/** One PostgreSQL for all files of a run; a file that is run without it starts its own. */
+async function startDatabase(): Promise<void> {
+  if (process.env["TOLLGATE_TEST_FOLDER"] !== undefined) return;
+  const folder = fs.mkdtempSync(join(tmpdir(), "tollgate-check-"));
   // The database runs as another user when the tests are run by root.
-  chmodSync(folder, 0o711);
+  fs.chmodSync(folder, 0o711);
   const server = await startEmbedded({
     folder: join(folder, "postgres"),
     report: () => undefined,
@@ -78,11 +106,17 @@ async function startDatabase(): Promise<() => Promise<void>> {
   });
   if (server instanceof Problem) throw new Error(server.sentence);
   process.env["TOLLGATE_TEST_FOLDER"] = folder;
-  return async () => {
-    delete process.env["TOLLGATE_TEST_FOLDER"];
+  stopDatabase = async () => {
     await server.stop();
-    rmSync(folder, { recursive: true, force: true });
+    fs.rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** A stopped run leaves nothing running. */
+async function leave(signal: "SIGINT" | "SIGTERM"): Promise<never> {
+  stopping.abort();
+  await stopDatabase();
+  process.exit(128 + constants.signals[signal]);
 }
 
 /** A run in which nothing was tried proves nothing. */
@@ -116,20 +150,24 @@ function complainOfStrays(): number {
   return strays.length;
 }
 
-function filesOf({ folders }: Group): readonly string[] {
-  return folders.flatMap(findTests).sort();
+function filesOf({ places }: Group): readonly string[] {
+  return places.flatMap((place) => (place.endsWith(".ts") ? [place] : findTests(place)));
 }
 
 function findTests(folder: string): string[] {
   const skip = ["node_modules", "data", "dist"];
-  const found = globSync(`${folder}/**/*.test.ts`, {
+  const found = fs.globSync(`${folder}/**/*.test.ts`, {
     exclude: (path) => skip.includes(path.split("/").at(-1) ?? ""),
   });
   return found.map((file) => relative(".", file));
 }
 
+function hasLongForm(file: string): boolean {
+  return fs.readFileSync(join(root, file), "utf8").includes("/support/series.ts");
+}
+
 function isGroup(name: string): boolean {
-  return groups.some((group) => group.name === name);
+  return [...groups, long].some((group) => group.name === name);
 }
 
 function isWanted(file: string, group: Group, wanted: readonly string[]): boolean {

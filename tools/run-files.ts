@@ -16,6 +16,8 @@ type Course = {
   readonly minutes: number;
   readonly tally: Tally;
   readonly say: (line: string) => void;
+  /** Ends the files that run. */
+  readonly signal: AbortSignal;
 };
 
 /** So that the runner's own limit, which can name the test, comes first. */
@@ -23,7 +25,8 @@ const graceMs = 10_000;
 
 type Result = EventData.TestPass | EventData.TestFail;
 
-export async function runFiles({ files, concurrency, minutes, tally, say }: Course): Promise<void> {
+export async function runFiles(course: Course): Promise<void> {
+  const { files, concurrency, minutes, tally, say } = course;
   const printed = new Map<string, string>();
   const faulty = new Set<string>();
   const remember = ({ file = "", message }: EventData.TestStdout) =>
@@ -36,7 +39,7 @@ export async function runFiles({ files, concurrency, minutes, tally, say }: Cour
 
   const paths = files.map((file) => resolve(file));
   const watch = new AbortController();
-  const { signal } = watch;
+  const signal = AbortSignal.any([watch.signal, course.signal]);
   const events = run({ files: paths, concurrency, timeout: minutes * 60_000, signal });
   const stopWatching = watchFor(events, minutes * 60_000 + graceMs, () => {
     say(`\n✖ nothing has happened for ${minutes} minutes: a file hangs, and the group is ended`);

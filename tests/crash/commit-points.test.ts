@@ -10,7 +10,6 @@ import { startLoad } from "../support/load.ts";
 import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
 import { untilTrue } from "../support/until.ts";
 
-const limit = { timeout: 90_000 };
 const load = { clients: 20, sales: 160 };
 
 /** Where the trap stands, what it waits for, and what must be found as the crash has left it. */
@@ -32,7 +31,7 @@ const points: readonly Point[] = [
 ];
 
 for (const [name, place, makeMoment, expected] of points) {
-  test(`a gateway killed ${name} loses no order and charges none twice`, limit, async (t) => {
+  test(`a gateway killed ${name} loses no order and charges none twice`, async (t) => {
     const world = await startCrashWorld(t);
     let node = await world.startNode();
     await node.untilReady();

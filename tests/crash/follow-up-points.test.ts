@@ -4,15 +4,19 @@
  * answered, the next gateway goes on from there, and the money moves once.
  */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { assertMoneyAddsUp, readLedger, readOrders, untilFinal } from "../support/books.ts";
-import { type CrashWorld, startCrashWorld } from "../support/crash-world.ts";
+import { after, before, type TestContext, test } from "node:test";
+import {
+  assertMoneyAddsUp,
+  type BookedOrder,
+  readLedger,
+  readOrders,
+  untilFinal,
+} from "../support/books.ts";
+import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
-import { about, saleFields } from "../support/merchant.ts";
+import { type Acknowledged, about, saleFields } from "../support/merchant.ts";
 import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
 import { untilTrue } from "../support/until.ts";
-
-const limit = { timeout: 60_000 };
 
 // biome-ignore format: a table
 const followUps = [
@@ -41,12 +45,17 @@ const points: readonly Point[] = [
   ["when the answer is written and nobody was told", "database", () => statement("move_orders_1", "after", 2), "over"],
 ];
 
+const world = await startCrashWorld({ after });
+let node: Node;
+
+before(async () => {
+  node = await world.startNode();
+});
+
 for (const followUp of followUps) {
   for (const [when, place, makeMoment, left] of points) {
     const { name, operation, begin, books } = followUp;
-    test(`a ${name} moves money once when the gateway is killed ${when}`, limit, async (t) => {
-      const world = await startCrashWorld(t);
-      let node = await world.startNode();
+    test(`a ${name} moves money once when the gateway is killed ${when}`, async (t) => {
       await node.untilReady();
       const merchant = makeLoadClient({ set: world.set, url: () => node.url });
       const order = await merchant[begin](saleFields());
@@ -61,7 +70,7 @@ for (const followUp of followUps) {
       const asked = askUntilAnswered(t, (options) => merchant[operation](fields, options));
       await untilTrue("the trap has gone off", () => sprung);
       await node.kill();
-      const found = await readWhatIsLeft(world, followUp);
+      const found = await readWhatIsLeft(order, followUp);
       world.proxies[place].reset();
       node = await world.startNode();
       const reply = await asked;
@@ -76,7 +85,7 @@ for (const followUp of followUps) {
         assert.equal(orderid, order["gw-order-id"]);
         assert.equal(status["order-stage"], followUp.end);
       }
-      assert.deepEqual(await readBooked(world), books);
+      assert.deepEqual(await readBooked(order), books);
       await assertMoneyAddsUp(world);
     });
   }
@@ -95,16 +104,24 @@ function askUntilAnswered<Reply>(
 }
 
 async function readWhatIsLeft(
-  world: CrashWorld,
+  order: Acknowledged,
   { asking, books }: FollowUp,
 ): Promise<Point[3] | string> {
-  const [order] = await readOrders(world.databaseUrl);
-  const isBooked = (await readBooked(world)).length === books.length;
-  if (order?.stage === asking) return isBooked ? "booked" : "asked";
-  if (order?.stage === "approved") return isBooked ? "over" : "unasked";
-  return order?.stage ?? "no order";
+  const { stage } = await readOrder(order);
+  const isBooked = (await readBooked(order)).length === books.length;
+  if (stage === asking) return isBooked ? "booked" : "asked";
+  if (stage === "approved") return isBooked ? "over" : "unasked";
+  return stage;
 }
 
-async function readBooked({ dataDir }: CrashWorld): Promise<readonly string[]> {
-  return (await readLedger(dataDir)).map(({ kind, amount }) => `${kind} ${amount}`);
+async function readBooked(order: Acknowledged): Promise<readonly string[]> {
+  const { reference } = await readOrder(order);
+  const booked = (await readLedger(world.dataDir)).filter((each) => each.reference === reference);
+  return booked.map(({ kind, amount }) => `${kind} ${amount}`);
+}
+
+async function readOrder({ "gw-order-id": id }: Acknowledged): Promise<BookedOrder> {
+  const order = (await readOrders(world.databaseUrl)).find((each) => each.id === id);
+  assert.ok(order !== undefined, `there is no order ${id}`);
+  return order;
 }

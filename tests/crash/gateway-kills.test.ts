@@ -6,108 +6,95 @@ import { setLatency } from "../support/bank-program.ts";
 import { assertBooksAgree, readOrders, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
+import { series } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 
-const limit = { timeout: 90_000 };
+test("a gateway that is killed again and again under load ends with books that agree", async (t) => {
+  const seed = Number(process.env["TOLLGATE_CRASH_SEED"] ?? Date.now() % 1_000_000);
+  t.diagnostic(`seed ${seed}; set TOLLGATE_CRASH_SEED to repeat it`);
+  const random = makeRandom(seed);
+  const world = await startCrashWorld(t);
+  let node = await world.startNode();
+  await node.untilReady();
+  const merchants = { set: world.set, url: () => node.url };
+  const paying = startLoad(t, { ...merchants, clients: 16 });
 
-test(
-  "a gateway that is killed five times under load ends with books that agree",
-  limit,
-  async (t) => {
-    const seed = Number(process.env["TOLLGATE_CRASH_SEED"] ?? Date.now() % 1_000_000);
-    t.diagnostic(`seed ${seed}; set TOLLGATE_CRASH_SEED to repeat it`);
-    const random = makeRandom(seed);
-    const world = await startCrashWorld(t);
-    let node = await world.startNode();
-    await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
-    const paying = startLoad(t, { ...merchants, clients: 16 });
-
-    for (let kills = 0; kills < 5; kills += 1) {
-      const enough = paying.acknowledged + 10 + Math.floor(random() * 60);
-      await untilTrue("some more orders are taken", () => paying.acknowledged >= enough);
-      await pause(random() * 50);
-      await node.kill();
-      node = await world.startNode();
-    }
-    await node.untilReady();
-    const enough = paying.acknowledged + 20;
-    await untilTrue("the last gateway takes orders", () => paying.acknowledged >= enough);
-    await paying.finish();
-
-    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(orders.length, paying.sales.length);
-  },
-);
-
-test(
-  "what a killed node had in hand is finished by the other one after its lease",
-  limit,
-  async (t) => {
-    const world = await startCrashWorld(t);
-    const [left, right] = await Promise.all([
-      world.startNode({ GW_NODE_NAME: "left" }),
-      world.startNode({ GW_NODE_NAME: "right" }),
-    ]);
-    await Promise.all([left.untilReady(), right.untilReady()]);
-    let turn = 0;
-    const url = () => {
-      turn += 1;
-      return left.isRunning && turn % 2 === 0 ? left.url : right.url;
-    };
-    const merchants = { set: world.set, url };
-    await setLatency(world.bank.url, 150);
-    const paying = startLoad(t, { ...merchants, clients: 20, sales: 160 });
-
-    await untilTrue("both nodes have orders in hand", () => paying.acknowledged >= 60);
-    await left.kill();
-    const cardData = await readRows<{ id: string }>(
-      world.databaseUrl,
-      "select id from orders where carrier = 'left' and due_at is not null",
-    );
-    await paying.finish();
-
-    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(orders.length, 160);
-    assert.ok(cardData.length > 0, "nothing was in hand when the node was killed");
-    const takenOver = await readRows<{ id: string }>(
-      world.databaseUrl,
-      `select distinct order_id as id from order_history
-     where node = 'right' and events::text like '%"claimed"%'`,
-    );
-    const taken = new Set(takenOver.map(({ id }) => id));
-    assert.ok(cardData.some(({ id }) => taken.has(id)));
-  },
-);
-
-test(
-  "a gateway told to stop under load finishes the orders in hand and loses none",
-  limit,
-  async (t) => {
-    const world = await startCrashWorld(t);
-    let node = await world.startNode();
-    await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
-    await setLatency(world.bank.url, 150);
-    const paying = startLoad(t, { ...merchants, clients: 20 });
-
-    await untilTrue("the gateway has orders in hand", () => paying.acknowledged >= 60);
-    const stopping = node.stop();
-    await untilTrue("the gateway has stopped", () => !node.isRunning);
-    await paying.leave();
-    const code = await stopping;
-    const left = await readOrders(world.databaseUrl);
+  for (let kills = 0; kills < series(5, 50); kills += 1) {
+    const enough = paying.acknowledged + 10 + Math.floor(random() * 60);
+    await untilTrue("some more orders are taken", () => paying.acknowledged >= enough);
+    await pause(random() * 50);
+    await node.kill();
     node = await world.startNode();
-    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+  }
+  await node.untilReady();
+  const enough = paying.acknowledged + 20;
+  await untilTrue("the last gateway takes orders", () => paying.acknowledged >= enough);
+  await paying.finish();
 
-    assert.equal(code, 0, node.output);
-    assert.deepEqual(
-      left.filter(({ due }) => due),
-      [],
-    );
-    assert.deepEqual(left, orders);
-  },
-);
+  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+  assert.equal(orders.length, paying.sales.length);
+});
+
+test("what a killed node had in hand is finished by the other one after its lease", async (t) => {
+  const world = await startCrashWorld(t);
+  const [left, right] = await Promise.all([
+    world.startNode({ GW_NODE_NAME: "left" }),
+    world.startNode({ GW_NODE_NAME: "right" }),
+  ]);
+  await Promise.all([left.untilReady(), right.untilReady()]);
+  let turn = 0;
+  const url = () => {
+    turn += 1;
+    return left.isRunning && turn % 2 === 0 ? left.url : right.url;
+  };
+  const merchants = { set: world.set, url };
+  await setLatency(world.bank.url, 150);
+  const paying = startLoad(t, { ...merchants, clients: 20, sales: 160 });
+
+  await untilTrue("both nodes have orders in hand", () => paying.acknowledged >= 60);
+  await left.kill();
+  const cardData = await readRows<{ id: string }>(
+    world.databaseUrl,
+    "select id from orders where carrier = 'left' and due_at is not null",
+  );
+  await paying.finish();
+
+  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+  assert.equal(orders.length, 160);
+  assert.ok(cardData.length > 0, "nothing was in hand when the node was killed");
+  const takenOver = await readRows<{ id: string }>(
+    world.databaseUrl,
+    `select distinct order_id as id from order_history
+     where node = 'right' and events::text like '%"claimed"%'`,
+  );
+  const taken = new Set(takenOver.map(({ id }) => id));
+  assert.ok(cardData.some(({ id }) => taken.has(id)));
+});
+
+test("a gateway told to stop under load finishes the orders in hand and loses none", async (t) => {
+  const world = await startCrashWorld(t);
+  let node = await world.startNode();
+  await node.untilReady();
+  const merchants = { set: world.set, url: () => node.url };
+  await setLatency(world.bank.url, 150);
+  const paying = startLoad(t, { ...merchants, clients: 20 });
+
+  await untilTrue("the gateway has orders in hand", () => paying.acknowledged >= 60);
+  const stopping = node.stop();
+  await untilTrue("the gateway has stopped", () => !node.isRunning);
+  await paying.leave();
+  const code = await stopping;
+  const left = await readOrders(world.databaseUrl);
+  node = await world.startNode();
+  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+
+  assert.equal(code, 0, node.output);
+  assert.deepEqual(
+    left.filter(({ due }) => due),
+    [],
+  );
+  assert.deepEqual(left, orders);
+});
 
 /** The same numbers for the same seed: what went wrong once can be looked at again. */
 function makeRandom(seed: number): () => number {

@@ -8,64 +8,54 @@ import { type Load, startLoad } from "../support/load.ts";
 import { startOwnServer } from "../support/own-server.ts";
 import { untilTrue } from "../support/until.ts";
 
-const limit = { timeout: 90_000 };
+test("a database killed twice under load costs no order, and the gateway comes back by itself", async (t) => {
+  const server = await startOwnServer(t);
+  // The database is back within the time for which orders are tried again.
+  const settings = {
+    GW_ACCEPT_RETRY_S: "20",
+    GW_LEASE_SLACK_S: "20",
+    GW_ACQUIRER_ANSWER_TIMEOUT_S: "20",
+  };
+  const world = await startCrashWorld(t, { databaseUrl: server.url, settings });
+  const node = await world.startNode();
+  await node.untilReady();
+  const merchants = { set: world.set, url: () => node.url };
+  const paying = startLoad(t, { ...merchants, clients: 16 });
 
-test(
-  "a database killed twice under load costs no order, and the gateway comes back by itself",
-  limit,
-  async (t) => {
-    const server = await startOwnServer(t);
-    // The database is back within the time for which orders are tried again.
-    const settings = {
-      GW_ACCEPT_RETRY_S: "20",
-      GW_LEASE_SLACK_S: "20",
-      GW_ACQUIRER_ANSWER_TIMEOUT_S: "20",
-    };
-    const world = await startCrashWorld(t, { databaseUrl: server.url, settings });
-    const node = await world.startNode();
+  for (let kills = 0; kills < 2; kills += 1) {
+    await untilMore(paying, 80);
+    await server.killAndAwaitNext();
     await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
-    const paying = startLoad(t, { ...merchants, clients: 16 });
+  }
+  await untilMore(paying, 40);
+  await paying.finish();
 
-    for (let kills = 0; kills < 2; kills += 1) {
-      await untilMore(paying, 80);
-      await server.killAndAwaitNext();
-      await node.untilReady();
-    }
-    await untilMore(paying, 40);
-    await paying.finish();
+  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+  assert.equal(orders.length, paying.sales.length);
+  assert.deepEqual(
+    orders.filter(({ stage }) => stage !== "approved"),
+    [],
+  );
+  assert.ok(node.isRunning);
+});
 
-    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(orders.length, paying.sales.length);
-    assert.deepEqual(
-      orders.filter(({ stage }) => stage !== "approved"),
-      [],
-    );
-    assert.ok(node.isRunning);
-  },
-);
+test("a gateway whose database dies before its first order takes orders when it is back", async (t) => {
+  const server = await startOwnServer(t);
+  const world = await startCrashWorld(t, { databaseUrl: server.url });
+  const node = await world.startNode();
+  await node.untilReady();
+  const merchants = { set: world.set, url: () => node.url };
 
-test(
-  "a gateway whose database dies before its first order takes orders when it is back",
-  limit,
-  async (t) => {
-    const server = await startOwnServer(t);
-    const world = await startCrashWorld(t, { databaseUrl: server.url });
-    const node = await world.startNode();
-    await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
+  const killing = server.killAndAwaitNext();
+  const paying = startLoad(t, { ...merchants, clients: 4, sales: 8 });
+  await killing;
+  await paying.finish();
 
-    const killing = server.killAndAwaitNext();
-    const paying = startLoad(t, { ...merchants, clients: 4, sales: 8 });
-    await killing;
-    await paying.finish();
+  const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
+  assert.equal(orders.length, 8);
+});
 
-    const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(orders.length, 8);
-  },
-);
-
-test("a bank killed under load leaves doubt that is settled when it is back", limit, async (t) => {
+test("a bank killed under load leaves doubt that is settled when it is back", async (t) => {
   let bank: BankProgram | undefined;
   const world = await startCrashWorld(t, {
     async startBank(dataDir) {

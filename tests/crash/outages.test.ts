@@ -8,8 +8,6 @@ import { startLoad } from "../support/load.ts";
 import { nthMention } from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
-const limit = { timeout: 60_000 };
-
 // biome-ignore format: a table
 const steps = [
   ["while it takes its name again", "pg_try_advisory_lock"],
@@ -17,7 +15,7 @@ const steps = [
 ] as const;
 
 for (const [name, said] of steps) {
-  test(`a node whose connection breaks ${name} stays up and can be stopped`, limit, async (t) => {
+  test(`a node whose connection breaks ${name} stays up and can be stopped`, async (t) => {
     const world = await startCrashWorld(t);
     const { database } = world.proxies;
     const node = await world.startNode();
@@ -33,43 +31,39 @@ for (const [name, said] of steps) {
     await untilTrue("the connection broke again", () => broken);
     database.reset();
     await node.untilReady();
-    const code = await node.stop(10_000);
+    const code = await node.stop();
 
     assert.equal(code, 0, node.output);
   });
 }
 
-test(
-  "a gateway told to stop when its database went away amid a take-over stops in time",
-  limit,
-  async (t) => {
-    const world = await startCrashWorld(t, { settings: { GW_DRAIN_S: "2" } });
-    const { database, acquirer } = world.proxies;
-    let node = await world.startNode();
-    await node.untilReady();
-    const merchants = { set: world.set, url: () => node.url };
-    await setLatency(world.bank.url, 150);
-    const paying = startLoad(t, { ...merchants, clients: 16 });
-    let broken = false;
-    const spring = () => {
-      broken = true;
-    };
-    const isRequest = nthMention("claimed", 1);
-    database.set({ moment: "before", isRequest, isAnswer: () => false, spring });
+test("a gateway told to stop when its database went away amid a take-over stops in time", async (t) => {
+  const world = await startCrashWorld(t, { settings: { GW_DRAIN_S: "2" } });
+  const { database, acquirer } = world.proxies;
+  let node = await world.startNode();
+  await node.untilReady();
+  const merchants = { set: world.set, url: () => node.url };
+  await setLatency(world.bank.url, 150);
+  const paying = startLoad(t, { ...merchants, clients: 16 });
+  let broken = false;
+  const spring = () => {
+    broken = true;
+  };
+  const isRequest = nthMention("claimed", 1);
+  database.set({ moment: "before", isRequest, isAnswer: () => false, spring });
 
-    await untilTrue("orders are taken", () => paying.acknowledged >= 60);
-    acquirer.shut();
-    await untilTrue("an order in doubt is taken up again", () => broken);
-    const code = await node.stop(15_000);
-    await paying.leave();
-    database.reset();
-    acquirer.reset();
-    node = await world.startNode();
+  await untilTrue("orders are taken", () => paying.acknowledged >= 60);
+  acquirer.shut();
+  await untilTrue("an order in doubt is taken up again", () => broken);
+  const code = await node.stop();
+  await paying.leave();
+  database.reset();
+  acquirer.reset();
+  node = await world.startNode();
 
-    await assertBooksAgree({ ...world, ...merchants }, paying);
-    assert.equal(code, 0, "it had to be killed, or ended badly");
-  },
-);
+  await assertBooksAgree({ ...world, ...merchants }, paying);
+  assert.equal(code, 0, "it had to be killed, or ended badly");
+});
 
 async function endSessions(databaseUrl: string): Promise<void> {
   await readRows(

@@ -21,7 +21,6 @@ import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
 import { nthMention, type Trap } from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
-const limit = { timeout: 60_000 };
 const world = await startSecureWorld({ after });
 
 /** Whoever holds a card for so short a time has given it up when the last test looks. */
@@ -81,7 +80,7 @@ before(async () => {
 });
 
 for (const [index, [when, card, place, makeMoment, left, end, settings]] of points.entries()) {
-  test(`a payment with 3-D Secure survives a kill ${when}`, limit, async () => {
+  test(`a payment with 3-D Secure survives a kill ${when}`, async () => {
     await startNext(settings);
     const fields = saleFields({ credit_card_number: card });
     let sprung = false;
@@ -108,7 +107,7 @@ for (const [index, [when, card, place, makeMoment, left, end, settings]] of poin
   });
 }
 
-test("an AReq that a killed node has sent is sent again under the same id", limit, async () => {
+test("an AReq that a killed node has sent is sent again under the same id", async () => {
   await startNext();
   const { secureBank } = world;
   const fields = saleFields({ credit_card_number: cards.directoryTimeout });
@@ -130,13 +129,9 @@ test("an AReq that a killed node has sent is sent again under the same id", limi
   assert.deepEqual(await readEnd(world, node, order), { ...ends.paid, verified: "UNSUPPORTED" });
 });
 
-test(
-  "what was held in vain, or for longer than needed, is destroyed by its time",
-  limit,
-  async () => {
-    await untilNothingHeld(world);
-  },
-);
+test("what was held in vain, or for longer than needed, is destroyed by its time", async () => {
+  await untilNothingHeld(world);
+});
 
 async function startNext(settings?: typeof brief): Promise<void> {
   if (node?.isRunning) return;

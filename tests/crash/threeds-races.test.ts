@@ -15,7 +15,6 @@ import {
 import type { Node } from "../support/crash-world.ts";
 import { cards } from "../support/threeds.ts";
 
-const limit = { timeout: 60_000 };
 const world = await startSecureWorld({ after }, { settings: { GW_RESULT_GRACE_S: "2" } });
 const paid = {
   status: "approved",
@@ -33,70 +32,58 @@ before(async () => {
   await Promise.all([left.untilReady(), right.untilReady()]);
 });
 
-test(
-  "a result that comes to one node while the other has just taken the return pays",
-  limit,
-  async () => {
-    const pay = payAt(world, left);
-    world.results.leadTo(right.resultsPort);
+test("a result that comes to one node while the other has just taken the return pays", async () => {
+  const pay = payAt(world, left);
+  world.results.leadTo(right.resultsPort);
 
+  const order = await pay.begin(cards.challengeNoMethod);
+  const pass = await pay.returnEarly(order);
+  await pass();
+
+  assert.deepEqual(await readEnd(world, right, order), paid);
+});
+
+test("results and returns that meet at two nodes in one moment pay each order once", async () => {
+  const [pay, other] = [payAt(world, left), payAt(world, right)];
+  world.results.leadTo(left.resultsPort);
+  const begun = Array.from({ length: 20 }, async () => {
     const order = await pay.begin(cards.challengeNoMethod);
-    const pass = await pay.returnEarly(order);
-    await pass();
+    await pay.untilStep(order, "CReqForm");
+    return order;
+  });
+  const orders = await Promise.all(begun);
+  const earlier = countResults();
 
+  // Nobody can write an order until both have read it: it is told of twice in one version.
+  const told = await whileNobodyWrites(
+    world,
+    () => orders.flatMap((order) => [pay.passOnly(order), other.returnEarly(order)]),
+    () => countResults() - earlier === orders.length,
+  );
+  await Promise.all(told);
+
+  for (const order of orders) {
     assert.deepEqual(await readEnd(world, right, order), paid);
-  },
-);
-
-test(
-  "results and returns that meet at two nodes in one moment pay each order once",
-  limit,
-  async () => {
-    const [pay, other] = [payAt(world, left), payAt(world, right)];
-    world.results.leadTo(left.resultsPort);
-    const begun = Array.from({ length: 20 }, async () => {
-      const order = await pay.begin(cards.challengeNoMethod);
-      await pay.untilStep(order, "CReqForm");
-      return order;
-    });
-    const orders = await Promise.all(begun);
-    const earlier = countResults();
-
-    // Nobody can write an order until both have read it: it is told of twice in one version.
-    const told = await whileNobodyWrites(
-      world,
-      () => orders.flatMap((order) => [pay.passOnly(order), other.returnEarly(order)]),
-      () => countResults() - earlier === orders.length,
-    );
-    await Promise.all(told);
-
-    for (const order of orders) {
-      assert.deepEqual(await readEnd(world, right, order), paid);
-      const events = (await readEvents(world, order)).map(({ kind }) => kind);
-      for (const kind of ["challenge_passed", "challenge_returned", "authorized"]) {
-        assert.equal(events.filter((each) => each === kind).length, 1, events.join(", "));
-      }
+    const events = (await readEvents(world, order)).map(({ kind }) => kind);
+    for (const kind of ["challenge_passed", "challenge_returned", "authorized"]) {
+      assert.equal(events.filter((each) => each === kind).length, 1, events.join(", "));
     }
-  },
-);
+  }
+});
 
-test(
-  "when the browser never returns, the other node goes on for one that was killed",
-  limit,
-  async () => {
-    const doomed = await world.startNode({ GW_NODE_NAME: "doomed" });
-    await doomed.untilReady();
-    world.results.leadTo(doomed.resultsPort);
-    const pay = payAt(world, doomed);
-    const order = await pay.begin(cards.challengeNoMethod);
-    await pay.passOnly(order);
-    await untilStage(world, order, "awaiting_return");
+test("when the browser never returns, the other node goes on for one that was killed", async () => {
+  const doomed = await world.startNode({ GW_NODE_NAME: "doomed" });
+  await doomed.untilReady();
+  world.results.leadTo(doomed.resultsPort);
+  const pay = payAt(world, doomed);
+  const order = await pay.begin(cards.challengeNoMethod);
+  await pay.passOnly(order);
+  await untilStage(world, order, "awaiting_return");
 
-    await doomed.kill();
+  await doomed.kill();
 
-    assert.deepEqual(await readEnd(world, right, order), paid);
-  },
-);
+  assert.deepEqual(await readEnd(world, right, order), paid);
+});
 
 function countResults(): number {
   return world.secureBank.threeDsMessages().filter(({ type }) => type === "RReq").length;

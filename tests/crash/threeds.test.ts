@@ -17,7 +17,6 @@ import type { Node } from "../support/crash-world.ts";
 import type { Acknowledged } from "../support/merchant.ts";
 import { cards } from "../support/threeds.ts";
 
-const limit = { timeout: 60_000 };
 const world = await startSecureWorld({ after });
 
 /** Leads the order to its stage, and answers what is brought afterwards. */
@@ -50,7 +49,7 @@ before(async () => {
   right = await startReady();
 });
 
-test("every waiting order of a killed node is paid at the other one", limit, async () => {
+test("every waiting order of a killed node is paid at the other one", async () => {
   const waiting = await beginAll(left);
 
   await left.kill();
@@ -58,7 +57,7 @@ test("every waiting order of a killed node is paid at the other one", limit, asy
   await finishAll(waiting, right);
 });
 
-test("every waiting order of a killed node is paid at the next one", limit, async () => {
+test("every waiting order of a killed node is paid at the next one", async () => {
   const waiting = await beginAll(right);
 
   await right.kill();

@@ -8,35 +8,29 @@ import { startLoad } from "../support/load.ts";
 import { findServerOf } from "../support/own-server.ts";
 import { untilTrue } from "../support/until.ts";
 
-const limit = { timeout: 110_000 };
+test("everything killed at once under load starts again and goes on, and stops without a trace", async (t) => {
+  let whole = await startProcess({ env: shortTimes });
+  const { dataDir, demo } = whole;
+  const set = { ...demo.merchant, ...demo };
+  const merchants = { set, url: () => whole.baseUrl };
+  const paying = startLoad(t, { ...merchants, clients: 16 });
 
-test(
-  "everything killed at once under load starts again and goes on, and stops without a trace",
-  limit,
-  async (t) => {
-    let whole = await startProcess({ env: shortTimes });
-    const { dataDir, demo } = whole;
-    const set = { ...demo.merchant, ...demo };
-    const merchants = { set, url: () => whole.baseUrl };
-    const paying = startLoad(t, { ...merchants, clients: 16 });
+  await untilTrue("orders are taken", () => paying.acknowledged >= 80);
+  const killed = whole;
+  await killed.kill();
+  const databaseUrl = findServerOf(dataDir) ?? "";
+  whole = await startProcess({ env: shortTimes, dataDir });
+  const enough = paying.acknowledged + 40;
+  await untilTrue("the next gateway takes orders", () => paying.acknowledged >= enough);
+  await paying.finish();
+  const nodes = [killed, whole];
+  const orders = await assertBooksAgree({ ...merchants, databaseUrl, dataDir, nodes }, paying);
+  await whole.stop();
 
-    await untilTrue("orders are taken", () => paying.acknowledged >= 80);
-    const killed = whole;
-    await killed.kill();
-    const databaseUrl = findServerOf(dataDir) ?? "";
-    whole = await startProcess({ env: shortTimes, dataDir });
-    const enough = paying.acknowledged + 40;
-    await untilTrue("the next gateway takes orders", () => paying.acknowledged >= enough);
-    await paying.finish();
-    const nodes = [killed, whole];
-    const orders = await assertBooksAgree({ ...merchants, databaseUrl, dataDir, nodes }, paying);
-    await whole.stop();
-
-    assert.equal(orders.length, paying.sales.length);
-    assert.match(whole.output, /Taking over the PostgreSQL/);
-    assert.equal(whole.child.exitCode, 0, whole.output);
-    assert.equal(findServerOf(dataDir), undefined);
-    await assert.rejects(fetch(whole.demo.bank.url));
-    await assert.rejects(fetch(whole.baseUrl));
-  },
-);
+  assert.equal(orders.length, paying.sales.length);
+  assert.match(whole.output, /Taking over the PostgreSQL/);
+  assert.equal(whole.child.exitCode, 0, whole.output);
+  assert.equal(findServerOf(dataDir), undefined);
+  await assert.rejects(fetch(whole.demo.bank.url));
+  await assert.rejects(fetch(whole.baseUrl));
+});

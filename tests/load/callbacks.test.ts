@@ -10,13 +10,17 @@ import { inspected, type Memory, openInspector } from "../support/inspect-memory
 import { makeLoadClient } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
 import { answerWith, hang, startReceiver } from "../support/receiver.ts";
+import { series } from "../support/series.ts";
 import { until } from "../support/until.ts";
 
-const orders = Number(process.env["TOLLGATE_CALLBACK_ORDERS"] ?? 10_000);
+const orders = series(4_000, 40_000);
 const waves = 10;
 const clients = 32;
 const slowMs = 1_000;
+/** A good one that waits for others waits for a hanging try or for the slow ones before it. */
 const toldWithinMs = 2_000;
+/** On a busy machine, in comparison with how long the sales take that are asked for meanwhile. */
+const toldWithinSales = 4;
 const mebibyte = 1024 * 1024;
 /** Of the last waves over those in the middle: what the first ones need is code and pools. */
 const growthMaxMiB = { heapUsed: 4, external: 4, rss: 12 };
@@ -40,11 +44,14 @@ test("good receivers are told at once, however bad the others are", async (t) =>
   const endpoint = makeLoadClient({ set: world.set, url: () => node.url });
   const memory: Memory[] = [];
   let begun = 0;
+  let slowestSaleMs = 0;
   const payUntil = async (count: number) => {
     while (begun < count) {
       begun += 1;
       const url = receivers[begun % receivers.length]?.url;
+      const beganMs = performance.now();
       await endpoint.sale(saleFields({ server_callback_url: url }));
+      slowestSaleMs = Math.max(slowestSaleMs, performance.now() - beganMs);
     }
   };
 
@@ -66,9 +73,10 @@ test("good receivers are told at once, however bad the others are", async (t) =>
     assert.ok(last - before <= mostMiB, `${part} grows: ${sizes.join(" ")} MiB`);
   }
   t.diagnostic(`all good ones within ${told.at(-1)} ms, half of them within ${median(told)} ms`);
+  t.diagnostic(`the slowest sale took ${Math.round(slowestSaleMs)} ms`);
   assert.equal(good.heard.length, orders / receivers.length);
   assert.deepEqual(
-    told.filter((tookMs) => tookMs >= toldWithinMs),
+    told.filter((tookMs) => tookMs >= Math.max(toldWithinMs, toldWithinSales * slowestSaleMs)),
     [],
   );
   assert.ok(hanging.heard.length >= 64);

@@ -17,6 +17,7 @@ import {
 } from "../support/journey.ts";
 import { type Acknowledged, saleFields } from "../support/merchant.ts";
 import { registerOne } from "../support/register-one.ts";
+import { series } from "../support/series.ts";
 import {
   assertStandingsAgree,
   type KeptOrder,
@@ -27,7 +28,7 @@ import {
 import { startWorld, type World } from "../support/world.ts";
 
 const seed = Number(process.env["TOLLGATE_SEED"] ?? Date.now() % 1_000_000_007);
-const acceptedMin = 2_000;
+const acceptedMin = series(1_000, 20_000);
 
 type Begun = { readonly begin: Begin; readonly order: Acknowledged };
 
@@ -57,7 +58,10 @@ test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t)
   }
   t.diagnostic(`seed ${seed}: ${requests} requests; accepted: ${JSON.stringify(accepted)}`);
   for (const kind of ["sale", "preauth", "verify", "rebill", "capture", "return"]) {
-    assert.ok((accepted[kind] ?? 0) > 50, `only ${accepted[kind]} of ${kind} were accepted`);
+    assert.ok(
+      (accepted[kind] ?? 0) > acceptedMin / 40,
+      `only ${accepted[kind]} of ${kind} were accepted`,
+    );
   }
 });
 

@@ -44,16 +44,12 @@ export async function assertBooksAgree(books: Books, load: Load): Promise<readon
 }
 
 /** Nothing is owed to any order, and each has ended. */
-export async function untilFinal(databaseUrl: string, withinMs = 40_000): Promise<void> {
+export async function untilFinal(databaseUrl: string): Promise<void> {
   const open = async () => (await readOrders(databaseUrl)).filter((order) => !isDone(order));
-  await until(
-    "every order is final",
-    async () => {
-      const left = await open().catch(() => undefined);
-      return left?.length === 0 ? true : undefined;
-    },
-    withinMs,
-  ).catch(async (error) => {
+  await until("every order is final", async () => {
+    const left = await open().catch(() => undefined);
+    return left?.length === 0 ? true : undefined;
+  }).catch(async (error) => {
     const left = (await open()).slice(0, 5);
     throw new Error(`${error.message}: ${JSON.stringify(left)}`);
   });

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 
-const endsWithinMs = 30_000;
+const endsWithinMs = 120_000;
 
 export function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;

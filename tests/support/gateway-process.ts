@@ -43,7 +43,7 @@ export type ProcessOptions = {
 
 const program = join(import.meta.dirname, "../../gateway/cli/gw.ts");
 const watcher = join(import.meta.dirname, "watch-gateway.ts");
-const startWithinMs = 120_000;
+const startWithinMs = 240_000;
 const started = new Set<Started>();
 
 type Started = {

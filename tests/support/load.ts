@@ -30,7 +30,7 @@ type LoadOptions = {
 
 const placeholder = "http://gateway.invalid";
 /** Long enough for a restart in between, short enough that a test which hangs has an end. */
-const triesMax = 300;
+const triesMax = 3_000;
 const gapMaxMs = 100;
 
 export type Merchants = Pick<LoadOptions, "set" | "url">;
@@ -41,7 +41,7 @@ export function makeLoadClient({ set, url }: Merchants) {
     login: set.login,
     controlKey: set.controlKey,
     tries: triesMax,
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     fetch: (address, request) => fetch(address.replace(placeholder, url()), request),
     timing: {
       now: () => performance.now(),

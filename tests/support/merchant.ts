@@ -26,6 +26,9 @@ export type HowMuch = {
   readonly comment?: string;
 };
 
+/** Real time, which a test never waits out: the machine may be busy. */
+const patienceMs = 300_000;
+
 let count = 0;
 
 /** A card that no scenario names: its CVV decides, and 123 is approved. */
@@ -63,6 +66,8 @@ export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: De
       login: set.login,
       controlKey: set.controlKey,
       tries: 1,
+      timeoutMs: patienceMs,
+      syncTimeoutMs: patienceMs,
     });
   const at = (name: string) => client().endpoint(set.endpoints[name] ?? "");
   return {

@@ -14,11 +14,11 @@ export type Program = {
   /** At once and without a word; resolves when it is gone. */
   kill(): Promise<void>;
   /** As an operator does; answers the exit code, and nothing when it had to be killed. */
-  stop(withinMs?: number): Promise<number | undefined>;
+  stop(): Promise<number | undefined>;
 };
 
 const root = join(import.meta.dirname, "../..");
-const stopsWithinMs = 20_000;
+const stopsWithinMs = 120_000;
 
 export function startProgram(
   command: readonly string[],
@@ -52,9 +52,9 @@ export function startProgram(
       if (isRunning()) child.kill("SIGKILL");
       await ended;
     },
-    async stop(withinMs = stopsWithinMs) {
+    async stop() {
       if (isRunning()) child.kill("SIGTERM");
-      const late = setTimeout(() => child.kill("SIGKILL"), withinMs);
+      const late = setTimeout(() => child.kill("SIGKILL"), stopsWithinMs);
       await ended;
       clearTimeout(late);
       return child.exitCode ?? undefined;

@@ -12,8 +12,6 @@ export type Heard = {
   readonly body: string;
   /** Of the query, or of the form. */
   readonly fields: Readonly<Record<string, string>>;
-  /** When, by a watch that only goes forward. */
-  readonly atMs: number;
 };
 
 export type Answer = (response: Parameters<RequestListener>[1], heard: Heard) => void;
@@ -92,17 +90,13 @@ export async function startReceiver(t: Test, first: Answer = answerWith(200)) {
     answer(next: Answer) {
       answer = next;
     },
-    untilHeard: (count: number, withinMs?: number) =>
-      until(
-        `${count} callbacks are heard`,
-        () => (heard.length >= count ? heard : undefined),
-        withinMs,
-      ),
+    untilHeard: (count: number) =>
+      until(`${count} callbacks are heard`, () => (heard.length >= count ? heard : undefined)),
   };
 }
 
 function heardFrom({ method = "", url = "", headers }: IncomingMessage, body: string): Heard {
   const text = body === "" ? url.replace(/^[^?]*\??/, "") : body;
   const fields = Object.fromEntries(new URLSearchParams(text));
-  return { method, path: url, headers, body, fields, atMs: performance.now() };
+  return { method, path: url, headers, body, fields };
 }
