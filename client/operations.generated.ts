@@ -5,9 +5,9 @@
 
 import type { CallOptions, Deliver, Fields, OperationFacts } from "./call.ts";
 
-/** Charges a card. The order is acknowledged at once and its result read by status. */
+/** Charges a card. The request is acknowledged at once; poll status for the result. */
 export type SaleRequest = {
-  /** 128/String: merchant order id; it can be charged once. */
+  /** 128/String: merchant order id; it can be paid once. */
   readonly client_orderid: string;
   /** 64k/String: order description. */
   readonly order_desc: string;
@@ -41,7 +41,7 @@ export type SaleRequest = {
   readonly ssn?: string | undefined;
   /** 8/Numeric: customer's date of birth, YYYYMMDD. */
   readonly birthday?: string | undefined;
-  /** 128/String: address of the shop. */
+  /** 128/String: URL of the shop. */
   readonly site_url?: string | undefined;
   /** 128/String: destination of the payment, for fraud monitoring. */
   readonly purpose?: string | undefined;
@@ -59,11 +59,11 @@ export type SaleRequest = {
   readonly expire_year?: string | undefined;
   /** 3-4/Numeric: card verification value; needed in some requests. */
   readonly cvv2?: string | undefined;
-  /** 1024/String: the browser is sent here at the end; mandatory where 3-D Secure is possible; needed in some requests. */
+  /** 1024/String: the browser is redirected here at the end; mandatory where 3-D Secure is possible; needed in some requests. */
   readonly redirect_url?: string | undefined;
-  /** 1024/String: the browser is sent here when approved. */
+  /** 1024/String: the browser is redirected here when approved. */
   readonly redirect_success_url?: string | undefined;
-  /** 1024/String: the browser is sent here when declined or filtered. */
+  /** 1024/String: the browser is redirected here when declined or filtered. */
   readonly redirect_fail_url?: string | undefined;
   /** 1024/String: receives the result. */
   readonly server_callback_url?: string | undefined;
@@ -97,35 +97,35 @@ export type SaleRequest = {
   readonly customer_accept_language?: string | undefined;
   /** 2048/String: older name of customer_browser_user_agent. */
   readonly customer_user_agent?: string | undefined;
-  /** 64k/String: a wallet's payment data instead of card data: its JSON text, base64-encoded; needed in some requests. */
+  /** 64k/String: a wallet's payment data in place of card data: its JSON text, base64-encoded; needed in some requests. */
   readonly payment_data?: string | undefined;
-  /** 17/String: what `payment_data` is: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`; needed in some requests. */
+  /** 17/String: type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`; needed in some requests. */
   readonly payment_data_type?: string | undefined;
 };
 
-/** Holds an amount on a card. Capture takes it; return lets go of it. */
+/** Holds an amount on a card. A capture charges it; a return cancels it. */
 export type PreauthRequest = SaleRequest;
 
-/** Takes what a preauthorisation holds: all of it or a part, once. */
+/** Charges the amount that a preauthorisation holds, in full or in part, once. */
 export type CaptureRequest = {
   /** 128/String: merchant order id. */
   readonly client_orderid: string;
   /** 20/Numeric: service order id. */
   readonly orderid: string;
-  /** 10/Numeric: how much; without it all that there is. */
+  /** 10/Numeric: amount to capture or return; by default the whole remaining amount. */
   readonly amount?: string | undefined;
   /** 3/String: currency of the order; mandatory with an amount; needed in some requests. */
   readonly currency?: string | undefined;
-  /** 50/String: short comment; a request that differs only in it is another request. */
+  /** 50/String: short comment; two requests that differ only in it are different requests. */
   readonly comment?: string | undefined;
 };
 
-/** Gives back what a sale or a capture took, all of it or a part, until nothing is left; of a preauthorisation that is not captured it is a cancel. */
+/** Refunds a sale or a capture, in full or in parts up to the charged amount; cancels a preauthorisation that is not captured. */
 export type ReturnRequest = CaptureRequest;
 
 /** Checks a card with its issuer for an amount of zero. Nothing is charged or held. */
 export type AccountVerificationRequest = {
-  /** 128/String: merchant order id; it can be charged once. */
+  /** 128/String: merchant order id; it can be paid once. */
   readonly client_orderid: string;
   /** 50/String: customer's email address. */
   readonly email: string;
@@ -153,7 +153,7 @@ export type AccountVerificationRequest = {
   readonly ssn?: string | undefined;
   /** 8/Numeric: customer's date of birth, YYYYMMDD. */
   readonly birthday?: string | undefined;
-  /** 128/String: address of the shop. */
+  /** 128/String: URL of the shop. */
   readonly site_url?: string | undefined;
   /** 128/String: destination of the payment, for fraud monitoring. */
   readonly purpose?: string | undefined;
@@ -171,11 +171,11 @@ export type AccountVerificationRequest = {
   readonly expire_year?: string | undefined;
   /** 3-4/Numeric: card verification value; needed in some requests. */
   readonly cvv2?: string | undefined;
-  /** 1024/String: the browser is sent here at the end; mandatory where 3-D Secure is possible; needed in some requests. */
+  /** 1024/String: the browser is redirected here at the end; mandatory where 3-D Secure is possible; needed in some requests. */
   readonly redirect_url?: string | undefined;
-  /** 1024/String: the browser is sent here when approved. */
+  /** 1024/String: the browser is redirected here when approved. */
   readonly redirect_success_url?: string | undefined;
-  /** 1024/String: the browser is sent here when declined or filtered. */
+  /** 1024/String: the browser is redirected here when declined or filtered. */
   readonly redirect_fail_url?: string | undefined;
   /** 1024/String: receives the result. */
   readonly server_callback_url?: string | undefined;
@@ -211,7 +211,7 @@ export type AccountVerificationRequest = {
   readonly customer_user_agent?: string | undefined;
 };
 
-/** Turns the card of an approved payment into a reference for recurrent payments. */
+/** Registers the card of an approved payment for recurring payments. */
 export type CreateCardRefRequest = {
   /** 128/String: merchant order id of the first payment. */
   readonly client_orderid: string;
@@ -219,18 +219,18 @@ export type CreateCardRefRequest = {
   readonly orderid: string;
 };
 
-/** Turns the card of an approved payment into references; authenticated by OAuth. */
+/** Registers the card of an approved payment for recurring payments; authenticated by OAuth. */
 export type CreateCardRefV4Request = CreateCardRefRequest;
 
-/** Tells what may be known of a registered card. */
+/** Returns cardholder's name, expiry date, BIN and last four digits of a registered card. */
 export type GetCardInfoRequest = {
   /** 20/String: card reference id from registration. */
   readonly cardrefid: string;
 };
 
-/** Charges a registered card. The order is acknowledged at once and its result read by status. */
+/** Charges a registered card. The request is acknowledged at once; poll status for the result. */
 export type MakeRebillRequest = {
-  /** 128/String: merchant order id; it can be charged once. */
+  /** 128/String: merchant order id; it can be paid once. */
   readonly client_orderid: string;
   /** 20/String: card reference id from registration. */
   readonly cardrefid: string;
@@ -238,7 +238,7 @@ export type MakeRebillRequest = {
   readonly order_desc: string;
   /** 10/Numeric: amount in the highest unit with `.` as delimiter. */
   readonly amount: string;
-  /** 128/String: smaller amounts by commas, tried in turn when the amount is refused. */
+  /** 128/String: smaller amounts, separated by commas, tried in turn when the amount is declined. */
   readonly enumerate_amounts?: string | undefined;
   /** 3/String: three-letter currency code. */
   readonly currency: string;
@@ -250,11 +250,11 @@ export type MakeRebillRequest = {
   readonly comment?: string | undefined;
   /** 128/String: destination of the payment, for fraud monitoring. */
   readonly purpose?: string | undefined;
-  /** 1024/String: the browser is sent here at the end; mandatory where 3-D Secure is possible. */
+  /** 1024/String: the browser is redirected here at the end; mandatory where 3-D Secure is possible. */
   readonly redirect_url?: string | undefined;
-  /** 1024/String: the browser is sent here when approved. */
+  /** 1024/String: the browser is redirected here when approved. */
   readonly redirect_success_url?: string | undefined;
-  /** 1024/String: the browser is sent here when declined or filtered. */
+  /** 1024/String: the browser is redirected here when declined or filtered. */
   readonly redirect_fail_url?: string | undefined;
   /** 1024/String: receives the result. */
   readonly server_callback_url?: string | undefined;
@@ -268,23 +268,23 @@ export type MakeRebillRequest = {
   readonly recurrent_initiator?: string | undefined;
 };
 
-/** Charges a registered card. The order is acknowledged at once and its result read by status. */
+/** Charges a registered card. The request is acknowledged at once; poll status for the result. */
 export type MakeRebillSaleRequest = MakeRebillRequest;
 
 /** Holds an amount on a registered card, to be captured or cancelled later. */
 export type MakeRebillPreauthRequest = MakeRebillRequest;
 
-/** Tells the state of an order. Poll it until a final status is returned. */
+/** Returns the state of an order. Poll it until the status is final. */
 export type StatusRequest = {
   /** 128/String: merchant order id. */
   readonly client_orderid: string;
-  /** 20/Numeric: service order id; without it the latest order with the client_orderid is described. */
+  /** 20/Numeric: service order id; by default the latest order with the client_orderid. */
   readonly orderid?: string | undefined;
-  /** 36/String: serial number of the request that the answer shall describe; not signed. */
+  /** 36/String: serial number of the request to describe; not signed. */
   readonly "by-request-sn"?: string | undefined;
 };
 
-/** Tells that the issuer's method frame was loaded, and what the browser is like. */
+/** Reports that the issuer's method frame was loaded, and the properties of the browser. */
 export type UploadMethodUrlResultRequest = {
   /** 20/Numeric: service order id. */
   readonly orderid: string;
@@ -292,9 +292,9 @@ export type UploadMethodUrlResultRequest = {
   readonly "client-order-id": string;
   /** 36/String: taken from `tds-method-url-frame-3ds-server-trans-id`. */
   readonly threeDSServerTransID: string;
-  /** 1/String: whether the method has run: `Y`, `N`, or `U` when that is not known. */
+  /** 1/String: whether the method has run: `Y`, `N`, or `U` for unknown. */
   readonly threeDSCompInd: string;
-  /** 256/String: where the issuer sends the browser after a challenge, with the CRes; without it to the gateway's own page. */
+  /** 256/String: URL to which the issuer posts the CRes after a challenge; the gateway's own page by default. */
   readonly notificationURL?: string | undefined;
   /** 100/String: `navigator.language`. */
   readonly browserLanguage?: string | undefined;
@@ -304,7 +304,7 @@ export type UploadMethodUrlResultRequest = {
   readonly browserJavaEnabled?: string | undefined;
   /** 5/String: whether JavaScript runs in the browser. */
   readonly browserJavascriptEnabled?: string | undefined;
-  /** 45/String: the browser's address; without it the sale's `ipaddress`. */
+  /** 45/String: the browser's IP address; the sale's `ipaddress` by default. */
   readonly browserIP?: string | undefined;
   /** 2048/String: the browser's User-Agent header. */
   readonly browserUserAgent?: string | undefined;
@@ -318,25 +318,25 @@ export type UploadMethodUrlResultRequest = {
   readonly browserScreenWidth?: string | undefined;
 };
 
-/** Tells that the cardholder is back from the challenge (3-D Secure 2.x). */
+/** Reports that the cardholder has returned from the challenge (3-D Secure 2.x). */
 export type UploadCresResultRequest = {
   /** 20/Numeric: service order id. */
   readonly orderid: string;
   /** 128/String: merchant order id. */
   readonly "client-order-id": string;
-  /** 64k/String: the `cres` that the issuer's page has sent the browser back with. */
+  /** 64k/String: the `cres` that the issuer's page has posted through the browser. */
   readonly cres: string;
 };
 
-/** Hands in the answer of the cardholder's bank (3-D Secure 1.0.2). */
+/** Submits the PARes of the cardholder's bank (3-D Secure 1.0.2). */
 export type UploadParesResultRequest = {
   /** 20/Numeric: service order id. */
   readonly orderid: string;
   /** 128/String: merchant order id. */
   readonly "client-order-id": string;
-  /** 64k/String: the `PaRes` that the issuer's page has sent the browser back with. */
+  /** 64k/String: the `PaRes` that the issuer's page has posted through the browser. */
   readonly paRes: string;
-  /** 254/String: the `MD` that came with it: `tds-pareq-form-md`. */
+  /** 254/String: the `MD` that was posted with it: `tds-pareq-form-md`. */
   readonly md: string;
 };
 
@@ -574,35 +574,35 @@ export const operationFacts = {
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
-  /** Charges a card. The order is acknowledged at once and its result read by status. */
+  /** Charges a card. The request is acknowledged at once; poll status for the result. */
   readonly sale: (request: SaleRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Holds an amount on a card. Capture takes it; return lets go of it. */
+  /** Holds an amount on a card. A capture charges it; a return cancels it. */
   readonly preauth: (request: PreauthRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Takes what a preauthorisation holds: all of it or a part, once. */
+  /** Charges the amount that a preauthorisation holds, in full or in part, once. */
   readonly capture: (request: CaptureRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Gives back what a sale or a capture took, all of it or a part, until nothing is left; of a preauthorisation that is not captured it is a cancel. */
+  /** Refunds a sale or a capture, in full or in parts up to the charged amount; cancels a preauthorisation that is not captured. */
   readonly return: (request: ReturnRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Checks a card with its issuer for an amount of zero. Nothing is charged or held. */
   readonly accountVerification: (request: AccountVerificationRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Turns the card of an approved payment into a reference for recurrent payments. */
+  /** Registers the card of an approved payment for recurring payments. */
   readonly createCardRef: (request: CreateCardRefRequest, options?: CallOptions) => Promise<CreateCardRefReply>;
-  /** Turns the card of an approved payment into references; authenticated by OAuth. */
+  /** Registers the card of an approved payment for recurring payments; authenticated by OAuth. */
   readonly createCardRefV4: (request: CreateCardRefV4Request, options?: CallOptions) => Promise<CreateCardRefV4Reply>;
-  /** Tells what may be known of a registered card. */
+  /** Returns cardholder's name, expiry date, BIN and last four digits of a registered card. */
   readonly getCardInfo: (request: GetCardInfoRequest, options?: CallOptions) => Promise<GetCardInfoReply>;
-  /** Charges a registered card. The order is acknowledged at once and its result read by status. */
+  /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
   readonly makeRebill: (request: MakeRebillRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Charges a registered card. The order is acknowledged at once and its result read by status. */
+  /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
   readonly makeRebillSale: (request: MakeRebillSaleRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Holds an amount on a registered card, to be captured or cancelled later. */
   readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Tells the state of an order. Poll it until a final status is returned. */
+  /** Returns the state of an order. Poll it until the status is final. */
   readonly status: (request: StatusRequest, options?: CallOptions) => Promise<StatusReply>;
-  /** Tells that the issuer's method frame was loaded, and what the browser is like. */
+  /** Reports that the issuer's method frame was loaded, and the properties of the browser. */
   readonly uploadMethodUrlResult: (request: UploadMethodUrlResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Tells that the cardholder is back from the challenge (3-D Secure 2.x). */
+  /** Reports that the cardholder has returned from the challenge (3-D Secure 2.x). */
   readonly uploadCresResult: (request: UploadCresResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Hands in the answer of the cardholder's bank (3-D Secure 1.0.2). */
+  /** Submits the PARes of the cardholder's bank (3-D Secure 1.0.2). */
   readonly uploadParesResult: (request: UploadParesResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
 };
 

@@ -12,8 +12,7 @@ export const foldersWithCircles: readonly string[] = [
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
 export const namesOfSeveral: readonly string[] = [
-  ...["Asked", "Authentication", "Chosen"],
-  ...["Connection", "KeptRequest", "ListedKey", "Outcome"],
+  ...["Chosen", "Connection", "ListedKey"],
   ...["SealedCard"],
 ];
 
@@ -28,9 +27,8 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/cli/commands":                     "cards installation keys orders wallets",
   "gateway/wiring":                           "readiness",
   "gateway/screening":                        "amount-limits",
-  "gateway/merchant-api":                     "acknowledge card-registration rate-limit threeds-upload wait",
   "gateway/orders":                           "amounts deadlines effect-handler effects follow-up-transitions transitions",
-  "gateway/storage":                          "array-literal callbacks-retention examine-server find-receipts history latest-orders try-again",
+  "gateway/storage":                          "array-literal callbacks-retention examine-server find-receipts history latest-orders requests try-again",
   "gateway/values":                           "html problem secret",
   "gateway/vault":                            "key-text nonces receipt-ids reference-ids seal",
   "gateway/wallets":                          "opened-wallet wallet-trust",

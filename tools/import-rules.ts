@@ -34,7 +34,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/issuers",       [values, orders]],
   ["gateway/vault",         [values]],
 
-  ["gateway/merchant-api",  [values, orders, views, http, services, "protocols/form", "protocols/oauth1"]],
+  ["gateway/merchant-api",  [values, orders, views, http, services, "type gateway/observability", "protocols/form", "protocols/oauth1"]],
   ["gateway/directory-api", [values, orders, views, http, services, "protocols/emv3ds"]],
   ["gateway/pages",         [values, orders, views, http, services, "protocols/form"]],
   ["gateway/portal-api",    [values, orders, views, http, services]],

@@ -57,7 +57,7 @@ const oldWords: readonly OldWord[] = [
   { was: "hold (a card)", now: "pending card data; keep",    pattern: /\b(hold|holds|holding) (on to )?((a|an|the|its|their|this|that|every|no|order|cardholder's) )*(cards?|cvvs?)\b/, except: /\bcard holder/ },
   { was: "sameness",      now: "request fingerprint",        pattern: /\bsameness\b/ },
   { was: "twin",          now: "synchronous variant",        pattern: /\btwins?\b/ },
-  { was: "learn",         now: "apply facts",                pattern: /\blearn(s|t|ed|ing)?\b/ },
+  { was: "learn",         now: "apply facts",                pattern: /\blearn(s|t|ed|ing)?\b/, except: /shop will learn of it/ },
   { was: "take part",     now: "accepts partial approval; is enrolled", pattern: /\b(take|takes|took|taken|taking) part\b/ },
   { was: "isAuthenticated", now: "needsAuthentication",      pattern: /\bisAuthenticated\b/, verbatim: true, under: "gateway/screening/" },
   { was: "isAuthenticated", now: "needsAuthentication",      pattern: /\bisAuthenticated\b/, verbatim: true, under: "gateway/screening/" },

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { checkControl } from "./control.ts";
 import { sale } from "./operations/sale.ts";
 import { status } from "./operations/status.ts";
-import { rebillControl } from "./rebill-fields.ts";
+import { rebillControl } from "./recurring.ts";
 import { entryPoint, group } from "./testing.ts";
 
 const request = {

@@ -1,19 +1,18 @@
 /**
  * The control checksum: SHA-1 over the operation's values and the merchant's key, joined without
- * separators. That is the interface, and its weakness; every value is therefore checked for its
- * form before it is believed. An unknown login and a wrong checksum take the same path and time.
+ * separators. The interface defines it so; because of that weakness every value is checked for its
+ * form first. An unknown login and a wrong checksum take the same path and time.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { EntryPoint, Merchant } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
 import { findCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
-import type { ControlTerm } from "./operation.ts";
-import type { Sent } from "./read-request.ts";
+import type { ControlTerm, Sent } from "./operation.ts";
 
 const sha1Bytes = 20;
 
-/** Nothing when the request is what its merchant sent. The signed fields have been read before. */
+/** Nothing when the merchant signed the request. The caller has read the signed fields. */
 export function checkControl(
   terms: readonly ControlTerm[],
   sent: Sent,
@@ -32,12 +31,12 @@ export function checkControl(
   return sameLogin && sameControl ? undefined : new Failure("control_mismatch");
 }
 
-/** What we sign for the merchant: he finds out by it that we have said so. */
+/** Signs a result for the merchant: it proves that the gateway sent it. */
 export function signFor({ controlKey }: Merchant, text: string): string {
   return hash("sha1", text + controlKey.reveal(), "hex");
 }
 
-/** An amount that is none in its currency, or has no currency: the formula could not be made. */
+/** An amount without currency, or one that is not valid in its currency. */
 export function findUnreadableAmount(
   terms: readonly ControlTerm[],
   sent: Sent,
@@ -80,7 +79,7 @@ function minorUnitsOf(field: string, sent: Sent): string | Failure {
   return new Failure("invalid_parameter", `${field}: more fraction digits than the currency has`);
 }
 
-/** Always of the right length, so that every comparison takes the same time. */
+/** Always of the right length: every comparison takes the same time. */
 function controlOf(sent: Sent): Buffer {
   const text = sent.get("control") ?? "";
   const control = Buffer.from(text, "hex");

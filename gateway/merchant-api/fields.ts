@@ -1,16 +1,14 @@
 /**
- * The kinds of request field. Each knows how the documents write its length and type, and reads its
- * value: a fault is a short sentence for the merchant that never repeats the value.
+ * The kinds of request field. Each has its length and type for the documents, and reads its value;
+ * a fault is a short sentence for the merchant that never repeats the value.
  */
 import { isIP } from "node:net";
 import { isNumericId, isSerialNumber } from "../values/ids.ts";
 import { type Currency, findCurrency, isCountry } from "../values/iso-codes.ts";
 
-export type Necessity = "mandatory" | "optional" | "conditional";
-
 export type Field<Value> = {
   readonly type: string;
-  readonly necessity: Necessity;
+  readonly necessity: "mandatory" | "optional" | "conditional";
   readonly documentation: string;
   readonly read: (text: string) => Value | Fault;
 };
@@ -23,10 +21,9 @@ export class Fault {
   }
 }
 
-export type AnyField = Field<unknown>;
-export type Fields = Readonly<Record<string, AnyField>>;
+export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** What a handler gets: absent values are possible only where the field is not mandatory. */
+/** The values of a request: only fields that are not mandatory may be absent. */
 export type Values<Request extends Fields> = {
   readonly [Name in keyof Request]: Request[Name] extends Optional<infer Value>
     ? Value | undefined
@@ -37,31 +34,38 @@ export type Values<Request extends Fields> = {
 
 export type Optional<Value> = Field<Value> & { readonly necessity: "optional" | "conditional" };
 
-/** May be absent. */
 export function optional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "optional" };
 }
 
-/** Necessary in some requests only: the handler's own checks say in which. */
+/** Required in some requests only: the operation's rules say in which. */
 export function conditional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "conditional" };
 }
 
-/** One line of text: no control characters at all. */
+/** One line of text, without control characters. */
 export function line(max: number, documentation: string): Field<string> {
-  return field(`${max}/String`, documentation, (text) => {
-    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
-    return controlCharacters.test(text) ? new Fault("control characters") : text;
-  });
+  const isLine = (text: string) => !controlCharacters.test(text);
+  return limited(max, documentation, isLine, "control characters");
 }
 
-/** Free text, in which tabs and line ends are allowed. */
+/** Text in which tabs and line ends are allowed. */
 export function freeText(max: number, documentation: string): Field<string> {
-  const size = max === 65_536 ? "64k" : String(max);
-  return field(`${size}/String`, documentation, (text) => {
-    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
-    return controlsInText.test(text) ? new Fault("control characters") : text;
-  });
+  const isText = (text: string) => !controlsInText.test(text);
+  return limited(max, documentation, isText, "control characters");
+}
+
+export function email(max: number, documentation: string): Field<string> {
+  const isAddress = (text: string) => addressSyntax.test(text);
+  return limited(max, documentation, isAddress, "not an email address");
+}
+
+export function url(documentation: string, max = 1024): Field<string> {
+  return limited(max, documentation, isAbsoluteUrl, "not an absolute http(s) URL");
+}
+
+export function pattern(type: string, form: RegExp, documentation: string): Field<string> {
+  return checked(type, documentation, (text) => form.test(text), `not of the form ${type}`);
 }
 
 export function digits(min: number, max: number, documentation: string): Field<string> {
@@ -69,7 +73,34 @@ export function digits(min: number, max: number, documentation: string): Field<s
   return pattern(`${size}/Numeric`, new RegExp(`^\\d{${min},${max}}$`), documentation);
 }
 
-/** Any of these words, exactly so. */
+/** The decimal as it was sent: its value depends on the currency. */
+export function amount(documentation: string): Field<string> {
+  return pattern("10/Numeric", /^(?=.{1,10}$)\d+(\.\d+)?$/, documentation);
+}
+
+export function phone(documentation: string): Field<string> {
+  return pattern("15/String", /^[\d+\-() ]{1,15}$/, documentation);
+}
+
+export function ipAddress(documentation: string): Field<string> {
+  const isAddress = (text: string) => isIP(text) !== 0 && !text.includes("%");
+  return checked("45/String", documentation, isAddress, "not an IP address");
+}
+
+export function country(documentation: string): Field<string> {
+  const sentence = "not a country code of ISO 3166-1 alpha-2";
+  return checked("2/String", documentation, isCountry, sentence);
+}
+
+export function orderId(documentation: string): Field<string> {
+  return checked("20/Numeric", documentation, isNumericId, "not an order id");
+}
+
+export function cardRefId(documentation: string): Field<string> {
+  return checked("20/String", documentation, isNumericId, "not a card reference id");
+}
+
+/** Exactly one of the words. */
 export function choice<Word extends string>(
   words: readonly Word[],
   documentation: string,
@@ -81,86 +112,39 @@ export function choice<Word extends string>(
   });
 }
 
-/** The decimal as it stands: what it is worth depends on the currency beside it. */
-export function amount(documentation: string): Field<string> {
-  return pattern("10/Numeric", /^(?=.{1,10}$)\d+(\.\d+)?$/, documentation);
-}
-
 export function currency(documentation: string): Field<Currency> {
   return field("3/String", documentation, (text) => {
     return findCurrency(text) ?? new Fault("not a currency of ISO 4217");
   });
 }
 
-export function email(max: number, documentation: string): Field<string> {
-  return field(`${max}/String`, documentation, (text) => {
-    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
-    return addressSyntax.test(text) ? text : new Fault("not an email address");
-  });
-}
-
-export function ipAddress(documentation: string): Field<string> {
-  return field("45/String", documentation, (text) => {
-    return isIP(text) === 0 || text.includes("%") ? new Fault("not an IP address") : text;
-  });
-}
-
-export function country(documentation: string): Field<string> {
-  return field("2/String", documentation, (text) => {
-    return isCountry(text) ? text : new Fault("not a country code of ISO 3166-1 alpha-2");
-  });
-}
-
-export function phone(documentation: string): Field<string> {
-  return pattern("15/String", /^[\d+\-() ]{1,15}$/, documentation);
-}
-
-export function url(documentation: string, max = 1024): Field<string> {
-  return field(`${max}/String`, documentation, (text) => {
-    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
-    const parsed = URL.parse(text);
-    const absolute = parsed !== null && /^https?:\/\/[^/]/i.test(text);
-    return absolute && !/[\s\\]/.test(text) ? text : new Fault("not an absolute http(s) URL");
-  });
-}
-
-export function orderId(documentation: string): Field<string> {
-  return field("20/Numeric", documentation, (text) => {
-    return isNumericId(text) ? text : new Fault("not an order id");
-  });
-}
-
-export function cardRefId(documentation: string): Field<string> {
-  return field("20/String", documentation, (text) => {
-    return isNumericId(text) ? text : new Fault("not a card reference id");
-  });
-}
-
-export function serialNumber(documentation: string): Field<string> {
+/** An id of the form that serial numbers and the ids of 3-D Secure have, read in lower case. */
+export function uuid(documentation: string, sentence = "not a UUID"): Field<string> {
   return field("36/String", documentation, (text) => {
-    return isSerialNumber(text) ? text.toLowerCase() : new Fault("not a serial number");
+    return isSerialNumber(text) ? text.toLowerCase() : new Fault(sentence);
   });
 }
 
-/** An id as 3-D Secure writes them. */
-export function uuid(documentation: string): Field<string> {
-  return field("36/String", documentation, (text) => {
-    return isSerialNumber(text) ? text.toLowerCase() : new Fault("not a UUID");
+function limited(
+  max: number,
+  documentation: string,
+  isGood: (text: string) => boolean,
+  sentence: string,
+): Field<string> {
+  const size = max === 65_536 ? "64k" : String(max);
+  return field(`${size}/String`, documentation, (text) => {
+    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
+    return isGood(text) ? text : new Fault(sentence);
   });
 }
 
-export function pattern(type: string, form: RegExp, documentation: string): Field<string> {
-  return field(type, documentation, (text) => {
-    return form.test(text) ? text : new Fault(`not of the form ${type}`);
-  });
-}
-
-/** Lengths count code points, not UTF-16 units, of which a text never has fewer. */
-function isLonger(text: string, max: number): boolean {
-  if (text.length <= max) return false;
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count > max;
+function checked(
+  type: string,
+  documentation: string,
+  isGood: (text: string) => boolean,
+  sentence: string,
+): Field<string> {
+  return field(type, documentation, (text) => (isGood(text) ? text : new Fault(sentence)));
 }
 
 function field<Value>(
@@ -171,9 +155,18 @@ function field<Value>(
   return { type, necessity: "mandatory", documentation, read };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Lengths count code points, of which a text never has more than UTF-16 units. */
+function isLonger(text: string, max: number): boolean {
+  return text.length > max && [...text].length > max;
+}
+
+function isAbsoluteUrl(text: string): boolean {
+  return URL.parse(text) !== null && /^https?:\/\/[^/]/i.test(text) && !/[\s\\]/.test(text);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the check looks for them
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the check looks for them
 const controlsInText = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 const addressSyntax =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/;

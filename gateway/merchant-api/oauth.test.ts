@@ -62,8 +62,8 @@ function check(
       baseUrls: () => ["https://pay.example", "http://localhost:8080"],
       windowMs: 300_000,
       takeNonce,
-      clock: { now: () => asInstant(now), after: () => () => undefined },
     },
+    { now: () => asInstant(now) },
   );
 }
 
@@ -98,7 +98,7 @@ const signedWrong: readonly (readonly [change: Change, check: string])[] = [
   [{ nonce: "x".repeat(129) },                       "malformed_nonce"],
 ];
 
-test("whatever is signed wrongly is denied, and the log learns why", async () => {
+test("whatever is signed wrongly is denied, and the log says why", async () => {
   for (const [change, expected] of signedWrong) {
     assert.deepEqual(await check(sign(change)), new AccessDenied(expected), JSON.stringify(change));
   }

@@ -1,9 +1,9 @@
 /**
- * OAuth 1.0a with RSA-SHA256: whether a request is what its merchant signed, signed lately, and
- * not seen before. Whoever fails learns only that he did, and an unknown consumer as late as a
- * wrong signature; which check failed is for the operator's log.
+ * OAuth 1.0a with RSA-SHA256: whether the merchant signed the request recently and with a nonce
+ * that was not used before. A denied client is not told which check failed, and an unknown consumer
+ * takes as long as a wrong signature; the operator's log names the check.
  */
-import { createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey } from "node:crypto";
 import {
   makeBaseString,
   OAuthFault,
@@ -16,7 +16,7 @@ import type { Failure } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { asInstant, type Clock, type Instant } from "../values/time.ts";
 
-/** Answered with 403. `check` is the one that failed. */
+/** Answered with 403. `check` is the check that failed. */
 export class AccessDenied {
   readonly check: string;
 
@@ -25,22 +25,22 @@ export class AccessDenied {
   }
 }
 
-/** What of a request a signature covers besides the body, and the header that carries it. */
+/** The parts of a request that the signature covers besides the body, and the signature. */
 export type SignedCall = {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly target: string;
-  /** Where the gateway was reached. */
+  /** The gateway's port. */
   readonly port: number;
   readonly authorization: string | undefined;
 };
 
-export type OAuthDependencies = {
-  /** The addresses that a merchant may have called and signed, without paths. */
+export type OAuthOptions = {
+  /** The URLs, without paths, at which the gateway is known to merchants. */
   readonly baseUrls: (port: number) => readonly string[];
-  /** How far from now a time stamp may be. */
+  /** The largest difference between a time stamp and now. */
   readonly windowMs: number;
-  /** Whether it is the first with this nonce. */
+  /** Whether this nonce was not taken before. */
   readonly takeNonce: (taken: {
     readonly merchantId: MerchantId;
     readonly nonce: string;
@@ -50,7 +50,7 @@ export type OAuthDependencies = {
 
 export type SignedRequest = {
   readonly call: SignedCall;
-  /** Of the body, not trimmed: the signature covers them as they were sent. */
+  /** Of the body, not trimmed: the signature covers them as sent. */
   readonly pairs: readonly Parameter[];
   readonly entryPoint: EntryPoint;
 };
@@ -60,7 +60,8 @@ const nonceForm = /^[!-~]{1,128}$/;
 /** Nothing when the endpoint's merchant has signed the request. */
 export async function checkOAuth(
   { call, pairs, entryPoint }: SignedRequest,
-  { baseUrls, windowMs, takeNonce, clock }: OAuthDependencies & { readonly clock: Clock },
+  { baseUrls, windowMs, takeNonce }: OAuthOptions,
+  clock: Pick<Clock, "now">,
 ): Promise<AccessDenied | Failure | undefined> {
   const header = parseOAuthHeader(call.authorization);
   if (header instanceof OAuthFault) return new AccessDenied(header.reason);
@@ -79,8 +80,9 @@ export async function checkOAuth(
   const { merchant } = entryPoint;
   const isConsumer = consumerKey === merchant.login;
   const keys = isConsumer ? merchant.oauthKeys.map(({ publicKey }) => publicKey) : [];
-  // Without a key the same work is done, and its result is not asked for.
-  const isSigned = verifyAny(texts, signature, keys.length > 0 ? keys : [decoy]);
+  // Without a key the decoy takes the same time, and its result does not count.
+  const usedKeys = keys.length > 0 ? keys : [decoy];
+  const isSigned = texts.some((text) => usedKeys.some((key) => verify(text, signature, key)));
   if (!isConsumer) return new AccessDenied("consumer");
   if (keys.length === 0) return new AccessDenied("no_key");
   if (!isSigned) return new AccessDenied("signature");
@@ -90,20 +92,12 @@ export async function checkOAuth(
   return isFirst ? undefined : new AccessDenied("nonce");
 }
 
-function verifyAny(
-  texts: readonly string[],
-  signature: string,
-  keys: readonly KeyObject[],
-): boolean {
-  return texts.some((text) => keys.some((key) => verify(text, signature, key)));
-}
-
-/** Of the usual size, and larger than any signature, which would be turned away early otherwise. */
+/** Of the usual size; its modulus is larger than any signature, so that none is refused early. */
 const decoy = createPublicKey({
   key: { kty: "RSA", n: Buffer.alloc(256, 0xff).toString("base64url"), e: "AQAB" },
   format: "jwk",
 });
 
-/** Says nothing of why. */
+/** Does not say why. */
 export const accessDeniedPage =
   "<!DOCTYPE html><html lang=en><title>Access denied</title><p>Access denied.</p></html>\n";

@@ -1,9 +1,8 @@
 /**
- * What an operation of the merchant interface is: one file says its path, its fields with their
- * documentation, its control formula and what it does. The pipeline, the documents, the client's
- * types and the contract tests all read this.
+ * An operation of the merchant interface: its path, its fields with their documentation, its
+ * control formula and its handler, in one file of `operations/`. The pipeline, the documents, the
+ * client's types and the contract tests are made from it.
  */
-
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import type { Failure } from "../values/failure.ts";
@@ -15,46 +14,51 @@ import type { Fields, Values } from "./fields.ts";
 /** Requests are signed by a checksum in v2, and by OAuth in v4. */
 export type Version = "v2" | "v4";
 
-export type Operation = {
+export type Operation<Request extends Fields = Fields> = {
   readonly name: string;
   /**
-   * After `/{word}/api`; `{id}` is an endpoint id. The group form follows from it, and so do the
-   * paths in the other versions.
+   * After `/{word}/api`; `{id}` is an endpoint id. The paths for groups and in other versions are
+   * derived from it.
    */
   readonly path: string;
-  /** Where it exists; in both when it does not say. */
+  /** Both versions by default. */
   readonly versions?: readonly Version[];
-  /** A group's id is taken in the endpoint's place as well. */
+  /** Accepts a group id in place of the endpoint id. */
   readonly takesGroupIds?: boolean;
   readonly purpose: string;
-  readonly request: Fields;
-  readonly control: readonly ControlTerm[];
-  /** Kept by serial number with what it was answered; questions are not. */
-  readonly kept: boolean;
-  /** Has a synchronous twin, which waits for the result and answers with the status. */
-  readonly sync: boolean;
-  /** What is wrong between fields; found together with the faults of single ones. */
-  readonly rules: (request: Values<Fields>, context: Context) => readonly Failure[];
-  readonly handle: (request: Values<Fields>, context: Context) => Promise<Reply | Failure>;
+  readonly request: Request;
+  readonly control: readonly ControlTerm<keyof Request & string>[];
+  /** Reads only: it is not recorded by serial number, and has a rate limit of its own. */
+  readonly isQuery?: boolean;
+  /** Has a synchronous variant, which waits for the result and returns the status. */
+  readonly sync?: boolean;
+  /** Checks between fields, reported together with the faults of single fields. */
+  readonly rules?: (request: Values<Request>, context: Context) => readonly Failure[];
+  readonly handle: (request: Values<Request>, context: Context) => Promise<Reply | Failure>;
 };
 
 /**
- * What is put into the checksum, in order; the merchant control key is always the last and not
- * written. `{id}` is the number in the path; a field that was not sent counts as empty. `{id?}`,
- * as the first term, is the same number, which some deployed clients leave out.
+ * A part of the text that the checksum covers; the merchant control key is always the last part and
+ * not listed. `{id}` is the number in the path; an absent field counts as empty. `{id?}`, as the
+ * first term, is the same number, which some deployed clients leave out.
  */
-export type ControlTerm =
-  | string
-  | { readonly minorUnitsOf: string }
-  /** Amount in minor units and currency; nothing when no amount is sent. */
-  | { readonly moneyIfSent: string };
+export type ControlTerm<Field extends string = string> =
+  | Field
+  | "{id}"
+  | "{id?}"
+  | { readonly minorUnitsOf: Field }
+  /** Amount in minor units and currency; nothing without an amount. */
+  | { readonly moneyIfSent: Field };
+
+/** The fields of a request as they were sent, trimmed. */
+export type Sent = ReadonlyMap<string, string>;
 
 export type Context = {
   readonly entryPoint: EntryPoint;
   readonly serialNumber: SerialNumber;
   readonly receivedAt: Instant;
-  /** The request as it was sent, trimmed, and the names of the fields that count in it. */
-  readonly sent: ReadonlyMap<string, string>;
+  readonly sent: Sent;
+  /** The names of the fields that the operation reads. */
   readonly known: readonly string[];
   readonly services: Services;
 };
@@ -64,28 +68,16 @@ export type Reply = {
   readonly type: string;
   readonly orderId?: string;
   readonly clientOrderId?: string;
-  /** The transaction that it acknowledges. */
+  /** The acknowledged transaction. */
   readonly describes?: FoundOrder;
-  /** The request is written already, together with the order that it began. */
+  /** The request was committed together with the order that it began. */
   readonly stored?: boolean;
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
 };
 
-/** Gives the handler the types of its own fields. */
-export function operation<Request extends Fields>(definition: {
-  readonly name: string;
-  readonly path: string;
-  readonly versions?: readonly Version[];
-  readonly takesGroupIds?: boolean;
-  readonly purpose: string;
-  readonly request: Request;
-  readonly control: readonly (ControlTerm & (keyof Request | "{id}" | "{id?}" | object))[];
-  readonly kept: boolean;
-  readonly sync: boolean;
-  readonly rules: (request: Values<Request>, context: Context) => readonly Failure[];
-  readonly handle: (request: Values<Request>, context: Context) => Promise<Reply | Failure>;
-}): Operation {
-  // The pipeline reads each value by its own field, so the handler gets just what it asked for.
+/** Types the handler by the operation's own fields. */
+export function operation<Request extends Fields>(definition: Operation<Request>): Operation {
+  // The pipeline reads each value by its own field, so the handler gets the types of its fields.
   return definition as unknown as Operation;
 }
 
@@ -93,13 +85,12 @@ export function versionsOf({ versions = ["v2", "v4"] }: Operation): readonly Ver
   return versions;
 }
 
-/** The path of the operation in one of its versions. */
 export function pathIn(version: Version, { path }: Operation): string {
-  // The uploads of 3-D Secure have a version of their own in their path.
+  // The 3-D Secure uploads have a version of their own in their path.
   return version === "v4" ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path;
 }
 
-/** The endpoint that takes this currency: the only one, or the group's one for it. */
+/** The endpoint for the currency: the only one, or the one of the group. */
 export function endpointFor(entryPoint: EntryPoint, currency: string): Endpoint | undefined {
   return entryPoint.endpoints.find((endpoint) => endpoint.currency === currency);
 }

@@ -1,20 +1,24 @@
 /**
- * What every operation has in common, in the order of checks that the interface decisions give:
- * body readable, endpoint known, signed values readable, authentication, every other field, the
- * business. The first check that fails decides the answer.
+ * The checks of every request, in the order that the interface defines: body readable, endpoint
+ * known, signed values readable, authentication, rate limit, all other fields, the operation's
+ * rules. The first check that fails decides the answer.
  */
 import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
 import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
-import type { SerialNumber } from "../values/ids.ts";
+import type { MerchantId, SerialNumber } from "../values/ids.ts";
+import type { Clock } from "../values/time.ts";
 import type { Services } from "../wiring/services.ts";
-import { type AuthenticationDependencies, makeAuthentication } from "./authentication.ts";
-import type { AccessDenied, SignedCall } from "./oauth.ts";
-import type { Operation, Reply, Version } from "./operation.ts";
-import type { TakeToken } from "./rate-limit.ts";
-import { collect, readFields, type Sent } from "./read-request.ts";
-
-export type Pipeline = (call: Call) => Promise<Outcome>;
+import { checkControl, findUnreadableAmount } from "./control.ts";
+import { Fault, type Field } from "./fields.ts";
+import {
+  type AccessDenied,
+  checkOAuth,
+  type OAuthOptions,
+  type SignedCall,
+  type SignedRequest,
+} from "./oauth.ts";
+import type { ControlTerm, Operation, Reply, Sent, Version } from "./operation.ts";
 
 export type Call = SignedCall & {
   readonly id: string;
@@ -24,76 +28,177 @@ export type Call = SignedCall & {
   readonly serialNumber: SerialNumber;
 };
 
-/** The answer, and what the log and the kept requests must know besides. */
-export type Outcome = {
+/** The answer, and the facts for the log and the record of the request. */
+export type RequestOutcome = {
   readonly answer: Reply | Failure | AccessDenied;
-  readonly entryPoint?: EntryPoint;
+  readonly entryPoint?: EntryPoint | undefined;
   readonly authenticated: boolean;
   readonly faults?: readonly Failure[];
   readonly retryAfterSeconds?: number;
 };
 
-export type PipelineDependencies = AuthenticationDependencies & {
+export type PipelineDependencies = {
   readonly services: Services;
   readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
-  readonly takeToken: TakeToken;
+  readonly oauth: OAuthOptions;
+  readonly clock: Clock;
+  /**
+   * Zero, or the seconds that the merchant has to wait. Called after authentication, so that no one
+   * can use up another merchant's limit.
+   */
+  readonly takeToken: (isQuery: boolean, merchant: MerchantId) => number;
 };
 
 export function makePipeline(
   operation: Operation,
   dependencies: PipelineDependencies,
   version: Version,
-): Pipeline {
-  const authentication = makeAuthentication(version, operation, dependencies);
+): (call: Call) => Promise<RequestOutcome> {
+  const { services, findEntryPoint, takeToken, clock } = dependencies;
+  const { isQuery = false, takesGroupIds = false, rules = () => [], handle } = operation;
+  const authentication =
+    version === "v4" ? oauthOf(operation, dependencies) : checksumOf(operation);
 
   return async (call) => {
     const body = readBody(call);
-    if (body instanceof Failure) return refused(body);
-
-    const entryPoint =
-      dependencies.findEntryPoint(call.form, call.id) ??
-      (operation.takesGroupIds === true
-        ? dependencies.findEntryPoint("group", call.id)
-        : undefined);
-    if (entryPoint === undefined) return refused(new Failure("unknown_endpoint"));
-
+    if (body instanceof Failure) return { answer: body, authenticated: false };
     const { sent } = body;
-    const asked = { ...body, call, entryPoint };
-    const values: Record<string, unknown> = {};
-    const [unreadable] = readFields(authentication.before, sent, entryPoint, values);
-    if (unreadable !== undefined) return refused(unreadable, entryPoint);
-
-    const mismatch = await authentication.check(asked);
-    if (mismatch !== undefined) return refused(mismatch, entryPoint);
-
-    const waitSeconds = dependencies.takeToken(operation.kept, entryPoint.merchant.id);
-    if (waitSeconds > 0) {
-      const answer = new Failure("too_many_requests");
-      return { answer, entryPoint, authenticated: false, retryAfterSeconds: waitSeconds };
+    const entryPoint =
+      findEntryPoint(call.form, call.id) ??
+      (takesGroupIds ? findEntryPoint("group", call.id) : undefined);
+    if (entryPoint === undefined) {
+      return { answer: new Failure("unknown_endpoint"), authenticated: false };
     }
-
-    const context = {
-      entryPoint,
-      serialNumber: call.serialNumber,
-      receivedAt: dependencies.clock.now(),
-      sent,
-      known: authentication.known,
-      services: dependencies.services,
+    const refuse = (answer: Failure | AccessDenied) => {
+      return { answer, entryPoint, authenticated: false };
     };
-    const faults = authentication.readRest(asked, values);
-    const broken = faults.length > 0 ? faults : operation.rules(values, context);
-    const [first] = broken;
-    if (first !== undefined) {
-      return { answer: first, entryPoint, authenticated: true, faults: broken };
+
+    const request = { ...body, call, entryPoint };
+    const values: Record<string, unknown> = {};
+    const [unreadable] = readFields(authentication.signed, sent, entryPoint, values);
+    if (unreadable !== undefined) return refuse(unreadable);
+    const mismatch = await authentication.check(request);
+    if (mismatch !== undefined) return refuse(mismatch);
+    const retryAfterSeconds = takeToken(isQuery, entryPoint.merchant.id);
+    if (retryAfterSeconds > 0) {
+      return { ...refuse(new Failure("too_many_requests")), retryAfterSeconds };
     }
-    const answer = await operation.handle(values, context);
-    return { answer, entryPoint, authenticated: true };
+
+    const { serialNumber } = call;
+    const { known } = authentication;
+    const receivedAt = clock.now();
+    const context = { entryPoint, serialNumber, receivedAt, sent, known, services };
+    const unread = authentication.readRest(request, values);
+    const faults = unread.length > 0 ? unread : rules(values, context);
+    const [first] = faults;
+    if (first !== undefined) return { answer: first, entryPoint, authenticated: true, faults };
+    return { answer: await handle(values, context), entryPoint, authenticated: true };
   };
 }
 
-type Body = { readonly pairs: readonly FormPair[]; readonly sent: Sent };
+type ParsedRequest = SignedRequest & { readonly sent: Sent };
 
-function readBody({ contentType, body }: Call): Body | Failure {
+/** How a merchant proves a request to be its own; the version in the path decides. */
+type Authentication = {
+  /** The names of the fields that the operation reads, in its order. */
+  readonly known: readonly string[];
+  /** Must be readable before the check. */
+  readonly signed: readonly NamedField[];
+  readonly check: (request: ParsedRequest) => Promise<AccessDenied | Failure | undefined>;
+  /** Reads the fields that were not read before the check. */
+  readonly readRest: (
+    request: ParsedRequest,
+    values: Record<string, unknown>,
+  ) => readonly Failure[];
+};
+
+function checksumOf(operation: Operation): Authentication {
+  const { signed, others } = splitFields(operation);
+  return {
+    known: Object.keys(operation.request),
+    signed,
+    async check({ sent, entryPoint }) {
+      const mismatch = checkControl(operation.control, sent, entryPoint);
+      if (mismatch !== undefined) return mismatch;
+      const oauthOnly = entryPoint.endpoints.some(({ settings }) => settings.oauthOnly === true);
+      return oauthOnly ? new Failure("control_mismatch", "", "only v4 is taken here") : undefined;
+    },
+    readRest: ({ sent, entryPoint }, values) => readFields(others, sent, entryPoint, values),
+  };
+}
+
+/** Needed for the checksum only; ignored in a request that is signed by OAuth. */
+const checksumFields: ReadonlySet<string> = new Set(["login", "control"]);
+
+function oauthOf(operation: Operation, { oauth, clock }: PipelineDependencies): Authentication {
+  const fields = Object.entries(operation.request).filter(([name]) => !checksumFields.has(name));
+  return {
+    known: fields.map(([name]) => name),
+    signed: [],
+    check: (request) => checkOAuth(request, oauth, clock),
+    readRest({ sent, entryPoint }, values) {
+      const faults = readFields(fields, sent, entryPoint, values);
+      if (faults.length > 0) return faults;
+      const unreadable = findUnreadableAmount(operation.control, sent, entryPoint);
+      return unreadable === undefined ? [] : [unreadable];
+    },
+  };
+}
+
+type NamedField = readonly [name: string, field: Field<unknown>];
+
+/** The fields that the checksum covers, and the others. */
+export function splitFields({ request, control }: Operation): {
+  readonly signed: readonly NamedField[];
+  readonly others: readonly NamedField[];
+} {
+  const terms = new Set(control.map(fieldOf));
+  const hasAmount = control.some((term) => typeof term !== "string");
+  const isSigned = ([name]: NamedField) =>
+    terms.has(name) || name === "control" || (hasAmount && name === "currency");
+  const fields = Object.entries(request);
+  return {
+    signed: fields.filter(isSigned),
+    others: fields.filter((field) => !isSigned(field)),
+  };
+}
+
+function fieldOf(term: ControlTerm): string {
+  if (typeof term === "string") return term;
+  return "minorUnitsOf" in term ? term.minorUnitsOf : term.moneyIfSent;
+}
+
+/** Writes the values that can be read to `values`; returns all faults, in document order. */
+export function readFields(
+  fields: readonly NamedField[],
+  sent: Sent,
+  entryPoint: EntryPoint,
+  values: Record<string, unknown>,
+): readonly Failure[] {
+  const faults: Failure[] = [];
+  for (const [name, field] of fields) {
+    const text = sent.get(name);
+    if (text === undefined || text === "") {
+      const isMissing = field.necessity === "mandatory" && !isWaived(name, entryPoint);
+      if (isMissing) faults.push(new Failure("missing_parameter", name));
+      continue;
+    }
+    const value = field.read(text);
+    if (value instanceof Fault) {
+      faults.push(new Failure("invalid_parameter", `${name}: ${value.sentence}`));
+    } else {
+      values[name] = value;
+    }
+  }
+  return faults;
+}
+
+/** A group requires a field as soon as one of its endpoints does. */
+function isWaived(name: string, { endpoints }: EntryPoint): boolean {
+  return endpoints.every(({ settings }) => settings.optionalFields?.includes(name) === true);
+}
+
+function readBody({ contentType, body }: Call) {
   if (contentType !== undefined && !formType.test(contentType)) {
     return new Failure("malformed_request", "the content type must be that of a form");
   }
@@ -110,6 +215,12 @@ const formFaults: Readonly<Record<FormFault["reason"], string>> = {
   not_utf8: "not UTF-8",
 };
 
-function refused(answer: Failure | AccessDenied, entryPoint?: EntryPoint): Outcome {
-  return { answer, authenticated: false, ...(entryPoint === undefined ? {} : { entryPoint }) };
+/** Trims the values; a field that is sent twice is refused, known or not. */
+export function collect(pairs: readonly FormPair[]): Sent | Failure {
+  const sent = new Map<string, string>();
+  for (const [name, value] of pairs) {
+    if (sent.has(name)) return new Failure("malformed_request", "a field was sent twice");
+    sent.set(name, value.trim());
+  }
+  return sent;
 }

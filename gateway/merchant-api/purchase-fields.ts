@@ -1,9 +1,15 @@
 /**
- * The fields of requests that begin an order: who pays, with which card, and where the results go.
- * What is paid is only in some of them.
+ * The fields of requests that begin an order, and the rules between them: the customer, the card or
+ * wallet, the URLs for results, and the cardholder's browser, which 3-D Secure describes to the
+ * issuer.
  */
+import type { Endpoint } from "../orders/merchant.ts";
 import { walletTypes } from "../orders/order.ts";
-import { browserFields } from "./browser-fields.ts";
+import { isExpired, isLuhnValid } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
+import { statesOf } from "../values/iso-codes.ts";
+import { Secret } from "../values/secret.ts";
+import type { Instant } from "../values/time.ts";
 import {
   amount,
   choice,
@@ -19,11 +25,13 @@ import {
   pattern,
   phone,
   url,
+  type Values,
 } from "./fields.ts";
+import type { Context } from "./operation.ts";
 
 // biome-ignore format: a table
 export const paidFields = {
-  client_orderid:       line(128, "merchant order id; it can be charged once"),
+  client_orderid:       line(128, "merchant order id; it can be paid once"),
   order_desc:           freeText(65_536, "order description"),
   amount:               amount("amount in the highest unit with `.` as delimiter"),
   currency:             currency("three-letter currency code"),
@@ -31,9 +39,39 @@ export const paidFields = {
 
 // biome-ignore format: a table
 export const walletFields = {
-  payment_data:         conditional(freeText(65_536, "a wallet's payment data instead of card data: its JSON text, base64-encoded")),
-  payment_data_type:    conditional(choice(walletTypes, "what `payment_data` is: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`")),
+  payment_data:         conditional(freeText(65_536, "a wallet's payment data in place of card data: its JSON text, base64-encoded")),
+  payment_data_type:    conditional(choice(walletTypes, "type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`")),
 } as const;
+
+const truth = ["true", "false"] as const;
+
+// biome-ignore format: a table
+const browserFields = {
+  customer_browser_info:               optional(choice(truth, "`true` when the browser's fields are sent")),
+  customer_browser_color_depth:        conditional(digits(1, 2, "colour depth of the screen in bits")),
+  customer_browser_java_enabled:       conditional(choice(truth, "whether Java runs in the browser")),
+  customer_browser_javascript_enabled: conditional(choice(truth, "whether JavaScript runs in the browser")),
+  customer_browser_screen_height:      conditional(digits(1, 6, "height of the screen in pixels")),
+  customer_browser_screen_width:       conditional(digits(1, 6, "width of the screen in pixels")),
+  customer_browser_time_zone:          conditional(pattern("5/String", /^[+-]?\d{1,4}$/, "minutes between UTC and the browser's time")),
+  customer_browser_accept_header:      conditional(line(2048, "the browser's Accept header")),
+  customer_browser_accept_language:    conditional(line(100, "the browser's Accept-Language header")),
+  customer_browser_user_agent:         conditional(line(2048, "the browser's User-Agent header")),
+  customer_accept:                     optional(line(2048, "older name of customer_browser_accept_header")),
+  customer_accept_language:            optional(line(100, "older name of customer_browser_accept_language")),
+  customer_user_agent:                 optional(line(2048, "older name of customer_browser_user_agent")),
+} as const;
+
+// biome-ignore format: a table
+const olderNames: Readonly<Record<string, string>> = {
+  customer_browser_accept_header:   "customer_accept",
+  customer_browser_accept_language: "customer_accept_language",
+  customer_browser_user_agent:      "customer_user_agent",
+};
+
+const browserNames = Object.keys(browserFields).filter((name) =>
+  name.startsWith("customer_browser_"),
+);
 
 // biome-ignore format: a table
 export const payerFields = {
@@ -50,7 +88,7 @@ export const payerFields = {
   cell_phone:           optional(phone("customer's mobile phone number")),
   ssn:                  optional(digits(4, 4, "last four digits of the social security number")),
   birthday:             optional(digits(8, 8, "customer's date of birth, YYYYMMDD")),
-  site_url:             optional(line(128, "address of the shop")),
+  site_url:             optional(line(128, "URL of the shop")),
   purpose:              optional(line(128, "destination of the payment, for fraud monitoring")),
   comment:              optional(line(50, "short comment")),
   credit_card_number:   conditional(digits(12, 19, "card number")),
@@ -59,13 +97,157 @@ export const payerFields = {
   expire_month:         conditional(pattern("1-2/Numeric", /^(0?[1-9]|1[0-2])$/, "month of expiry")),
   expire_year:          conditional(pattern("2 or 4/Numeric", /^(20)?\d{2}$/, "year of expiry")),
   cvv2:                 conditional(digits(3, 4, "card verification value")),
-  redirect_url:         conditional(url("the browser is sent here at the end; mandatory where 3-D Secure is possible")),
-  redirect_success_url: optional(url("the browser is sent here when approved")),
-  redirect_fail_url:    optional(url("the browser is sent here when declined or filtered")),
+  redirect_url:         conditional(url("the browser is redirected here at the end; mandatory where 3-D Secure is possible")),
+  redirect_success_url: optional(url("the browser is redirected here when approved")),
+  redirect_fail_url:    optional(url("the browser is redirected here when declined or filtered")),
   server_callback_url:  optional(url("receives the result")),
   notify_url:           optional(url("receives the results of later transactions")),
   merchant_data:        optional(freeText(65_536, "free merchant data, returned in status and callback")),
-  login:                optional(line(20, "merchant login; when sent it must be the endpoint's merchant")),
+  login:                optional(line(20, "merchant login; if sent, it must be that of the endpoint's merchant")),
   control:              line(40, "checksum"),
   ...browserFields,
 } as const;
+
+/** Account verifications have neither an amount nor a wallet. */
+export type PurchaseRequest = Values<typeof payerFields> &
+  Partial<Values<typeof walletFields>> & {
+    readonly client_orderid: string;
+    readonly order_desc?: string;
+  };
+
+export function purchaseRules(request: PurchaseRequest, context: Context): readonly Failure[] {
+  const { endpoints } = context.entryPoint;
+  const isWallet = request.payment_data !== undefined || request.payment_data_type !== undefined;
+  const needsCvv = !isWallet && request.cvv2 === undefined && endpoints.some(mayNeedCvv);
+  const needsReturn =
+    request.redirect_url === undefined &&
+    endpoints.some(({ settings }) => settings.threeDSecure !== "off");
+  return [
+    ...(isWallet ? walletFaults(request) : cardFaults(request, context.receivedAt)),
+    ...(needsCvv ? [missing("cvv2")] : []),
+    ...stateFaults(request),
+    ...(needsReturn ? [missing("redirect_url")] : []),
+    ...browserFaults(request),
+    ...callbackFaults(request, context),
+  ];
+}
+
+/** The gate is not known yet, so one gate that needs the CVV is enough. */
+function mayNeedCvv({ gates }: Endpoint): boolean {
+  return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
+}
+
+function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] {
+  const { credit_card_number: number, cardNumber: other } = request;
+  const sent = number ?? other;
+  const faults: Failure[] = [];
+  if (sent === undefined) faults.push(missing("credit_card_number"));
+  else if (!isLuhnValid(sent)) faults.push(invalid("credit_card_number: check digit"));
+  if (number !== undefined && other !== undefined && number !== other) {
+    faults.push(invalid("cardNumber: not the same as credit_card_number"));
+  }
+  for (const name of ["card_printed_name", "expire_month", "expire_year"] as const) {
+    if (request[name] === undefined) faults.push(missing(name));
+  }
+  const { expire_month: month, expire_year: year } = request;
+  if (month !== undefined && year !== undefined && isExpired(month, year, now)) {
+    faults.push(invalid("expire_year: the card has expired"));
+  }
+  return faults;
+}
+
+function stateFaults({ country: code, state }: PurchaseRequest): readonly Failure[] {
+  const states = statesOf(code);
+  if (states === undefined) return [];
+  if (state === undefined) return [missing("state")];
+  return states.has(state) ? [] : [invalid("state: not a state of the country")];
+}
+
+/** Refused now, because the callback would be refused later. */
+export function callbackFaults(
+  request: Pick<PurchaseRequest, "server_callback_url" | "notify_url">,
+  { services }: Context,
+): readonly Failure[] {
+  return (["server_callback_url", "notify_url"] as const).flatMap((name) => {
+    const sent = request[name];
+    const fault = sent === undefined ? undefined : services.findCallbackFault(sent);
+    return fault === undefined ? [] : [invalid(`${name}: ${fault}`)];
+  });
+}
+
+/** A merchant that announces the browser's fields must send all of them. */
+function browserFaults(request: Readonly<Record<string, unknown>>): readonly Failure[] {
+  if (request["customer_browser_info"] !== "true") return [];
+  const browser = readBrowser(request) ?? {};
+  return browserNames.filter((name) => browser[name] === undefined).map(missing);
+}
+
+/** The browser's properties by their newer names; nothing when none was sent. */
+export function readBrowser(
+  request: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> | undefined {
+  const known = browserNames.flatMap((name) => {
+    const value = request[name] ?? request[olderNames[name] ?? name];
+    return typeof value === "string" ? [[name, value] as const] : [];
+  });
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
+const cardNames = [
+  "credit_card_number",
+  "cardNumber",
+  "expire_month",
+  "expire_year",
+  "cvv2",
+] as const;
+
+/** Only the encoding is checked before the order is acknowledged; the content is checked later. */
+function walletFaults(request: PurchaseRequest): readonly Failure[] {
+  const { payment_data: sent, payment_data_type: type } = request;
+  const beside = cardNames.filter((name) => request[name] !== undefined);
+  const faults = beside.map((name) => invalid(`${name}: not beside payment_data`));
+  if (type === undefined) faults.unshift(missing("payment_data_type"));
+  if (sent === undefined) return [missing("payment_data"), ...faults];
+  const fault = walletFaultOf(decodeBase64(sent));
+  return fault === undefined ? faults : [invalid(`payment_data: ${fault}`), ...faults];
+}
+
+/** The wallet's JSON text, of a request that has passed the rules. */
+export function readWalletText(sent: string): Secret<string> {
+  return new Secret(decodeBase64(sent) ?? "");
+}
+
+/** Both alphabets, padded or not; a `+` that form decoding made a space is restored. */
+function decodeBase64(sent: string): string | undefined {
+  const text = sent.replaceAll(" ", "+").replaceAll(/[\r\n\t]/g, "");
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "base64"));
+  } catch {
+    return undefined;
+  }
+}
+
+function walletFaultOf(text: string | undefined): string | undefined {
+  if (text === undefined) return "not base64 of text";
+  if (isJson(text)) return undefined;
+  const inner = decodeBase64(text);
+  return inner !== undefined && isJson(inner) ? "base64-encoded twice" : "not JSON";
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function missing(name: string): Failure {
+  return new Failure("missing_parameter", name);
+}
+
+function invalid(detail: string): Failure {
+  return new Failure("invalid_parameter", detail);
+}

@@ -1,27 +1,17 @@
 /**
- * The requests that did not begin an order of their own: repeats and refusals, kept by serial
- * number with what they were answered. A request that begins an order is written with the order.
+ * The requests that began no order: repeats and refusals, stored by serial number with their
+ * answers. A request that begins an order is stored with the order.
  */
-import type { EndpointId, MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
-import type { Instant } from "../values/time.ts";
+import type { RequestRecord } from "../merchant-api/record.ts";
 import { plainArray, textArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather } from "./gather.ts";
 
-export type KeptRequest = {
-  readonly merchantId: MerchantId;
-  readonly endpointId: EndpointId;
-  readonly serialNumber: SerialNumber;
-  readonly orderId: OrderId | undefined;
-  readonly operation: string;
-  readonly answer: string;
-  readonly at: Instant;
-};
-
-export type KeepRequest = (request: KeptRequest) => Promise<void>;
-
-export function makeKeepRequest(query: Query, options: GatherOptions): KeepRequest {
-  return makeGather(async (requests: readonly KeptRequest[]) => {
+export function makeStoreRequest(
+  query: Query,
+  options: GatherOptions,
+): (request: RequestRecord) => Promise<void> {
+  return makeGather(async (requests: readonly RequestRecord[]) => {
     await query(
       `insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
        select merchant_id, serial, endpoint_id, order_id, operation, to_timestamp(at / 1000),

@@ -44,7 +44,7 @@ export type WalletResult = {
         /** Without the cryptogram, which is in hand and written nowhere. */
         readonly authentication: Authentication | undefined;
         /** The order did not come to be: the payment data may be used for another. */
-        letGo(): Promise<void>;
+        release(): Promise<void>;
       }
     | undefined;
 };
@@ -140,7 +140,7 @@ export function makeOpenWallet(dependencies: Dependencies): OpenWallet {
       },
       cardData: proof === undefined ? card : { ...card, cryptogram: proof.cryptogram },
       authentication: proof && { eci: proof.eci ?? dependencies.eciOf(card) },
-      letGo: () => dependencies.letGoOfMessage(messageOf(asked, opened)),
+      release: () => dependencies.letGoOfMessage(messageOf(asked, opened)),
     };
   }
 }

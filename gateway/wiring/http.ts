@@ -1,19 +1,22 @@
-/** The edges wired together: the server, the merchant interface, health, and the staging page. */
-import { randomUUIDv7 } from "node:crypto";
+/** Builds the HTTP edges: merchant interface, cardholder's pages, receipts, health, staging. */
 import type { FastifyInstance } from "fastify";
 import type { AddressRules } from "../callbacks/addresses.ts";
 import { type Config, signedUrlsOf } from "../config/config.ts";
 import type { Cards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
-import { addHealthRoutes, type CheckReadiness } from "../http/availability.ts";
-import { type Miss, type MissReply, makeServer } from "../http/server.ts";
-import { AccessDenied } from "../merchant-api/oauth.ts";
+import { addHealthRoutes, type CheckReadiness, makeStorageGuard } from "../http/availability.ts";
+import { makeRateLimit } from "../http/rate-limit.ts";
+import { makeServer } from "../http/server.ts";
+import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
-import { makeTakeToken } from "../merchant-api/rate-limit.ts";
-import { type Answered, addMerchantRoutes, type KeptRequest } from "../merchant-api/routes.ts";
-import { contentTypeOf, formatFor, writeReply } from "../merchant-api/write-reply.ts";
+import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
+import { addMerchantRoutes, makeAnswerMiss } from "../merchant-api/routes.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { Order } from "../orders/order.ts";
+import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
+import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
+import { openLook } from "../pages/operator-look.ts";
 import type { WelcomeFacts } from "../staging/welcome-facts.ts";
 import { addWelcomeRoutes } from "../staging/welcome-routes.ts";
 import type { Configuration } from "../storage/configuration.ts";
@@ -21,13 +24,12 @@ import { type Database, isConnectionLoss } from "../storage/database.ts";
 import { makeFindByReceipt } from "../storage/find-receipts.ts";
 import type { LiveConfiguration } from "../storage/live-configuration.ts";
 import { makeTakeNonce } from "../storage/oauth-nonces.ts";
-import { makeKeepRequest } from "../storage/requests.ts";
-import { Failure, type FailureCode, failures } from "../values/failure.ts";
-import { asSerialNumber } from "../values/ids.ts";
+import { makeStoreRequest } from "../storage/requests.ts";
+import type { MerchantId } from "../values/ids.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
-import { addCardholderPages } from "./cardholder-pages.ts";
+import { browserReturnOf } from "../views/result.ts";
 import type { Engine } from "./engine.ts";
-import type { BrowserAuthentication, ReceiptServices } from "./services.ts";
+import type { BrowserAuthentication, Services } from "./services.ts";
 import type { Wallets } from "./wallets.ts";
 
 export type HttpDependencies = {
@@ -43,7 +45,7 @@ export type HttpDependencies = {
   readonly metrics: Metrics;
   readonly configuration: LiveConfiguration;
   readonly checkReadiness: CheckReadiness;
-  /** In staging: what the page at `/` tells; without it there is no such page. */
+  /** The content of the staging page at `/`; there is no such page without it. */
   readonly welcome?: ((running: Running) => Promise<WelcomeFacts | undefined>) | undefined;
 };
 
@@ -52,58 +54,26 @@ export type Running = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
+const gathered = { batchMax: 256, inFlightMax: 1 };
+const guarded = makeStorageGuard(isConnectionLoss);
+
 export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance {
-  const { config, log, clock, engine, cards, metrics, configuration } = dependencies;
-  const threeds = guardThreeds(dependencies.threeds);
-  const wire = { fieldWord: config.fieldWord, lineFeeds: config.lineFeeds };
-  const gathered = { batchMax: 256, inFlightMax: 1 };
-  const keepRequest = makeKeepRequest(dependencies.database.hot, gathered);
-  const nonces = { ...gathered, clock, windowMs: config.oauthWindowMs };
-  const takeNonce = makeTakeNonce(dependencies.database.hot, nonces);
+  const { config, log, clock, metrics, configuration, welcome, checkReadiness } = dependencies;
+  const { pathWord, fieldWord, lineFeeds } = config;
+  const wire = { fieldWord, lineFeeds };
+  const services = servicesOf(dependencies);
 
   const server = makeServer({
     bodyBytesMax: config.bodyBytesMax,
     isSecure: config.baseUrl.startsWith("https://"),
-    onMiss,
+    onMiss: makeAnswerMiss({ pathWord, wire, log }),
   });
   addMerchantRoutes(server, {
-    operations,
-    pathWord: config.pathWord,
-    wire,
-    services: {
-      orders: {
-        accept: guarded(engine.accept),
-        findRepeat: guarded(engine.findRepeat),
-        find: guarded(engine.find),
-        followUp: guarded(engine.followUp),
-        waitForResult: guarded(engine.waits.wait),
-      },
-      cards: {
-        register: guarded(cards.register),
-        find: guarded(cards.find),
-        findCardData: guarded(cards.findCardData),
-      },
-      threeds,
-      wallets: { open: guarded(dependencies.wallets.open) },
-      findCallbackFault: dependencies.callbackRules.findUrlFault,
-      printDate: makePrintDate(config.zone),
-    },
-    findEntryPoint(form, id) {
-      const { endpointById, groupById } = configuration.current();
-      return (form === "group" ? groupById : endpointById).get(id);
-    },
-    clock,
-    oauth: {
-      baseUrls: (port) => signedUrlsOf(config, port),
-      windowMs: config.oauthWindowMs,
-      takeNonce: guarded(takeNonce),
-    },
-    takeToken: makeTakeToken(config, clock),
-    ...{ keep, onAnswered },
-    onCrash: (error, serial) => log("request.failed", { serial, err: error }),
+    ...{ operations, pathWord, wire, services, clock, log, metrics },
+    ...authenticationOf(dependencies),
+    storeRequest: makeStoreRequest(dependencies.database.hot, gathered),
   });
-  addCardholderPages(server, { ...dependencies, threeds, receipts: receiptsOf(dependencies) });
-  const { welcome, checkReadiness } = dependencies;
+  addPages(server, services, dependencies);
   addHealthRoutes(server, { checkReadiness, registry: metrics.registry });
   if (welcome !== undefined) {
     const findFacts = async () =>
@@ -111,113 +81,91 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
     addWelcomeRoutes(server, { findFacts, clock });
   }
   return server;
-
-  async function keep({ operation, serialNumber, outcome, orderId, answer }: KeptRequest) {
-    const { entryPoint } = outcome;
-    const endpoint = entryPoint?.endpoints[0];
-    if (entryPoint === undefined || endpoint === undefined) return;
-    await keepRequest({
-      merchantId: entryPoint.merchant.id,
-      endpointId: endpoint.id,
-      serialNumber,
-      orderId,
-      operation,
-      answer,
-      at: clock.now(),
-    });
-  }
-
-  function onAnswered({ operation, version, serialNumber, outcome, durationMs }: Answered): void {
-    const { answer, entryPoint, faults } = outcome;
-    const failed = answer instanceof Failure;
-    const type = typeOf(answer);
-    metrics.requests.inc({ operation, type, code: failed ? String(answer.number) : "" });
-    metrics.requestMs.observe({ operation }, durationMs);
-    const facts = {
-      serial: serialNumber,
-      order: "orderId" in answer ? answer.orderId : undefined,
-      operation,
-      version,
-      entry: entryPoint?.id,
-      type,
-      ms: Math.round(durationMs * 10) / 10,
-    };
-    if (answer instanceof AccessDenied) {
-      log("request.access_denied", { ...facts, check: answer.check });
-    } else if (failed) {
-      const causes = (faults ?? [answer]).map(({ message, cause }) => ({ message, cause }));
-      log("request.refused", { ...facts, faults: causes });
-    } else {
-      log("request.answered", facts);
-    }
-  }
-
-  function onMiss({ status, path, accept, error }: Miss): MissReply {
-    if (status === 500) log("request.failed", { path: path.split("?")[0], err: error });
-    if (!path.startsWith(`/${config.pathWord}/api/`)) {
-      return { contentType: "text/plain;charset=utf-8", body: `${missWords[status]}\n` };
-    }
-    const format = formatFor(accept);
-    const failure = new Failure(missFailures[status], missWords[status]);
-    const serial = asSerialNumber(randomUUIDv7());
-    return {
-      contentType: contentTypeOf(format),
-      body: writeReply(failure, serial, format, wire),
-    };
-  }
 }
 
-function typeOf(answer: Answered["outcome"]["answer"]): string {
-  if (answer instanceof AccessDenied) return "access-denied";
-  return answer instanceof Failure ? failures[answer.code].type : answer.type;
+function servicesOf({
+  config,
+  engine,
+  cards,
+  threeds,
+  wallets,
+  callbackRules,
+}: HttpDependencies): Services {
+  return {
+    orders: {
+      accept: guarded(engine.accept),
+      findRepeat: guarded(engine.findRepeat),
+      find: guarded(engine.find),
+      followUp: guarded(engine.followUp),
+      waitForResult: guarded(engine.waits.wait),
+    },
+    cards: {
+      register: guarded(cards.register),
+      find: guarded(cards.find),
+      findCardData: guarded(cards.findCardData),
+    },
+    threeds: {
+      stepOf: threeds.stepOf,
+      find: guarded(threeds.find),
+      uploadMethod: guarded(threeds.uploadMethod),
+      uploadChallenge: guarded(threeds.uploadChallenge),
+      uploadPares: guarded(threeds.uploadPares),
+    },
+    wallets: { open: guarded(wallets.open) },
+    findCallbackFault: callbackRules.findUrlFault,
+    printDate: makePrintDate(config.zone),
+  };
 }
 
-function receiptsOf({ configuration, database }: HttpDependencies): ReceiptServices {
-  const find = makeFindReceipt({
+function authenticationOf({
+  config,
+  database,
+  clock,
+  configuration,
+}: HttpDependencies): Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken"> {
+  const windowMs = config.oauthWindowMs;
+  const takeNonce = makeTakeNonce(database.hot, { ...gathered, clock, windowMs });
+  const { transactionsPerSecond, questionsPerSecond } = config;
+  const transactions = makeRateLimit<MerchantId>({ perSecond: transactionsPerSecond }, clock);
+  const queries = makeRateLimit<MerchantId>({ perSecond: questionsPerSecond }, clock);
+  return {
+    findEntryPoint(form, id) {
+      const { endpointById, groupById } = configuration.current();
+      return (form === "group" ? groupById : endpointById).get(id);
+    },
+    oauth: {
+      baseUrls: (port) => signedUrlsOf(config, port),
+      windowMs,
+      takeNonce: guarded(takeNonce),
+    },
+    takeToken: (isQuery, merchant) => (isQuery ? queries : transactions).take(merchant),
+  };
+}
+
+/** The pages of 3-D Secure, the return to the shop, and receipts. */
+function addPages(
+  server: FastifyInstance,
+  { threeds, printDate }: Services,
+  { config, log, clock, configuration, database }: HttpDependencies,
+): void {
+  const { pathWord, pageLogoFile: logoFile } = config;
+  const look = openLook({
+    name: config.pageName,
+    host: URL.parse(config.baseUrl)?.host ?? "",
+    accent: config.pageAccent,
+    logoFile,
+    onBadLogo: (cause) => log("page.logo_unusable", { file: logoFile, cause }),
+  });
+  const returnOf = (order: Order) => {
+    const { merchant } = configuration.getEndpoint(order.endpointId);
+    const sign = (text: string) => signFor(merchant, text);
+    return browserReturnOf(order, { sign, merchantName: merchant.name });
+  };
+  addCardholderRoutes(server, { pathWord, threeds, returnOf, look });
+  const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     findByReceipt: makeFindByReceipt(database.query),
   });
-  return { find: guarded(find) };
+  const receipts = { find: guarded(findReceipt) };
+  addReceiptRoutes(server, { pathWord, receipts, look, printDate, clock });
 }
-
-function guardThreeds(threeds: BrowserAuthentication): BrowserAuthentication {
-  return {
-    stepOf: threeds.stepOf,
-    find: guarded(threeds.find),
-    uploadMethod: guarded(threeds.uploadMethod),
-    uploadChallenge: guarded(threeds.uploadChallenge),
-    uploadPares: guarded(threeds.uploadPares),
-  };
-}
-
-/** A database that is away is no fault of the request: it may be sent again, and 503 says so. */
-function guarded<Given extends readonly unknown[], Result>(
-  work: (...given: Given) => Promise<Result>,
-): (...given: Given) => Promise<Result | Failure> {
-  return async (...given) => {
-    try {
-      return await work(...given);
-    } catch (error) {
-      if (!isConnectionLoss(error)) throw error;
-      return new Failure("storage_unavailable", "", String(error));
-    }
-  };
-}
-
-// biome-ignore format: a table
-const missWords: Readonly<Record<Miss["status"], string>> = {
-  400: "the request cannot be read",
-  404: "no such path",
-  408: "the request took too long",
-  413: "the body is too large",
-  500: "",
-};
-
-// biome-ignore format: a table
-const missFailures: Readonly<Record<Miss["status"], FailureCode>> = {
-  400: "malformed_request",
-  404: "malformed_request",
-  408: "malformed_request",
-  413: "malformed_request",
-  500: "internal_failure",
-};

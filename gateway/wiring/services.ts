@@ -1,5 +1,4 @@
-/** The collaborators that edges are handed, as types: narrow functions that `main.ts` makes. */
-
+/** What the edges call: narrow functions over the engine, the vault and the wallets, as types. */
 import type { FoundReceipt } from "../engine/find.ts";
 import type { PendingStep } from "../orders/authentication.ts";
 import type { CardReference, CardReferences } from "../orders/card-reference.ts";
@@ -24,51 +23,48 @@ export type Services = {
   readonly cards: CardServices;
   readonly threeds: BrowserAuthentication;
   readonly wallets: WalletServices;
-  /** Why callbacks may not go to an address; nothing when they may. */
+  /** Why callbacks must not be sent to a URL; nothing when they may. */
   readonly findCallbackFault: (url: string) => string | undefined;
-  /** The interface's date shape in the operator's zone. */
+  /** The interface's date format in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };
 
 export type OrderServices = {
-  /** Takes an order on, or tells which earlier one the request repeats. */
+  /** Begins an order, or returns the earlier one that the request repeats. */
   accept(asked: OrderRequest): Promise<Accepted | Failure>;
-  /** The order that the identical request has begun; nothing when there is none. */
+  /** The order that an identical request began; nothing when there is none. */
   findRepeat(
     asked: Pick<OrderRequest, "merchantId" | "clientOrderId" | "requestFingerprint">,
   ): Promise<Accepted | undefined | Failure>;
   /** Among the orders of this endpoint or group. */
   find(entryPoint: EntryPoint, wanted: OrderQuery): Promise<FoundOrder | Failure>;
-  /** Begins a capture or a return of one of them, or tells which earlier one it repeats. */
+  /** Begins a capture or a return of such an order, or returns the earlier one that it repeats. */
   followUp(entryPoint: EntryPoint, asked: FollowUpRequest): Promise<Accepted | Failure>;
-  /** The same transaction when it is final, or as it is when the time for that is over. */
+  /** The same transaction when it is final, or as it is when the wait times out. */
   waitForResult(found: FoundOrder): Promise<FoundOrder | Failure>;
 };
 
 export type CardServices = {
-  /** The references of an order's card: made at the first call, the same ever after. */
+  /** The references of an order's card: made by the first call, and returned by all others. */
   register(order: Order): Promise<CardReferences | Failure>;
-  /** A reference of this merchant that can be paid with, or why it cannot. */
+  /** A reference of this merchant, or why it cannot be charged. */
   find(entryPoint: EntryPoint, id: CardRefId): Promise<CardReference | Failure>;
-  /** The card behind it, to be charged; nothing when the vault no longer has it. */
+  /** The card data of a reference; nothing when the vault no longer has it. */
   findCardData(reference: CardReference): Promise<CardData | undefined | Failure>;
 };
 
-/** What a wallet's payment data is paid with, or why it cannot be. */
 export type WalletServices = {
   open(asked: WalletRequest): Promise<WalletResult | Failure>;
 };
 
-/** Receipts, for whoever knows their address. */
 export type ReceiptServices = {
-  /** Nothing where there is no receipt, for whatever reason. */
+  /** Nothing when there is no receipt; the reason is not returned. */
   find(endpointId: string, receiptId: string): Promise<FoundReceipt | undefined | Failure>;
 };
-
-/** 3-D Secure in the cardholder's browser, driven by our own pages or by the merchant. */
+/** 3-D Secure in the cardholder's browser, on the gateway's or the merchant's pages. */
 export type BrowserAuthentication = Uploads & {
-  /** The order of one of our links; undefined when the link is not ours, or has expired. */
+  /** The order of a link that the gateway made; nothing for another link or an expired one. */
   find(orderId: string, token: string): Promise<Order | undefined | Failure>;
-  /** Undefined when the browser has nothing to do. */
+  /** The browser's next step; nothing when there is none. */
   stepOf(order: Order): PendingStep | undefined;
 };

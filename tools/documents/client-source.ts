@@ -5,7 +5,7 @@
 
 import { settings } from "../../gateway/config/settings.ts";
 import { type Operation, versionsOf } from "../../gateway/merchant-api/operation.ts";
-import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
+import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import { failures } from "../../gateway/values/failure.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";
 import type { Status } from "../../gateway/views/status.ts";
@@ -107,13 +107,13 @@ function argumentsOf(name: string): string {
 }
 
 function factsOf({ operation, name, waits }: Call) {
-  const { path, control, request, kept } = operation;
+  const { path, control, request, isQuery = false } = operation;
   return {
     path,
     versions: versionsOf(operation),
     control,
     takesLogin: "login" in request,
-    repeatable: !kept || repeatable.has(name),
+    repeatable: isQuery || repeatable.has(name),
     waits,
   };
 }

@@ -16,7 +16,7 @@ import {
 } from "../../gateway/merchant-api/operation.ts";
 import { operations } from "../../gateway/merchant-api/operations/index.ts";
 import { makePipeline } from "../../gateway/merchant-api/pipeline.ts";
-import { writeReply } from "../../gateway/merchant-api/write-reply.ts";
+import { writeReply } from "../../gateway/merchant-api/reply.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asSerialNumber } from "../../gateway/values/ids.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";

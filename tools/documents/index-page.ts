@@ -7,7 +7,7 @@ import {
   parseOAuthHeader,
 } from "@tollgate/protocols/oauth1";
 import { versionsOf } from "../../gateway/merchant-api/operation.ts";
-import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
+import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";
 import { formatAmount, parseAmount } from "../../gateway/values/money.ts";
 import { checksumFields, type Example, signedUrlOf, signedValues } from "./examples.ts";

@@ -6,7 +6,7 @@ import {
   type Version,
   versionsOf,
 } from "../../gateway/merchant-api/operation.ts";
-import { synchronousVariantOf } from "../../gateway/merchant-api/wait.ts";
+import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import type { Example } from "./examples.ts";
 import * as sample from "./sample-world.ts";
 import { curl, fence, mono, page, sentence, table } from "./text.ts";

@@ -1,12 +1,10 @@
-/** Account verification: asks the issuer whether a card is good, for no money at all. */
-
+/** Account verification: asks the issuer whether a card is valid, for an amount of zero. */
 import { Failure } from "../../values/failure.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
 import { Money } from "../../values/money.ts";
-import { begin } from "../begin-order.ts";
 import { operation } from "../operation.ts";
-import { purchaseRules } from "../purchase.ts";
-import { paidFields, payerFields } from "../purchase-fields.ts";
+import { begin } from "../purchase.ts";
+import { paidFields, payerFields, purchaseRules } from "../purchase-fields.ts";
 
 export const accountVerification = operation({
   name: "account-verification",
@@ -14,15 +12,14 @@ export const accountVerification = operation({
   purpose: "Checks a card with its issuer for an amount of zero. Nothing is charged or held.",
   request: { client_orderid: paidFields.client_orderid, ...payerFields },
   control: ["{id}", "client_orderid", "email"],
-  kept: true,
   sync: true,
   rules: purchaseRules,
 
   async handle(request, context) {
-    // The request names no currency, so a group's first endpoint is as good as any.
+    // The request has no currency, so any endpoint of a group will do.
     const [endpoint] = context.entryPoint.endpoints;
     if (endpoint === undefined) return new Failure("unknown_endpoint");
-    const money = new Money(0n, getCurrency(endpoint.currency));
-    return begin("account-verification", request, { ...context, endpoint, money });
+    const amount = new Money(0n, getCurrency(endpoint.currency));
+    return begin("account-verification", request, { ...context, endpoint, amount });
   },
 });

@@ -1,15 +1,13 @@
-/** Capture: takes the money that a preauthorisation holds, or a part of it, once. */
-
-import { followUp, followUpControl, followUpFields, followUpRules } from "../follow-up.ts";
+/** Capture: charges the amount that a preauthorisation holds, or a part of it, once. */
+import { followUp, followUpControl, followUpFields, followUpRules } from "../existing-order.ts";
 import { operation } from "../operation.ts";
 
 export const capture = operation({
   name: "capture",
   path: "/v2/capture/{id}",
-  purpose: "Takes what a preauthorisation holds: all of it or a part, once.",
+  purpose: "Charges the amount that a preauthorisation holds, in full or in part, once.",
   request: followUpFields,
   control: followUpControl,
-  kept: true,
   sync: true,
   rules: followUpRules,
   handle: (request, context) => followUp("capture", request, context),

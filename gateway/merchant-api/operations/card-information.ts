@@ -1,5 +1,4 @@
-/** Card information: what may be known of the card behind a reference. */
-
+/** Card information: the data of a registered card that may be shown. */
 import { Failure } from "../../values/failure.ts";
 import { asCardRefId } from "../../values/ids.ts";
 import { cardRefId, line } from "../fields.ts";
@@ -8,7 +7,7 @@ import { operation } from "../operation.ts";
 export const cardInformation = operation({
   name: "get-card-info",
   path: "/v2/get-card-info/{id}",
-  purpose: "Tells what may be known of a registered card.",
+  purpose: "Returns cardholder's name, expiry date, BIN and last four digits of a registered card.",
 
   // biome-ignore format: a table
   request: {
@@ -18,9 +17,7 @@ export const cardInformation = operation({
   },
 
   control: ["login", "cardrefid"],
-  kept: false,
-  sync: false,
-  rules: () => [],
+  isQuery: true,
 
   async handle({ cardrefid }, { entryPoint, services }) {
     const reference = await services.cards.find(entryPoint, asCardRefId(cardrefid));

@@ -1,13 +1,12 @@
-/** Card registration, version 2: turns the card of an approved payment into card references. */
-
-import { registration, registrationFields } from "../card-registration.ts";
+/** Card registration, version 2: makes a reference to the card of an approved payment. */
 import { line } from "../fields.ts";
 import { operation } from "../operation.ts";
+import { registerCard, registrationFields } from "../recurring.ts";
 
 export const createCardRefV2 = operation({
   name: "create-card-ref",
   path: "/v2/create-card-ref/{id}",
-  purpose: "Turns the card of an approved payment into a reference for recurrent payments.",
+  purpose: "Registers the card of an approved payment for recurring payments.",
   request: {
     login: line(20, "merchant login"),
     ...registrationFields,
@@ -15,11 +14,8 @@ export const createCardRefV2 = operation({
   },
   control: ["login", "client_orderid", "orderid"],
   versions: ["v2"],
-  kept: true,
-  sync: false,
-  rules: () => [],
   handle: (request, context) =>
-    registration(request, context, ({ references, order }) => [
+    registerCard(request, context, ({ references, order }) => [
       ["status", "approved"],
       ["card-ref-id", references.card],
       ["unq-card-ref-id", order.card.hashId],

@@ -1,20 +1,17 @@
 /** Card registration, version 4: with OAuth, and with the ids for other interfaces. */
-
-import { registration, registrationFields } from "../card-registration.ts";
 import { operation } from "../operation.ts";
+import { registerCard, registrationFields } from "../recurring.ts";
 
 export const createCardRefV4 = operation({
   name: "create-card-ref-v4",
   path: "/v4/create-card-ref/{id}",
-  purpose: "Turns the card of an approved payment into references; authenticated by OAuth.",
+  purpose:
+    "Registers the card of an approved payment for recurring payments; authenticated by OAuth.",
   request: registrationFields,
   control: [],
   versions: ["v4"],
-  kept: true,
-  sync: false,
-  rules: () => [],
   handle: (request, context) =>
-    registration(request, context, ({ references, order }) => [
+    registerCard(request, context, ({ references, order }) => [
       ["status", "approved"],
       ["card-ref-id", references.card],
       ["recurring-payment-id", references.recurring],

@@ -1,4 +1,4 @@
-/** Every operation of the merchant interface. Adding one is a file and a line here. */
+/** Every operation of the merchant interface. A new one is a file and a line here. */
 import type { Operation } from "../operation.ts";
 import { accountVerification } from "./account-verification.ts";
 import { capture } from "./capture.ts";

@@ -1,8 +1,6 @@
-/** Recurrent payment, preauthorised: holds an amount on a registered card. */
-
+/** Recurring payment, preauthorised: holds an amount on a registered card. */
 import { operation } from "../operation.ts";
-import { rebill, rebillRules } from "../rebill.ts";
-import { rebillControl, rebillFields } from "../rebill-fields.ts";
+import { rebill, rebillControl, rebillFields, rebillRules } from "../recurring.ts";
 
 export const makeRebillPreauth = operation({
   name: "make-rebill-preauth",
@@ -10,7 +8,6 @@ export const makeRebillPreauth = operation({
   purpose: "Holds an amount on a registered card, to be captured or cancelled later.",
   request: rebillFields,
   control: rebillControl,
-  kept: true,
   sync: true,
   rules: rebillRules,
   handle: (request, context) => rebill("preauth", request, context),

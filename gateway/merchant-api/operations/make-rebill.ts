@@ -1,23 +1,20 @@
-/** Recurrent payment: charges a card that was registered with an earlier payment. */
-
+/** Recurring payment: charges a card that an earlier payment registered. */
 import { type Operation, operation } from "../operation.ts";
-import { rebill, rebillRules } from "../rebill.ts";
-import { rebillControl, rebillFields } from "../rebill-fields.ts";
+import { rebill, rebillControl, rebillFields, rebillRules } from "../recurring.ts";
 
 export const makeRebill: Operation = operation({
   name: "make-rebill",
   path: "/v2/make-rebill/{id}",
   purpose:
-    "Charges a registered card. The order is acknowledged at once and its result read by status.",
+    "Charges a registered card. The request is acknowledged at once; poll status for the result.",
   request: rebillFields,
   control: rebillControl,
-  kept: true,
   sync: true,
   rules: rebillRules,
   handle: (request, context) => rebill("sale", request, context),
 });
 
-/** The same under another name, beside the preauthorised form. */
+/** The same operation under the name that pairs with make-rebill-preauth. */
 export const makeRebillSale: Operation = {
   ...makeRebill,
   name: "make-rebill-sale",

@@ -1,29 +1,26 @@
-/** Order status: what has become of an order, or of one request made for it. */
-
+/** Order status: the state of an order, or the result of one request for it. */
 import { Failure } from "../../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../../values/ids.ts";
-import { line, optional, orderId, serialNumber } from "../fields.ts";
+import { line, optional, orderId, uuid } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { statusReply } from "../status-reply.ts";
+import { statusReply } from "../reply.ts";
 
 export const status = operation({
   name: "status",
   path: "/v2/status/{id}",
-  purpose: "Tells the state of an order. Poll it until a final status is returned.",
+  purpose: "Returns the state of an order. Poll it until the status is final.",
 
   // biome-ignore format: a table
   request: {
     login:           line(20, "merchant login"),
     client_orderid:  line(128, "merchant order id"),
-    orderid:         optional(orderId("service order id; without it the latest order with the client_orderid is described")),
-    "by-request-sn": optional(serialNumber("serial number of the request that the answer shall describe; not signed")),
+    orderid:         optional(orderId("service order id; by default the latest order with the client_orderid")),
+    "by-request-sn": optional(uuid("serial number of the request to describe; not signed", "not a serial number")),
     control:         line(40, "checksum"),
   },
 
   control: ["login", "client_orderid", "orderid"],
-  kept: false,
-  sync: false,
-  rules: () => [],
+  isQuery: true,
 
   async handle(request, { entryPoint, services }) {
     const { orderid, "by-request-sn": bySerialNumber } = request;
@@ -32,6 +29,6 @@ export const status = operation({
       orderId: orderid === undefined ? undefined : asOrderId(orderid),
       bySerialNumber: bySerialNumber === undefined ? undefined : asSerialNumber(bySerialNumber),
     });
-    return found instanceof Failure ? found : statusReply(found, { bySerialNumber, services });
+    return found instanceof Failure ? found : statusReply(found, services, bySerialNumber);
   },
 });

@@ -1,8 +1,7 @@
-/** Upload of the method's result: the issuer's frame has run, or has not, in this browser. */
-
+/** Upload of the method result: whether the issuer's frame has run in the browser. */
+import { upload, uploadControl, uploadFields } from "../existing-order.ts";
 import { choice, digits, ipAddress, line, optional, pattern, url, uuid } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { upload, uploadControl, uploadFields } from "../threeds-upload.ts";
 
 const truth = ["true", "false"] as const;
 const completions = ["Y", "N", "U"] as const;
@@ -11,19 +10,19 @@ export const uploadMethodUrlResult = operation({
   name: "upload-method-url-result",
   path: "/3ds/v1/upload-method-url-result/{id}",
   takesGroupIds: true,
-  purpose: "Tells that the issuer's method frame was loaded, and what the browser is like.",
+  purpose: "Reports that the issuer's method frame was loaded, and the properties of the browser.",
 
   // biome-ignore format: a table
   request: {
     ...uploadFields,
     threeDSServerTransID:     uuid("taken from `tds-method-url-frame-3ds-server-trans-id`"),
-    threeDSCompInd:           choice(completions, "whether the method has run: `Y`, `N`, or `U` when that is not known"),
-    notificationURL:          optional(url("where the issuer sends the browser after a challenge, with the CRes; without it to the gateway's own page", 256)),
+    threeDSCompInd:           choice(completions, "whether the method has run: `Y`, `N`, or `U` for unknown"),
+    notificationURL:          optional(url("URL to which the issuer posts the CRes after a challenge; the gateway's own page by default", 256)),
     browserLanguage:          optional(line(100, "`navigator.language`")),
     browserColorDepth:        optional(digits(1, 2, "`screen.colorDepth`")),
     browserJavaEnabled:       optional(choice(truth, "`navigator.javaEnabled()`")),
     browserJavascriptEnabled: optional(choice(truth, "whether JavaScript runs in the browser")),
-    browserIP:                optional(ipAddress("the browser's address; without it the sale's `ipaddress`")),
+    browserIP:                optional(ipAddress("the browser's IP address; the sale's `ipaddress` by default")),
     browserUserAgent:         optional(line(2048, "the browser's User-Agent header")),
     browserAcceptHeader:      optional(line(2048, "the browser's Accept header")),
     browserTZ:                optional(pattern("5/String", /^[+-]?\d{1,4}$/, "`new Date().getTimezoneOffset()`: minutes, positive behind UTC")),
@@ -32,9 +31,6 @@ export const uploadMethodUrlResult = operation({
   },
 
   control: uploadControl,
-  kept: true,
-  sync: false,
-  rules: () => [],
 
   handle(request, context) {
     const { threeDSServerTransID, threeDSCompInd: completion, notificationURL } = request;

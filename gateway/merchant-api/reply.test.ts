@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
-import { contentTypeOf, formatFor, writeReply } from "./write-reply.ts";
+import { contentTypeOf, formatFor, writeReply } from "./reply.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const plain = { fieldWord: "gw", lineFeeds: false };

@@ -7,7 +7,7 @@ import { versionsOf } from "./operation.ts";
 import { operations } from "./operations/index.ts";
 import { sale } from "./operations/sale.ts";
 import { status } from "./operations/status.ts";
-import { collect, readFields, splitFields } from "./read-request.ts";
+import { collect, readFields, splitFields } from "./pipeline.ts";
 import { endpointWith, entryPoint, entryPointOf } from "./testing.ts";
 
 test("values are trimmed, and unknown fields are kept out of nobody's way", () => {

@@ -1,0 +1,189 @@
+/**
+ * Recurring payments: the registration of a paid card, and the payments that charge or hold an
+ * amount on a registered card.
+ */
+import type { CardReference, CardReferences } from "../orders/card-reference.ts";
+import type { CardData } from "../orders/events.ts";
+import type { Endpoint } from "../orders/merchant.ts";
+import type { Order } from "../orders/order.ts";
+import { Failure } from "../values/failure.ts";
+import { asCardRefId } from "../values/ids.ts";
+import { isSameMoney, isZero, type Money, parseAmount } from "../values/money.ts";
+import { findOrder } from "./existing-order.ts";
+import {
+  amount,
+  cardRefId,
+  choice,
+  currency,
+  digits,
+  freeText,
+  ipAddress,
+  line,
+  optional,
+  orderId,
+  pattern,
+  url,
+  type Values,
+} from "./fields.ts";
+import { type Context, endpointFor, type Reply } from "./operation.ts";
+import { readCvv, readPurchase, requestFingerprintOf } from "./purchase.ts";
+import { callbackFaults } from "./purchase-fields.ts";
+import { acknowledge } from "./reply.ts";
+
+export const registrationFields = {
+  client_orderid: line(128, "merchant order id of the first payment"),
+  orderid: orderId("service order id of the first payment"),
+} as const;
+
+type Registered = { readonly references: CardReferences; readonly order: Order };
+
+export async function registerCard(
+  request: Values<typeof registrationFields>,
+  context: Context,
+  print: (registered: Registered) => Reply["fields"],
+): Promise<Reply | Failure> {
+  const found = await findOrder(request.client_orderid, request.orderid, context);
+  if (found instanceof Failure) return found;
+  const references = await context.services.cards.register(found.order);
+  if (references instanceof Failure) return references;
+  const fields = print({ references, order: found.order });
+  return { type: "create-card-ref-response", fields };
+}
+
+// biome-ignore format: a table
+export const rebillFields = {
+  client_orderid:       line(128, "merchant order id; it can be paid once"),
+  login:                line(20, "merchant login"),
+  cardrefid:            cardRefId("card reference id from registration"),
+  order_desc:           freeText(65_536, "order description"),
+  amount:               amount("amount in the highest unit with `.` as delimiter"),
+  enumerate_amounts:    optional(pattern("128/String", /^(?=.{1,128}$)\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "smaller amounts, separated by commas, tried in turn when the amount is declined")),
+  currency:             currency("three-letter currency code"),
+  cvv2:                 optional(digits(3, 4, "card verification value")),
+  ipaddress:            ipAddress("customer's IP address, for fraud screening"),
+  comment:              optional(line(50, "short comment")),
+  purpose:              optional(line(128, "destination of the payment, for fraud monitoring")),
+  redirect_url:         optional(url("the browser is redirected here at the end; mandatory where 3-D Secure is possible")),
+  redirect_success_url: optional(url("the browser is redirected here when approved")),
+  redirect_fail_url:    optional(url("the browser is redirected here when declined or filtered")),
+  server_callback_url:  optional(url("receives the result")),
+  notify_url:           optional(url("receives the results of later transactions")),
+  merchant_data:        optional(freeText(65_536, "free merchant data, returned in status and callback")),
+  recurrent_scenario:   optional(choice(["REGULAR", "IRREGULAR"] as const, "overrides the gate's setting")),
+  recurrent_initiator:  optional(choice(["CARDHOLDER", "MERCHANT"] as const, "overrides the gate's setting")),
+  control:              line(40, "checksum"),
+} as const;
+
+export const rebillControl = [
+  "{id?}",
+  "login",
+  "client_orderid",
+  "cardrefid",
+  { minorUnitsOf: "amount" },
+  "currency",
+] as const;
+
+type RebillRequest = Values<typeof rebillFields>;
+
+export async function rebill(
+  kind: "sale" | "preauth",
+  request: RebillRequest,
+  context: Context,
+): Promise<Reply | Failure> {
+  const { entryPoint, serialNumber, services } = context;
+  const endpoint = endpointFor(entryPoint, request.currency.code);
+  if (endpoint === undefined) return new Failure("currency_not_supported");
+  const amounts = readAmounts(request, endpoint);
+  if (amounts instanceof Failure) return amounts;
+  const identity = {
+    merchantId: endpoint.merchant.id,
+    clientOrderId: request.client_orderid,
+    requestFingerprint: requestFingerprintOf(`rebill/${kind}/${endpoint.id}`, context),
+  };
+  const found = await findCard(request, context);
+  if (found instanceof Failure) {
+    // An order that began before the card was removed is acknowledged again.
+    const repeat = await services.orders.findRepeat(identity);
+    if (repeat instanceof Failure) return repeat;
+    return repeat === undefined ? found : acknowledge(repeat);
+  }
+
+  const { reference, cardData } = found;
+  const credential = { ...credentialOf(request, endpoint), networkId: reference.networkId };
+  const purchase = { ...readPurchase(request, amounts.amount), credential };
+  const { otherAmounts } = amounts;
+  const accepted = await services.orders.accept({
+    ...identity,
+    kind,
+    endpointId: endpoint.id,
+    serialNumber,
+    purchase: otherAmounts.length === 0 ? purchase : { ...purchase, otherAmounts },
+    card: { kind: "registered", facts: reference.card },
+    cardData,
+  });
+  if (accepted instanceof Failure) return accepted;
+  return { ...acknowledge(accepted), stored: !accepted.repeated };
+}
+
+async function findCard(
+  request: RebillRequest,
+  { entryPoint, services: { cards } }: Context,
+): Promise<{ readonly reference: CardReference; readonly cardData: CardData } | Failure> {
+  const reference = await cards.find(entryPoint, asCardRefId(request.cardrefid));
+  if (reference instanceof Failure) return reference;
+  const cardData = await cards.findCardData(reference);
+  if (cardData instanceof Failure) return cardData;
+  if (cardData === undefined) return new Failure("card_reference_removed");
+  return { reference, cardData: { ...cardData, cvv: readCvv(request) } };
+}
+
+/** The checksum covers the amount alone, so no other amount may be larger. */
+function readAmounts(
+  request: RebillRequest,
+  { settings: { amountMin = "0" } }: Endpoint,
+): { readonly amount: Money; readonly otherAmounts: readonly Money[] } | Failure {
+  const asked = parseAmount(request.amount, request.currency);
+  if (asked === undefined || isZero(asked)) return new Failure("amount_out_of_range");
+  const otherAmounts: Money[] = [];
+  for (const text of request.enumerate_amounts?.split(",") ?? []) {
+    const other = parseAmount(text, request.currency);
+    if (other === undefined) {
+      const sentence = "more fraction digits than the currency has";
+      return new Failure("invalid_parameter", `enumerate_amounts: ${sentence}`);
+    }
+    // Screening compares only the first amount with the endpoint's limits.
+    const isTooSmall = isZero(other) || other.minor < BigInt(amountMin);
+    if (isTooSmall || other.minor > asked.minor) {
+      return new Failure("amount_out_of_range", "enumerate_amounts");
+    }
+    const isKnown = [asked, ...otherAmounts].some((known) => isSameMoney(known, other));
+    if (!isKnown) otherAmounts.push(other);
+  }
+  return { amount: asked, otherAmounts };
+}
+
+/** From the request, else the gate's setting, else a merchant's regular charge. */
+function credentialOf(
+  request: Pick<RebillRequest, "recurrent_initiator" | "recurrent_scenario">,
+  { gates }: Endpoint,
+) {
+  const defaults = gates[0]?.recurrent;
+  return {
+    initiator: request.recurrent_initiator ?? defaults?.initiator ?? "MERCHANT",
+    scenario: request.recurrent_scenario ?? defaults?.scenario ?? "REGULAR",
+  } as const;
+}
+
+/** A cardholder who initiates the payment may have to authenticate, and return from that. */
+export function rebillRules(request: RebillRequest, context: Context): readonly Failure[] {
+  const endpoint = endpointFor(context.entryPoint, request.currency.code);
+  const needsReturn =
+    request.redirect_url === undefined &&
+    endpoint !== undefined &&
+    endpoint.settings.threeDSecure !== "off" &&
+    credentialOf(request, endpoint).initiator === "CARDHOLDER";
+  return [
+    ...(needsReturn ? [new Failure("missing_parameter", "redirect_url")] : []),
+    ...callbackFaults(request, context),
+  ];
+}

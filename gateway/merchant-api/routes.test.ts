@@ -1,0 +1,68 @@
+/** Requests that no operation takes, and failures of the gateway itself. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeServer } from "../http/server.ts";
+import { makeAnswerMiss } from "./routes.ts";
+
+const wire = { fieldWord: "gw", lineFeeds: false };
+
+test("a miss on the merchant interface is a refusal in the client's format", async (t) => {
+  const { server, lines } = serve(t);
+  const json = { accept: "application/json" };
+
+  const form = await server.inject("/gw/api/v2/no-such/1001");
+  const object = await server.inject({ url: "/gw/api/v2/no-such/1001", headers: json });
+  const large = await server.inject({
+    method: "POST",
+    url: "/gw/api/fails",
+    payload: "x".repeat(101),
+  });
+
+  assert.equal(form.statusCode, 404);
+  assert.equal(form.headers["content-type"], "text/html;charset=utf-8");
+  assert.equal(form.headers["cache-control"], "no-store");
+  assert.match(form.body, /^type=validation-error&serial-number=[-0-9a-f]{36}&error-message=/);
+  assert.match(form.body, /INVALID_REQUEST%3A\+no\+such\+path&error-code=1$/);
+  assert.equal(object.json()["error-message"], "INVALID_REQUEST: no such path");
+  assert.equal(large.statusCode, 413);
+  assert.match(large.body, /the\+body\+is\+too\+large/);
+  assert.deepEqual(lines, []);
+});
+
+test("a miss elsewhere is plain text, and says nothing of payments", async (t) => {
+  const { server } = serve(t);
+
+  const { statusCode, headers, body } = await server.inject("/gw/apix");
+
+  assert.deepEqual([statusCode, body], [404, "no such path\n"]);
+  assert.equal(headers["content-type"], "text/plain;charset=utf-8");
+});
+
+test("an exception is an internal failure, and its path is logged without the query", async (t) => {
+  const { server, lines } = serve(t);
+
+  const { statusCode, body } = await server.inject({ method: "POST", url: "/gw/api/fails?a=1" });
+
+  assert.equal(statusCode, 500);
+  assert.match(body, /^type=error&.*error-message=INTERNAL_ERROR&error-code=5000$/);
+  assert.doesNotMatch(body, /broken/);
+  const [[event, facts] = []] = lines;
+  assert.equal(event, "request.failed");
+  assert.ok(facts !== undefined && "path" in facts);
+  assert.equal(facts.path, "/gw/api/fails");
+});
+
+function serve(t: { after(clean: () => unknown): void }) {
+  const lines: (readonly [event: string, facts: object])[] = [];
+  const log = (event: string, facts: object) => void lines.push([event, facts]);
+  const server = makeServer({
+    bodyBytesMax: 100,
+    isSecure: false,
+    onMiss: makeAnswerMiss({ pathWord: "gw", wire, log }),
+  });
+  server.post("/gw/api/fails", () => {
+    throw new Error("broken");
+  });
+  t.after(() => server.close());
+  return { server, lines };
+}
