@@ -30,7 +30,7 @@ import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-job
 import { makeCallbacks } from "./wiring/callbacks.ts";
 import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
-import { type HttpDependencies, makeHttpServer } from "./wiring/http.ts";
+import { makeHttpServer, type StagingParts } from "./wiring/http.ts";
 import { makeCheckReadiness } from "./wiring/readiness.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
@@ -42,7 +42,8 @@ export type GatewayOptions = {
   readonly masterKey: Uint8Array;
   readonly log: Log;
   readonly clock?: Clock;
-  readonly welcome?: HttpDependencies["welcome"];
+  /** Given in staging only. */
+  readonly staging?: StagingParts | undefined;
 };
 
 export type Gateway = {
@@ -182,13 +183,11 @@ async function openVault(masterKey: Uint8Array, { query, hot }: Database) {
 
 async function openIssuerTable(
   database: Database,
-  { config, log }: GatewayOptions,
+  { staging, log }: GatewayOptions,
 ): Promise<Issuers> {
-  const isStaging = config.environment === "staging";
-  const staging = isStaging ? await import("./staging/sandbox-ranges.ts") : undefined;
   return openIssuers({
     store: makeIssuerStore(database),
-    builtIn: staging?.sandboxRanges ?? [],
+    builtIn: staging?.ranges ?? [],
     onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
 }

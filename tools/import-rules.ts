@@ -14,6 +14,12 @@ const orders = "gateway/orders";
 const views = "gateway/views";
 const http = "gateway/http";
 const threads = "gateway/worker-threads";
+/** The parts that `main.ts` and `wiring/` put together; staging is none of them. */
+const product = [
+  ...["acquirers", "callbacks", "config", "directory-api", "engine", "http", "issuers"],
+  ...["merchant-api", "observability", "orders", "pages", "portal-api", "screening", "storage"],
+  ...["threeds", "values", "vault", "views", "wallets", "worker-threads"],
+].map((folder) => `gateway/${folder}`);
 const services = "type gateway/wiring/services";
 
 // biome-ignore format: a table
@@ -43,17 +49,19 @@ export const importRules: readonly Rule[] = [
   ["gateway/http",          [values]],
   ["gateway/observability", [values, orders]],
   ["gateway/config",        [values]],
-  ["gateway/main",          ["gateway"]],
-  ["gateway/wiring",        ["gateway"]],
-  ["gateway/staging",       ["gateway", "protocols/form"]],
-  ["gateway/cli",           ["gateway"]],
+  ["gateway/main",          [...product, "gateway/wiring"]],
+  ["gateway/wiring",        product],
+  ["gateway/cli",           [...product, "gateway/main", "gateway/wiring/engine"]],
+  // The only way to staging: it asks for the environment first.
+  ["gateway/cli/environment",  [...product, "gateway/cli", "gateway/staging/staging"]],
+  ["gateway/staging",       [...product, "gateway/cli", "type gateway/wiring/http", "protocols/form"]],
 
   ["sandbox-bank",          ["protocols"]],
   ["client",                ["protocols/form", "protocols/oauth1"]],
   ["portal",                ["type gateway/portal-api"]],
 
   ["tests",                 ["client", "gateway/main", "sandbox-bank"]],
-  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/embedded", "gateway/log", "gateway/problem", "sandbox-bank", "type gateway"]],
+  ["tests/support",         ["tests", "client", "gateway/main", "gateway/installation", "gateway/demonstration", "gateway/sandbox-ranges", "gateway/merchant-set", "gateway/embedded", "gateway/log", "gateway/problem", "sandbox-bank", "type gateway"]],
   ["benchmarks",            ["client", "gateway/main", "gateway/embedded", "gateway/storage/embedded", "sandbox-bank", "protocols"]],
   ["tools",                 ["client", "gateway", "sandbox-bank", "protocols"]],
 ];

@@ -1,85 +1,37 @@
-/** `gw bin`: loads the operator's BIN table, and tells what is known of cards that begin so. */
+/** `gw bin`: loads and searches the BIN table, which tells the issuer of a card. */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
+import type { Command } from "commander";
 import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
 import { firstOf, formatPrefix, type IssuerRange, isPrefix, lastOf } from "../issuers/issuers.ts";
-import { sandboxRanges } from "../staging/sandbox-ranges.ts";
 import { makeIssuerStore } from "../storage/issuer-ranges.ts";
 import { Problem } from "../values/problem.ts";
-import { complain, withInstallation } from "./installation.ts";
-import { print } from "./print.ts";
-
-type Options = { readonly json?: boolean };
+import { addCommands, type JsonOption, type Output } from "./command.ts";
+import { loadStaging } from "./environment.ts";
+import type { Installation } from "./installation.ts";
 
 const reportEveryRows = 100_000;
 
-export async function loadIssuers(file: string, { json = false }: Options): Promise<void> {
+export function addBinCommands(bin: Command): void {
+  // biome-ignore format: a table
+  addCommands(bin, [
+    ["load <file.csv>", "replace the BIN table; a file with any fault changes nothing",  loadIssuers],
+    ["find <prefix>",   "show the issuers of cards that begin with these 6 to 11 digits", findIssuer],
+    ["count",           "show the number of ranges and the time of the last load",       countIssuers],
+  ]);
+}
+
+async function loadIssuers({ database }: Installation, file: string): Promise<Output> {
   const problem = await findFileProblem(file);
-  if (problem !== undefined) return complain(problem);
-  await withInstallation(async ({ database }) => {
-    try {
-      const portions = readIssuerFile(createReadStream(file));
-      const ranges = await makeIssuerStore(database).replace(portions, makeReport());
-      print({ file, ranges }, json);
-    } catch (error) {
-      if (!(error instanceof IssuerFileFaults)) throw error;
-      const sentences = [...error.sentences, "Nothing was changed."];
-      complain(new Problem(sentences.join("\n")));
-    }
-  });
-}
-
-export async function findIssuer(prefix: string, { json = false }: Options): Promise<void> {
-  // It is not repeated: it may be a whole card number.
-  if (!isPrefix(prefix)) {
-    return complain(new Problem("A prefix is 6 to 11 digits, never a whole card number."));
+  if (problem !== undefined) return problem;
+  try {
+    const portions = readIssuerFile(createReadStream(file));
+    const ranges = await makeIssuerStore(database).replace(portions, makeReport());
+    return { file, ranges };
+  } catch (error) {
+    if (!(error instanceof IssuerFileFaults)) throw error;
+    return new Problem([...error.sentences, "Nothing was changed."].join("\n"));
   }
-  await withInstallation(async ({ database, config }) => {
-    const [first, last] = [firstOf(prefix), lastOf(prefix)];
-    const loaded = await makeIssuerStore(database).findRanges(first, last);
-    const builtIn = sandboxRanges.filter((range) => range.first <= last && range.last >= first);
-    const rows = [
-      ...loaded.map((range) => toRow(range, "loaded")),
-      ...(config.environment === "staging" ? builtIn : []).map((each) => toRow(each, "built in")),
-    ];
-    if (rows.length === 0 && !json) {
-      return complain(new Problem(`Nothing is known of cards that begin with ${prefix}.`));
-    }
-    print(rows, json);
-  });
-}
-
-export async function countIssuers({ json = false }: Options): Promise<void> {
-  await withInstallation(async ({ database }) => {
-    const { ranges, loadedAt } = await makeIssuerStore(database).count();
-    if (json) print({ ranges, loadedAt }, true);
-    else print({ ranges, "loaded at": loadedAt ?? "never" });
-  });
-}
-
-function toRow({ first, last, issuer }: IssuerRange, from: string) {
-  const { bankName, country, productCode, productName, typeCode, typeName } = issuer;
-  return {
-    first: formatPrefix(first),
-    last: formatPrefix(last),
-    bank: bankName,
-    country,
-    product_code: productCode,
-    product_name: productName,
-    type_code: typeCode,
-    type_name: typeName,
-    from,
-  };
-}
-
-/** A line for every hundred thousand. */
-function makeReport(): (count: number) => void {
-  let told = 0;
-  return (count) => {
-    const rounded = Math.floor(count / reportEveryRows) * reportEveryRows;
-    if (rounded > told) process.stderr.write(`${rounded} ranges\n`);
-    told = rounded;
-  };
 }
 
 async function findFileProblem(file: string): Promise<Problem | undefined> {
@@ -92,4 +44,50 @@ async function findFileProblem(file: string): Promise<Problem | undefined> {
     const cause = error instanceof Error ? error.message : String(error);
     return new Problem(`The file ${file} cannot be read: ${cause}.`);
   }
+}
+
+function makeReport(): (count: number) => void {
+  let reported = 0;
+  return (count) => {
+    const rounded = Math.floor(count / reportEveryRows) * reportEveryRows;
+    if (rounded > reported) process.stderr.write(`${rounded} ranges\n`);
+    reported = rounded;
+  };
+}
+
+async function findIssuer(
+  installation: Installation,
+  prefix: string,
+  { json = false }: JsonOption,
+): Promise<Output> {
+  // The text is not repeated: it may be a whole card number.
+  if (!isPrefix(prefix)) {
+    return new Problem("A prefix is 6 to 11 digits, never a whole card number.");
+  }
+  const [first, last] = [firstOf(prefix), lastOf(prefix)];
+  const loaded = await makeIssuerStore(installation.database).findRanges(first, last);
+  const staging = await loadStaging(installation.config);
+  const builtIn = staging?.makeStagingParts(installation).ranges ?? [];
+  const rows = [
+    ...loaded.map((range) => toRow(range, "loaded")),
+    ...builtIn
+      .filter((range) => range.first <= last && range.last >= first)
+      .map((range) => toRow(range, "built in")),
+  ];
+  if (rows.length > 0 || json) return rows;
+  return new Problem(`The BIN table has no cards that begin with ${prefix}.`);
+}
+
+function toRow({ first, last, issuer }: IssuerRange, from: string) {
+  const { bankName, country, productCode, productName, typeCode, typeName } = issuer;
+  return {
+    ...{ first: formatPrefix(first), last: formatPrefix(last), bank: bankName, country },
+    ...{ product_code: productCode, product_name: productName },
+    ...{ type_code: typeCode, type_name: typeName, from },
+  };
+}
+
+async function countIssuers({ database }: Installation, { json = false }: JsonOption) {
+  const { ranges, loadedAt } = await makeIssuerStore(database).count();
+  return json ? { ranges, loadedAt } : { ranges, "loaded at": loadedAt ?? "never" };
 }

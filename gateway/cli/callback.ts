@@ -1,11 +1,17 @@
 /**
- * `gw callback`: what merchants were told, every try of it, and sending it again. That makes it due
- * in the database; the gateway's nodes send it.
+ * `gw callback`: lists callbacks, shows every attempt, has them sent again, and prints the secret
+ * that signs them. Sending again makes them due in the database; the gateway's nodes send them.
  */
-
+import { type Command, Option } from "commander";
+import {
+  oldSecretUntil,
+  renewSecret,
+  retireOldSecret,
+  secretNames,
+} from "../callbacks/webhook-secrets.ts";
+import { makeAdministration } from "../storage/administration.ts";
 import {
   type CallbackEntry,
-  type CallbackState,
   type Chosen,
   callbackStates,
   findAttempts,
@@ -13,105 +19,129 @@ import {
   resendCallbacks,
 } from "../storage/callbacks-journal.ts";
 import { Problem } from "../values/problem.ts";
-import { type Instant, makePrintDate, parseDate, systemClock } from "../values/time.ts";
-import { findOrder } from "./find-order.ts";
-import { complain, type Installation, withInstallation } from "./installation.ts";
-import { readOneOf } from "./option-values.ts";
-import { print } from "./print.ts";
+import { asInstant, type Instant, makePrintDate, parseDate, systemClock } from "../values/time.ts";
+import { listenForCallbacks } from "./callback-listen.ts";
+import { addCommands, type JsonOption, type Output, print } from "./command.ts";
+import { findEndpoint } from "./endpoint.ts";
+import { type Installation, openVault, readConfiguration } from "./installation.ts";
+import { readOneOf } from "./options.ts";
+import { findOrder } from "./order.ts";
 
-type Output = { readonly json?: boolean };
+const listedMax = 1_000;
+
+export function addCallbackCommands(callback: Command): void {
+  const order = new Option("--order <orderid>", "only those of one order");
+  const states = "only these: due, delivered, stopped or given_up";
+  const choice = [
+    new Option("--since <moment>", "only of results from then on, like 2030-01-31T09:30:00Z"),
+    new Option("--until <moment>", "only of results up to then"),
+    new Option("--state <state>", states),
+  ];
+  const listen = [
+    new Option("--port <port>", "where to listen").default("9099"),
+    new Option("--answer <status>", "the HTTP status of every answer").default("200"),
+  ];
+  const secret = [
+    new Option("--renew", "make a new one; for a day forms are signed with both"),
+    new Option("--retire", "stop signing with the old one now"),
+  ];
+  // biome-ignore format: a table
+  addCommands(callback, [
+    ["list",                         "list callbacks, the latest first",                                      listCallbacks, [order, ...choice]],
+    ["show <orderid> [sequence]",    "show the callbacks of an order with every attempt",                     showCallback],
+    ["resend [orderid] [sequence]",  "send again: one, all of an order, or those of a range of time",         resendCallback, choice],
+    ["listen",                       "receive and print callbacks on this machine, for development",          listenForCallbacks, listen],
+    ["secret <endpointid>",          "print the secret with which a merchant verifies the signatures of forms", printSecret, secret],
+  ]);
+}
+
 type Choice = {
-  readonly order?: string;
+  readonly order?: string | undefined;
   readonly since?: string;
   readonly until?: string;
   readonly state?: string;
 };
 
-const listedMax = 1_000;
-const readState = readOneOf("--state", callbackStates);
-
-export function listCallbacks({ json = false, ...choice }: Choice & Output): Promise<void> {
-  return withInstallation(async (installation) => {
-    const chosen = await choose(installation, choice);
-    if (chosen instanceof Problem) return complain(chosen);
-    const found = await findCallbacks(installation.database.query, chosen, listedMax);
-    printEntries(installation, found, json);
-    if (found.length === listedMax) {
-      process.stderr.write(`These are the latest ${listedMax}; there may be more.\n`);
-    }
-  });
+async function listCallbacks(
+  installation: Installation,
+  { json = false, ...choice }: Choice & JsonOption,
+): Promise<Output> {
+  const chosen = await choose(installation, choice);
+  if (chosen instanceof Problem) return chosen;
+  const found = await findCallbacks(installation.database.query, chosen, listedMax);
+  if (found.length === 0 && !json) return "There is no such callback.";
+  if (found.length === listedMax) {
+    process.stderr.write(`These are the latest ${listedMax}; there may be more.\n`);
+  }
+  return describe(installation, found);
 }
 
-export function showCallback(
+async function showCallback(
+  installation: Installation,
   order: string,
   sequence: string | undefined,
-  { json = false }: Output,
-): Promise<void> {
-  return withInstallation(async (installation) => {
-    const chosen = await choose(installation, { order }, sequence);
-    if (chosen instanceof Problem) return complain(chosen);
-    const { query } = installation.database;
-    const found = await findCallbacks(query, chosen, listedMax);
-    if (found.length === 0) return complain(nothingFor(order));
-    const attempts = await findAttempts(query, chosen);
-    const printDate = makePrintDate(installation.config.zone);
-    const tries = attempts.map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
-    if (json) return print({ callbacks: entriesOf(installation, found), attempts: tries }, true);
-    printEntries(installation, found, false);
-    process.stdout.write("\n");
-    print(
-      tries.map(({ status, failure, body, ...attempt }) => ({
-        ...attempt,
-        outcome: status ?? failure,
-        ...(body === "" ? {} : { body }),
-      })),
-    );
-  });
+  { json = false }: JsonOption,
+): Promise<Output> {
+  const chosen = await choose(installation, { order }, sequence);
+  if (chosen instanceof Problem) return chosen;
+  const { query } = installation.database;
+  const found = await findCallbacks(query, chosen, listedMax);
+  if (found.length === 0) return nothingFor(order);
+  const printDate = makePrintDate(installation.config.zone);
+  const attempts = (await findAttempts(query, chosen)).map((attempt) => ({
+    ...attempt,
+    at: printDate(attempt.at),
+  }));
+  const callbacks = describe(installation, found);
+  if (json) return { callbacks, attempts };
+  print(callbacks);
+  process.stdout.write("\n");
+  return attempts.map(({ status, failure, body, ...attempt }) => ({
+    ...attempt,
+    outcome: status ?? failure,
+    ...(body === "" ? {} : { body }),
+  }));
 }
 
-export function resendCallback(
+async function resendCallback(
+  installation: Installation,
   order: string | undefined,
   sequence: string | undefined,
-  { json = false, ...choice }: Omit<Choice, "order"> & Output,
-): Promise<void> {
-  return withInstallation(async (installation) => {
-    if (order === undefined && choice.since === undefined) {
-      return complain(new Problem("Name an order, or a time with --since."));
-    }
-    const chosen = await choose(installation, { ...choice, ...(order && { order }) }, sequence);
-    if (chosen instanceof Problem) return complain(chosen);
-    const sent = await resendCallbacks(installation.database.query, chosen, systemClock.now());
-    if (order !== undefined && sent.length === 0) return complain(nothingFor(order));
-    const first = sent.filter(({ asked }) => !asked).length;
-    const note = first === 0 ? {} : { "of these earlier ones, which go first": first };
-    print({ "to be sent again": sent.length, ...note }, json);
-  });
+  choice: Omit<Choice, "order">,
+): Promise<Output> {
+  if (order === undefined && choice.since === undefined) {
+    return new Problem("Name an order, or a time with --since.");
+  }
+  const chosen = await choose(installation, { ...choice, order }, sequence);
+  if (chosen instanceof Problem) return chosen;
+  const sent = await resendCallbacks(installation.database.query, chosen, systemClock.now());
+  if (order !== undefined && sent.length === 0) return nothingFor(order);
+  const earlier = sent.filter(({ asked }) => !asked).length;
+  const note = earlier === 0 ? {} : { "of these earlier ones, which go first": earlier };
+  return { "to be sent again": sent.length, ...note };
 }
 
 async function choose(
   installation: Installation,
-  { order: text, since, until, state }: Choice,
+  { order: id, since, until, state }: Choice,
   sequence?: string,
 ): Promise<Chosen | Problem> {
-  const times = [since, until].map(readMoment);
-  const wanted = state === undefined ? undefined : readState(state);
-  const order = text === undefined ? undefined : await findOrder(installation, text);
+  const from = readMoment(since);
+  if (from instanceof Problem) return from;
+  const to = readMoment(until);
+  if (to instanceof Problem) return to;
+  const wanted = state === undefined ? undefined : readOneOf(callbackStates)(state, "--state");
+  if (wanted instanceof Problem) return wanted;
+  const order = id === undefined ? undefined : await findOrder(installation, id);
+  if (order instanceof Problem) return order;
   if (sequence !== undefined && !/^[1-9]\d{0,5}$/.test(sequence)) {
-    return new Problem(`${sequence} is no place of a transaction in its order.`);
+    return new Problem(`${sequence} is no sequence number of a transaction in its order.`);
   }
-  const problem = [...times, wanted, order].find((each) => each instanceof Problem);
-  if (problem !== undefined) return problem;
-  const [from, to] = times as readonly (Instant | undefined)[];
   return {
-    ...{ merchantId: plain(order)?.merchantId, orderId: plain(order)?.id },
+    ...{ merchantId: order?.merchantId, orderId: order?.id },
     sequence: sequence === undefined ? undefined : Number(sequence),
-    ...{ since: from, until: to, state: plain<CallbackState>(wanted) },
+    ...{ since: from, until: to, state: wanted },
   };
-}
-
-/** What is left when every problem has been complained of. */
-function plain<Value>(value: Value | Problem | undefined): Value | undefined {
-  return value instanceof Problem ? undefined : value;
 }
 
 function readMoment(text: string | undefined): Instant | undefined | Problem {
@@ -123,20 +153,10 @@ function readMoment(text: string | undefined): Instant | undefined | Problem {
 }
 
 function nothingFor(order: string): Problem {
-  return new Problem(`No merchant is owed such a callback of order ${order}.`);
+  return new Problem(`Order ${order} has no such callback.`);
 }
 
-function printEntries(
-  installation: Installation,
-  found: readonly CallbackEntry[],
-  json: boolean,
-): void {
-  const lines = entriesOf(installation, found);
-  if (json || lines.length > 0) print(lines, json);
-  else process.stdout.write("There is no such callback.\n");
-}
-
-function entriesOf({ config }: Installation, found: readonly CallbackEntry[]) {
+function describe({ config }: Installation, found: readonly CallbackEntry[]) {
   const printDate = makePrintDate(config.zone);
   return found.map(({ order, sequence, serial, state, tries, made, next, ended, url }) => ({
     ...{ order, sequence, state, tries, made: printDate(made) },
@@ -144,4 +164,27 @@ function entriesOf({ config }: Installation, found: readonly CallbackEntry[]) {
     ended: ended === null ? "" : printDate(ended),
     ...{ "serial-number": serial, url },
   }));
+}
+
+async function printSecret(
+  installation: Installation,
+  id: string,
+  { renew = false, retire = false }: { readonly renew?: boolean; readonly retire?: boolean },
+): Promise<Output> {
+  const endpoint = findEndpoint(await readConfiguration(installation), id);
+  if (endpoint instanceof Problem) return endpoint;
+  const now = systemClock.now();
+  const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
+  const settings = retire ? retireOldSecret(renewed) : renewed;
+  if (renew || retire) {
+    const { setEndpoint } = makeAdministration(installation.database.query);
+    await setEndpoint(endpoint.id, { settings, enabled: endpoint.enabled });
+  }
+  const { secretFor } = await openVault(installation);
+  const [name = ""] = secretNames({ id: endpoint.id, settings }, now);
+  const secret = `whsec_${secretFor(name).toString("base64")}`;
+  const oldUntil = oldSecretUntil(settings) ?? 0;
+  if (oldUntil <= now) return { endpoint: id, secret };
+  const printDate = makePrintDate(installation.config.zone);
+  return { endpoint: id, secret, "old one until": printDate(asInstant(oldUntil)) };
 }

@@ -1,83 +1,171 @@
 /** `gw directory`: the directory servers of 3-D Secure, and their card ranges. */
-
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
-import { findFileFaults } from "../threeds/directory-client.ts";
+import {
+  type DirectoryServer,
+  type DirectorySettings,
+  findFileFaults,
+} from "../threeds/directory-client.ts";
+import type { Network } from "../values/card-number.ts";
 import { Problem } from "../values/problem.ts";
-import { type DirectoryOptions, readDirectory } from "./directory-settings.ts";
-import { complain, type Installation, withInstallation } from "./installation.ts";
-import { print } from "./print.ts";
+import { addCommands, type JsonOption, type Output } from "./command.ts";
+import type { Installation } from "./installation.ts";
+import {
+  type GivenOptions,
+  orNone,
+  type Read,
+  readSettings,
+  readText,
+  required,
+  type SettingOption,
+  setting,
+} from "./options.ts";
 
-type Output = { readonly json?: boolean };
-
-/** It becomes a part of an address. */
+/** The name is part of an address. */
 const nameForm = /^[A-Za-z0-9._-]{1,40}$/;
 
-export function listDirectories({ json = false }: Output): Promise<void> {
-  return withInstallation(async ({ database }) => {
-    const ranges = await makeDirectoryAdministration(database.query).countRanges();
-    const known = await loadDirectories(database.query);
-    const faults = await findFileFaults(known);
-    const servers = known.map(({ name, networks, settings }) => ({
-      name,
-      networks: networks.join(",") || "all",
-      url: settings.url ?? "none",
-      url102: settings.url102 ?? "none",
-      ranges: ranges.get(name)?.count ?? 0,
-      "ranges due": ranges.get(name)?.dueAt ?? "",
-      files: faults.get(name) ?? "good",
-    }));
-    print(servers, json);
-  });
+// biome-ignore format: a table
+const networks: readonly Network[] = ["VISA", "MASTERCARD", "AMEX", "DISCOVER", "JCB", "UNIONPAY", "DINERS", "MAESTRO", "MIR"];
+
+type Values = DirectorySettings & Pick<DirectoryServer, "networks">;
+
+const https = readText(/^https:\/\/[^\s/]+\S*$/, "an address that begins with https://");
+const words = (max: number) =>
+  readText(new RegExp(`^[\\x20-\\x7e]{1,${max}}$`), `text of at most ${max} characters`);
+/** Absolute: the gateway may be started in another folder. */
+const readPath: Read<string> = (text) => resolve(text);
+
+// biome-ignore format: a table
+const settings: readonly SettingOption<Values>[] = [
+  setting("--networks <names>",        "its card networks, by commas, or `all`",                           "networks",        readNetworks),
+  setting("--url <url>",               "its address for messages of EMV 3-D Secure, or `none`",            "url",             orNone(https), ({ url102 }) => url102 === undefined),
+  setting("--url102 <url>",            "its address for messages of 3-D Secure 1.0.2, or `none`",          "url102",          orNone(https)),
+  setting("--certificate <file>",      "the gateway's client certificate, in PEM",                         "certificateFile", readPath, required),
+  setting("--key <file>",              "the private key of that certificate",                              "keyFile",         readPath, required),
+  setting("--authority <file>",        "the authority of the server's own certificates, in PEM",           "authorityFile",   readPath, required),
+  setting("--results-name <name>",     "common name of the certificate with which it posts results",       "resultsName",     orNone(words(64))),
+  setting("--pares-roots <file>",      "root certificates of issuers' signatures in 1.0.2, or `none`",     "paresRootsFile",  orNone(readPath), ({ url102 }) => url102 !== undefined),
+  setting("--reference-number <text>", "the 3DS Server reference number",                                  "referenceNumber", words(32), required),
+  setting("--operator-id <text>",      "the 3DS Server operator id",                                       "operatorId",      words(32), required),
+  setting("--requestor-id <text>",     "the 3DS Requestor's id",                                           "requestorId",     words(35), required),
+  setting("--requestor-name <text>",   "the 3DS Requestor's name",                                         "requestorName",   words(40), required),
+  setting("--requestor-url <url>",     "the 3DS Requestor's web site",                                     "requestorUrl",    https, required),
+  setting("--sandbox",                 "it belongs to a sandbox bank: production refuses it",              "sandbox",         () => true),
+];
+
+export function addDirectoryCommands(directory: Command): void {
+  const options = settings.map(({ option }) => option);
+  // biome-ignore format: a table
+  addCommands(directory, [
+    ["list",           "list all directory servers, with the number of their card ranges",   listDirectories],
+    ["show <name>",    "show a directory server with its settings",                          showDirectory],
+    ["put <name>",     "create a directory server, or change the given settings of one",     putDirectory, options],
+    ["refresh <name>", "request its card ranges now",                                        refreshDirectory],
+    ["remove <name>",  "remove a directory server with its card ranges",                     removeDirectory],
+  ]);
 }
 
-export function showDirectory(name: string, { json = false }: Output): Promise<void> {
-  return withInstallation(async (installation) => {
-    const server = await find(installation, name);
-    if (server === undefined) return complainOfUnknown(name);
-    const { networks, settings } = server;
-    print({ name, networks: networks.join(",") || "all", ...settings }, json);
-  });
+async function listDirectories({ database }: Installation): Promise<Output> {
+  const ranges = await makeDirectoryAdministration(database.query).countRanges();
+  const known = await loadDirectories(database.query);
+  const faults = await findFileFaults(known);
+  return known.map(({ name, networks: served, settings: own }) => ({
+    name,
+    networks: served.join(",") || "all",
+    url: own.url ?? "none",
+    url102: own.url102 ?? "none",
+    ranges: ranges.get(name)?.count ?? 0,
+    "ranges due": ranges.get(name)?.dueAt ?? "",
+    files: faults.get(name) ?? "good",
+  }));
 }
 
-/** Makes one, or changes what is given of one that is known. */
-export function putDirectory(
+async function showDirectory(installation: Installation, name: string): Promise<Output> {
+  const server = await find(installation, name);
+  return server === undefined ? unknown(name) : describe(server);
+}
+
+async function putDirectory(
+  installation: Installation,
   name: string,
-  { json = false, ...options }: DirectoryOptions & Output,
-): Promise<void> {
-  return withInstallation(async (installation) => {
-    if (!nameForm.test(name)) {
-      return complain(
-        new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores."),
-      );
-    }
-    const read = readDirectory(options, await find(installation, name));
-    if (read instanceof Problem) return complain(read);
-    await makeDirectoryAdministration(installation.database.query).put({ name, ...read });
-    const { networks, settings } = read;
-    print({ name, networks: networks.join(",") || "all", ...settings }, json);
-  });
+  { json: _, ...options }: GivenOptions & JsonOption,
+): Promise<Output> {
+  if (!nameForm.test(name)) {
+    return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
+  }
+  const { settings: known, networks: served = [] } = (await find(installation, name)) ?? {};
+  const values = readSettings(
+    settings,
+    options,
+    { ...known, networks: served },
+    "A directory server",
+  );
+  if (values instanceof Problem) return values;
+  const { networks: meant, ...own } = values;
+  const fault = findFileFault(own);
+  if (fault !== undefined) return fault;
+  const server = { name, networks: meant, settings: own };
+  await makeDirectoryAdministration(installation.database.query).put(server);
+  return describe(server);
 }
 
-export function refreshDirectory(name: string): Promise<void> {
-  return withInstallation(async ({ database }) => {
-    const known = await makeDirectoryAdministration(database.query).refresh(name);
-    if (!known) return complainOfUnknown(name);
-    print({ refreshed: name, note: "a running node asks for its card ranges now" });
-  });
+async function refreshDirectory({ database }: Installation, name: string): Promise<Output> {
+  const known = await makeDirectoryAdministration(database.query).refresh(name);
+  if (!known) return unknown(name);
+  return { refreshed: name, note: "a running node requests its card ranges now" };
 }
 
-export function removeDirectory(name: string): Promise<void> {
-  return withInstallation(async ({ database }) => {
-    const known = await makeDirectoryAdministration(database.query).remove(name);
-    if (!known) return complainOfUnknown(name);
-    print({ removed: name });
-  });
+async function removeDirectory({ database }: Installation, name: string): Promise<Output> {
+  const known = await makeDirectoryAdministration(database.query).remove(name);
+  return known ? { removed: name } : unknown(name);
 }
 
 async function find({ database }: Installation, name: string) {
   return (await loadDirectories(database.query)).find((server) => server.name === name);
 }
 
-function complainOfUnknown(name: string): void {
-  complain(new Problem(`There is no directory server ${name}: see \`gw directory list\`.`));
+function describe({ name, networks: served, settings: own }: DirectoryServer): Output {
+  return { name, networks: served.join(",") || "all", ...own };
+}
+
+function unknown(name: string): Problem {
+  return new Problem(`There is no directory server ${name}: see \`gw directory list\`.`);
+}
+
+function readNetworks(text: string, option: string): readonly Network[] | Problem {
+  if (text === "all") return [];
+  const named = text.toUpperCase().split(",");
+  const found = networks.filter((network) => named.includes(network));
+  if (found.length === named.length) return found;
+  return new Problem(`${option} is \`all\`, or some of ${networks.join(",")}.`);
+}
+
+/** Found here and not by the first payment. */
+function findFileFault(own: DirectorySettings): Problem | undefined {
+  const { certificateFile, keyFile, authorityFile, paresRootsFile } = own;
+  const certificates = [certificateFile, authorityFile, paresRootsFile].filter(
+    (file) => file !== undefined,
+  );
+  for (const file of certificates) {
+    const fault = findFault(() => new X509Certificate(readFileSync(file)));
+    if (fault !== undefined) return new Problem(`${file} is no certificate in PEM: ${fault}.`);
+  }
+  const fault = findFault(() => createPrivateKey(readFileSync(keyFile)));
+  if (fault !== undefined) return new Problem(`${keyFile} is no private key: ${fault}.`);
+  const certificate = new X509Certificate(readFileSync(certificateFile));
+  return certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))
+    ? undefined
+    : new Problem(`${keyFile} is not the key of the certificate ${certificateFile}.`);
+}
+
+function findFault(read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }

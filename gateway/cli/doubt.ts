@@ -1,15 +1,16 @@
 /**
- * `gw doubt`: orders that the bank may have done something for or not. An operator sees them all,
- * has the gateway ask again at once, or settles one by what the bank told him. Either is an event
- * of the order, with his name and reason.
+ * `gw doubt`: orders in doubt. An operator lists them, has the gateway ask the bank again at once,
+ * or settles one with what the bank has said. Each decision is an event of the order, with the
+ * operator's name and reason.
  */
 import { userInfo } from "node:os";
+import { type Command, Option } from "commander";
+import { bankIsAsked, makeDecide, type OperatorEvent } from "../engine/decide.ts";
 import { makeAdvance } from "../orders/advance.ts";
-import type { OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { makeCommit } from "../storage/commit.ts";
-import { makeFindInDoubt } from "../storage/find-orders.ts";
+import { makeFindInDoubt, makeFindOrders } from "../storage/find-orders.ts";
 import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
@@ -17,29 +18,39 @@ import { type Instant, makePrintDate, systemClock } from "../values/time.ts";
 import { newReceiptId } from "../vault/receipt-ids.ts";
 import { wireStageOf } from "../views/status.ts";
 import { deadlinesOf } from "../wiring/engine.ts";
-import { findOrder } from "./find-order.ts";
-import { complain, type Installation, withInstallation } from "./installation.ts";
-import { print } from "./print.ts";
-
-type Why = { readonly reason: string; readonly by?: string; readonly json?: boolean };
+import { addCommands, type JsonOption, type Output } from "./command.ts";
+import type { Installation } from "./installation.ts";
+import { findOrder } from "./order.ts";
 
 const listedMax = 1_000;
 
-export function listDoubt({ json = false }: { readonly json?: boolean }): Promise<void> {
-  return withInstallation(async ({ database, config }) => {
-    const orders = await makeFindInDoubt(database.query)(listedMax);
-    const printDate = makePrintDate(config.zone);
-    const lines = orders.map((order) => lineOf(order, printDate));
-    if (json) return print(lines, true);
-    if (lines.length === 0) return void process.stdout.write("Nothing is in doubt.\n");
-    print(lines);
-    if (lines.length === listedMax) {
-      process.stderr.write(`These are the oldest ${listedMax}; there may be more.\n`);
-    }
-  });
+export function addDoubtCommands(doubt: Command): void {
+  const outcome = new Option("--as <outcome>", "done (the bank did it) or not-done (it did not)");
+  const reason = new Option("--reason <text>", "why; stored with the order").makeOptionMandatory();
+  const by = new Option("--by <name>", "who (default: the user of this command)");
+  const settle = [outcome.makeOptionMandatory(), reason, by];
+  // biome-ignore format: a table
+  addCommands(doubt, [
+    ["list",             "list the orders in doubt, the oldest first",          listDoubt],
+    ["ask <orderid>",    "have the gateway ask the bank again at once",         askAgain, [reason, by]],
+    ["settle <orderid>", "settle an order with what the bank has told you",     settleByHand, settle],
+  ]);
 }
 
-function lineOf(order: Order, printDate: (instant: Instant) => string) {
+async function listDoubt(
+  { database, config }: Installation,
+  { json = false }: JsonOption,
+): Promise<Output> {
+  const orders = await makeFindInDoubt(database.query)(listedMax);
+  if (orders.length === 0 && !json) return "Nothing is in doubt.";
+  if (orders.length === listedMax && !json) {
+    process.stderr.write(`These are the oldest ${listedMax}; there may be more.\n`);
+  }
+  const printDate = makePrintDate(config.zone);
+  return orders.map((order) => describe(order, printDate));
+}
+
+function describe(order: Order, printDate: (instant: Instant) => string) {
   const { kind, stage, amount, identifiers, tries } = order.transaction;
   return {
     order: order.id,
@@ -55,81 +66,74 @@ function lineOf(order: Order, printDate: (instant: Instant) => string) {
   };
 }
 
-export function askAgain(text: string, { reason, by = me(), json }: Why): Promise<void> {
-  return settle(text, { kind: "asked_again", by, why: reason }, json);
+type Why = { readonly reason: string; readonly by?: string };
+
+async function askAgain(
+  installation: Installation,
+  id: string,
+  { reason, by = userName() }: Why,
+): Promise<Output> {
+  return decide(installation, id, { kind: "asked_again", by, why: reason });
 }
 
-export function settleByHand(
-  text: string,
-  { as, reason, by = me(), json }: Why & { readonly as: string },
-): Promise<void> {
+async function settleByHand(
+  installation: Installation,
+  id: string,
+  { as, reason, by = userName() }: Why & { readonly as: string },
+): Promise<Output> {
   const why = { by, why: reason };
-  switch (as) {
-    case "done":
-      return settle(text, { kind: "settled_as_done", ...why, receiptId: newReceiptId() }, json);
-    case "not-done":
-      return settle(text, { kind: "settled_as_not_done", ...why }, json);
-    default:
-      complain(new Problem("Settle it --as done or --as not-done."));
-      return Promise.resolve();
+  if (as === "not-done") return decide(installation, id, { kind: "settled_as_not_done", ...why });
+  if (as !== "done") return new Problem("Settle it --as done or --as not-done.");
+  const done = { kind: "settled_as_done", ...why, receiptId: newReceiptId() } as const;
+  return decide(installation, id, done);
+}
+
+async function decide(
+  installation: Installation,
+  id: string,
+  event: OperatorEvent,
+): Promise<Output> {
+  if (event.why.trim() === "" || event.by.trim() === "") {
+    return new Problem("Neither --reason nor --by can be empty.");
   }
-}
-
-/** What an operator tells: always with his name and reason. */
-type Word = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
-
-function settle(text: string, event: Word, json = false): Promise<void> {
-  return withInstallation(async (installation) => {
-    if (event.why.trim() === "" || event.by.trim() === "") {
-      return complain(new Problem("Neither --reason nor --by can be empty."));
-    }
-    const order = await findOrder(installation, text);
-    if (order instanceof Problem) return complain(order);
-    if (!isInDoubt(order)) return complain(new Problem(`Order ${text} is not in doubt.`));
-
-    const told = await tell(installation, order, event);
-    if (told instanceof Problem) return complain(told);
-    const { kind, stage } = told.transaction;
-    print({ order: told.id, stage: wireStageOf(kind, stage) }, json);
-  });
-}
-
-function isInDoubt({ owed, transaction }: Order): boolean {
-  return owed?.effect === "reverse" || stagesInDoubt.includes(transaction.stage);
-}
-
-/**
- * About the order as the operator has seen it: when it has moved on meanwhile, he looks again. What
- * he tells leads to no effect that is done at once, so no doers are needed.
- */
-async function tell(
-  { config, database }: Installation,
-  order: Order,
-  event: Word,
-): Promise<Order | Problem> {
-  if (event.kind !== "asked_again" && order.owed?.resting !== true) {
+  const order = await findOrder(installation, id);
+  if (order instanceof Problem) return order;
+  const { owed, transaction } = order;
+  if (owed?.effect !== "reverse" && !stagesInDoubt.includes(transaction.stage)) {
+    return new Problem(`Order ${id} is not in doubt.`);
+  }
+  const decided = await makeDecideIn(installation)(order, event);
+  if (decided === bankIsAsked) {
     return new Problem(
-      `The bank is being asked about order ${order.id} at this moment. Settle it while it rests ` +
+      `The bank is being asked about order ${id} at this moment. Settle it while it rests ` +
         "between two tries: `gw doubt list` shows when the next one is.",
     );
   }
-  const advance = makeAdvance(deadlinesOf(config), { screen: nobody, look_up_3ds: nobody });
-  const step = advance(order, event, systemClock.now());
-  if (step instanceof Failure) {
-    const { kind, stage } = order.transaction;
-    return new Problem(`Order ${order.id} cannot be settled so in ${wireStageOf(kind, stage)}.`);
+  if (decided instanceof Failure) {
+    const stage = wireStageOf(transaction.kind, transaction.stage);
+    return new Problem(`Order ${id} cannot be settled so in ${stage}.`);
   }
-  // Nobody here sends what the merchant is owed: the first node that looks does.
-  const limits = { batchMax: 1, inFlightMax: 1, beginTriesMs: 0, callbackLeaseMs: 0 };
-  const commit = makeCommit(database.query, `gw-${me()}`, limits);
-  if ((await commit(step)) === "done") return step.order;
-  return new Problem(`Order ${order.id} has just moved on: look at it again.`);
+  const { kind, stage } = decided.transaction;
+  return { order: decided.id, stage: wireStageOf(kind, stage) };
 }
 
-function nobody(): never {
-  throw new Error("an operator's event was not expected to need this");
+/** This process runs no effects: a node finds the order due, and sends the callback. */
+function makeDecideIn({ config, database }: Installation) {
+  const one = { batchMax: 1, inFlightMax: 1 };
+  const limits = { ...one, beginTriesMs: 0, callbackLeaseMs: 0 };
+  const { byId } = makeFindOrders(database.query, one);
+  return makeDecide({
+    advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
+    commit: makeCommit(database.query, `gw-${userName()}`, limits),
+    load: async (merchantId, orderId) => (await byId({ merchantId, orderId })) ?? unexpected(),
+    clock: systemClock,
+  });
 }
 
-function me(): string {
+function unexpected(): never {
+  throw new Error("an operator's decision leads to no immediate effect, and no order vanishes");
+}
+
+function userName(): string {
   return userInfo().username;
 }

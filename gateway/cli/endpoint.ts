@@ -1,115 +1,262 @@
-/** `gw endpoint`: an endpoint takes one currency of one merchant, through one gate or several. */
-import type { Endpoint, EndpointGate } from "../orders/merchant.ts";
-import { sandboxGate } from "../staging/demonstration.ts";
-import type { GatePlace } from "../storage/administration.ts";
+/**
+ * `gw endpoint` and `gw group`: an endpoint processes one currency of one merchant, through one
+ * gate or several; a group chooses one of its endpoints by the currency of the request.
+ */
+import { type Command, Option } from "commander";
+import type { Gate } from "../acquirers/gates.ts";
+import type { Endpoint, EndpointSettings, Merchant } from "../orders/merchant.ts";
+import { type GatePlace, makeAdministration } from "../storage/administration.ts";
+import type { Configuration } from "../storage/configuration.ts";
 import { asEndpointId } from "../values/ids.ts";
-import { findCurrency, getCurrency } from "../values/iso-codes.ts";
-import { formatAmount, Money } from "../values/money.ts";
+import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts";
+import { formatAmount, Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { type Configured, inConfigured } from "./configured.ts";
-import { type EndpointOptions, readEndpointSettings } from "./endpoint-settings.ts";
-import { complain } from "./installation.ts";
-import { printFee, readGatePlaces } from "./option-values.ts";
-import { print } from "./print.ts";
+import { addCommands, type JsonOption, type Output } from "./command.ts";
+import { type Installation, readConfiguration } from "./installation.ts";
+import { findMerchant, sandboxGate } from "./merchant-set.ts";
+import {
+  checkLimits,
+  type GivenOptions,
+  orNone,
+  printFee,
+  type Read,
+  readFee,
+  readOneOf,
+  readSettings,
+  readSwitch,
+  readText,
+  type SettingOption,
+  setting,
+} from "./options.ts";
 
-type Output = { readonly json?: boolean };
-type New = EndpointOptions &
-  Output & { readonly currency: string; readonly gate?: readonly string[] };
-type Changes = EndpointOptions & Output & { readonly enable?: boolean; readonly disable?: boolean };
-type Configuration = Configured["configuration"];
+/** Finer weights would not change how orders are distributed. */
+const weightMax = 1000;
+const rankMax = 99;
+const policies = ["off", "when_possible", "always"] as const;
+const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
+const readDescriptor = readText(/^[ -~]{1,25}$/, "1 to 25 printable characters");
 
-export function createEndpoint(login: string, name: string, options: New): Promise<void> {
-  return inConfigured(async ({ configuration, administration }) => {
-    const merchant = configuration.merchants.find((each) => each.login === login);
-    if (merchant === undefined) return complain(new Problem(`There is no merchant ${login}.`));
-    const currency = findCurrency(options.currency);
-    if (currency === undefined) {
-      return complain(new Problem(`${options.currency} is no currency.`));
-    }
-    const gates = readGates(options.gate ?? [sandboxGate], currency.code, configuration);
-    if (gates instanceof Problem) return complain(gates);
-    const settings = readEndpointSettings(options, currency);
-    if (settings instanceof Problem) return complain(settings);
+// biome-ignore format: a table
+const settingsIn = (currency?: Currency): readonly SettingOption<EndpointSettings>[] => [
+  setting("--3ds <policy>",               "off, when_possible or always",                        "threeDSecure",            readOneOf(policies)),
+  setting("--min <amount>",               "smaller amounts are filtered",                        "amountMin",               orNone(readAmountIn(currency))),
+  setting("--max <amount>",               "larger amounts are filtered",                         "amountMax",               orNone(readAmountIn(currency))),
+  setting("--descriptor <text>",          "text on the cardholder's statement",                  "descriptor",              orNone(readDescriptor)),
+  setting("--optional <fields>",          "fields of a sale that are optional, by commas",       "optionalFields",          orNone(readOptionalFields)),
+  setting("--fee <fee>",                  "the merchant's fee, like 2.5%+30",                    "fee",                     orNone(readFee)),
+  setting("--partial-approvals <on|off>", "accept an approval of less than the amount",          "acceptsPartialApprovals", readSwitch),
+  setting("--callbacks <GET|POST>",       "how callbacks are sent",                              "callbackMethod",          readOneOf(["GET", "POST"])),
+  setting("--oauth-only <on|off>",        "accept only v4 requests, which are signed by OAuth",  "oauthOnly",               readSwitch),
+];
 
-    const merchantId = merchant.id;
-    const made = { merchantId, name, currency: currency.code, gates, settings };
-    const id = await administration.createEndpoint(made);
-    print({ login, endpoint: id, name, currency: currency.code }, options.json);
-  });
+export function addEndpointCommands(endpoint: Command): void {
+  const settings = settingsIn().map(({ option }) => option);
+  const currency = new Option("--currency <code>", "three-letter currency code");
+  const gate = new Option("--gate <name:rank:weight>", "a gate, may be repeated (sandbox)");
+  const create = [
+    ...settings,
+    currency.makeOptionMandatory(),
+    gate.argParser((value, earlier: readonly string[] = []) => [...earlier, value]),
+  ];
+  const set = [
+    ...settings,
+    new Option("--enable", "accept requests"),
+    new Option("--disable", "refuse requests, as if the endpoint did not exist"),
+  ];
+  // biome-ignore format: a table
+  addCommands(endpoint, [
+    ["list <login>",                            "list a merchant's endpoints with their gates",                                      listEndpoints],
+    ["create <login> <name>",                   "create an endpoint of a merchant",                                                  createEndpoint, create],
+    ["set <endpointid>",                        "change the given settings of an endpoint; `none` removes one",                      setEndpoint, set],
+    ["gates <endpointid> <name:rank:weight...>", "replace the gates of an endpoint: lowest rank first, distributed by weight",       setEndpointGates],
+  ]);
 }
 
-export function listEndpoints(login: string, { json = false }: Output): Promise<void> {
-  return inConfigured(async ({ configuration }) => {
-    const { merchants, endpoints } = configuration;
-    const merchant = merchants.find((each) => each.login === login);
-    if (merchant === undefined) return complain(new Problem(`There is no merchant ${login}.`));
-    const own = [...endpoints.values()].filter((each) => each.merchant.id === merchant.id);
-    print(json ? own.map(describe) : own.map(describeShortly), json);
-  });
+export function addGroupCommands(group: Command): void {
+  const description = "create a group of a merchant's endpoints, one per currency";
+  addCommands(group, [["create <login> <name> <endpoints...>", description, createGroup]]);
 }
 
-export function setEndpoint(id: string, { json = false, ...options }: Changes): Promise<void> {
-  return inConfigured(async ({ configuration, administration }) => {
-    const endpoint = configuration.endpoints.get(asEndpointId(id));
-    if (endpoint === undefined) return complainOfUnknown(id);
-    const { enable = false, disable = false, ...others } = options;
-    if (Object.keys(options).length === 0) {
-      return complain(new Problem("Nothing to change: see `gw endpoint set --help`."));
-    }
-    if (enable && disable) return complain(new Problem("Choose --enable or --disable."));
-    const currency = getCurrency(endpoint.currency);
-    const settings = readEndpointSettings(others, currency, endpoint.settings);
-    if (settings instanceof Problem) return complain(settings);
+type NewEndpoint = GivenOptions & { readonly currency: string; readonly gate?: readonly string[] };
 
-    const enabled = enable || (endpoint.enabled && !disable);
-    await administration.setEndpoint(endpoint.id, { settings, enabled });
-    printEndpoint({ ...endpoint, settings, enabled }, json);
-  });
+async function createEndpoint(
+  installation: Installation,
+  login: string,
+  name: string,
+  { gate = [sandboxGate], ...options }: NewEndpoint,
+): Promise<Output> {
+  const configuration = await readConfiguration(installation);
+  const merchant = findMerchant(configuration, login);
+  if (merchant instanceof Problem) return merchant;
+  const currency = findCurrency(options.currency);
+  if (currency === undefined) return new Problem(`${options.currency} is no currency.`);
+  const { code } = currency;
+  const gates = readGatesFor(code, gate, configuration);
+  if (gates instanceof Problem) return gates;
+  const settings = readEndpointSettings(options, currency);
+  if (settings instanceof Problem) return settings;
+
+  const made = { merchantId: merchant.id, name, currency: code, gates, settings };
+  const id = await makeAdministration(installation.database.query).createEndpoint(made);
+  return { login, endpoint: id, name, currency: code };
 }
 
-/** These gates and no others from now on. */
-export function setEndpointGates(
+async function listEndpoints(
+  installation: Installation,
+  login: string,
+  { json = false }: JsonOption,
+): Promise<Output> {
+  const configuration = await readConfiguration(installation);
+  const merchant = findMerchant(configuration, login);
+  if (merchant instanceof Problem) return merchant;
+  return endpointsOf(merchant, configuration).map((endpoint) =>
+    json ? describe(endpoint) : describeShortly(endpoint),
+  );
+}
+
+type EndpointChange = GivenOptions & { readonly enable?: boolean; readonly disable?: boolean };
+
+async function setEndpoint(
+  installation: Installation,
   id: string,
-  texts: readonly string[],
-  { json = false }: Output,
-): Promise<void> {
-  return inConfigured(async ({ configuration, administration }) => {
-    const endpoint = configuration.endpoints.get(asEndpointId(id));
-    if (endpoint === undefined) return complainOfUnknown(id);
-    const gates = readGates(texts, endpoint.currency, configuration);
-    if (gates instanceof Problem) return complain(gates);
-    await administration.setEndpointGates(endpoint.id, gates);
-    print({ endpoint: id, name: endpoint.name, gates: texts.join(", ") }, json);
-  });
-}
-
-function readGates(
-  texts: readonly string[],
-  currency: string,
-  { gates }: Configuration,
-): readonly GatePlace[] | Problem {
-  const places = readGatePlaces(texts, gates.values());
-  if (places instanceof Problem) return places;
-  const taking = places.filter(({ gateId }) => {
-    const currencies = gates.get(gateId)?.settings.currencies;
-    return currencies === undefined || currencies.includes(currency);
-  });
-  return taking.length > 0 ? places : new Problem(`None of these gates takes ${currency}.`);
-}
-
-function printEndpoint(endpoint: Endpoint, json: boolean): void {
-  if (json) {
-    print(describe(endpoint), true);
-    return;
+  { json = false, ...options }: EndpointChange & JsonOption,
+): Promise<Output> {
+  const endpoint = findEndpoint(await readConfiguration(installation), id);
+  if (endpoint instanceof Problem) return endpoint;
+  const { enable = false, disable = false } = options;
+  if (Object.keys(options).length === 0) {
+    return new Problem("Nothing to change: see `gw endpoint set --help`.");
   }
-  const { settings } = endpoint;
-  print({
-    ...describeShortly(endpoint),
+  if (enable && disable) return new Problem("Choose --enable or --disable.");
+  const currency = getCurrency(endpoint.currency);
+  const settings = readEndpointSettings(options, currency, endpoint.settings);
+  if (settings instanceof Problem) return settings;
+
+  const enabled = enable || (endpoint.enabled && !disable);
+  const { query } = installation.database;
+  await makeAdministration(query).setEndpoint(endpoint.id, { settings, enabled });
+  const changed = { ...endpoint, settings, enabled };
+  if (json) return describe(changed);
+  return {
+    ...describeShortly(changed),
     descriptor: settings.descriptor ?? "the gate's",
     optional: settings.optionalFields?.join(", ") ?? "none",
     "partial approvals": settings.acceptsPartialApprovals === true ? "on" : "off",
     "oauth only": settings.oauthOnly === true ? "on" : "off",
-  });
+  };
+}
+
+async function setEndpointGates(
+  installation: Installation,
+  id: string,
+  texts: readonly string[],
+): Promise<Output> {
+  const configuration = await readConfiguration(installation);
+  const endpoint = findEndpoint(configuration, id);
+  if (endpoint instanceof Problem) return endpoint;
+  const gates = readGatesFor(endpoint.currency, texts, configuration);
+  if (gates instanceof Problem) return gates;
+  await makeAdministration(installation.database.query).setEndpointGates(endpoint.id, gates);
+  return { endpoint: id, name: endpoint.name, gates: texts.join(", ") };
+}
+
+async function createGroup(
+  installation: Installation,
+  login: string,
+  name: string,
+  ids: readonly string[],
+): Promise<Output> {
+  const configuration = await readConfiguration(installation);
+  const merchant = findMerchant(configuration, login);
+  if (merchant instanceof Problem) return merchant;
+  const own = endpointsOf(merchant, configuration);
+  const members = ids.flatMap((id) => own.filter((each) => each.id === id));
+  if (members.length !== ids.length) {
+    return new Problem(`Not all of these are endpoints of ${login}.`);
+  }
+  if (new Set(members.map(({ currency }) => currency)).size !== members.length) {
+    return new Problem("A group can have one endpoint per currency only.");
+  }
+  const group = { merchantId: merchant.id, name, endpoints: members.map(({ id }) => id) };
+  const id = await makeAdministration(installation.database.query).createGroup(group);
+  return { login, group: id, name, endpoints: ids.join(", ") };
+}
+
+export function findEndpoint({ endpoints }: Configuration, id: string): Endpoint | Problem {
+  const found = endpoints.get(asEndpointId(id));
+  return found ?? new Problem(`There is no endpoint ${id}: see \`gw endpoint list\`.`);
+}
+
+function endpointsOf({ id }: Merchant, { endpoints }: Configuration): readonly Endpoint[] {
+  return [...endpoints.values()].filter(({ merchant }) => merchant.id === id);
+}
+
+/** Only what is given changes. */
+export function readEndpointSettings(
+  options: GivenOptions,
+  currency: Currency,
+  known: EndpointSettings = { threeDSecure: "off" },
+): EndpointSettings | Problem {
+  const settings = readSettings(settingsIn(currency), options, known);
+  return settings instanceof Problem ? settings : checkLimits(settings);
+}
+
+/** Stored in minor units. */
+function readAmountIn(currency: Currency | undefined): Read<string> {
+  return (text) => {
+    const money = currency && parseAmount(text, currency);
+    return money === undefined
+      ? new Problem(`${text} is no amount in ${currency?.code}.`)
+      : String(money.minor);
+  };
+}
+
+function readOptionalFields(text: string): readonly string[] | Problem {
+  const fields = text.split(",").map((field) => field.trim());
+  if (fields.every((field) => waivable.includes(field))) return fields;
+  return new Problem(`Only these fields can be made optional: ${waivable.join(", ")}.`);
+}
+
+function readGatesFor(
+  currency: string,
+  texts: readonly string[],
+  { gates }: Configuration,
+): readonly GatePlace[] | Problem {
+  const places = readGatePlaces(texts, gates.values());
+  if (places instanceof Problem) return places;
+  const accepting = places.filter(
+    ({ gateId }) => gates.get(gateId)?.settings.currencies?.includes(currency) ?? true,
+  );
+  return accepting.length > 0 ? places : new Problem(`None of these gates accepts ${currency}.`);
+}
+
+/** Each `name`, `name:rank` or `name:rank:weight`; rank and weight default to 1. */
+export function readGatePlaces(
+  texts: readonly string[],
+  gates: Iterable<Gate>,
+): readonly GatePlace[] | Problem {
+  const byName = new Map([...gates].map((gate) => [gate.name, gate.id]));
+  const places: GatePlace[] = [];
+  for (const text of texts) {
+    const [name = "", rank = "1", weight = "1", ...more] = text.split(":");
+    const gateId = byName.get(name);
+    if (gateId === undefined) return new Problem(`There is no gate ${name}: see \`gw gate list\`.`);
+    if (more.length > 0 || !isWithin(rank, rankMax) || !isWithin(weight, weightMax)) {
+      return new Problem(
+        `${text} is no place for a gate: write name:rank:weight, the rank from 1 to ${rankMax} ` +
+          `and the weight from 1 to ${weightMax}.`,
+      );
+    }
+    if (places.some((place) => place.gateId === gateId)) {
+      return new Problem(`The gate ${name} is named twice.`);
+    }
+    places.push({ gateId, rank: Number(rank), weight: Number(weight) });
+  }
+  return places.length === 0 ? new Problem("An endpoint needs at least one gate.") : places;
+}
+
+function isWithin(text: string, most: number): boolean {
+  return /^[1-9]\d{0,5}$/.test(text) && Number(text) <= most;
 }
 
 function describe({ id, name, currency, enabled, settings, gates }: Endpoint) {
@@ -121,22 +268,9 @@ function describeShortly({ id, name, currency, enabled, settings, gates }: Endpo
   const limit = (minor: string | undefined) =>
     minor === undefined ? "none" : formatAmount(new Money(BigInt(minor), getCurrency(currency)));
   return {
-    id,
-    name,
-    currency,
-    state: enabled ? "on" : "off",
-    "3ds": settings.threeDSecure,
-    min: limit(settings.amountMin),
-    max: limit(settings.amountMax),
+    ...{ id, name, currency, state: enabled ? "on" : "off", "3ds": settings.threeDSecure },
+    ...{ min: limit(settings.amountMin), max: limit(settings.amountMax) },
     fee: settings.fee === undefined ? "none" : printFee(settings.fee),
-    gates: gates.map(printPlace).join(", "),
+    gates: gates.map((gate) => `${gate.name}:${gate.rank}:${gate.weight}`).join(", "),
   };
-}
-
-function printPlace({ name, rank, weight }: EndpointGate): string {
-  return `${name}:${rank}:${weight}`;
-}
-
-function complainOfUnknown(id: string): void {
-  complain(new Problem(`There is no endpoint ${id}: see \`gw endpoint list\`.`));
 }

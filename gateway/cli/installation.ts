@@ -1,37 +1,38 @@
 /**
- * What every command starts from: settings read, the database reached (the embedded one is started,
- * or found running), its schema up to date, the keys at hand. Whatever the operator can put right
- * comes back as one sentence.
+ * What every command starts from: settings read, the database connected (the embedded one is
+ * started, or found running), its schema up to date, the vault's keys opened. Problems that the
+ * operator can solve are returned as sentences.
  */
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { type Config, readConfig } from "../config/config.ts";
+import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
+import {
+  findLogin,
+  nodeRole,
+  separateVault,
+  vaultAdvice,
+  vaultRole,
+} from "../storage/database-roles.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
 import { deletePendingCards } from "../storage/pending-cards.ts";
-import {
-  findLogin,
-  keepVaultApart,
-  nodeRole,
-  vaultAdvice,
-  vaultRole,
-} from "../storage/vault-role.ts";
 import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
 import { Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
-import { findMasterKey, forgetGivenKeys } from "./master-key.ts";
+import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 
 export type Installation = {
   readonly config: Config;
-  /** As whoever logs in: for commands of the operator. */
+  /** With the rights of the login, for operators' commands. */
   readonly database: Database;
-  /** For a node: its own statements cannot read the vault's tables, those of the vault can. */
+  /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
   readonly databases: { readonly node: Database; readonly vault: Database };
-  /** What to do when that is not so. */
+  /** What to do when the login may not separate the two. */
   readonly vaultAdvice: string | undefined;
   readonly databaseUrl: string;
   readonly masterKey: Uint8Array;
@@ -41,7 +42,7 @@ export type Installation = {
 export type InstallationOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly report: (progress: string) => void;
-  /** A gateway that runs on the data folder may go on: its database is used and left running. */
+  /** A gateway may be running on the data folder: its database is used and left running. */
   readonly besideOthers: boolean;
 };
 
@@ -50,7 +51,7 @@ export async function openInstallation(
 ): Promise<Installation | Problem> {
   const { report } = options;
   const read = readConfig(options.environment);
-  forgetGivenKeys(options.environment);
+  deleteGivenKeys(options.environment);
   if (read instanceof Problem) return read;
   const config = { ...read, nodeName: read.nodeName === "" ? nodeNameFor(read) : read.nodeName };
 
@@ -74,16 +75,26 @@ export async function openInstallation(
     await close();
     return problem;
   }
-  const isApart = await keepVaultApart(database);
-  const node = openAs(isApart ? nodeRole : undefined, server.url, config);
-  const vault = openAs(isApart ? vaultRole : undefined, server.url, config);
+  const isSeparate = await separateVault(database);
+  const node = openAs(isSeparate ? nodeRole : undefined, server.url, config);
+  const vault = openAs(isSeparate ? vaultRole : undefined, server.url, config);
   opened.push(node, vault);
-  const advice = isApart ? undefined : vaultAdvice(await findLogin(database.query));
+  const advice = isSeparate ? undefined : vaultAdvice(await findLogin(database.query));
   if (advice !== undefined && !options.besideOthers) report(advice);
   return {
     ...{ config, database, databases: { node, vault }, vaultAdvice: advice },
     ...{ databaseUrl: server.url, masterKey, close },
   };
+}
+
+export async function openVault({ database, masterKey }: Installation): Promise<Vault> {
+  const keys = await openKeys(masterKey, makeKeyStore(database.query));
+  return makeVault(keys, makeFindSealedCard(database.query));
+}
+
+export async function readConfiguration(installation: Installation): Promise<Configuration> {
+  const { openSecret } = await openVault(installation);
+  return loadConfiguration(installation.database.query, openSecret);
 }
 
 /** Connections are made when they are needed. */
@@ -96,32 +107,9 @@ function openAs(role: string | undefined, url: string, config: Config): Database
   });
 }
 
-/** Opens a house, does the work and closes it again: for commands that look or change and end. */
-export async function withInstallation(
-  work: (installation: Installation) => Promise<void>,
-): Promise<void> {
-  const report = (progress: string) => process.stderr.write(`${progress}\n`);
-  const installation = await openInstallation({
-    environment: process.env,
-    report,
-    besideOthers: true,
-  });
-  if (installation instanceof Problem) return complain(installation);
-  try {
-    await work(installation);
-  } finally {
-    await installation.close();
-  }
-}
-
-export function complain({ sentence }: Problem): void {
-  process.stderr.write(`${sentence}\n`);
-  process.exitCode = 2;
-}
-
 type Server = {
   readonly url: string;
-  /** Started here, and stopped when the house is closed. */
+  /** Started here, and stopped when the installation is closed. */
   readonly isOwn: boolean;
   stop(): Promise<void>;
 };
@@ -136,8 +124,9 @@ async function findServer(
   const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
   if (running !== undefined) return { ...others, url: running };
   const started = await startEmbedded({ folder, report });
-  if (started instanceof Problem) return started;
-  return { url: started.url, isOwn: true, stop: started.stop };
+  return started instanceof Problem
+    ? started
+    : { url: started.url, isOwn: true, stop: started.stop };
 }
 
 async function prepare(
@@ -177,7 +166,7 @@ async function checkMasterKey(
 
 async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
   try {
-    // The database runs as another user when we are root, and must reach its own folder in here.
+    // For root the database runs as another user, who must be able to reach its folder in here.
     await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
     await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
     return undefined;
@@ -190,13 +179,8 @@ async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined>
   }
 }
 
-/** The same after a restart, so that a node finds what it had in hand. */
+/** The same after a restart, so that the node finds the orders that it was running. */
 function nodeNameFor({ dataDir }: Config): string {
   const place = createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 8);
   return `${hostname()}-${place}`;
-}
-
-export async function openVault({ database, masterKey }: Installation): Promise<Vault> {
-  const keys = await openKeys(masterKey, makeKeyStore(database.query));
-  return makeVault(keys, makeFindSealedCard(database.query));
 }

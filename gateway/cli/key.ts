@@ -1,129 +1,136 @@
 /**
  * `gw key`: makes key-encryption keys and custodians' parts, compares them without showing them,
- * lists the vault's keys, and changes the key-encryption key. Rotation is in `key-rotate.ts`.
+ * lists and rotates the vault's keys, and changes the key-encryption key.
  */
-import { type Config, keySourcesOf, readConfig } from "../config/config.ts";
-import { listKeys, rewrapKeys, takeRotationLock } from "../storage/key-life.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Command, Option } from "commander";
+import { keySourcesOf, readConfig } from "../config/config.ts";
+import { listKeys, makeKeyLife, rewrapKeys, takeRotationLock } from "../storage/key-life.ts";
+import { makeKeyStore } from "../storage/vault-tables.ts";
 import { Problem } from "../values/problem.ts";
 import { checkValueOf, combineParts, makeKeyText } from "../vault/key-text.ts";
-import { rewrapKey } from "../vault/keys.ts";
+import { openKeys, rewrapKey } from "../vault/keys.ts";
 import { makeKeyFile, readKeyFile, readMasterKey } from "../vault/master-key.ts";
-import { complain, withInstallation } from "./installation.ts";
-import { forgetGivenKeys, masterKeySource, nextMasterKeySource } from "./master-key.ts";
-import { print } from "./print.ts";
+import { rotateKeys } from "../vault/rotate-keys.ts";
+import {
+  addCommands,
+  addOfflineCommands,
+  complain,
+  type JsonOption,
+  type Output,
+} from "./command.ts";
+import type { Installation } from "./installation.ts";
+import { deleteGivenKeys, masterKeySource, nextMasterKeySource } from "./master-key.ts";
 
-type Options = { readonly json?: boolean };
-
-/** Without a file, on standard output: for whoever puts it into a manager of secrets. */
-export async function makeKey(file: string | undefined, { json = false }: Options): Promise<void> {
-  if (file === undefined) {
-    process.stdout.write(`${makeKeyText()}\n`);
-    return;
-  }
-  const made = await makeNewFile(file);
-  if (made instanceof Problem) return complain(made);
-  print({ file, "check value": checkValueOf(made) }, json);
+export function addKeyCommands(key: Command): void {
+  const anew = new Option("--anew", "make new keys even if an earlier rotation was not completed");
+  // biome-ignore format: a table
+  addCommands(key, [
+    ["list",   "list the vault's keys with the number of cards under each",                         listVaultKeys],
+    ["rotate", "reseal all cards and secrets with new keys during operation, destroy the old keys", rotateVaultKeys, [anew]],
+    ["rewrap", "seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY_…)",       rewrap],
+  ]);
+  // biome-ignore format: a table
+  addOfflineCommands(key, [
+    ["make [file]",           "make a key-encryption key or a custodian's part: into a file, or print it", makeKey],
+    ["split <file1> <file2>", "make a new key-encryption key in two parts, one for each custodian",        splitKey],
+    ["check [file]",          "print the check value of a key, from a file or from the settings",          checkKey],
+  ]);
 }
 
-export async function splitKey(
-  files: readonly [first: string, second: string],
-  { json = false }: Options,
-): Promise<void> {
-  const parts: Uint8Array[] = [];
-  for (const file of files) {
-    const made = await makeNewFile(file);
-    if (made instanceof Problem) return complain(made);
-    parts.push(made);
+async function listVaultKeys({ database }: Installation, { json = false }: JsonOption) {
+  const keys = await listKeys(database.query);
+  if (json) return keys;
+  return keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
+    ...{ id, purpose, made: createdAt, retired: retiredAt ?? "-", destroyed: destroyedAt ?? "-" },
+    cards: purpose === "cards" ? cards : "-",
+  }));
+}
+
+async function rotateVaultKeys(
+  { database, masterKey, config }: Installation,
+  { json = false, anew = false }: JsonOption & { readonly anew?: boolean },
+): Promise<Output> {
+  const lock = await takeRotationLock(database);
+  if (lock === undefined) {
+    return new Problem("A rotation is under way already: see `gw key list`.");
   }
-  const [first, second] = parts;
-  if (first === undefined || second === undefined) return;
-  const rows = [
-    ...parts.map((part, index) => ({ what: files[index], "check value": checkValueOf(part) })),
+  try {
+    const { cards, destroyed, kept } = await rotateKeys({
+      masterKey,
+      anew,
+      keys: await openKeys(masterKey, makeKeyStore(database.query)),
+      store: makeKeyLife(database),
+      graceMs: config.keyGraceMs,
+      pause: (durationMs) => pause(durationMs),
+      report: (progress) => process.stderr.write(`${progress}\n`),
+    });
+    if (kept.length > 0) complain(undestroyed(kept));
+    if (json) return { cards, destroyed, kept };
+    return { "cards resealed": cards, "keys destroyed": destroyed.join(", ") || "none" };
+  } finally {
+    await lock.release();
+  }
+}
+
+function undestroyed(kept: readonly number[]): Problem {
+  return new Problem(
+    `The keys ${kept.join(", ")} are kept: something that they seal does not open. ` +
+      "Look for damage in the database, then run `gw key rotate` again, or with --anew for " +
+      "new keys all the same.",
+  );
+}
+
+/** The vault's keys stay; only the key that seals them changes. */
+async function rewrap({ config, database, masterKey }: Installation): Promise<Output> {
+  if (keySourcesOf(config, "newMasterKey").length === 0) {
+    return new Problem(
+      "Give the next key-encryption key by GW_NEW_MASTER_KEY_FILE or another of the " +
+        "GW_NEW_MASTER_KEY settings.",
+    );
+  }
+  const next = await readMasterKey(nextMasterKeySource(config));
+  if (typeof next === "string") return new Problem(next);
+  if (checkValueOf(next) === checkValueOf(masterKey)) {
+    return new Problem("The next key-encryption key is the present one.");
+  }
+  const lock = await takeRotationLock(database);
+  if (lock === undefined) return new Problem("A rotation is under way: wait until it is done.");
+  try {
+    const change = { from: masterKey, to: next };
+    const keys = await rewrapKeys(database, (key) => rewrapKey(key, change));
+    process.stderr.write(
+      "Restart every node with the new key-encryption key in the place of the old one.\n",
+    );
+    return { keys, "check value": checkValueOf(next) };
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Without a file the key goes to standard output, for a secret manager. */
+async function makeKey(file: string | undefined): Promise<Output> {
+  if (file === undefined) return makeKeyText();
+  const made = await makeNewFile(file);
+  return made instanceof Problem ? made : { file, "check value": checkValueOf(made) };
+}
+
+async function splitKey(...files: [first: string, second: string]): Promise<Output> {
+  const first = await makeNewFile(files[0]);
+  if (first instanceof Problem) return first;
+  const second = await makeNewFile(files[1]);
+  if (second instanceof Problem) return second;
+  return [
+    { what: files[0], "check value": checkValueOf(first) },
+    { what: files[1], "check value": checkValueOf(second) },
     { what: "both together", "check value": checkValueOf(combineParts(first, second)) },
   ];
-  print(rows, json);
-}
-
-/** Of a key or part in a file, or of the keys that the settings give. */
-export async function checkKey(file: string | undefined, { json = false }: Options): Promise<void> {
-  if (file !== undefined) {
-    const key = await readKeyFile(file, "another file");
-    if (typeof key === "string") return complain(new Problem(key));
-    return print({ file, "check value": checkValueOf(key) }, json);
-  }
-  const config = readConfig(process.env);
-  forgetGivenKeys(process.env);
-  if (config instanceof Problem) return complain(config);
-  const rows: Record<string, string>[] = [];
-  for (const source of sourcesOf(config)) {
-    const key = await readMasterKey(source);
-    if (typeof key === "string") return complain(new Problem(key));
-    rows.push({ key: source.setting, "check value": checkValueOf(key) });
-  }
-  print(rows, json);
-}
-
-export function listVaultKeys({ json = false }: Options): Promise<void> {
-  return withInstallation(async ({ database }) => {
-    const keys = await listKeys(database.query);
-    if (json) return print(keys, true);
-    const rows = keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
-      id,
-      purpose,
-      made: createdAt,
-      retired: retiredAt ?? "-",
-      destroyed: destroyedAt ?? "-",
-      cards: purpose === "cards" ? cards : "-",
-    }));
-    print(rows);
-  });
-}
-
-/** The vault's keys stay as they are; what seals them becomes another. */
-export function rewrap({ json = false }: Options): Promise<void> {
-  return withInstallation(async ({ config, database, masterKey }) => {
-    if (keySourcesOf(config, "newMasterKey").length === 0) {
-      return complain(
-        new Problem(
-          "Give the next key-encryption key by GW_NEW_MASTER_KEY_FILE or another of the " +
-            "GW_NEW_MASTER_KEY settings.",
-        ),
-      );
-    }
-    const next = await readMasterKey(nextMasterKeySource(config));
-    if (typeof next === "string") return complain(new Problem(next));
-    if (checkValueOf(next) === checkValueOf(masterKey)) {
-      return complain(new Problem("The next key-encryption key is the present one."));
-    }
-    const lock = await takeRotationLock(database);
-    if (lock === undefined) {
-      return complain(new Problem("A rotation is under way: wait until it is done."));
-    }
-    try {
-      const keys = await rewrapKeys(database, (key) =>
-        rewrapKey(key, { from: masterKey, to: next }),
-      );
-      print({ keys, "check value": checkValueOf(next) }, json);
-      process.stderr.write(
-        "Start every node anew with the new key-encryption key in the place of the old one.\n",
-      );
-    } finally {
-      await lock.release();
-    }
-  });
-}
-
-function sourcesOf(config: Config) {
-  const present = masterKeySource(config);
-  return keySourcesOf(config, "newMasterKey").length === 0
-    ? [present]
-    : [present, nextMasterKeySource(config)];
 }
 
 async function makeNewFile(file: string): Promise<Uint8Array | Problem> {
   try {
     if (!(await makeKeyFile(file))) {
-      return new Problem(`There is a file ${file} already: it is left as it is.`);
+      return new Problem(`There is a file ${file} already: it is left unchanged.`);
     }
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
@@ -131,4 +138,26 @@ async function makeNewFile(file: string): Promise<Uint8Array | Problem> {
   }
   const key = await readKeyFile(file, "another file");
   return typeof key === "string" ? new Problem(key) : key;
+}
+
+/** Of a key or part in a file, or of the keys that the settings give. */
+async function checkKey(file: string | undefined): Promise<Output> {
+  if (file !== undefined) {
+    const key = await readKeyFile(file, "another file");
+    return typeof key === "string" ? new Problem(key) : { file, "check value": checkValueOf(key) };
+  }
+  const config = readConfig(process.env);
+  deleteGivenKeys(process.env);
+  if (config instanceof Problem) return config;
+  const hasNext = keySourcesOf(config, "newMasterKey").length > 0;
+  const rows: Record<string, string>[] = [];
+  for (const source of [
+    masterKeySource(config),
+    ...(hasNext ? [nextMasterKeySource(config)] : []),
+  ]) {
+    const key = await readMasterKey(source);
+    if (typeof key === "string") return new Problem(key);
+    rows.push({ key: source.setting, "check value": checkValueOf(key) });
+  }
+  return rows;
 }

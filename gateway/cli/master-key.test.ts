@@ -1,13 +1,13 @@
 /** The key-encryption key on its way into the gateway's processes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { forgetGivenKeys } from "./master-key.ts";
+import { deleteGivenKeys } from "./master-key.ts";
 
 test("a key that came by the environment is not handed on to programs", () => {
   const given = { GW_MASTER_KEY: "5".repeat(64), GW_NEW_MASTER_KEY: "6".repeat(64) };
   Object.assign(process.env, given);
 
-  forgetGivenKeys(process.env);
+  deleteGivenKeys(process.env);
 
   for (const name of Object.keys(given)) assert.equal(process.env[name], undefined);
 });
@@ -15,7 +15,7 @@ test("a key that came by the environment is not handed on to programs", () => {
 test("settings that are not this process's own are left alone", () => {
   const environment = { GW_MASTER_KEY: "5".repeat(64) };
 
-  forgetGivenKeys(environment);
+  deleteGivenKeys(environment);
 
   assert.ok("GW_MASTER_KEY" in environment);
 });

@@ -1,6 +1,6 @@
 /**
  * Where this installation's key-encryption key comes from: one of the settings, the file that
- * staging makes, or the process that started this one, which hands it over in memory.
+ * staging makes, or the parent process, which sends it to its workers in memory.
  */
 import type { Worker } from "node:cluster";
 import { join, resolve } from "node:path";
@@ -18,7 +18,7 @@ export async function findMasterKey(
   }
   const source = masterKeySource(config);
   try {
-    if (isMadeHere(config)) await makeKeyFile(source.file);
+    if (keySourcesOf(config).length === 0) await makeKeyFile(source.file);
   } catch {
     return new Problem(
       `The data folder ${resolve(config.dataDir)} is not writable: ` +
@@ -29,8 +29,8 @@ export async function findMasterKey(
   return typeof key === "string" ? new Problem(key) : key;
 }
 
-/** Programs that we start, and whoever prints our environment, need not see it. */
-export function forgetGivenKeys(environment: Environment): void {
+/** Child processes and tools that print the environment must not see them. */
+export function deleteGivenKeys(environment: Environment): void {
   if (environment !== process.env) return;
   for (const name of ["GW_MASTER_KEY", "GW_NEW_MASTER_KEY"]) delete process.env[name];
 }
@@ -38,7 +38,7 @@ export function forgetGivenKeys(environment: Environment): void {
 export function masterKeySource(config: Config): MasterKeySource {
   return {
     setting: "GW_MASTER_KEY",
-    file: isMadeHere(config) ? madeKeyFile(config) : config.masterKeyFile,
+    file: keySourcesOf(config).length === 0 ? stagingKeyFile(config) : config.masterKeyFile,
     given: config.masterKey,
     command: config.masterKeyCommand,
     partFiles: [config.masterKeyPartFile1, config.masterKeyPartFile2],
@@ -56,18 +56,14 @@ export function nextMasterKeySource(config: Config): MasterKeySource {
 }
 
 /** The file that staging makes for itself. */
-export function madeKeyFile({ dataDir }: Config): string {
+export function stagingKeyFile({ dataDir }: Config): string {
   return join(resolve(dataDir), "keys", "master.key");
-}
-
-function isMadeHere(config: Config): boolean {
-  return keySourcesOf(config).length === 0;
 }
 
 type KeyMessage = { readonly wantsKey?: true; readonly masterKey?: string };
 
-/** Answers a worker that asks for the key: over the pipe between us, never by the environment. */
-export function handKeyTo(worker: Worker, masterKey: Uint8Array): void {
+/** Answers a worker that asks for the key, over the pipe between the two processes. */
+export function sendKeyTo(worker: Worker, masterKey: Uint8Array): void {
   worker.on("message", ({ wantsKey }: KeyMessage) => {
     if (wantsKey !== true) return;
     const message: KeyMessage = { masterKey: Buffer.from(masterKey).toString("base64") };
@@ -76,14 +72,14 @@ export function handKeyTo(worker: Worker, masterKey: Uint8Array): void {
 }
 
 function askParent(): Promise<Uint8Array> {
-  return new Promise((got) => {
-    const listen = ({ masterKey }: KeyMessage) => {
-      if (masterKey === undefined) return;
-      process.off("message", listen);
-      got(Buffer.from(masterKey, "base64"));
-    };
-    process.on("message", listen);
-    const question: KeyMessage = { wantsKey: true };
-    process.send?.(question);
-  });
+  const { promise, resolve: receive } = Promise.withResolvers<Uint8Array>();
+  const listen = ({ masterKey }: KeyMessage) => {
+    if (masterKey === undefined) return;
+    process.off("message", listen);
+    receive(Buffer.from(masterKey, "base64"));
+  };
+  process.on("message", listen);
+  const question: KeyMessage = { wantsKey: true };
+  process.send?.(question);
+  return promise;
 }

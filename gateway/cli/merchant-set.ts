@@ -1,28 +1,23 @@
 /**
- * A merchant with the full set of endpoints that staging gives: one per currency and policy, and a
- * group. The demonstration merchant is one of these, and `gw merchant create` makes more.
+ * A merchant with the set of endpoints that staging offers: one per currency and 3-D Secure policy,
+ * and a group. The demonstration merchant is one of these, and `gw merchant create` makes more.
  */
 import { randomBytes } from "node:crypto";
-import type { EndpointSettings } from "../orders/merchant.ts";
+import type { Merchant } from "../orders/merchant.ts";
 import { makeAdministration } from "../storage/administration.ts";
-import { controlKeyContext } from "../storage/configuration.ts";
+import { type Configuration, controlKeyContext, loadGates } from "../storage/configuration.ts";
 import type { Database } from "../storage/database.ts";
 import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import type { Vault } from "../vault/vault.ts";
 
-type Policy = EndpointSettings["threeDSecure"];
-
-type EndpointRow = {
-  readonly name: string;
-  readonly currency: string;
-  readonly policy: Policy;
-  readonly gate: keyof SandboxGates;
-  readonly inGroup: boolean;
-};
+export const sandboxGate = "sandbox";
+export const binaryGate = "sandbox-binary";
+export const demonstrationLogin = "demo";
 
 // biome-ignore format: a table
-const endpointRows: readonly EndpointRow[] = [
+const endpointRows = [
   { name: "plain",        currency: "USD", policy: "off",           gate: "sandbox", inGroup: true },
   { name: "secure",       currency: "USD", policy: "when_possible", gate: "sandbox", inGroup: false },
   { name: "secureAlways", currency: "USD", policy: "always",        gate: "sandbox", inGroup: false },
@@ -30,9 +25,9 @@ const endpointRows: readonly EndpointRow[] = [
   { name: "jpy",          currency: "JPY", policy: "off",           gate: "sandbox", inGroup: true },
   { name: "secureGbp",    currency: "GBP", policy: "when_possible", gate: "sandbox", inGroup: true },
   { name: "binary",       currency: "USD", policy: "off",           gate: "binary",  inGroup: false },
-];
+] as const;
 
-/** The ways to the sandbox bank: one per dialect that it speaks. */
+/** The gates to the sandbox bank: one per dialect of ISO 8583. */
 export type SandboxGates = { readonly sandbox: GateId; readonly binary: GateId | undefined };
 
 export type MerchantSet = {
@@ -42,7 +37,12 @@ export type MerchantSet = {
   readonly group: string;
 };
 
-type Administration = ReturnType<typeof makeAdministration>;
+/** Nothing before staging's first start. */
+export async function findSandboxGates({ query }: Database): Promise<SandboxGates | undefined> {
+  const gates = new Map((await loadGates(query)).map(({ name, id }) => [name, id]));
+  const sandbox = gates.get(sandboxGate);
+  return sandbox && { sandbox, binary: gates.get(binaryGate) };
+}
 
 export async function createMerchantSet(
   database: Database,
@@ -58,20 +58,19 @@ export async function createMerchantSet(
       controlKey: vault.sealSecret(new Secret(controlKey), controlKeyContext(login)),
     });
     const endpoints = await createEndpoints(administration, merchantId, { gates, known: [] });
-    const grouped = endpointRows.filter(({ inGroup }) => inGroup).map(({ name }) => name);
-    const members = Object.entries(endpoints).filter(([name]) => grouped.includes(name));
+    const grouped = endpointRows.filter(({ inGroup }) => inGroup);
     const group = await administration.createGroup({
       merchantId,
       name: "all",
-      endpoints: members.map(([, id]) => id),
+      endpoints: grouped.flatMap(({ name }) => endpoints[name] ?? []),
     });
     return { login, controlKey, endpoints, group };
   });
 }
 
-/** Those of the set that the merchant does not have and that there is a gate for, by name. */
+/** The endpoints of the set that the merchant lacks and that there is a gate for, by name. */
 export async function createEndpoints(
-  administration: Administration,
+  administration: ReturnType<typeof makeAdministration>,
   merchantId: MerchantId,
   { gates, known }: { readonly gates: SandboxGates; readonly known: readonly string[] },
 ): Promise<Readonly<Record<string, EndpointId>>> {
@@ -88,4 +87,23 @@ export async function createEndpoints(
     });
   }
   return endpoints;
+}
+
+export function findMerchant({ merchants }: Configuration, login: string): Merchant | Problem {
+  const found = merchants.find((merchant) => merchant.login === login);
+  return found ?? new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`);
+}
+
+/** With the control key in the clear, for the operator who hands it to the merchant. */
+export function merchantSetOf(
+  { endpoints, groups }: Configuration,
+  { id, login, controlKey }: Merchant,
+): MerchantSet {
+  const own = [...endpoints.values()].filter(({ merchant }) => merchant.id === id);
+  return {
+    login,
+    controlKey: controlKey.reveal(),
+    endpoints: Object.fromEntries(own.map((endpoint) => [endpoint.name, endpoint.id])),
+    group: groups.find(({ merchant }) => merchant.id === id)?.id ?? "",
+  };
 }

@@ -1,91 +1,188 @@
-/** `gw merchant`: makes, lists, shows and changes merchants. */
-
-import { findMerchantSet, findSandboxGates } from "../staging/demonstration.ts";
-import { loadConfiguration } from "../storage/configuration.ts";
+/**
+ * `gw merchant`: creates, lists, shows and changes merchants, and the public keys of their OAuth
+ * signatures.
+ */
+import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { makeAdministration } from "../storage/administration.ts";
 import { Problem } from "../values/problem.ts";
-import { inConfigured } from "./configured.ts";
-import { complain, type Installation, openVault, withInstallation } from "./installation.ts";
-import { createMerchantSet, type MerchantSet } from "./merchant-set.ts";
-import { readSwitch } from "./option-values.ts";
-import { print } from "./print.ts";
-
-type Options = { readonly json?: boolean };
+import { addCommands, type JsonOption, type Output } from "./command.ts";
+import { type Installation, openVault, readConfiguration } from "./installation.ts";
+import {
+  createMerchantSet,
+  findMerchant,
+  findSandboxGates,
+  type MerchantSet,
+  merchantSetOf,
+} from "./merchant-set.ts";
+import { readSwitch } from "./options.ts";
 
 const loginForm = /^[A-Za-z0-9._-]{1,20}$/;
+const bitsMin = 2048;
 
-export function createMerchant(login: string, { json = false }: Options): Promise<void> {
-  return withInstallation(async (installation) => {
-    if (!loginForm.test(login)) {
-      return complain(
-        new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores."),
-      );
-    }
-    const vault = await openVault(installation);
-    if ((await findMerchantSet(installation, vault, login)) !== undefined) {
-      return complain(new Problem(`There is a merchant ${login} already: choose another login.`));
-    }
-    const gates = await findSandboxGates(installation);
-    if (gates === undefined) {
-      return complain(new Problem("There is no gate yet: run `npm start` once."));
-    }
-    const set = await createMerchantSet(installation.database, vault, { login, gates });
-    printSet(set, json);
-  });
+export function addMerchantCommands(merchant: Command): void {
+  const commissions = new Option("--commissions <on|off>", "show fees to the merchant");
+  const name = new Option("--name <text>", "to distinguish it from the others");
+  // biome-ignore format: a table
+  addCommands(merchant, [
+    ["create <login>", "create a merchant; in staging with the endpoints of the demonstration", createMerchant],
+    ["list",           "list all merchants",                                                    listMerchants],
+    ["show <login>",   "show a merchant with its endpoints, groups and control key",            showMerchant],
+    ["set <login>",    "change a merchant's settings",                                          setMerchant, [commissions]],
+  ]);
+  const key = merchant.command("key").description("public keys of a merchant's OAuth signatures");
+  // biome-ignore format: a table
+  addCommands(key, [
+    ["add <login> <file.pem>", "add an RSA public key or certificate; the others stay valid", addKey, [name]],
+    ["list <login>",           "list the accepted keys",                                      listKeys],
+    ["remove <login> <key>",   "no longer accept a key",                                      removeKey],
+  ]);
 }
 
-export function listMerchants({ json = false }: Options): Promise<void> {
-  return withInstallation(async (installation) => {
-    const { openSecret } = await openVault(installation);
-    const { merchants, endpoints } = await loadConfiguration(
-      installation.database.query,
-      openSecret,
-    );
-    const rows = merchants.map(({ id, login, name }) => ({
-      login,
-      name,
-      id,
-      endpoints: [...endpoints.values()].filter(({ merchant }) => merchant.id === id).length,
-    }));
-    print(rows, json);
-  });
-}
-
-export function showMerchant(login: string, { json = false }: Options): Promise<void> {
-  return withInstallation(async (installation: Installation) => {
-    const set = await findMerchantSet(installation, await openVault(installation), login);
-    if (set === undefined) {
-      return complain(new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`));
-    }
-    printSet(set, json);
-  });
-}
-
-export function setMerchant(
+async function createMerchant(
+  installation: Installation,
   login: string,
-  { json = false, commissions }: Options & { readonly commissions?: string },
-): Promise<void> {
-  return inConfigured(async ({ configuration, administration }) => {
-    const merchant = configuration.merchants.find((each) => each.login === login);
-    if (merchant === undefined) {
-      return complain(new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`));
-    }
-    if (commissions === undefined) {
-      return complain(new Problem("Nothing to change: see `gw merchant set --help`."));
-    }
-    const shown = readSwitch("--commissions")(commissions);
-    if (shown instanceof Problem) return complain(shown);
-    await administration.setMerchant(merchant.id, { ...merchant.settings, commissions: shown });
-    print({ login, commissions }, json);
-  });
+  { json = false }: JsonOption,
+): Promise<Output> {
+  if (!loginForm.test(login)) {
+    return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
+  }
+  const known = findMerchant(await readConfiguration(installation), login);
+  if (!(known instanceof Problem)) {
+    return new Problem(`There is a merchant ${login} already: choose another login.`);
+  }
+  const { database } = installation;
+  const gates = await findSandboxGates(database);
+  if (gates === undefined) return new Problem("There is no gate yet: run `npm start` once.");
+  const vault = await openVault(installation);
+  return describe(await createMerchantSet(database, vault, { login, gates }), json);
 }
 
-function printSet({ login, controlKey, endpoints, group }: MerchantSet, json: boolean): void {
-  if (json) {
-    print({ login, controlKey, endpoints, group }, true);
-    return;
+async function listMerchants(installation: Installation): Promise<Output> {
+  const { merchants, endpoints } = await readConfiguration(installation);
+  return merchants.map(({ id, login, name }) => ({
+    login,
+    name,
+    id,
+    endpoints: [...endpoints.values()].filter(({ merchant }) => merchant.id === id).length,
+  }));
+}
+
+async function showMerchant(
+  installation: Installation,
+  login: string,
+  { json = false }: JsonOption,
+): Promise<Output> {
+  const configuration = await readConfiguration(installation);
+  const merchant = findMerchant(configuration, login);
+  if (merchant instanceof Problem) return merchant;
+  return describe(merchantSetOf(configuration, merchant), json);
+}
+
+function describe(set: MerchantSet, json: boolean): Output {
+  if (json) return set;
+  const endpoints = Object.entries(set.endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
+  const { login, controlKey, group } = set;
+  return { login, "control key": controlKey, ...Object.fromEntries(endpoints), group };
+}
+
+async function setMerchant(
+  installation: Installation,
+  login: string,
+  { commissions }: { readonly commissions?: string },
+): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return merchant;
+  if (commissions === undefined) {
+    return new Problem("Nothing to change: see `gw merchant set --help`.");
   }
-  const named = Object.entries(endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
-  print(
-    Object.fromEntries([["login", login], ["control key", controlKey], ...named, ["group", group]]),
-  );
+  const shown = readSwitch(commissions, "--commissions");
+  if (shown instanceof Problem) return shown;
+  const settings = { ...merchant.settings, commissions: shown };
+  await makeAdministration(installation.database.query).setMerchant(merchant.id, settings);
+  return { login, commissions };
+}
+
+async function addKey(
+  installation: Installation,
+  login: string,
+  file: string,
+  { name = "" }: { readonly name?: string },
+): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return merchant;
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  if (text === undefined) return new Problem(`${file} cannot be read.`);
+  const key = readPublicKey(text);
+  if (key instanceof Problem) return key;
+  const known = merchant.oauthKeys.find(({ publicKey }) => publicKey.equals(key));
+  if (known !== undefined) {
+    return new Problem(`${login} has this key already: it is key ${known.id}.`);
+  }
+  const { addMerchantKey } = makeAdministration(installation.database.query);
+  const id = await addMerchantKey({ merchantId: merchant.id, name, publicKey: pemOf(key) });
+  return { login, ...describeKey(id, name, key) };
+}
+
+async function listKeys(
+  installation: Installation,
+  login: string,
+  { json = false }: JsonOption,
+): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return merchant;
+  const { oauthKeys } = merchant;
+  if (oauthKeys.length === 0 && !json) return `${login} has no key.`;
+  return oauthKeys.map(({ id, name, publicKey }) => describeKey(id, name, publicKey));
+}
+
+async function removeKey(installation: Installation, login: string, id: string): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return merchant;
+  if (!merchant.oauthKeys.some((key) => key.id === id)) {
+    return new Problem(`${login} has no key ${id}: see \`gw merchant key list ${login}\`.`);
+  }
+  await makeAdministration(installation.database.query).removeMerchantKey(merchant.id, id);
+  return { login, removed: id, left: merchant.oauthKeys.length - 1 };
+}
+
+/** `sha256` is what `openssl pkey -pubin -outform DER | sha256sum` prints. */
+function describeKey(id: string, name: string, key: KeyObject) {
+  const der = key.export({ format: "der", type: "spki" });
+  return { key: id, name, bits: bitsOf(key), sha256: hash("sha256", der) };
+}
+
+/** As PEM: SPKI, PKCS #1 or an X.509 certificate. A private key is refused. */
+function readPublicKey(text: string): KeyObject | Problem {
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
+    return new Problem(
+      "This is a private key, which only the merchant should have. Make the public one from it " +
+        "with `openssl rsa -in <file> -pubout`, and consider whether anybody else has seen it.",
+    );
+  }
+  const key = parseKey(text);
+  if (key === undefined) {
+    return new Problem("This is neither a public key nor a certificate in PEM.");
+  }
+  if (key.asymmetricKeyType !== "rsa") return new Problem("This is no RSA key.");
+  if (bitsOf(key) >= bitsMin) return key;
+  return new Problem(`The key has ${bitsOf(key)} bits: it must have at least ${bitsMin}.`);
+}
+
+function parseKey(text: string): KeyObject | undefined {
+  try {
+    const isCertificate = text.includes("-----BEGIN CERTIFICATE-----");
+    return isCertificate ? new X509Certificate(text).publicKey : createPublicKey(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bitsOf(key: KeyObject): number {
+  return key.asymmetricKeyDetails?.modulusLength ?? 0;
+}
+
+export function pemOf(key: KeyObject): string {
+  return key.export({ format: "pem", type: "spki" }).toString();
 }

@@ -1,57 +1,66 @@
-/** `gw order show`: an order as merchants see it, and everything that happened to it. */
-
+/** `gw order show`: an order as merchants see it, its transactions and its history. */
+import type { Command } from "commander";
 import type { Order } from "../orders/order.ts";
 import { transactionsOf } from "../orders/transactions.ts";
-import { findHistory } from "../storage/history.ts";
+import { makeFindBySequence } from "../storage/find-orders.ts";
+import { findHistory } from "../storage/order-history.ts";
+import { asOrderId, isNumericId, sequenceOf } from "../values/ids.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { makePrintDate } from "../values/time.ts";
 import { printStatus, wireStageOf } from "../views/status.ts";
-import { findOrder } from "./find-order.ts";
-import { complain, withInstallation } from "./installation.ts";
-import { print } from "./print.ts";
+import { addCommands, type JsonOption, type Output, print } from "./command.ts";
+import type { Installation } from "./installation.ts";
 
-export function showOrder(text: string, { json = false }: { readonly json?: boolean }) {
-  return withInstallation(async (installation) => {
-    const order = await findOrder(installation, text);
-    if (order instanceof Problem) return complain(order);
-
-    const { config, database } = installation;
-    const printDate = makePrintDate(config.zone);
-    const found = { order, transaction: order.transaction };
-    const fields = printStatus(found, { bySerialNumber: undefined, printDate });
-    const seen = fields.filter(([, value]) => value !== undefined && value !== "");
-    const transactions = transactionLines(order);
-    const history = await findHistory(database.query, order);
-    if (json) return print({ order: Object.fromEntries(seen), transactions, history }, true);
-
-    print({
-      "gw-order-id": order.id,
-      "merchant-order-id": order.clientOrderId,
-      ...Object.fromEntries(seen),
-    });
-    process.stdout.write("\n");
-    print(transactions);
-    process.stdout.write("\n");
-    print(
-      history.map(({ version, at, node, kind, detail }) => ({
-        version,
-        at,
-        node,
-        event: kind,
-        detail: JSON.stringify(detail),
-      })),
-    );
-  });
+export function addOrderCommands(order: Command): void {
+  addCommands(order, [["show <orderid>", "show an order with its whole history", showOrder]]);
 }
 
-/** Why the gate was chosen stands with the transaction that went through it. */
-function transactionLines(order: Order) {
-  return transactionsOf(order).map(({ kind, stage, amount, serialNumber, identifiers }) => ({
+async function showOrder(
+  installation: Installation,
+  id: string,
+  { json = false }: JsonOption,
+): Promise<Output> {
+  const order = await findOrder(installation, id);
+  if (order instanceof Problem) return order;
+
+  const { config, database } = installation;
+  const found = { order, transaction: order.transaction };
+  const printDate = makePrintDate(config.zone);
+  const fields = printStatus(found, { bySerialNumber: undefined, printDate });
+  const seen = Object.fromEntries(
+    fields.filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const transactions = transactionsOf(order).map(describeTransaction);
+  const history = await findHistory(database.query, order);
+  if (json) return { order: seen, transactions, history };
+
+  print({ "gw-order-id": order.id, "merchant-order-id": order.clientOrderId, ...seen });
+  process.stdout.write("\n");
+  print(transactions);
+  process.stdout.write("\n");
+  return history.map(({ version, at, node, kind, detail }) => ({
+    ...{ version, at, node, event: kind, detail: JSON.stringify(detail) },
+  }));
+}
+
+function describeTransaction({ kind, stage, amount, serialNumber, identifiers }: Transaction) {
+  return {
     stage: wireStageOf(kind, stage),
     amount: `${formatAmount(amount)} ${amount.currency.code}`,
     "serial-number": serialNumber,
     gate: identifiers?.gate.id ?? "",
+    // Why this gate was chosen.
     chosen: identifiers?.gate.choice ?? "",
-  }));
+  };
+}
+
+type Transaction = Order["transaction"];
+
+/** By the id that merchants and logs use. */
+export async function findOrder({ database }: Installation, text: string) {
+  const id = asOrderId(text);
+  const isId = isNumericId(text) && text.length > 6;
+  const order = isId ? await makeFindBySequence(database.query)(sequenceOf(id)) : undefined;
+  return order?.id === id ? order : new Problem(`There is no order ${text}.`);
 }

@@ -1,145 +1,201 @@
 /**
- * `gw start`, which is `npm start`: everything with one command. The database, the sandbox bank and
- * the demonstration merchant in staging, the gateway, and a page of text that says how to pay.
+ * `gw start`, which is `npm start`: the database, in staging the sandbox bank and the demonstration
+ * merchant, and the gateway. `gw serve`: one node, with its log on standard output; more nodes are
+ * more of these on the same database.
  */
+import cluster, { type Worker } from "node:cluster";
+import { openSync } from "node:fs";
+import { rename, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { baseUrlOf } from "../config/config.ts";
+import type { Command } from "commander";
+import { baseUrlOf, type Config, keyFromParent } from "../config/config.ts";
 import { type Gateway, startGateway } from "../main.ts";
 import { makeLog, openLogFile } from "../observability/log.ts";
-import { startBankProcess } from "../staging/bank-process.ts";
-import { printBanner } from "../staging/banner.ts";
-import {
-  demonstrationLogin,
-  makeDemonstration,
-  putSandboxDirectory,
-  putSandboxGates,
-  writeDemoFile,
-} from "../staging/demonstration.ts";
-import { makeDemonstrationKey } from "../staging/demonstration-key.ts";
-import { prepareWallets } from "../staging/demonstration-wallets.ts";
-import { makeWelcome } from "../staging/welcome-facts-source.ts";
 import { Problem } from "../values/problem.ts";
-import { complain, type Installation, openInstallation } from "./installation.ts";
-import { refuseInProduction } from "./production.ts";
-import { rotate } from "./rotate.ts";
-import { untilToldToStop } from "./signals.ts";
-import { explainListening } from "./start-problems.ts";
-import { startWorkers } from "./workers.ts";
+import { complain, untilStopSignal } from "./command.ts";
+import { loadStaging, refuseInProduction } from "./environment.ts";
+import { type Installation, openInstallation } from "./installation.ts";
+import { sendKeyTo } from "./master-key.ts";
 
-export async function start(): Promise<void> {
-  const startedAt = Number(process.env["TOLLGATE_STARTED_AT"] ?? Date.now());
-  const report = (progress: string) => process.stdout.write(`${progress}\n`);
-  report("Starting PostgreSQL …");
-  const installation = await openInstallation({
-    environment: process.env,
-    report,
-    besideOthers: false,
+const logBytesMax = 50_000_000;
+
+export function addStart(command: Command): void {
+  command.action(async () => {
+    const report = (progress: string) => process.stdout.write(`${progress}\n`);
+    report("Starting PostgreSQL …");
+    await inInstallation(report, (installation) => start(installation, report));
   });
+}
+
+export function addServe(command: Command): void {
+  command.action(async () => {
+    const report = (progress: string) => process.stderr.write(`${progress}\n`);
+    await inInstallation(report, (installation) => serve(installation, report));
+    // A worker exits when it disconnects, so everything must be closed before.
+    if (process.exitCode === undefined) process.disconnect?.();
+  });
+}
+
+type Report = (progress: string) => void;
+
+async function inInstallation(
+  report: Report,
+  run: (installation: Installation) => Promise<Problem | undefined>,
+): Promise<void> {
+  const place = { environment: process.env, report, besideOthers: false };
+  const installation = await openInstallation(place);
   if (installation instanceof Problem) return complain(installation);
   try {
-    if (installation.config.environment === "staging")
-      await startStaging(installation, report, startedAt);
-    else await startProduction(installation, report);
+    const problem = (await refuseInProduction(installation)) ?? (await run(installation));
+    if (problem !== undefined) complain(problem);
   } finally {
     await installation.close();
   }
 }
 
-async function startStaging(
-  installation: Installation,
-  report: (progress: string) => void,
-  startedAt: number,
-): Promise<void> {
-  report("Starting the sandbox bank …");
-  const bank = await startBankProcess(installation.config);
-  if (bank instanceof Problem) return complain(bank);
+async function serve(installation: Installation, report: Report): Promise<Problem | undefined> {
+  const node = await startNode(installation, 1);
+  if (node instanceof Problem) return node;
+  process.send?.({ listening: node.port });
+  report(`Listening on ${node.url} as ${node.node}`);
+  await untilStopSignal();
+  await node.stop();
+  return undefined;
+}
+
+async function start(installation: Installation, report: Report): Promise<Problem | undefined> {
+  const { config } = installation;
+  const startedAt = Number(process.env["TOLLGATE_STARTED_AT"] ?? Date.now());
+  const staging = await loadStaging(config);
+  const sandbox = await staging?.startSandbox(installation, report);
+  if (sandbox instanceof Problem) return sandbox;
   try {
-    const gates = await putSandboxGates(installation, bank.address);
-    await putSandboxDirectory(installation, bank.address);
-    const set = await makeDemonstration(installation, gates);
-    const wallets = await prepareWallets(installation, demonstrationLogin, bank.address.url);
-    const unreadable = await makeDemonstrationKey(installation);
-    if (unreadable !== undefined) return complain(unreadable);
-    await run(installation, report, async (gateway) => {
-      const baseUrl = baseUrlOf(installation.config, gateway.port);
-      const demoFile = await writeDemoFile(installation, {
-        baseUrl,
-        set,
-        bank: bank.address,
-        wallets,
-      });
-      await untilReady(gateway.port);
-      printBanner({
-        baseUrl,
-        set,
-        bank: bank.address,
-        demoFile,
-        config: installation.config,
-        startedAt,
-      });
-    });
+    const signal = untilStopSignal();
+    report("Starting the gateway …");
+    const logFile = await rotate(join(resolve(config.dataDir), "gateway.log"));
+    const gateway = await (config.workers > 1
+      ? startWorkers(installation, logFile)
+      : startNode(installation, logFile));
+    if (gateway instanceof Problem) return gateway;
+    if (sandbox !== undefined) await sandbox.announce(gateway.port, startedAt);
+    else report(`Tollgate listens on ${baseUrlOf(config, gateway.port)}`);
+    await signal;
+    report("Stopping: finishing the orders in flight …");
+    await gateway.stop();
+    return undefined;
   } finally {
-    await bank.stop();
+    await sandbox?.stop();
   }
 }
 
-async function startProduction(
-  installation: Installation,
-  report: (progress: string) => void,
-): Promise<void> {
-  const refused = await refuseInProduction(installation);
-  if (refused !== undefined) return complain(refused);
-  await run(installation, report, async (gateway) => {
-    report(`Tollgate listens on ${baseUrlOf(installation.config, gateway.port)}`);
-  });
+/** A log that has grown large is renamed when the gateway starts. */
+async function rotate(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (found !== undefined && found.size > logBytesMax) await rename(file, `${file}.old`);
+  return file;
 }
 
-async function run(
+async function startNode(
   installation: Installation,
-  report: (progress: string) => void,
-  onListening: (gateway: Pick<Gateway, "port">) => Promise<void>,
-): Promise<void> {
-  const told = untilToldToStop();
-  report("Starting the gateway …");
-  const gateway = await startNodes(installation);
-  if (gateway instanceof Problem) return complain(gateway);
-  await onListening(gateway);
-  await told;
-  report("Stopping: finishing the orders in hand …");
-  await gateway.stop();
-}
-
-async function startNodes(
-  installation: Installation,
-): Promise<{ readonly port: number; stop(): Promise<void> } | Problem> {
+  logFile: string | 1,
+): Promise<Gateway | Problem> {
   const { config } = installation;
-  if (config.workers > 1) return startWorkers(installation);
-  const destination = openLogFile(await rotate(join(resolve(config.dataDir), "gateway.log")));
+  const destination = openLogFile(logFile);
   try {
     const log = makeLog(config.logLevel, destination);
-    const gateway = await startGateway({
-      ...installation,
-      log,
-      welcome: makeWelcome(installation),
-    });
+    const staging = (await loadStaging(config))?.makeStagingParts(installation);
+    const gateway = await startGateway({ ...installation, log, staging });
     return {
-      port: gateway.port,
+      ...gateway,
       async stop() {
         await gateway.stop();
         destination.flushSync();
       },
     };
   } catch (error) {
+    destination.flushSync();
     return explainListening(error, config);
   }
 }
 
-/** The first payment should not meet a link that is still signing on. */
-async function untilReady(port: number): Promise<void> {
-  const giveUpAt = Date.now() + 10_000;
-  while (Date.now() < giveUpAt) {
-    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
-    if (answer?.ok === true) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+function explainListening(error: unknown, config: Config): Problem {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const port = error instanceof Error && "port" in error ? error.port : config.port;
+  const setting = port === config.resultsPort ? "GW_RESULTS_PORT" : "GW_PORT";
+  switch (code) {
+    case "EADDRINUSE":
+      return new Problem(
+        `Port ${port} is in use: stop the program that has it, or set ${setting} ` +
+          "(0 takes a free one).",
+      );
+    case "EACCES":
+      return new Problem(`Port ${port} may not be used by this user: set ${setting} above 1023.`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new Problem(
+        `${config.host} is no address of this machine: set GW_HOST to one that is.`,
+      );
+    default:
+      throw error;
   }
+}
+
+/**
+ * Several gateway processes on this machine, sharing one port. Each is a node with its own links. A
+ * process that ends unexpectedly is replaced.
+ */
+async function startWorkers(
+  { config, databaseUrl, masterKey }: Installation,
+  logFile: string,
+): Promise<Pick<Gateway, "port" | "stop"> | Problem> {
+  const log = openSync(logFile, "a");
+  cluster.setupPrimary({
+    exec: join(import.meta.dirname, "gw.ts"),
+    args: ["serve"],
+    stdio: ["ignore", log, "inherit", "ipc"],
+  });
+  let stopping = false;
+  const ports = await Promise.all(
+    Array.from({ length: config.workers }, (_, index) => startOne(index)),
+  );
+  const port = ports.find((each) => each !== undefined);
+  if (port !== undefined) return { port, stop };
+  await stop();
+  return new Problem("No gateway process could be started: see the lines above.");
+
+  function startOne(index: number): Promise<number | undefined> {
+    const worker = cluster.fork({
+      GW_DATABASE_URL: databaseUrl,
+      GW_NODE_NAME: `${config.nodeName}-worker-${index + 1}`,
+      GW_WORKERS: "1",
+      [keyFromParent]: "1",
+    });
+    sendKeyTo(worker, masterKey);
+    const { promise, resolve: settle } = Promise.withResolvers<number | undefined>();
+    let listening: number | undefined;
+    worker.on("message", (message: { readonly listening?: number }) => {
+      if (message.listening === undefined) return;
+      listening = message.listening;
+      settle(listening);
+    });
+    worker.once("exit", () => {
+      settle(undefined);
+      // One that never listened would fail again.
+      if (!stopping && listening !== undefined) void startOne(index);
+    });
+    return promise;
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    const workers = Object.values(cluster.workers ?? {}).filter((each): each is Worker => !!each);
+    await Promise.all(workers.map(end));
+  }
+}
+
+async function end(worker: Worker): Promise<void> {
+  if (worker.isDead()) return;
+  const ended = new Promise((done) => worker.once("exit", done));
+  worker.process.kill("SIGTERM");
+  await ended;
 }

@@ -1,44 +1,64 @@
-/** `gw wallet`: how merchants are known to their customers' wallets, and the keys for that. */
-
+/** `gw wallet`: merchants' identifiers at their customers' wallets, and the keys for those. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
-import { type ListedKey, makeWalletKeyAdministration } from "../storage/wallet-keys.ts";
+import { makeAdministration } from "../storage/administration.ts";
+import { makeWalletKeyAdministration } from "../storage/wallet-keys.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import type { Wallet } from "../wallets/wallet-trust.ts";
-import { inConfigured } from "./configured.ts";
-import { complain, type Installation, openVault, withInstallation } from "./installation.ts";
-import { print } from "./print.ts";
+import { addCommands, type Output } from "./command.ts";
+import { type Installation, openVault, readConfiguration } from "./installation.ts";
+import { pemOf } from "./merchant.ts";
+import { findMerchant } from "./merchant-set.ts";
 
-type Output = { readonly json?: boolean };
+const dayMs = 86_400_000;
+/** The operator is warned from this time before a certificate expires. */
+const warnDays = 30;
 
-export type WalletOptions = Output & {
+const options = [
+  new Option("--walleta-merchant <id>", "merchant identifier at walleta"),
+  new Option("--walletb-recipient <id>", "recipient at walletb: merchant:<id> or gateway:<id>"),
+  new Option("--walletb-merchant <id>", "the merchant's id among the gateway's (default: login)"),
+];
+
+export function addWalletCommands(wallet: Command): void {
+  addCommands(wallet, [["set <login>", "set a merchant's identifiers", setWallets, options]]);
+  const key = wallet.command("key").description("the keys that wallets encrypt for");
+  // biome-ignore format: a table
+  addCommands(key, [
+    ["make <login> <walleta|walletb>", "make a key; prints the certificate request or public key for the wallet", makeWalletKey],
+    ["certify <id> <file>",            "store the certificate that walleta has issued for a key",                 certifyWalletKey],
+    ["list",                           "list all keys with the expiry of their certificates",                     listWalletKeys],
+    ["remove <id>",                    "remove a key; payment data encrypted for it can no longer be decrypted",  removeWalletKey],
+  ]);
+}
+
+type WalletOptions = {
   readonly walletaMerchant?: string;
   readonly walletbRecipient?: string;
   readonly walletbMerchant?: string;
 };
 
-const dayMs = 86_400_000;
-/** From when on an operator is told that a certificate ends. */
-export const warnDays = 30;
-
-export function setWallets(login: string, options: WalletOptions): Promise<void> {
-  return inConfigured(async ({ configuration, administration }) => {
-    const merchant = configuration.merchants.find((each) => each.login === login);
-    if (merchant === undefined) return complainOfMerchant(login);
-    const wallets = readSettings(options, merchant);
-    if (wallets instanceof Problem) return complain(wallets);
-    await administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
-    print({ merchant: login, ...wallets.walleta, ...wallets.walletb }, options.json);
-  });
+async function setWallets(
+  installation: Installation,
+  login: string,
+  given: WalletOptions,
+): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return merchant;
+  const wallets = readSettings(given, merchant.settings.wallets);
+  if (wallets instanceof Problem) return wallets;
+  const { setMerchant } = makeAdministration(installation.database.query);
+  await setMerchant(merchant.id, { ...merchant.settings, wallets });
+  return { merchant: login, ...wallets.walleta, ...wallets.walletb };
 }
 
-function readSettings(options: WalletOptions, merchant: Merchant): WalletSettings | Problem {
-  const { walletaMerchant, walletbRecipient, walletbMerchant } = options;
-  const known = merchant.settings.wallets ?? {};
-  const walleta =
-    walletaMerchant === undefined ? known.walleta : { merchantIdentifier: walletaMerchant };
+function readSettings(
+  { walletaMerchant, walletbRecipient, walletbMerchant }: WalletOptions,
+  known: WalletSettings = {},
+): WalletSettings | Problem {
   const recipientId = walletbRecipient ?? known.walletb?.recipientId;
   if (recipientId !== undefined && !/^(merchant|gateway):\S{1,100}$/.test(recipientId)) {
     return new Problem("--walletb-recipient is merchant:<id> or gateway:<id>.");
@@ -48,36 +68,43 @@ function readSettings(options: WalletOptions, merchant: Merchant): WalletSetting
   }
   const own = walletbMerchant === undefined ? {} : { gatewayMerchantId: walletbMerchant };
   return {
-    ...(walleta === undefined ? {} : { walleta }),
+    ...known,
+    ...(walletaMerchant === undefined ? {} : { walleta: { merchantIdentifier: walletaMerchant } }),
     ...(recipientId === undefined ? {} : { walletb: { ...known.walletb, recipientId, ...own } }),
   };
 }
 
-export function makeWalletKey(login: string, wallet: string, { json }: Output): Promise<void> {
-  return inConfigured(async ({ configuration, installation }) => {
-    const merchant = configuration.merchants.find((each) => each.login === login);
-    if (merchant === undefined) return complainOfMerchant(login);
-    if (!isWallet(wallet)) {
-      return complain(new Problem("The wallet is walleta or walletb."));
-    }
-    print(await addWalletKey(installation, merchant, wallet), json);
-  });
+async function makeWalletKey(
+  installation: Installation,
+  login: string,
+  wallet: string,
+): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return merchant;
+  if (wallet !== "walleta" && wallet !== "walletb") {
+    return new Problem("The wallet is walleta or walletb.");
+  }
+  return addWalletKey(installation, merchant, wallet);
 }
 
-/** What the wallet has to be told: a certificate request, or the public key. */
+/** Answers with what the wallet needs: a certificate request, or the public key. */
 export async function addWalletKey(
   installation: Installation,
   { id: merchantId, login }: Merchant,
   wallet: Wallet,
 ): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
-  const { sealSecret } = await openVault(installation);
-  const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
+  const keys = await openWalletKeys(installation);
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  const shown = publicKey.export({ type: "spki", format: "pem" }).toString();
-  const id = await keys.add({ merchantId, wallet, privateKey: new Secret(pem), publicKey: shown });
+  const key = { merchantId, wallet, privateKey: new Secret(pem), publicKey: pemOf(publicKey) };
+  const id = await keys.add(key);
   if (wallet === "walleta") return { id, request: await makeCertificateRequest(privateKey, login) };
   return { id, publicKey: pointOf(publicKey) };
+}
+
+export async function openWalletKeys(installation: Installation) {
+  const { sealSecret } = await openVault(installation);
+  return makeWalletKeyAdministration(installation.database.query, sealSecret);
 }
 
 /** A PKCS #10 request for a P-256 key, in PEM. */
@@ -99,82 +126,62 @@ export async function makeCertificateRequest(privateKey: KeyObject, name: string
   return [edge("BEGIN"), ...lines, edge("END"), ""].join("\n");
 }
 
-/** The last 65 bytes of the structure are the point itself, which is what walletb wants. */
+/** The last 65 bytes of the structure are the point itself, which is what walletb needs. */
 export function pointOf(publicKey: KeyObject): string {
   return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
 }
 
-export function certifyWalletKey(id: string, file: string): Promise<void> {
-  return withInstallation(async (installation) => {
-    const { sealSecret } = await openVault(installation);
-    const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
-    const key = (await keys.list()).find((each) => each.id === id && each.wallet === "walleta");
-    if (key === undefined) {
-      return complain(new Problem(`There is no walleta key ${id}: see \`gw wallet key list\`.`));
-    }
-    const certificate = await readCertificate(file, key);
-    if (certificate instanceof Problem) return complain(certificate);
-    const expiresAt = Date.parse(certificate.validTo);
-    await keys.certify(id, certificate.toString(), expiresAt);
-    print({ id, expires: new Date(expiresAt).toISOString().slice(0, 10) });
-  });
+async function certifyWalletKey(
+  installation: Installation,
+  id: string,
+  file: string,
+): Promise<Output> {
+  const keys = await openWalletKeys(installation);
+  const key = (await keys.list()).find((each) => each.id === id && each.wallet === "walleta");
+  if (key === undefined) {
+    return new Problem(`There is no walleta key ${id}: see \`gw wallet key list\`.`);
+  }
+  const certificate = await readCertificate(file);
+  if (certificate instanceof Problem) return certificate;
+  if (pemOf(certificate.publicKey) !== key.publicKey) {
+    return new Problem(`${file} is the certificate of another key.`);
+  }
+  const expiresAt = Date.parse(certificate.validTo);
+  await keys.certify(id, certificate.toString(), expiresAt);
+  return { id, expires: new Date(expiresAt).toISOString().slice(0, 10) };
 }
 
-async function readCertificate(
-  file: string,
-  { publicKey }: ListedKey,
-): Promise<X509Certificate | Problem> {
+async function readCertificate(file: string): Promise<X509Certificate | Problem> {
   try {
-    const certificate = new X509Certificate(await readFile(file));
-    const own = certificate.publicKey.export({ type: "spki", format: "pem" }).toString();
-    if (own === publicKey) return certificate;
-    return new Problem(`${file} is the certificate of another key.`);
+    return new X509Certificate(await readFile(file));
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     return new Problem(`${file} is no certificate: ${cause}.`);
   }
 }
 
-export function listWalletKeys({ json = false }: Output): Promise<void> {
-  return inConfigured(async ({ configuration, installation }) => {
-    const { sealSecret } = await openVault(installation);
-    const keys = await makeWalletKeyAdministration(installation.database.query, sealSecret).list();
-    const logins = new Map(configuration.merchants.map(({ id, login }) => [id, login]));
-    print(
-      keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
-        id,
-        merchant: logins.get(merchantId) ?? merchantId,
-        wallet,
-        made: createdAt,
-        certificate: wallet === "walletb" ? "not needed" : certificate ? "yes" : "missing",
-        expires: expiresAt === null ? "" : `${expiresAt}${warningOf(expiresAt)}`,
-      })),
-      json,
-    );
-  });
+async function listWalletKeys(installation: Installation): Promise<Output> {
+  const { merchants } = await readConfiguration(installation);
+  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
+  const keys = await (await openWalletKeys(installation)).list();
+  return keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
+    id,
+    merchant: logins.get(merchantId) ?? merchantId,
+    wallet,
+    made: createdAt,
+    certificate: wallet === "walletb" ? "not needed" : certificate ? "yes" : "missing",
+    expires: expiresAt === null ? "" : `${expiresAt}${warningOf(expiresAt)}`,
+  }));
 }
 
 function warningOf(expiresAt: string): string {
   const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs);
-  if (days < 0) return " (over)";
+  if (days < 0) return " (expired)";
   return days <= warnDays ? ` (in ${days} days: make another)` : "";
 }
 
-export function removeWalletKey(id: string): Promise<void> {
-  return withInstallation(async (installation) => {
-    const { sealSecret } = await openVault(installation);
-    const keys = makeWalletKeyAdministration(installation.database.query, sealSecret);
-    if (!/^\d{1,18}$/.test(id) || !(await keys.remove(id))) {
-      return complain(new Problem(`There is no key ${id}: see \`gw wallet key list\`.`));
-    }
-    print({ removed: id });
-  });
-}
-
-function isWallet(text: string): text is Wallet {
-  return text === "walleta" || text === "walletb";
-}
-
-function complainOfMerchant(login: string): void {
-  complain(new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`));
+async function removeWalletKey(installation: Installation, id: string): Promise<Output> {
+  const keys = await openWalletKeys(installation);
+  if (/^\d{1,18}$/.test(id) && (await keys.remove(id))) return { removed: id };
+  return new Problem(`There is no key ${id}: see \`gw wallet key list\`.`);
 }

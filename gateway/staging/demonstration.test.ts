@@ -6,18 +6,17 @@ import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Installation, openInstallation, openVault } from "../cli/installation.ts";
-import { refuseInProduction } from "../cli/production.ts";
-import { loadConfiguration } from "../storage/configuration.ts";
+import { refuseInProduction } from "../cli/environment.ts";
+import { type Installation, openInstallation, readConfiguration } from "../cli/installation.ts";
+import { findSandboxGates } from "../cli/merchant-set.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import {
-  findSandboxGates,
   makeDemonstration,
+  makeDemonstrationKey,
   putSandboxGates,
   writeDemoFile,
 } from "./demonstration.ts";
-import { makeDemonstrationKey } from "./demonstration-key.ts";
 
 const older = { url: "http://127.0.0.1:8090", host: "127.0.0.1:8583" };
 const bank = { ...older, binaryHost: "127.0.0.1:8584" };
@@ -34,9 +33,8 @@ test("the demonstration merchant of an older version gets the endpoint that it l
   const { binary = "", ...others } = grown.endpoints;
   assert.deepEqual(others, before.endpoints);
   assert.deepEqual(again, grown);
-  assert.deepEqual(await findSandboxGates(installation), gates);
-  const { openSecret } = await openVault(installation);
-  const { endpoints, groups } = await loadConfiguration(installation.database.query, openSecret);
+  assert.deepEqual(await findSandboxGates(installation.database), gates);
+  const { endpoints, groups } = await readConfiguration(installation);
   const endpoint = endpoints.get(asEndpointId(binary));
   assert.deepEqual(
     endpoint?.gates.map(({ id, name }) => [id, name]),
@@ -76,8 +74,7 @@ test("the demonstration merchant has a key for OAuth, also when an older version
 });
 
 async function acceptedKeys(installation: Installation): Promise<readonly KeyObject[]> {
-  const { openSecret } = await openVault(installation);
-  const { merchants } = await loadConfiguration(installation.database.query, openSecret);
+  const { merchants } = await readConfiguration(installation);
   return merchants.flatMap(({ oauthKeys }) => oauthKeys.map(({ publicKey }) => publicKey));
 }
 

@@ -1,40 +1,41 @@
 /**
- * What staging starts with: the gates to the sandbox bank, the demonstration merchant, and
- * `demo.json`, which tells programs and people what to use.
+ * The demonstration merchant: the gates and the directory server of the sandbox bank, the merchant
+ * with its keys for OAuth and wallets, and `demo.json` with everything that a client needs.
  */
-
-import { writeFile } from "node:fs/promises";
+import { createPrivateKey, createPublicKey, generateKeyPair, X509Certificate } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Installation } from "../cli/installation.ts";
-import { openVault } from "../cli/installation.ts";
+import { promisify } from "node:util";
+import { type Installation, openVault, readConfiguration } from "../cli/installation.ts";
+import { pemOf } from "../cli/merchant.ts";
 import {
+  binaryGate,
   createEndpoints,
   createMerchantSet,
+  demonstrationLogin,
+  findMerchant,
   type MerchantSet,
+  merchantSetOf,
   type SandboxGates,
+  sandboxGate,
 } from "../cli/merchant-set.ts";
+import { addWalletKey, openWalletKeys, pointOf } from "../cli/wallet.ts";
+import type { WalletSettings } from "../orders/merchant.ts";
 import { makeAdministration } from "../storage/administration.ts";
-import { loadConfiguration, loadGates } from "../storage/configuration.ts";
 import { makeDirectoryAdministration } from "../storage/directories.ts";
-import type { MerchantId } from "../values/ids.ts";
-import type { Vault } from "../vault/vault.ts";
-import type { DemonstrationWallets } from "./demonstration-wallets.ts";
+import type { ListedKey } from "../storage/wallet-keys.ts";
+import { Problem } from "../values/problem.ts";
 
-export { prepareWallets } from "./demonstration-wallets.ts";
-export { createMerchantSet, type MerchantSet, type SandboxGates };
-
-export const demonstrationLogin = "demo";
-/** The merchant's private key for OAuth, in the data folder. */
-export const demonstrationKeyFile = "oauth-demo.pem";
-export const sandboxGate = "sandbox";
-const binaryGate = "sandbox-binary";
+/** In the data folder: the merchant's private key for OAuth, and its certificate at walleta. */
+const oauthKeyFile = "oauth-demo.pem";
+const walletaCertificateFile = "walleta-demo.pem";
 
 export type BankAddress = {
   readonly url: string;
   readonly host: string;
-  /** Where the bank speaks its second dialect. */
+  /** The host in the binary dialect. */
   readonly binaryHost?: string;
-  /** Its directory server for 3-D Secure. */
+  /** The directory server for 3-D Secure. */
   readonly directory?: string;
 };
 
@@ -52,27 +53,27 @@ const sandboxSettings = {
   sandbox: true,
 };
 
-/** The bank's ports may be others after a restart, so the gates are written anew each time. */
 export async function putSandboxGates(
   { database }: Installation,
   { host, binaryHost }: BankAddress,
 ): Promise<SandboxGates> {
   const { putGate } = makeAdministration(database.query);
-  const sandbox = await putGate({
-    name: sandboxGate,
-    kind: "sandbox",
-    settings: { ...sandboxSettings, ...split(host) },
-  });
-  if (binaryHost === undefined) return { sandbox, binary: undefined };
-  const binary = await putGate({
-    name: binaryGate,
-    kind: "iso87_binary",
-    settings: { ...sandboxSettings, ...split(binaryHost) },
-  });
-  return { sandbox, binary };
+  const settingsOf = (address: string) => {
+    const [name = "", port = ""] = address.split(":");
+    return { ...sandboxSettings, host: name, port: Number(port) };
+  };
+  return {
+    sandbox: await putGate({ name: sandboxGate, kind: "sandbox", settings: settingsOf(host) }),
+    binary:
+      binaryHost === undefined
+        ? undefined
+        : await putGate({
+            ...{ name: binaryGate, kind: "iso87_binary", settings: settingsOf(binaryHost) },
+          }),
+  };
 }
 
-/** The bank's certificates lie in the data folder that it shares with us. */
+/** The bank writes its certificates to the data folder that it shares with the gateway. */
 export async function putSandboxDirectory(
   { database, config }: Installation,
   { directory }: BankAddress,
@@ -100,44 +101,134 @@ export async function putSandboxDirectory(
   });
 }
 
-/** As they were put last; nothing before the first start. */
-export async function findSandboxGates({
-  database,
-}: Installation): Promise<SandboxGates | undefined> {
-  const gates = await loadGates(database.query);
-  const sandbox = gates.find(({ name }) => name === sandboxGate)?.id;
-  const binary = gates.find(({ name }) => name === binaryGate)?.id;
-  return sandbox === undefined ? undefined : { sandbox, binary };
-}
-
-/** One that an earlier version has made gets the endpoints that it lacks. */
+/** A merchant that an earlier version has made gets the endpoints that it lacks. */
 export async function makeDemonstration(
   installation: Installation,
   gates: SandboxGates,
 ): Promise<MerchantSet> {
-  const vault = await openVault(installation);
-  const known = await findMerchantSet(installation, vault, demonstrationLogin);
-  if (known === undefined) {
-    return createMerchantSet(installation.database, vault, { login: demonstrationLogin, gates });
+  const { database } = installation;
+  const configuration = await readConfiguration(installation);
+  const merchant = findMerchant(configuration, demonstrationLogin);
+  if (merchant instanceof Problem) {
+    const vault = await openVault(installation);
+    return createMerchantSet(database, vault, { login: demonstrationLogin, gates });
   }
-  const added = await createEndpoints(
-    makeAdministration(installation.database.query),
-    known.merchantId,
-    {
-      gates,
-      known: Object.keys(known.endpoints),
-    },
-  );
-  return { ...known, endpoints: { ...known.endpoints, ...added } };
+  const set = merchantSetOf(configuration, merchant);
+  const known = Object.keys(set.endpoints);
+  const administration = makeAdministration(database.query);
+  const added = await createEndpoints(administration, merchant.id, { gates, known });
+  return { ...set, endpoints: { ...set.endpoints, ...added } };
 }
 
-function split(address: string): { readonly host: string; readonly port: number } {
-  const [host = "", port = ""] = address.split(":");
-  return { host, port: Number(port) };
+/** Makes the file of the private key, and adds its public key to the merchant, if missing. */
+export async function makeDemonstrationKey(
+  installation: Installation,
+): Promise<Problem | undefined> {
+  const file = join(resolve(installation.config.dataDir), oauthKeyFile);
+  const pem = (await readFile(file, "utf8").catch(() => undefined)) ?? (await makeKeyFile(file));
+  const publicKey = parsePublicKey(pem);
+  if (publicKey === undefined) {
+    return new Problem(`${file} is no private key: remove it, and another one is made.`);
+  }
+  const merchant = findMerchant(await readConfiguration(installation), demonstrationLogin);
+  if (merchant instanceof Problem) return undefined;
+  if (merchant.oauthKeys.some((known) => known.publicKey.equals(publicKey))) return undefined;
+  await makeAdministration(installation.database.query).addMerchantKey({
+    ...{ merchantId: merchant.id, name: "demonstration", publicKey: pemOf(publicKey) },
+  });
+  return undefined;
+}
+
+async function makeKeyFile(file: string): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
+  const pem = privateKey.export({ format: "pem", type: "pkcs1" }).toString();
+  await writeFile(file, pem, { mode: 0o600, flag: "wx" });
+  return pem;
+}
+
+function parsePublicKey(pem: string) {
+  try {
+    return createPublicKey(createPrivateKey(pem));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Until the operator sets others. */
+const walletDefaults = {
+  walleta: { merchantIdentifier: "merchant.tollgate.demo" },
+  walletb: { recipientId: "gateway:tollgate" },
+};
+
+/** The part of `demo.json` about wallets. */
+type DemonstrationWallets = {
+  readonly walletaCertificateFile: string;
+  readonly walletbPublicKey: string;
+  readonly walletbRecipientId: string;
+};
+
+/**
+ * Keys and identifiers at the sandbox bank, which plays the wallets too. Done at every start: the
+ * bank may be a new one. The certificate is issued as the wallet itself does it.
+ */
+export async function prepareWallets(
+  installation: Installation,
+  login: string,
+  bankUrl: string,
+): Promise<DemonstrationWallets | undefined> {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return undefined;
+  const settings: Required<WalletSettings> = { ...walletDefaults, ...merchant.settings.wallets };
+  const { setMerchant } = makeAdministration(installation.database.query);
+  await setMerchant(merchant.id, { ...merchant.settings, wallets: settings });
+
+  const keys = await openWalletKeys(installation);
+  const listOwn = async () =>
+    (await keys.list()).filter(({ merchantId }) => merchantId === merchant.id);
+  const known = await listOwn();
+  if (!known.some(({ wallet }) => wallet === "walletb")) {
+    await addWalletKey(installation, merchant, "walletb");
+  }
+  const { merchantIdentifier } = settings.walleta;
+  if (!known.some(isCertified) || !(await isKnownTo(bankUrl, merchantIdentifier))) {
+    const { id, request = "" } = await addWalletKey(installation, merchant, "walleta");
+    const path = `/wallets/walleta/certificate?${new URLSearchParams({ merchantIdentifier })}`;
+    const certificate = await post(`${bankUrl}${path}`, request, "application/x-pem-file");
+    await keys.certify(id, certificate, Date.parse(new X509Certificate(certificate).validTo));
+  }
+  // The newest key of each wallet is used.
+  const own = await listOwn();
+  const certificate = own.findLast(isCertified)?.certificate ?? "";
+  await writeFile(join(resolve(installation.config.dataDir), walletaCertificateFile), certificate);
+  const { publicKey = "" } = own.findLast(({ wallet }) => wallet === "walletb") ?? {};
+  const point = pointOf(createPublicKey(publicKey));
+  const { recipientId, gatewayMerchantId = login } = settings.walletb;
+  const recipient = JSON.stringify({ publicKey: point, recipientId, gatewayMerchantId });
+  await post(`${bankUrl}/wallets/walletb/recipient`, recipient, "application/json");
+  return { walletaCertificateFile, walletbPublicKey: point, walletbRecipientId: recipientId };
+}
+
+/** The bank keeps walleta's recipients in memory: a restarted one knows none. */
+async function isKnownTo(bankUrl: string, merchantIdentifier: string): Promise<boolean> {
+  const answer = await fetch(`${bankUrl}/wallets`);
+  const { walleta } = (await answer.json()) as { walleta: { recipient: string | null } };
+  return walleta.recipient === merchantIdentifier;
+}
+
+function isCertified({ wallet, certificate }: ListedKey): boolean {
+  return wallet === "walleta" && certificate !== null;
+}
+
+async function post(url: string, body: string, contentType: string): Promise<string> {
+  const headers = { "content-type": contentType };
+  const answer = await fetch(url, { method: "POST", body, headers });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`the sandbox bank refused ${url}: ${answer.status} ${text}`);
+  return text;
 }
 
 export async function writeDemoFile(
-  installation: Installation,
+  { config }: Installation,
   demonstration: {
     readonly baseUrl: string;
     readonly set: MerchantSet;
@@ -147,32 +238,10 @@ export async function writeDemoFile(
 ): Promise<string> {
   const { baseUrl, set, bank, wallets } = demonstration;
   const { login, controlKey, endpoints, group } = set;
-  const file = join(resolve(installation.config.dataDir), "demo.json");
-  const oauth = { consumerKey: login, privateKeyFile: demonstrationKeyFile };
+  const file = join(resolve(config.dataDir), "demo.json");
+  const oauth = { consumerKey: login, privateKeyFile: oauthKeyFile };
   const merchant = { login, controlKey };
   const content = { baseUrl, merchant, oauth, wallets, endpoints, group, bank };
   await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   return file;
-}
-
-/** A merchant as it was made, with its control key; nothing when there is no such merchant. */
-export async function findMerchantSet(
-  { database }: Installation,
-  vault: Vault,
-  login: string,
-): Promise<(MerchantSet & { readonly merchantId: MerchantId }) | undefined> {
-  const configuration = await loadConfiguration(database.query, vault.openSecret);
-  const merchant = configuration.merchants.find((each) => each.login === login);
-  if (merchant === undefined) return undefined;
-  const own = [...configuration.endpoints.values()].filter(
-    (endpoint) => endpoint.merchant.id === merchant.id,
-  );
-  const group = configuration.groups.find((each) => each.merchant.id === merchant.id);
-  return {
-    merchantId: merchant.id,
-    login,
-    controlKey: merchant.controlKey.reveal(),
-    endpoints: Object.fromEntries(own.map(({ name, id }) => [name, id])),
-    group: group?.id ?? "",
-  };
 }

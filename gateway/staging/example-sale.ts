@@ -1,13 +1,20 @@
 /**
- * A sale as a merchant would send it, filled in and signed, and the question how it went. The
- * banner and the page at `/` show both as commands to paste; the page's form sends them.
+ * A sale as a merchant would send it, filled in and signed, and the request for its status. The
+ * banner and the page at `/` show both as commands to paste; the form of the page sends them.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 
-export type ExampleMerchant = { readonly login: string; readonly controlKey: string };
+type ExampleMerchant = { readonly login: string; readonly controlKey: string };
+
+/** Where the merchant's requests go. */
+export type Shop = {
+  readonly baseUrl: string;
+  readonly pathWord: string;
+  readonly merchant: ExampleMerchant;
+};
 
 export type ExampleSale = {
   readonly endpoint: string;
@@ -21,7 +28,7 @@ export type ExampleSale = {
   readonly redirectUrl?: string;
 };
 
-export type ExampleFields = readonly (readonly [name: string, value: string])[];
+type ExampleFields = readonly (readonly [name: string, value: string])[];
 
 const email = "jane@example.com";
 
@@ -33,7 +40,7 @@ export const firstSale = {
   card: "4000001000000018",
 } as const;
 
-export function signSale({ controlKey }: ExampleMerchant, sale: ExampleSale): ExampleFields {
+function signSale({ controlKey }: ExampleMerchant, sale: ExampleSale): ExampleFields {
   const { endpoint, clientOrderId, description, amount, currency, card, redirectUrl } = sale;
   const money = parseAmount(amount, getCurrency(currency));
   assert.ok(money !== undefined, "not an amount of the currency");
@@ -61,7 +68,7 @@ export function signSale({ controlKey }: ExampleMerchant, sale: ExampleSale): Ex
   ];
 }
 
-export function signStatus(merchant: ExampleMerchant, clientOrderId: string): ExampleFields {
+function signStatus(merchant: ExampleMerchant, clientOrderId: string): ExampleFields {
   const { login, controlKey } = merchant;
   return [
     ["login", login],
@@ -70,30 +77,30 @@ export function signStatus(merchant: ExampleMerchant, clientOrderId: string): Ex
   ];
 }
 
-export type Till = {
-  readonly baseUrl: string;
-  readonly pathWord: string;
-  readonly merchant: ExampleMerchant;
-};
+export type ExampleRequest = { readonly url: string; readonly fields: ExampleFields };
 
-export function operationUrl(
-  { baseUrl, pathWord }: Pick<Till, "baseUrl" | "pathWord">,
-  { operation, endpoint }: { readonly operation: "sale" | "status"; readonly endpoint: string },
-): string {
-  return `${baseUrl}/${pathWord}/api/v2/${operation}/${endpoint}`;
+export function makeRequests(
+  shop: Shop,
+  sale: ExampleSale,
+): Record<"sale" | "status", ExampleRequest> {
+  const { baseUrl, pathWord, merchant } = shop;
+  const urlOf = (operation: string) =>
+    `${baseUrl}/${pathWord}/api/v2/${operation}/${sale.endpoint}`;
+  return {
+    sale: { url: urlOf("sale"), fields: signSale(merchant, sale) },
+    status: { url: urlOf("status"), fields: signStatus(merchant, sale.clientOrderId) },
+  };
 }
 
-export function writeSaleCommand(till: Till, sale: ExampleSale): string {
-  const url = operationUrl(till, { operation: "sale", endpoint: sale.endpoint });
-  return writeCommand(url, signSale(till.merchant, sale));
+export function writeSaleCommand(shop: Shop, sale: ExampleSale): string {
+  return writeCommand(makeRequests(shop, sale).sale);
 }
 
-export function writeStatusCommand(till: Till, sale: ExampleSale): string {
-  const url = operationUrl(till, { operation: "status", endpoint: sale.endpoint });
-  return writeCommand(url, signStatus(till.merchant, sale.clientOrderId));
+export function writeStatusCommand(shop: Shop, sale: ExampleSale): string {
+  return writeCommand(makeRequests(shop, sale).status);
 }
 
-function writeCommand(url: string, fields: ExampleFields): string {
+function writeCommand({ url, fields }: ExampleRequest): string {
   const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
   return [`curl -s -w '\\n' '${url}'`, ...lines].join(" \\\n");
 }

@@ -5,9 +5,8 @@ import { test } from "node:test";
 import { makeServer } from "../http/server.ts";
 import { asInstant, minutes } from "../values/time.ts";
 import type { OrderLine } from "../views/status.ts";
-import { renderWelcome } from "./welcome.ts";
-import type { WelcomeFacts } from "./welcome-facts.ts";
-import { addWelcomeRoutes } from "./welcome-routes.ts";
+import { addWelcomeRoutes } from "./welcome.ts";
+import { renderWelcome, type WelcomeFacts } from "./welcome-page.ts";
 
 const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
 const now = asInstant(1_800_000_000_000);

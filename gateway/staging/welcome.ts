@@ -1,168 +1,231 @@
 /**
- * The page at `/` in staging: what is running, how to pay, and what became of it. Rendering only;
- * whatever comes from merchants is escaped by the template.
+ * The page at `/` and its form. It shows the demonstration merchant's key to every visitor, so it
+ * exists in staging only. Its facts are read for each visit: `demo.json`, which all nodes share,
+ * the test cards at the bank, and the orders in the database.
  */
-
-import { type Page, renderPage } from "../pages/design.ts";
-import { type Html, html } from "../values/html.ts";
-import { type Instant, minutes, seconds } from "../values/time.ts";
-import type { OrderLine } from "../views/status.ts";
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { FormFault, parseForm, writeForm } from "@tollgate/protocols/form";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Installation } from "../cli/installation.ts";
+import { isFromOwnPage, pageHeaders } from "../pages/design.ts";
+import { findEmbeddedUrl } from "../storage/embedded.ts";
+import { findLatestOrders } from "../storage/order-history.ts";
+import { findCurrency } from "../values/iso-codes.ts";
+import { parseAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+import { type Clock, makePrintDate } from "../values/time.ts";
+import { printOrderLine } from "../views/status.ts";
+import type { NodeState } from "../wiring/http.ts";
+import { type ExampleRequest, type ExampleSale, makeRequests } from "./example-sale.ts";
 import {
-  type ExampleSale,
-  firstSale,
-  writeSaleCommand,
-  writeStatusCommand,
-} from "./example-sale.ts";
-import { renderCards, renderTryForm } from "./welcome-cards.ts";
-import type { Chosen, EndpointLine, WelcomeFacts } from "./welcome-facts.ts";
-import { renderOrders, renderResult } from "./welcome-orders.ts";
+  type Chosen,
+  renderUnprepared,
+  renderWelcome,
+  type TestCard,
+  type Visit,
+  type WelcomeFacts,
+} from "./welcome-page.ts";
 
-export type Visit = {
-  readonly now: Instant;
-  /** For the sale to paste: a new one each time the page is loaded. */
-  readonly newOrderId: string;
-  /** The client order id that the visitor has just paid for. */
-  readonly wanted?: string | undefined;
-  /** A form that could not be sent on: why, and what was chosen in it. */
-  readonly refused?: { readonly sentence: string; readonly chosen: Chosen } | undefined;
+const ordersShown = 20;
+const bankAnswersWithinMs = 1_000;
+const askEveryMs = 60;
+const askTimes = 20;
+const answerWithinMs = 10_000;
+const headers = pageHeaders({ referrer: "same-origin" });
+
+export type WelcomeOptions = {
+  /** Nothing before there is a demonstration merchant. */
+  readonly findFacts: () => Promise<WelcomeFacts | undefined>;
+  readonly clock: Clock;
 };
 
-const title = "Tollgate (staging)";
+export function addWelcomeRoutes(
+  server: FastifyInstance,
+  { findFacts, clock }: WelcomeOptions,
+): void {
+  server.get("/", async (request, reply) => {
+    const wanted = URL.parse(request.url, "http://gateway")?.searchParams.get("order");
+    return show(reply, { wanted: wanted ?? undefined });
+  });
 
-export function renderWelcome(facts: WelcomeFacts, visit: Visit): Html {
-  const { wanted, refused } = visit;
-  const order = facts.orders.find(({ clientOrderId }) => clientOrderId === wanted);
-  const content = html`<main>
-${renderHead(facts)}
-${
-  refused &&
-  html`<section class="result bad" role="alert"><h2>Not sent</h2>
-<p>${refused.sentence}</p></section>`
-}
-${order && renderResult(order, facts.bank.url)}
-<div class="columns">
-${renderTryForm(facts, refused?.chosen)}
-${renderRunning(facts)}
-</div>
-${renderOrders(facts, order?.orderId)}
-${renderCredentials(facts)}
-${renderCommands(facts, visit.newOrderId)}
-${renderCards(facts)}
-${renderReading()}
-</main>`;
-  return renderPage({ title, content, refresh: order && whenToLookAgain(order, visit.now) });
+  server.post("/try", async (request, reply) => {
+    if (!isFromOwnPage(request.headers)) {
+      return reply.code(403).type("text/plain;charset=utf-8").send("only from the page at /\n");
+    }
+    const facts = await findFacts();
+    if (facts === undefined) return show(reply, {});
+    const chosen = readChosen(request.body);
+    const clientOrderId = newOrderId("try");
+    const place = { address: addressOf(request.socket), clientOrderId };
+    const refused = await trySale(facts, chosen, place);
+    if (refused !== undefined) {
+      return show(reply.code(422), { refused: { sentence: refused.sentence, chosen } });
+    }
+    return reply.redirect(`/?order=${encodeURIComponent(clientOrderId)}`, 303);
+  });
+
+  async function show(reply: FastifyReply, visit: Partial<Visit>): Promise<FastifyReply> {
+    const facts = await findFacts();
+    const own = { now: clock.now(), newOrderId: newOrderId("example") };
+    const page =
+      facts === undefined ? renderUnprepared() : renderWelcome(facts, { ...own, ...visit });
+    return reply.headers(headers).send(page.text);
+  }
 }
 
-/** Before `npm start` has made the demonstration merchant, or where it never ran. */
-export function renderUnprepared(): Html {
-  const content = html`<main class="narrow">
-<section>
-<h1>Tollgate</h1>
-<p class="lead">The gateway runs in staging, and has no demonstration merchant.</p>
-<p>Start it with <code class="value">npm start</code>: that brings the sandbox bank, a merchant
-with endpoints, and test cards to pay with. This page then shows them.</p>
-</section>
-</main>`;
-  return renderPage({ title, content });
+function newOrderId(word: string): string {
+  return `${word}-${randomBytes(5).toString("hex")}`;
+}
+
+/** The address that the browser's connection reached, after any proxy: it is this node. */
+function addressOf({ localAddress = "127.0.0.1", localPort = 0 }: Socket): string {
+  const host = localAddress.includes(":") ? `[${localAddress}]` : localAddress;
+  return `http://${host}:${localPort}`;
+}
+
+function readChosen(body: unknown): Chosen {
+  const form = body instanceof Uint8Array ? parseForm(body) : { pairs: [] };
+  const sent = new Map(form instanceof FormFault ? [] : form.pairs);
+  const get = (name: string) => sent.get(name)?.trim() ?? "";
+  return { card: get("card"), amount: get("amount"), endpoint: get("endpoint") };
 }
 
 /**
- * Soon at first, then seldom, because it empties a form that is being filled in; and not for ever,
- * because a tab may be forgotten.
+ * Sends the sale that was chosen in the form, and asks for its status until it is settled, so that
+ * the next page shows the result. `address` is the node's own: the public one may be a proxy's.
  */
-function whenToLookAgain(order: OrderLine, now: Instant): Page["refresh"] {
-  const ageMs = now - order.acceptedAt;
-  if (order.status !== "processing" || ageMs > minutes(5)) return undefined;
-  const address = `/?order=${encodeURIComponent(order.clientOrderId)}`;
-  return { seconds: ageMs < seconds(10) ? 2 : 15, address };
+async function trySale(
+  facts: WelcomeFacts,
+  chosen: Chosen,
+  { address, clientOrderId }: { readonly address: string; readonly clientOrderId: string },
+): Promise<Problem | undefined> {
+  const sale = saleOf(facts, chosen, clientOrderId);
+  if (sale instanceof Problem) return sale;
+  const requests = makeRequests({ ...facts, baseUrl: address }, sale);
+  const answer = await post(requests.sale);
+  if (answer instanceof Problem) return answer;
+  if (answer.get("type") !== "async-response") {
+    return new Problem(
+      `The gateway refused the sale: ${answer.get("error-code")} ${answer.get("error-message")}`,
+    );
+  }
+  for (let times = 0; times < askTimes; times += 1) {
+    await pause(askEveryMs);
+    const status = await post(requests.status);
+    if (status instanceof Problem || status.get("status") !== "processing") break;
+  }
+  return undefined;
 }
 
-function renderHead({ missing }: WelcomeFacts): Html {
-  const ready = Object.keys(missing).length === 0;
-  const state = ready
-    ? html`<span class="pill good">ready</span>`
-    : html`<span class="pill bad">not ready</span>`;
-  return html`<header><h1>Tollgate</h1> <span class="pill">staging</span> ${state}</header>
-<p class="lead">A card payment gateway of your own. No money moves here: the bank behind it is a
-sandbox that runs on this machine.</p>
-<nav aria-label="On this page"><a href="#pay">Pay</a> <a href="#orders">Last orders</a>
-<a href="#credentials">Credentials</a> <a href="#commands">Commands</a>
-<a href="#cards">Test cards</a></nav>`;
+/** Only test cards and endpoints that the page offers: real card numbers are refused. */
+function saleOf(
+  { baseUrl, cards, endpoints }: WelcomeFacts,
+  { card, amount, endpoint: id }: Chosen,
+  clientOrderId: string,
+): ExampleSale | Problem {
+  const known = cards?.find((each) => each.card === card);
+  if (known === undefined) return new Problem("Choose one of the sandbox bank’s test cards.");
+  const endpoint = endpoints.find((each) => each.id === id);
+  if (endpoint === undefined) return new Problem("Choose one of the endpoints.");
+
+  const currency = findCurrency(endpoint.currency);
+  if (currency === undefined || parseAmount(amount, currency) === undefined) {
+    const digits = currency?.exponent ?? 0;
+    return new Problem(
+      `“${amount}” is no amount in ${endpoint.currency}: write digits, ` +
+        (digits === 0 ? "without a fraction." : `with at most ${digits} after a point.`),
+    );
+  }
+  return {
+    endpoint: endpoint.id,
+    clientOrderId,
+    description: `Test card ${known.name}`,
+    amount,
+    currency: endpoint.currency,
+    card,
+    redirectUrl: `${baseUrl}/?order=${encodeURIComponent(clientOrderId)}`,
+  };
 }
 
-function renderRunning({ baseUrl, bank, database, missing }: WelcomeFacts): Html {
-  const faults = Object.entries(missing);
-  const state =
-    faults.length === 0
-      ? html`Ready: the database is reached and the acquirer’s link is signed on.`
-      : html`Not ready. ${faults.map(([name, fault]) => html`<br><code>${name}</code>: ${fault}`)}`;
-  return html`<section id="running">
-<h2>What is running</h2>
-<dl>
-<dt>Gateway</dt><dd><code class="value">${baseUrl}</code></dd>
-<dt>Sandbox bank</dt><dd><a href="${bank.url}/"><code>${bank.url}</code></a>
-<br><span class="hint">its books, messages and failure switches</span></dd>
-<dt>ISO 8583 host</dt><dd><code class="value">${bank.host}</code></dd>
-<dt>Database</dt><dd>${database}</dd>
-<dt>State</dt><dd>${state}</dd>
-</dl>
-<p class="hint">For programs: <a href="/health/ready">/health/ready</a> and
-<a href="/metrics">/metrics</a>.</p>
-</section>`;
+async function post({ url, fields }: ExampleRequest): Promise<URLSearchParams | Problem> {
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: writeForm(fields),
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+    // With GW_LINE_FEEDS every value ends with one.
+    return new URLSearchParams((await answer.text()).replaceAll("\n", ""));
+  } catch (error) {
+    return new Problem(`The gateway did not answer itself at ${url}: ${String(error)}.`);
+  }
 }
 
-function renderCredentials({ merchant, endpoints, groups }: WelcomeFacts): Html {
-  return html`<section id="credentials">
-<h2>Credentials</h2>
-<p class="hint">The demonstration merchant, also in <code>demo.json</code> in the data folder. A
-click selects a whole value.</p>
-<dl>
-<dt>Login</dt><dd><code class="value">${merchant.login}</code></dd>
-<dt>Control key</dt><dd><code class="value">${merchant.controlKey}</code></dd>
-</dl>
-<div class="scroll" tabindex="0" role="region" aria-label="Endpoints"><table>
-<thead><tr><th>Endpoint</th><th>Number</th><th>Currency</th><th>3-D Secure</th></tr></thead>
-<tbody>
-${endpoints.map(
-  ({ name, id, currency, threeDSecure }) => html`<tr><td>${name}</td>
-<td><code class="value">${id}</code></td><td>${currency}</td>
-<td class="prose">${policies[threeDSecure]}</td></tr>\n`,
-)}
-${groups.map(
-  ({ id, name, endpoints: members }) => html`<tr><td class="firm">group “${name}”</td>
-<td><code class="value">${id}</code></td><td class="firm">by the order</td>
-<td class="prose">as its endpoints: ${members.join(", ")}</td></tr>\n`,
-)}
-</tbody></table></div>
-</section>`;
+export function makeFindFacts(installation: Installation) {
+  const { config, databases } = installation;
+  const database = describeDatabase(installation);
+  const printDate = makePrintDate(config.zone);
+
+  return async ({ configuration, missing }: NodeState): Promise<WelcomeFacts | undefined> => {
+    const demo = await readDemo(join(resolve(config.dataDir), "demo.json"));
+    const merchant = configuration.merchants.find(({ login }) => login === demo?.merchant.login);
+    if (demo === undefined || merchant === undefined) return undefined;
+    const own = [...configuration.endpoints.values()].filter(
+      (endpoint) => endpoint.merchant.id === merchant.id && endpoint.enabled,
+    );
+    const groups = configuration.groups.filter((group) => group.merchant.id === merchant.id);
+    const [cards, orders] = await Promise.all([
+      findCards(demo.bank.url),
+      // The page is shown without orders while the database is away.
+      findLatestOrders(databases.node.query, merchant.id, ordersShown).catch(() => []),
+    ]);
+    return {
+      ...demo,
+      ...{ pathWord: config.pathWord, database, missing, cards },
+      endpoints: own.map(({ id, name, currency, settings: { threeDSecure } }) => ({
+        ...{ id, name, currency, threeDSecure },
+      })),
+      groups: groups.map(({ id, name, endpoints }) => ({
+        ...{ id, name, endpoints: endpoints.map((endpoint) => endpoint.name) },
+      })),
+      orders: orders.map((order) => printOrderLine(order, printDate)),
+    };
+  };
 }
 
-// biome-ignore format: a table
-const policies: Readonly<Record<EndpointLine["threeDSecure"], string>> = {
-  off:           "never",
-  when_possible: "when the card takes part",
-  always:        "always",
-};
+type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "bank">;
 
-function renderCommands(facts: WelcomeFacts, clientOrderId: string): Html {
-  const endpoint = facts.endpoints.find(({ currency, threeDSecure }) => {
-    return currency === firstSale.currency && threeDSecure === "off";
-  });
-  if (endpoint === undefined) return html``;
-  const sale: ExampleSale = { ...firstSale, endpoint: endpoint.id, clientOrderId };
-  return html`<section id="commands">
-<h2>From the command line</h2>
-<p class="hint">Paste both as they are. Load this page again for another order.</p>
-<h3>Pay ${sale.amount} ${sale.currency}</h3>
-<pre tabindex="0">${writeSaleCommand(facts, sale)}</pre>
-<h3>Ask how it went</h3>
-<pre tabindex="0">${writeStatusCommand(facts, sale)}</pre>
-</section>`;
+/** Nothing also while the file is being written. */
+async function readDemo(file: string): Promise<Demo | undefined> {
+  try {
+    const { baseUrl, merchant, bank }: Partial<Demo> = JSON.parse(await readFile(file, "utf8"));
+    if (baseUrl === undefined || merchant === undefined || bank === undefined) return undefined;
+    return { baseUrl, merchant, bank };
+  } catch {
+    return undefined;
+  }
 }
 
-function renderReading(): Html {
-  return html`<footer>To read on, in the repository: <code>README.md</code>,
-<code>docs/merchant-api/</code> for every operation, <code>docs/orders.md</code> for the life of an
-order, <code>docs/operating.md</code> for production. On the command line,
-<code>npm run gw -- order show</code> with an order id tells all that happened to it.</footer>`;
+async function findCards(bankUrl: string): Promise<readonly TestCard[] | undefined> {
+  try {
+    const signal = AbortSignal.timeout(bankAnswersWithinMs);
+    const answer = await fetch(`${bankUrl}/scenarios`, { signal });
+    const cards: readonly TestCard[] = JSON.parse(await answer.text());
+    return answer.ok ? cards : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Workers receive the embedded database's address as if it were an external one. */
+function describeDatabase({ config, databaseUrl }: Installation): string {
+  const folder = join(resolve(config.dataDir), "postgres");
+  if (findEmbeddedUrl(folder) === databaseUrl) return "PostgreSQL, embedded, in the data folder";
+  const { host, pathname } = new URL(databaseUrl);
+  return `PostgreSQL at ${decodeURIComponent(host)}${pathname}`;
 }

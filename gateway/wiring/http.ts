@@ -7,6 +7,7 @@ import { makeFindReceipt } from "../engine/find.ts";
 import { addHealthRoutes, type CheckReadiness, makeStorageGuard } from "../http/availability.ts";
 import { makeRateLimit } from "../http/rate-limit.ts";
 import { makeServer } from "../http/server.ts";
+import type { IssuerRange } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
@@ -17,8 +18,6 @@ import type { Order } from "../orders/order.ts";
 import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openLook } from "../pages/operator-look.ts";
-import type { WelcomeFacts } from "../staging/welcome-facts.ts";
-import { addWelcomeRoutes } from "../staging/welcome-routes.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { type Database, isConnectionLoss } from "../storage/database.ts";
 import { makeFindByReceipt } from "../storage/find-receipts.ts";
@@ -45,11 +44,20 @@ export type HttpDependencies = {
   readonly metrics: Metrics;
   readonly configuration: LiveConfiguration;
   readonly checkReadiness: CheckReadiness;
-  /** The content of the staging page at `/`; there is no such page without it. */
-  readonly welcome?: ((running: Running) => Promise<WelcomeFacts | undefined>) | undefined;
+  readonly staging?: StagingParts | undefined;
 };
 
-export type Running = {
+/** What a node has in staging only. */
+export type StagingParts = {
+  /** The issuers of test cards. */
+  readonly ranges: readonly IssuerRange[];
+  addPages?(
+    server: FastifyInstance,
+    node: { readonly findState: () => Promise<NodeState>; readonly clock: Clock },
+  ): void;
+};
+
+export type NodeState = {
   readonly configuration: Configuration;
   readonly missing: Readonly<Record<string, string>>;
 };
@@ -58,7 +66,7 @@ const gathered = { batchMax: 256, inFlightMax: 1 };
 const guarded = makeStorageGuard(isConnectionLoss);
 
 export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance {
-  const { config, log, clock, metrics, configuration, welcome, checkReadiness } = dependencies;
+  const { config, log, clock, metrics, configuration, staging, checkReadiness } = dependencies;
   const { pathWord, fieldWord, lineFeeds } = config;
   const wire = { fieldWord, lineFeeds };
   const services = servicesOf(dependencies);
@@ -75,11 +83,12 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
   });
   addPages(server, services, dependencies);
   addHealthRoutes(server, { checkReadiness, registry: metrics.registry });
-  if (welcome !== undefined) {
-    const findFacts = async () =>
-      welcome({ configuration: configuration.current(), missing: await checkReadiness() });
-    addWelcomeRoutes(server, { findFacts, clock });
-  }
+  staging?.addPages?.(server, {
+    findState: async () => ({
+      ...{ configuration: configuration.current(), missing: await checkReadiness() },
+    }),
+    clock,
+  });
   return server;
 }
 

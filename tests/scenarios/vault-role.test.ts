@@ -27,7 +27,7 @@ test("a node takes and returns payments, and its statements cannot read the vaul
   await assert.rejects(vault.query("select from orders"), /permission denied/);
   assert.equal((await vault.query("select from vault.cards")).length, 1);
   const doctor = await runGw(world, "doctor");
-  assert.match(doctor.printed, /good +vault: its tables are apart/);
+  assert.match(doctor.printed, /good +vault: its tables are closed/);
 });
 
 test("a login that may not make roles works all the same, and is told what to do", async (t) => {

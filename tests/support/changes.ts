@@ -1,6 +1,7 @@
 /** Settings that a test changes as an operator would; the gateway starts anew with them. */
-import type { MerchantSet } from "@tollgate/gateway/demonstration";
+
 import type { Installation } from "@tollgate/gateway/installation";
+import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 
 type Dependencies = {
   readonly installation: Installation;

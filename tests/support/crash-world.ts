@@ -5,7 +5,8 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BankAddress, MerchantSet } from "@tollgate/gateway/demonstration";
+import type { BankAddress } from "@tollgate/gateway/demonstration";
+import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import { copyInstallation, furnish, open } from "./database-server.ts";
 import { type Program, startProgram } from "./program.ts";

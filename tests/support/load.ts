@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Acknowledgement, makeClient } from "@tollgate/client";
-import type { MerchantSet } from "@tollgate/gateway/demonstration";
+import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 import { saleFields } from "./merchant.ts";
 import type { Test } from "./world.ts";
 

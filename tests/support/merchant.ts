@@ -1,6 +1,6 @@
 /** A merchant as tests speak of it: sales with all filled in but what matters to the test. */
 import type { makeClient } from "@tollgate/client";
-import type { MerchantSet } from "@tollgate/gateway/demonstration";
+import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 
 export type SaleFields = Readonly<Record<string, string | undefined>>;
 

@@ -11,9 +11,10 @@ import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { makeClient } from "@tollgate/client";
 import { type Gateway, startGateway } from "@tollgate/gateway";
-import { createMerchantSet } from "@tollgate/gateway/demonstration";
 import { openVault } from "@tollgate/gateway/installation";
 import { makeLog } from "@tollgate/gateway/log";
+import { createMerchantSet } from "@tollgate/gateway/merchant-set";
+import { sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { startBank } from "@tollgate/sandbox-bank";
 import { makeChanges } from "./changes.ts";
 import { addressOf, copyInstallation, furnish, open } from "./database-server.ts";
@@ -132,7 +133,8 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     config = installation.config,
     down: readonly string[] = [],
   ): Promise<Gateway> {
-    const started = await startGateway({ ...installation, config, log, clock });
+    const staging = { ranges: sandboxRanges };
+    const started = await startGateway({ ...installation, config, log, clock, staging });
     const { hostDown, refuseSignOn } = bank.switches();
     if (!hostDown && !refuseSignOn) await untilDown(started, down);
     return started;

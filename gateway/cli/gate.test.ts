@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../values/problem.ts";
-import { type GateOptions, readGate } from "./gate-settings.ts";
+import { readGate } from "./gate.ts";
+import type { GivenOptions } from "./options.ts";
 
-const needed: GateOptions = {
+const needed: GivenOptions = {
   ...{ kind: "iso87_binary", host: "bank.example:8583", terminal: "10000018" },
   ...{ merchantCode: "TG1", nameAndPlace: "Shop", category: "5732", country: "840" },
   ...{ acquirerId: "400001", descriptor: "SHOP" },
@@ -67,7 +68,7 @@ test("only what is given changes, and what may be absent can be taken away", () 
 });
 
 // biome-ignore format: a table
-const wrong: readonly (readonly [options: GateOptions, sentence: RegExp])[] = [
+const wrong: readonly (readonly [options: GivenOptions, sentence: RegExp])[] = [
   [{ kind: "visa" },                          /^--kind is one of sandbox, iso87_binary, not visa/],
   [{ host: "bank.example" },                  /^--host is an address and a port/],
   [{ host: "bank.example:0" },                /^--host is an address and a port/],
@@ -94,7 +95,7 @@ test("each value that is none is complained of by its name", () => {
   }
 });
 
-function complaintOf(options: GateOptions): string {
+function complaintOf(options: GivenOptions): string {
   const read = readGate(options);
   assert.ok(read instanceof Problem, JSON.stringify(options));
   return read.sentence;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { readConfig } from "../config/config.ts";
 import type { DirectoryServer, DirectorySettings } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
-import { findResultTroubles } from "./production.ts";
+import { findResultTroubles } from "./environment.ts";
 
 const places = {
   GW_RESULTS_URL: "https://results.example",

@@ -1,22 +1,22 @@
 /**
- * Two roles of the database: the gateway's nodes work as one that may add sealed cards and read
- * nothing of the vault, the vault as another. Whoever logs in becomes one of them; commands of the
- * operator stay what they are. A login that may not make roles goes on without, and is told.
+ * The database server: its two roles, and what `gw doctor` checks. Nodes connect with one role,
+ * which may add sealed cards and read nothing of the vault; the vault connects with the other.
+ * Operators' commands keep the rights of the login. A login that may not make roles works without.
  */
 import type { Database, Query } from "./database.ts";
 
 export const nodeRole = "tollgate_gateway";
 export const vaultRole = "tollgate_vault";
 
-/** For an administrator of the database, when the gateway's login may not do it itself. */
+/** For an administrator of the database, when the gateway's login may not make the roles. */
 export const vaultAdvice = (login: string) =>
   "The gateway's own statements can read the vault's tables. Have an administrator of the " +
   `database run: create role ${nodeRole}; create role ${vaultRole}; ` +
-  `grant ${nodeRole}, ${vaultRole} to "${login}"; then start anew.`;
+  `grant ${nodeRole}, ${vaultRole} to "${login}"; then start again.`;
 
-/** Makes it so where that is allowed; whether it is so. */
-export async function keepVaultApart(database: Database): Promise<boolean> {
-  if (await isVaultApart(database.query)) return true;
+/** Makes the roles and grants if the login may; answers whether they are in force. */
+export async function separateVault(database: Database): Promise<boolean> {
+  if (await isVaultSeparate(database.query)) return true;
   try {
     await database.transaction(async (query) => {
       await query("select pg_advisory_xact_lock(8584, 0)");
@@ -27,17 +27,17 @@ export async function keepVaultApart(database: Database): Promise<boolean> {
     if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
     return false;
   }
-  return isVaultApart(database.query);
+  return isVaultSeparate(database.query);
 }
 
-export async function isVaultApart(query: Query): Promise<boolean> {
+async function isVaultSeparate(query: Query): Promise<boolean> {
   const roles = await query(rolesStatement, [[nodeRole, vaultRole]]);
   if (roles.length < 2) return false;
-  const [row] = await query<{ apart: boolean }>(apartStatement, [nodeRole, vaultRole]);
-  return row?.apart === true;
+  const [row] = await query<{ separate: boolean }>(separateStatement, [nodeRole, vaultRole]);
+  return row?.separate === true;
 }
 
-/** Whether whoever asks can. */
+/** Whether this connection can. */
 export async function canReadVault(query: Query): Promise<boolean> {
   const [row] = await query<{ can: boolean }>(
     `select has_schema_privilege('vault', 'usage')
@@ -51,9 +51,28 @@ export async function findLogin(query: Query): Promise<string> {
   return row?.login ?? "";
 }
 
+/** What `gw doctor` checks. */
+export async function examineServer(query: Query) {
+  const [row] = await query<ServerRow>(
+    `select version() as version, current_setting('server_version_num')::int as number,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+       (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+  );
+  if (row === undefined) throw new Error("the server did not answer");
+  return row;
+}
+
+type ServerRow = {
+  readonly version: string;
+  readonly number: number;
+  readonly fsync: string;
+  readonly commit: string;
+  readonly now: number;
+};
+
 const notAllowed = "42501";
 
-// Roles belong to the whole server: another database's gateway may be making them just now.
+// Roles belong to the whole server: the gateway of another database may make them at the same time.
 const makeRoles = `
 do $$
 declare
@@ -83,12 +102,12 @@ grant usage on schema vault to ${nodeRole}, ${vaultRole};
 grant insert on vault.cards to ${nodeRole};
 grant select, insert, update, delete, truncate on all tables in schema vault to ${vaultRole}`;
 
-/** Those that this login may become. */
+/** The roles that this login may assume. */
 const rolesStatement = `
 select from pg_roles where rolname = any($1) and not rolsuper and pg_has_role(current_user, oid,
   case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`;
 
-const apartStatement = `
+const separateStatement = `
 with tables as (
   select oid, relnamespace::regnamespace::text as place, relkind = 'S' as is_sequence
   from pg_class where relkind in ('r', 'p', 'S')
@@ -107,4 +126,4 @@ select current_schema() = 'public' and has_schema_privilege($1, 'public', 'usage
         has_table_privilege($2, oid, 'select') and has_table_privilege($2, oid, 'insert')
         and has_table_privilege($2, oid, 'update') and has_table_privilege($2, oid, 'delete'))
     end
-  ) as apart`;
+  ) as separate`;

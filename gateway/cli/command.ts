@@ -1,0 +1,123 @@
+/**
+ * How commands are declared and run. A command is a function that returns what to print, or the
+ * problem that stops it: the first goes to standard output, the second to standard error.
+ */
+import type { Command, Option } from "commander";
+import { Problem } from "../values/problem.ts";
+import { type Installation, openInstallation } from "./installation.ts";
+
+type Lines = Readonly<Record<string, unknown>>;
+/** A sentence, named values, or a table; nothing when the command has printed everything itself. */
+export type Output = string | Lines | readonly Lines[] | Problem | undefined;
+export type JsonOption = { readonly json?: boolean };
+
+/** A command's arguments and options come last, in the order of its usage. */
+type Work<First extends unknown[]> = (...given: [...First, ...never[]]) => Promise<Output> | Output;
+type Row<First extends unknown[]> = readonly [
+  usage: string,
+  description: string,
+  work: Work<First>,
+  options?: readonly Option[],
+];
+
+/** Commands that work on the installation, which is opened for them and closed after them. */
+export function addCommands(parent: Command, rows: readonly Row<[Installation]>[]): void {
+  for (const [usage, description, work, options] of rows) {
+    setAction(parent.command(usage).description(description), work, options);
+  }
+}
+
+/** Commands that need no installation. */
+export function addOfflineCommands(parent: Command, rows: readonly Row<[]>[]): void {
+  for (const [usage, description, work, options] of rows) {
+    setOutput(parent.command(usage).description(description), (given) => work(...given), options);
+  }
+}
+
+export function setAction(
+  command: Command,
+  work: Work<[Installation]>,
+  options?: readonly Option[],
+): void {
+  setOutput(command, run, options);
+
+  async function run(given: never[]): Promise<Output> {
+    const report = (progress: string) => process.stderr.write(`${progress}\n`);
+    const place = { environment: process.env, report, besideOthers: true };
+    const installation = await openInstallation(place);
+    if (installation instanceof Problem) return installation;
+    try {
+      return await work(installation, ...given);
+    } finally {
+      await installation.close();
+    }
+  }
+}
+
+function setOutput(
+  command: Command,
+  run: (given: never[]) => Promise<Output> | Output,
+  options: readonly Option[] = [],
+): void {
+  for (const option of options) command.addOption(option);
+  command.option("--json", "as JSON").action(async (...given: unknown[]) => {
+    const { json = false }: JsonOption = command.opts();
+    // Commander's last argument is the command itself; the others are as the usage declares them.
+    const output = await run(given.slice(0, -1) as never[]);
+    if (output instanceof Problem) complain(output);
+    else if (output !== undefined) print(output, json);
+  });
+}
+
+export function complain({ sentence }: Problem): void {
+  process.stderr.write(`${sentence}\n`);
+  process.exitCode = 2;
+}
+
+/** JSON for programs, aligned lines for people. */
+export function print(content: string | Lines | readonly Lines[], json = false): void {
+  if (json) process.stdout.write(`${JSON.stringify(content, undefined, 2)}\n`);
+  else if (typeof content === "string") process.stdout.write(`${content}\n`);
+  else if (isList(content)) printTable(content);
+  else printLines(content);
+}
+
+function printLines(lines: Lines): void {
+  const width = Math.max(...Object.keys(lines).map(({ length }) => length));
+  for (const [name, value] of Object.entries(lines)) {
+    // A PEM block starts on a line of its own, so that OpenSSL can read the output.
+    const text = String(value).trimEnd();
+    const line = text.includes("\n") ? `${name}\n${text}` : `${name.padEnd(width)}  ${value}`;
+    process.stdout.write(`${line}\n`);
+  }
+}
+
+function printTable(rows: readonly Lines[]): void {
+  const names = Object.keys(rows[0] ?? {});
+  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? "")))];
+  const widths = names.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  for (const row of cells) {
+    const padded = row.map((cell, at) => cell.padEnd(widths[at] ?? 0));
+    process.stdout.write(`${padded.join("  ").trimEnd()}\n`);
+  }
+}
+
+function isList(content: Lines | readonly Lines[]): content is readonly Lines[] {
+  return Array.isArray(content);
+}
+
+/** Ctrl-C reaches a process twice: from the terminal and from its parent process. */
+const sameSignalMs = 1_000;
+
+/** A second signal ends the process at once, unless it follows immediately. */
+export function untilStopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const onSignal = () => {
+      if (firstAt !== undefined && performance.now() - firstAt > sameSignalMs) process.exit(130);
+      firstAt ??= performance.now();
+      resolve();
+    };
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  });
+}

@@ -1,0 +1,93 @@
+/** Staging and production: what only staging loads, and what production refuses to start with. */
+import { X509Certificate } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Config } from "../config/config.ts";
+import { settings } from "../config/settings.ts";
+import { loadDirectories } from "../storage/directories.ts";
+import type { DirectoryServer } from "../threeds/directory-client.ts";
+import { Problem } from "../values/problem.ts";
+import { type Installation, readConfiguration } from "./installation.ts";
+import { stagingKeyFile } from "./master-key.ts";
+import { demonstrationLogin } from "./merchant-set.ts";
+
+/** The only way to the code of staging. `tests/scenarios/production.test.ts` proves it. */
+export async function loadStaging({ environment }: Config) {
+  return environment === "staging" ? import("../staging/staging.ts") : undefined;
+}
+
+/** All reasons together, one sentence each. */
+export async function refuseInProduction(installation: Installation): Promise<Problem | undefined> {
+  const { config, database } = installation;
+  if (config.environment !== "production") return undefined;
+  const { merchants, gates } = await readConfiguration(installation);
+  const directories = await loadDirectories(database.query);
+  const sentences: string[] = [];
+  if (merchants.some(({ login }) => login === demonstrationLogin)) {
+    sentences.push("This database has the demonstration merchant: use another for production.");
+  }
+  for (const { name, kind, settings: own } of gates.values()) {
+    if (kind !== "sandbox" && own.sandbox !== true) continue;
+    sentences.push(`The gate ${name} leads to a sandbox bank: remove it before production.`);
+  }
+  for (const { name } of directories.filter(({ settings: own }) => own.sandbox === true)) {
+    sentences.push(
+      `The directory server ${name} is a sandbox bank's: remove it before production.`,
+    );
+  }
+  sentences.push(...findResultTroubles(config, directories));
+  sentences.push(...(await findSandboxRoots("GW_WALLETA_ROOTS_FILE", config.walletaRootsFile)));
+  sentences.push(...(await findSandboxRoots("GW_WALLETB_ROOT_KEYS", config.walletbRootKeys)));
+  if (resolve(config.masterKeyFile) === stagingKeyFile(config)) {
+    sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
+  }
+  return sentences.length === 0 ? undefined : new Problem(sentences.join("\n"));
+}
+
+/** What keeps the results of challenges from arriving, or lets other parties post them. */
+export function findResultTroubles(
+  config: Config,
+  directories: readonly DirectoryServer[],
+): readonly string[] {
+  const posting = directories.filter(
+    ({ settings: own }) => own.url !== undefined && own.sandbox !== true,
+  );
+  if (posting.length === 0) return [];
+  const needed = ["resultsUrl", "resultsCertificateFile", "resultsKeyFile"] as const;
+  const unset = needed.filter((key) => config[key] === "").map((key) => settings[key].name);
+  const unnamed = posting.filter(({ settings: { resultsName } }) => !resultsName);
+  return [
+    ...unset.map(
+      (name) => `${name} is not set: directory servers cannot post the results of challenges.`,
+    ),
+    ...unnamed.map(
+      ({ name }) =>
+        `The directory server ${name} has no --results-name: ` +
+        "every holder of a certificate of the same authority could post its results.",
+    ),
+  ];
+}
+
+/** With the sandbox's roots, anyone with a sandbox bank could sign payment data. */
+async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
+  const isFile = place !== "" && !place.startsWith("https://");
+  const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
+  const blocks = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
+  const subjects = blocks.map(subjectOf);
+  if (subjects.includes(undefined)) return [`${name} has a PEM block that is no certificate.`];
+  // The sandbox bank marks the folder of its roots, its certificates and its keys.
+  const isSandbox =
+    (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
+    subjects.some((subject) => /sandbox/i.test(subject ?? "")) ||
+    /"sandbox"\s*:\s*true/.test(text);
+  return isSandbox ? [`${name} trusts the sandbox bank's wallets: use the wallet's own.`] : [];
+}
+
+function subjectOf(pem: string): string | undefined {
+  try {
+    return new X509Certificate(pem).subject;
+  } catch {
+    return undefined;
+  }
+}

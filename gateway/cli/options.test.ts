@@ -1,0 +1,66 @@
+/** Values of options: what is understood, and how the rest is complained of. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Problem } from "../values/problem.ts";
+import {
+  checkLimits,
+  orNone,
+  readCurrencies,
+  readFee,
+  readMinorUnits,
+  readOneOf,
+  readSettings,
+  readSwitch,
+  required,
+  type SettingOption,
+  setting,
+} from "./options.ts";
+
+test("fees, amounts, currencies and switches are read, or told plainly to be none", () => {
+  assert.deepEqual(readFee("2.5%+30"), { percent: "2.5", fixed: "30" });
+  assert.match(complaintOf(readFee("2,5%")), /^2,5% is no fee: write it like 2\.5%/);
+  assert.equal(readMinorUnits("0500"), "500");
+  assert.match(complaintOf(readMinorUnits("5.00")), /^5\.00 is no amount in minor units/);
+  assert.deepEqual(readCurrencies("USD, EUR,USD"), ["USD", "EUR"]);
+  assert.equal(readCurrencies("all"), undefined);
+  assert.match(complaintOf(readCurrencies("USD,XYZ")), /^XYZ is no currency/);
+  assert.equal(readSwitch("on", "--commissions"), true);
+  assert.match(complaintOf(readSwitch("yes", "--commissions")), /^--commissions is on or off/);
+  assert.equal(readOneOf(["off", "always"])("always", "--3ds"), "always");
+  assert.match(complaintOf(readOneOf(["off"])("on", "--3ds")), /^--3ds is one of off, not on/);
+});
+
+type Settings = { readonly name: string; readonly fee?: string; readonly min?: string };
+
+const table: readonly SettingOption<Settings>[] = [
+  setting("--name <name>", "", "name", (text) => text, required),
+  setting("--fee <fee>", "", "fee", orNone(readMinorUnits)),
+  setting("--min <min>", "", "min", orNone(readMinorUnits), ({ fee }) => fee === undefined),
+];
+
+test("what is not given stays, and what is taken away is gone", () => {
+  const known = { name: "a", fee: "30", min: "5" };
+
+  assert.deepEqual(readSettings(table, { min: "none" }, known), { name: "a", fee: "30" });
+  assert.deepEqual(readSettings(table, { fee: "40", other: true }, known), { ...known, fee: "40" });
+  assert.match(complaintOf(readSettings(table, { fee: "x" }, known)), /^x is no amount/);
+});
+
+test("all settings that are missing are named at once", () => {
+  const fault = readSettings(table, {}, {}, "A gate");
+
+  assert.equal(complaintOf(fault), "A gate also needs --name, --min.");
+  assert.deepEqual(readSettings(table, { name: "a", fee: "1" }, {}), { name: "a", fee: "1" });
+});
+
+test("limits that leave no amount are refused", () => {
+  assert.match(complaintOf(checkLimits({ amountMin: "10", amountMax: "9" })), /larger/);
+  assert.deepEqual(checkLimits({ amountMin: "9", amountMax: "10" }), {
+    ...{ amountMin: "9", amountMax: "10" },
+  });
+});
+
+function complaintOf(read: unknown): string {
+  assert.ok(read instanceof Problem);
+  return read.sentence;
+}

@@ -1,0 +1,118 @@
+/**
+ * Options that change settings: each is declared together with the setting that it changes and the
+ * function that reads its value. `none` removes a setting that is optional.
+ */
+import { Option } from "commander";
+import { findCurrency } from "../values/iso-codes.ts";
+import { type Fee, parseFee } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+
+/** Reads an option's value; nothing removes the setting. */
+export type Read<Value> = (text: string, option: string) => Value | undefined | Problem;
+/** As Commander gives them, by their names in camelCase. */
+export type GivenOptions = Readonly<Record<string, string | boolean>>;
+
+export type SettingOption<Settings> = {
+  readonly option: Option;
+  readonly setting: keyof Settings;
+  readonly read: Read<Settings[keyof Settings]>;
+  /** Whether the setting must be there, given the others. */
+  readonly isRequired: (settings: Partial<Settings>) => boolean;
+};
+
+export function setting<Settings, Key extends keyof Settings>(
+  flags: string,
+  description: string,
+  key: Key,
+  read: Read<NonNullable<Settings[Key]>>,
+  isRequired: SettingOption<Settings>["isRequired"] = () => false,
+): SettingOption<Settings> {
+  return { option: new Option(flags, description), setting: key, read, isRequired };
+}
+
+export const required = () => true;
+
+/** Only what is given changes. The result has all required settings, or the problem names them. */
+export function readSettings<Settings extends object>(
+  table: readonly SettingOption<Settings>[],
+  given: GivenOptions,
+  known: Partial<Settings>,
+  what = "It",
+): Settings | Problem {
+  const settings = { ...known };
+  for (const { option, setting: key, read } of table) {
+    const text = given[option.attributeName()];
+    if (text === undefined) continue;
+    const value = read(String(text), option.long ?? "");
+    if (value instanceof Problem) return value;
+    if (value === undefined) delete settings[key];
+    else settings[key] = value;
+  }
+  const missing = table.filter(
+    ({ setting: key, isRequired }) => settings[key] === undefined && isRequired(settings),
+  );
+  const names = missing.map(({ option }) => option.long).join(", ");
+  // Nothing that is required is missing.
+  return missing.length === 0
+    ? (settings as Settings)
+    : new Problem(`${what} also needs ${names}.`);
+}
+
+export function readText(form: RegExp, description: string): Read<string> {
+  return (text, option) => (form.test(text) ? text : new Problem(`${option} is ${description}.`));
+}
+
+export function orNone<Value>(read: Read<Value>): Read<Value> {
+  return (text, option) => (text === "none" ? undefined : read(text, option));
+}
+
+/** Of an option without a value, with its opposite: `--sandbox` and `--no-sandbox`. */
+export function readFlag(text: string): boolean {
+  return text === "true";
+}
+
+export function readFee(text: string): Fee | Problem {
+  return (
+    parseFee(text) ??
+    new Problem(`${text} is no fee: write it like 2.5%, 30 or 2.5%+30 (30 minor units).`)
+  );
+}
+
+export function printFee({ percent, fixed }: Fee): string {
+  const share = percent === undefined ? undefined : `${percent}%`;
+  return [share, fixed].filter((part) => part !== undefined).join("+");
+}
+
+export function readMinorUnits(text: string): string | Problem {
+  if (/^\d{1,15}$/.test(text)) return String(BigInt(text));
+  return new Problem(`${text} is no amount in minor units: write digits only.`);
+}
+
+export function readCurrencies(text: string): readonly string[] | undefined | Problem {
+  if (text === "all") return undefined;
+  const codes = text.split(",").map((code) => code.trim());
+  const unknown = codes.find((code) => findCurrency(code) === undefined);
+  if (unknown === undefined) return [...new Set(codes)];
+  return new Problem(`${unknown} is no currency: write codes like USD,EUR, or all.`);
+}
+
+export function readSwitch(text: string, option: string): boolean | Problem {
+  if (text === "on" || text === "off") return text === "on";
+  return new Problem(`${option} is on or off, not ${text}.`);
+}
+
+export function readOneOf<const Word extends string>(words: readonly Word[]) {
+  return (text: string, option: string): Word | Problem => {
+    const found = words.find((word) => word === text);
+    return found ?? new Problem(`${option} is one of ${words.join(", ")}, not ${text}.`);
+  };
+}
+
+type Limits = { readonly amountMin?: string; readonly amountMax?: string };
+
+export function checkLimits<Settings extends Limits>(settings: Settings): Settings | Problem {
+  const { amountMin, amountMax } = settings;
+  if (amountMin === undefined || amountMax === undefined) return settings;
+  if (BigInt(amountMin) <= BigInt(amountMax)) return settings;
+  return new Problem("The smallest amount may not be larger than the largest.");
+}

@@ -1,0 +1,181 @@
+/**
+ * What staging adds to the gateway: the sandbox bank, the demonstration merchant, the page at `/`
+ * and the issuers of test cards. Only `cli/environment.ts` loads this folder, and only in staging.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Installation } from "../cli/installation.ts";
+import { demonstrationLogin, type MerchantSet } from "../cli/merchant-set.ts";
+import { baseUrlOf, type Config } from "../config/config.ts";
+import { Problem } from "../values/problem.ts";
+import type { StagingParts } from "../wiring/http.ts";
+import {
+  type BankAddress,
+  makeDemonstration,
+  makeDemonstrationKey,
+  prepareWallets,
+  putSandboxDirectory,
+  putSandboxGates,
+  writeDemoFile,
+} from "./demonstration.ts";
+import { firstSale, writeSaleCommand, writeStatusCommand } from "./example-sale.ts";
+import { sandboxRanges } from "./sandbox-ranges.ts";
+import { addWelcomeRoutes, makeFindFacts } from "./welcome.ts";
+
+/** What a node in staging has beyond a node in production. */
+export function makeStagingParts(installation: Installation): StagingParts {
+  const findFacts = makeFindFacts(installation);
+  return {
+    ranges: sandboxRanges,
+    addPages(server, { findState, clock }) {
+      addWelcomeRoutes(server, { findFacts: async () => findFacts(await findState()), clock });
+    },
+  };
+}
+
+/** Starts the bank and prepares the demonstration merchant for it; the bank's ports may change. */
+export async function startSandbox(
+  installation: Installation,
+  report: (progress: string) => void,
+): Promise<Sandbox | Problem> {
+  report("Starting the sandbox bank …");
+  const bank = await startBank(installation.config);
+  if (bank instanceof Problem) return bank;
+  const { address, stop } = bank;
+  const prepared = await prepare(installation, address).catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  if (prepared instanceof Problem) {
+    await stop();
+    return prepared;
+  }
+  return {
+    stop,
+    async announce(port, startedAt) {
+      const { config } = installation;
+      const shown = { baseUrl: baseUrlOf(config, port), set: prepared.set, bank: address };
+      const demoFile = await writeDemoFile(installation, { ...shown, wallets: prepared.wallets });
+      await untilReady(port);
+      printBanner({ ...shown, demoFile, config, startedAt });
+    },
+  };
+}
+
+export type Sandbox = {
+  /** Writes `demo.json`, and prints addresses, credentials and a sale that can be pasted. */
+  announce(port: number, startedAt: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+async function prepare(installation: Installation, address: BankAddress) {
+  const set = await makeDemonstration(installation, await putSandboxGates(installation, address));
+  await putSandboxDirectory(installation, address);
+  const wallets = await prepareWallets(installation, demonstrationLogin, address.url);
+  return (await makeDemonstrationKey(installation)) ?? { set, wallets };
+}
+
+/** The first payment should not find a link that is still signing on. */
+async function untilReady(port: number): Promise<void> {
+  const giveUpAt = Date.now() + 10_000;
+  while (Date.now() < giveUpAt) {
+    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
+    if (answer?.ok === true) return;
+    await pause(50);
+  }
+}
+
+type Banner = {
+  readonly baseUrl: string;
+  readonly set: MerchantSet;
+  readonly bank: BankAddress;
+  readonly demoFile: string;
+  readonly config: Config;
+  readonly startedAt: number;
+};
+
+function printBanner({ baseUrl, set, bank, demoFile, config, startedAt }: Banner): void {
+  const shop = { baseUrl, pathWord: config.pathWord, merchant: set };
+  // A new order id at each start, so that the pasted command begins a new order.
+  const clientOrderId = `example-${Math.floor(startedAt / 1000)}`;
+  const sale = { ...firstSale, endpoint: set.endpoints["plain"] ?? "", clientOrderId };
+  const endpoints = Object.entries(set.endpoints).map(([name, id]) => `${name} ${id}`);
+  process.stdout.write(`
+Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
+
+  Gateway        ${baseUrl}/
+  Sandbox bank   ${bank.url}/   (ISO 8583 host at ${bank.host})
+  Credentials    ${demoFile}
+  Log            ${config.dataDir}/gateway.log
+  Processes      ${config.workers} (GW_WORKERS)
+
+  Merchant login ${set.login}
+  Control key    ${set.controlKey}
+  Endpoints      ${endpoints.join(", ")}, group ${set.group}
+
+Pay ${sale.amount} ${sale.currency} with a test card (paste it as it is):
+
+${writeSaleCommand(shop, sale)}
+
+Then ask for its status:
+
+${writeStatusCommand(shop, sale)}
+
+Ctrl-C stops everything.
+`);
+}
+
+const bankProgram = join(import.meta.dirname, "../../sandbox-bank/main.ts");
+
+type BankProcess = { readonly address: BankAddress; stop(): Promise<void> };
+
+/**
+ * A child process in its own process group: Ctrl-C reaches only the gateway, which can then finish
+ * its orders. The bank ends with the gateway, because it follows its standard input.
+ */
+async function startBank(config: Config): Promise<BankProcess | Problem> {
+  const child = spawn(process.execPath, [bankProgram], {
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      GW_BANK_PORT: String(config.bankPort),
+      GW_BANK_HOST_PORT: String(config.bankHostPort),
+      GW_BANK_BINARY_HOST_PORT: String(config.bankBinaryHostPort),
+      GW_BANK_DIRECTORY_PORT: String(config.bankDirectoryPort),
+      GW_DATA_DIR: config.dataDir,
+      GW_BANK_FOLLOW_STDIN: "1",
+    },
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors = `${errors}${chunk}`.slice(-2000);
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const address = parseAddress(line);
+    if (address === undefined) continue;
+    // Later output is not read, and must not fill the pipe.
+    child.stdout.resume();
+    return { address, stop: () => stopProcess(child) };
+  }
+  return new Problem(
+    `The sandbox bank did not start: ${errors.trim()} ` +
+      "Set GW_BANK_PORT, GW_BANK_HOST_PORT, GW_BANK_BINARY_HOST_PORT and " +
+      "GW_BANK_DIRECTORY_PORT to free ports (0 takes any).",
+  );
+}
+
+function parseAddress(line: string): BankAddress | undefined {
+  if (!line.startsWith('{"bank":"ready"')) return undefined;
+  const { url, host, binaryHost, directory } = JSON.parse(line);
+  return { url: url.replace("127.0.0.1", "localhost"), host, binaryHost, directory };
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await ended;
+}
