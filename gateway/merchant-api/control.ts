@@ -37,13 +37,13 @@ export function signFor({ controlKey }: Merchant, text: string): string {
 }
 
 /** An amount without currency, or one that is not valid in its currency. */
-export function findUnreadableAmount(
+export function amountFaults(
   terms: readonly ControlTerm[],
   sent: Sent,
   entryPoint: EntryPoint,
-): Failure | undefined {
+): readonly Failure[] {
   const text = textOfAll(terms, sent, entryPoint);
-  return text instanceof Failure ? text : undefined;
+  return text instanceof Failure ? [text] : [];
 }
 
 function textOfAll(

@@ -4,7 +4,7 @@ import type { FoundOrder } from "../orders/requests.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId } from "../values/ids.ts";
 import { parseAmount } from "../values/money.ts";
-import { amount, conditional, currency, line, optional, orderId, type Values } from "./fields.ts";
+import * as field from "./fields.ts";
 import type { Context, Reply } from "./operation.ts";
 import { acknowledge } from "./reply.ts";
 
@@ -19,13 +19,13 @@ export function findOrder(
 
 // biome-ignore format: a table
 export const followUpFields = {
-  login:          line(20, "merchant login"),
-  client_orderid: line(128, "merchant order id"),
-  orderid:        orderId("service order id"),
-  amount:         optional(amount("amount to capture or return; by default the whole remaining amount")),
-  currency:       conditional(currency("currency of the order; mandatory with an amount")),
-  comment:        optional(line(50, "short comment; two requests that differ only in it are different requests")),
-  control:        line(40, "checksum"),
+  login:          field.line(20, "merchant login"),
+  client_orderid: field.line(128, "merchant order id"),
+  orderid:        field.orderId("service order id"),
+  amount:         field.optional(field.amount("amount to capture or return; by default the whole remaining amount")),
+  currency:       field.conditional(field.currency("currency of the order; mandatory with an amount")),
+  comment:        field.optional(field.line(50, "short comment; two requests that differ only in it are different requests")),
+  control:        field.line(40, "checksum"),
 } as const;
 
 export const followUpControl = [
@@ -35,7 +35,7 @@ export const followUpControl = [
   { moneyIfSent: "amount" },
 ] as const;
 
-type FollowUpValues = Values<typeof followUpFields>;
+type FollowUpValues = field.Values<typeof followUpFields>;
 
 /** A currency without an amount is not signed and has no meaning. */
 export function followUpRules({ amount: sent, currency: code }: FollowUpValues) {
@@ -60,17 +60,17 @@ export async function followUp(
 
 // biome-ignore format: a table
 export const uploadFields = {
-  login:             line(20, "merchant login"),
-  orderid:           orderId("service order id"),
-  "client-order-id": line(128, "merchant order id"),
-  control:           line(40, "checksum"),
+  login:             field.line(20, "merchant login"),
+  orderid:           field.orderId("service order id"),
+  "client-order-id": field.line(128, "merchant order id"),
+  control:           field.line(40, "checksum"),
 } as const;
 
 export const uploadControl = ["login", "client-order-id", "orderid"] as const;
 
 /** Finds the order, reports the upload to it, and acknowledges. */
 export async function upload(
-  request: Values<Pick<typeof uploadFields, "orderid" | "client-order-id">>,
+  request: field.Values<Pick<typeof uploadFields, "orderid" | "client-order-id">>,
   context: Context,
   report: (order: Order) => Promise<Order | Failure>,
 ): Promise<Reply | Failure> {

@@ -9,15 +9,9 @@ import { Failure } from "../values/failure.ts";
 import type { MerchantId, SerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Services } from "../wiring/services.ts";
-import { checkControl, findUnreadableAmount } from "./control.ts";
+import { amountFaults, checkControl } from "./control.ts";
 import { Fault, type Field } from "./fields.ts";
-import {
-  type AccessDenied,
-  checkOAuth,
-  type OAuthOptions,
-  type SignedCall,
-  type SignedRequest,
-} from "./oauth.ts";
+import { type AccessDenied, checkOAuth, type OAuthOptions, type SignedCall } from "./oauth.ts";
 import type { ControlTerm, Operation, Reply, Sent, Version } from "./operation.ts";
 
 export type Call = SignedCall & {
@@ -54,10 +48,10 @@ export function makePipeline(
   dependencies: PipelineDependencies,
   version: Version,
 ): (call: Call) => Promise<RequestOutcome> {
-  const { services, findEntryPoint, takeToken, clock } = dependencies;
-  const { isQuery = false, takesGroupIds = false, rules = () => [], handle } = operation;
-  const authentication =
-    version === "v4" ? oauthOf(operation, dependencies) : checksumOf(operation);
+  const { services, findEntryPoint, takeToken, oauth, clock } = dependencies;
+  const { control, isQuery = false, takesGroupIds = false, rules = () => [], handle } = operation;
+  const isOAuth = version === "v4";
+  const { known, signed, others } = isOAuth ? oauthFields(operation) : splitFields(operation);
 
   return async (call) => {
     const body = readBody(call);
@@ -73,11 +67,12 @@ export function makePipeline(
       return { answer, entryPoint, authenticated: false };
     };
 
-    const request = { ...body, call, entryPoint };
     const values: Record<string, unknown> = {};
-    const [unreadable] = readFields(authentication.signed, sent, entryPoint, values);
+    const [unreadable] = readFields(signed, sent, entryPoint, values);
     if (unreadable !== undefined) return refuse(unreadable);
-    const mismatch = await authentication.check(request);
+    const mismatch = isOAuth
+      ? await checkOAuth({ call, pairs: body.pairs, entryPoint }, oauth, clock)
+      : checkChecksum(control, sent, entryPoint);
     if (mismatch !== undefined) return refuse(mismatch);
     const retryAfterSeconds = takeToken(isQuery, entryPoint.merchant.id);
     if (retryAfterSeconds > 0) {
@@ -85,79 +80,61 @@ export function makePipeline(
     }
 
     const { serialNumber } = call;
-    const { known } = authentication;
     const receivedAt = clock.now();
     const context = { entryPoint, serialNumber, receivedAt, sent, known, services };
-    const unread = authentication.readRest(request, values);
-    const faults = unread.length > 0 ? unread : rules(values, context);
+    const faults =
+      nonEmpty(readFields(others, sent, entryPoint, values)) ??
+      // The checksum has read the amount with its currency; OAuth has not.
+      nonEmpty(isOAuth ? amountFaults(control, sent, entryPoint) : []) ??
+      rules(values, context);
     const [first] = faults;
     if (first !== undefined) return { answer: first, entryPoint, authenticated: true, faults };
     return { answer: await handle(values, context), entryPoint, authenticated: true };
   };
 }
 
-type ParsedRequest = SignedRequest & { readonly sent: Sent };
-
-/** How a merchant proves a request to be its own; the version in the path decides. */
-type Authentication = {
-  /** The names of the fields that the operation reads, in its order. */
-  readonly known: readonly string[];
-  /** Must be readable before the check. */
-  readonly signed: readonly NamedField[];
-  readonly check: (request: ParsedRequest) => Promise<AccessDenied | Failure | undefined>;
-  /** Reads the fields that were not read before the check. */
-  readonly readRest: (
-    request: ParsedRequest,
-    values: Record<string, unknown>,
-  ) => readonly Failure[];
-};
-
-function checksumOf(operation: Operation): Authentication {
-  const { signed, others } = splitFields(operation);
-  return {
-    known: Object.keys(operation.request),
-    signed,
-    async check({ sent, entryPoint }) {
-      const mismatch = checkControl(operation.control, sent, entryPoint);
-      if (mismatch !== undefined) return mismatch;
-      const oauthOnly = entryPoint.endpoints.some(({ settings }) => settings.oauthOnly === true);
-      return oauthOnly ? new Failure("control_mismatch", "", "only v4 is taken here") : undefined;
-    },
-    readRest: ({ sent, entryPoint }, values) => readFields(others, sent, entryPoint, values),
-  };
+function nonEmpty(faults: readonly Failure[]): readonly Failure[] | undefined {
+  return faults.length > 0 ? faults : undefined;
 }
+
+function checkChecksum(
+  control: readonly ControlTerm[],
+  sent: Sent,
+  entryPoint: EntryPoint,
+): Failure | undefined {
+  const mismatch = checkControl(control, sent, entryPoint);
+  if (mismatch !== undefined) return mismatch;
+  const oauthOnly = entryPoint.endpoints.some(({ settings }) => settings.oauthOnly === true);
+  return oauthOnly ? new Failure("control_mismatch", "", "only v4 is taken here") : undefined;
+}
+
+type OperationFields = {
+  /** The names of all fields that the operation reads, in its order. */
+  readonly known: readonly string[];
+  /** Must be readable before the request is authenticated. */
+  readonly signed: readonly NamedField[];
+  readonly others: readonly NamedField[];
+};
 
 /** Needed for the checksum only; ignored in a request that is signed by OAuth. */
 const checksumFields: ReadonlySet<string> = new Set(["login", "control"]);
 
-function oauthOf(operation: Operation, { oauth, clock }: PipelineDependencies): Authentication {
-  const fields = Object.entries(operation.request).filter(([name]) => !checksumFields.has(name));
-  return {
-    known: fields.map(([name]) => name),
-    signed: [],
-    check: (request) => checkOAuth(request, oauth, clock),
-    readRest({ sent, entryPoint }, values) {
-      const faults = readFields(fields, sent, entryPoint, values);
-      if (faults.length > 0) return faults;
-      const unreadable = findUnreadableAmount(operation.control, sent, entryPoint);
-      return unreadable === undefined ? [] : [unreadable];
-    },
-  };
+function oauthFields({ request }: Operation): OperationFields {
+  const others = Object.entries(request).filter(([name]) => !checksumFields.has(name));
+  return { known: others.map(([name]) => name), signed: [], others };
 }
 
 type NamedField = readonly [name: string, field: Field<unknown>];
 
 /** The fields that the checksum covers, and the others. */
-export function splitFields({ request, control }: Operation): {
-  readonly signed: readonly NamedField[];
-  readonly others: readonly NamedField[];
-} {
+export function splitFields({ request, control }: Operation): OperationFields {
   const terms = new Set(control.map(fieldOf));
   const hasAmount = control.some((term) => typeof term !== "string");
   const isSigned = ([name]: NamedField) =>
     terms.has(name) || name === "control" || (hasAmount && name === "currency");
   const fields = Object.entries(request);
   return {
+    known: Object.keys(request),
     signed: fields.filter(isSigned),
     others: fields.filter((field) => !isSigned(field)),
   };

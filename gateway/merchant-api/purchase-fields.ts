@@ -10,56 +10,40 @@ import { Failure } from "../values/failure.ts";
 import { statesOf } from "../values/iso-codes.ts";
 import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
-import {
-  amount,
-  choice,
-  conditional,
-  country,
-  currency,
-  digits,
-  email,
-  freeText,
-  ipAddress,
-  line,
-  optional,
-  pattern,
-  phone,
-  url,
-  type Values,
-} from "./fields.ts";
+import * as field from "./fields.ts";
 import type { Context } from "./operation.ts";
 
 // biome-ignore format: a table
 export const paidFields = {
-  client_orderid:       line(128, "merchant order id; it can be paid once"),
-  order_desc:           freeText(65_536, "order description"),
-  amount:               amount("amount in the highest unit with `.` as delimiter"),
-  currency:             currency("three-letter currency code"),
+  client_orderid:       field.line(128, "merchant order id; it can be paid once"),
+  order_desc:           field.freeText(65_536, "order description"),
+  amount:               field.amount("amount in the highest unit with `.` as delimiter"),
+  currency:             field.currency("three-letter currency code"),
 } as const;
 
 // biome-ignore format: a table
 export const walletFields = {
-  payment_data:         conditional(freeText(65_536, "a wallet's payment data in place of card data: its JSON text, base64-encoded")),
-  payment_data_type:    conditional(choice(walletTypes, "type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`")),
+  payment_data:         field.conditional(field.freeText(65_536, "a wallet's payment data in place of card data: its JSON text, base64-encoded")),
+  payment_data_type:    field.conditional(field.choice(walletTypes, "type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`")),
 } as const;
 
 const truth = ["true", "false"] as const;
 
 // biome-ignore format: a table
 const browserFields = {
-  customer_browser_info:               optional(choice(truth, "`true` when the browser's fields are sent")),
-  customer_browser_color_depth:        conditional(digits(1, 2, "colour depth of the screen in bits")),
-  customer_browser_java_enabled:       conditional(choice(truth, "whether Java runs in the browser")),
-  customer_browser_javascript_enabled: conditional(choice(truth, "whether JavaScript runs in the browser")),
-  customer_browser_screen_height:      conditional(digits(1, 6, "height of the screen in pixels")),
-  customer_browser_screen_width:       conditional(digits(1, 6, "width of the screen in pixels")),
-  customer_browser_time_zone:          conditional(pattern("5/String", /^[+-]?\d{1,4}$/, "minutes between UTC and the browser's time")),
-  customer_browser_accept_header:      conditional(line(2048, "the browser's Accept header")),
-  customer_browser_accept_language:    conditional(line(100, "the browser's Accept-Language header")),
-  customer_browser_user_agent:         conditional(line(2048, "the browser's User-Agent header")),
-  customer_accept:                     optional(line(2048, "older name of customer_browser_accept_header")),
-  customer_accept_language:            optional(line(100, "older name of customer_browser_accept_language")),
-  customer_user_agent:                 optional(line(2048, "older name of customer_browser_user_agent")),
+  customer_browser_info:               field.optional(field.choice(truth, "`true` when the browser's fields are sent")),
+  customer_browser_color_depth:        field.conditional(field.digits(1, 2, "colour depth of the screen in bits")),
+  customer_browser_java_enabled:       field.conditional(field.choice(truth, "whether Java runs in the browser")),
+  customer_browser_javascript_enabled: field.conditional(field.choice(truth, "whether JavaScript runs in the browser")),
+  customer_browser_screen_height:      field.conditional(field.digits(1, 6, "height of the screen in pixels")),
+  customer_browser_screen_width:       field.conditional(field.digits(1, 6, "width of the screen in pixels")),
+  customer_browser_time_zone:          field.conditional(field.pattern("5/String", /^[+-]?\d{1,4}$/, "minutes between UTC and the browser's time")),
+  customer_browser_accept_header:      field.conditional(field.line(2048, "the browser's Accept header")),
+  customer_browser_accept_language:    field.conditional(field.line(100, "the browser's Accept-Language header")),
+  customer_browser_user_agent:         field.conditional(field.line(2048, "the browser's User-Agent header")),
+  customer_accept:                     field.optional(field.line(2048, "older name of customer_browser_accept_header")),
+  customer_accept_language:            field.optional(field.line(100, "older name of customer_browser_accept_language")),
+  customer_user_agent:                 field.optional(field.line(2048, "older name of customer_browser_user_agent")),
 } as const;
 
 // biome-ignore format: a table
@@ -75,42 +59,42 @@ const browserNames = Object.keys(browserFields).filter((name) =>
 
 // biome-ignore format: a table
 export const payerFields = {
-  email:                email(50, "customer's email address"),
-  ipaddress:            ipAddress("customer's IP address, for fraud screening"),
-  first_name:           optional(line(50, "customer's first name")),
-  last_name:            optional(line(50, "customer's last name")),
-  address1:             line(50, "customer's address"),
-  city:                 line(50, "customer's city"),
-  zip_code:             line(10, "customer's postal code"),
-  country:              country("customer's country, two letters"),
-  state:                conditional(line(3, "customer's state; mandatory for US, CA and AU")),
-  phone:                phone("customer's phone number"),
-  cell_phone:           optional(phone("customer's mobile phone number")),
-  ssn:                  optional(digits(4, 4, "last four digits of the social security number")),
-  birthday:             optional(digits(8, 8, "customer's date of birth, YYYYMMDD")),
-  site_url:             optional(line(128, "URL of the shop")),
-  purpose:              optional(line(128, "destination of the payment, for fraud monitoring")),
-  comment:              optional(line(50, "short comment")),
-  credit_card_number:   conditional(digits(12, 19, "card number")),
-  cardNumber:           conditional(digits(12, 19, "another name of credit_card_number")),
-  card_printed_name:    conditional(line(128, "cardholder's name as printed on the card")),
-  expire_month:         conditional(pattern("1-2/Numeric", /^(0?[1-9]|1[0-2])$/, "month of expiry")),
-  expire_year:          conditional(pattern("2 or 4/Numeric", /^(20)?\d{2}$/, "year of expiry")),
-  cvv2:                 conditional(digits(3, 4, "card verification value")),
-  redirect_url:         conditional(url("the browser is redirected here at the end; mandatory where 3-D Secure is possible")),
-  redirect_success_url: optional(url("the browser is redirected here when approved")),
-  redirect_fail_url:    optional(url("the browser is redirected here when declined or filtered")),
-  server_callback_url:  optional(url("receives the result")),
-  notify_url:           optional(url("receives the results of later transactions")),
-  merchant_data:        optional(freeText(65_536, "free merchant data, returned in status and callback")),
-  login:                optional(line(20, "merchant login; if sent, it must be that of the endpoint's merchant")),
-  control:              line(40, "checksum"),
+  email:                field.email(50, "customer's email address"),
+  ipaddress:            field.ipAddress("customer's IP address, for fraud screening"),
+  first_name:           field.optional(field.line(50, "customer's first name")),
+  last_name:            field.optional(field.line(50, "customer's last name")),
+  address1:             field.line(50, "customer's address"),
+  city:                 field.line(50, "customer's city"),
+  zip_code:             field.line(10, "customer's postal code"),
+  country:              field.country("customer's country, two letters"),
+  state:                field.conditional(field.line(3, "customer's state; mandatory for US, CA and AU")),
+  phone:                field.phone("customer's phone number"),
+  cell_phone:           field.optional(field.phone("customer's mobile phone number")),
+  ssn:                  field.optional(field.digits(4, 4, "last four digits of the social security number")),
+  birthday:             field.optional(field.digits(8, 8, "customer's date of birth, YYYYMMDD")),
+  site_url:             field.optional(field.line(128, "URL of the shop")),
+  purpose:              field.optional(field.line(128, "destination of the payment, for fraud monitoring")),
+  comment:              field.optional(field.line(50, "short comment")),
+  credit_card_number:   field.conditional(field.digits(12, 19, "card number")),
+  cardNumber:           field.conditional(field.digits(12, 19, "another name of credit_card_number")),
+  card_printed_name:    field.conditional(field.line(128, "cardholder's name as printed on the card")),
+  expire_month:         field.conditional(field.pattern("1-2/Numeric", /^(0?[1-9]|1[0-2])$/, "month of expiry")),
+  expire_year:          field.conditional(field.pattern("2 or 4/Numeric", /^(20)?\d{2}$/, "year of expiry")),
+  cvv2:                 field.conditional(field.digits(3, 4, "card verification value")),
+  redirect_url:         field.conditional(field.url("the browser is redirected here at the end; mandatory where 3-D Secure is possible")),
+  redirect_success_url: field.optional(field.url("the browser is redirected here when approved")),
+  redirect_fail_url:    field.optional(field.url("the browser is redirected here when declined or filtered")),
+  server_callback_url:  field.optional(field.url("receives the result")),
+  notify_url:           field.optional(field.url("receives the results of later transactions")),
+  merchant_data:        field.optional(field.freeText(65_536, "free merchant data, returned in status and callback")),
+  login:                field.optional(field.line(20, "merchant login; if sent, it must be that of the endpoint's merchant")),
+  control:              field.line(40, "checksum"),
   ...browserFields,
 } as const;
 
 /** Account verifications have neither an amount nor a wallet. */
-export type PurchaseRequest = Values<typeof payerFields> &
-  Partial<Values<typeof walletFields>> & {
+export type PurchaseRequest = field.Values<typeof payerFields> &
+  Partial<field.Values<typeof walletFields>> & {
     readonly client_orderid: string;
     readonly order_desc?: string;
   };

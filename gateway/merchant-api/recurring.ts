@@ -10,35 +10,21 @@ import { Failure } from "../values/failure.ts";
 import { asCardRefId } from "../values/ids.ts";
 import { isSameMoney, isZero, type Money, parseAmount } from "../values/money.ts";
 import { findOrder } from "./existing-order.ts";
-import {
-  amount,
-  cardRefId,
-  choice,
-  currency,
-  digits,
-  freeText,
-  ipAddress,
-  line,
-  optional,
-  orderId,
-  pattern,
-  url,
-  type Values,
-} from "./fields.ts";
+import * as field from "./fields.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
 import { readCvv, readPurchase, requestFingerprintOf } from "./purchase.ts";
 import { callbackFaults } from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
 export const registrationFields = {
-  client_orderid: line(128, "merchant order id of the first payment"),
-  orderid: orderId("service order id of the first payment"),
+  client_orderid: field.line(128, "merchant order id of the first payment"),
+  orderid: field.orderId("service order id of the first payment"),
 } as const;
 
 type Registered = { readonly references: CardReferences; readonly order: Order };
 
 export async function registerCard(
-  request: Values<typeof registrationFields>,
+  request: field.Values<typeof registrationFields>,
   context: Context,
   print: (registered: Registered) => Reply["fields"],
 ): Promise<Reply | Failure> {
@@ -52,26 +38,26 @@ export async function registerCard(
 
 // biome-ignore format: a table
 export const rebillFields = {
-  client_orderid:       line(128, "merchant order id; it can be paid once"),
-  login:                line(20, "merchant login"),
-  cardrefid:            cardRefId("card reference id from registration"),
-  order_desc:           freeText(65_536, "order description"),
-  amount:               amount("amount in the highest unit with `.` as delimiter"),
-  enumerate_amounts:    optional(pattern("128/String", /^(?=.{1,128}$)\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "smaller amounts, separated by commas, tried in turn when the amount is declined")),
-  currency:             currency("three-letter currency code"),
-  cvv2:                 optional(digits(3, 4, "card verification value")),
-  ipaddress:            ipAddress("customer's IP address, for fraud screening"),
-  comment:              optional(line(50, "short comment")),
-  purpose:              optional(line(128, "destination of the payment, for fraud monitoring")),
-  redirect_url:         optional(url("the browser is redirected here at the end; mandatory where 3-D Secure is possible")),
-  redirect_success_url: optional(url("the browser is redirected here when approved")),
-  redirect_fail_url:    optional(url("the browser is redirected here when declined or filtered")),
-  server_callback_url:  optional(url("receives the result")),
-  notify_url:           optional(url("receives the results of later transactions")),
-  merchant_data:        optional(freeText(65_536, "free merchant data, returned in status and callback")),
-  recurrent_scenario:   optional(choice(["REGULAR", "IRREGULAR"] as const, "overrides the gate's setting")),
-  recurrent_initiator:  optional(choice(["CARDHOLDER", "MERCHANT"] as const, "overrides the gate's setting")),
-  control:              line(40, "checksum"),
+  client_orderid:       field.line(128, "merchant order id; it can be paid once"),
+  login:                field.line(20, "merchant login"),
+  cardrefid:            field.cardRefId("card reference id from registration"),
+  order_desc:           field.freeText(65_536, "order description"),
+  amount:               field.amount("amount in the highest unit with `.` as delimiter"),
+  enumerate_amounts:    field.optional(field.pattern("128/String", /^(?=.{1,128}$)\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "smaller amounts, separated by commas, tried in turn when the amount is declined")),
+  currency:             field.currency("three-letter currency code"),
+  cvv2:                 field.optional(field.digits(3, 4, "card verification value")),
+  ipaddress:            field.ipAddress("customer's IP address, for fraud screening"),
+  comment:              field.optional(field.line(50, "short comment")),
+  purpose:              field.optional(field.line(128, "destination of the payment, for fraud monitoring")),
+  redirect_url:         field.optional(field.url("the browser is redirected here at the end; mandatory where 3-D Secure is possible")),
+  redirect_success_url: field.optional(field.url("the browser is redirected here when approved")),
+  redirect_fail_url:    field.optional(field.url("the browser is redirected here when declined or filtered")),
+  server_callback_url:  field.optional(field.url("receives the result")),
+  notify_url:           field.optional(field.url("receives the results of later transactions")),
+  merchant_data:        field.optional(field.freeText(65_536, "free merchant data, returned in status and callback")),
+  recurrent_scenario:   field.optional(field.choice(["REGULAR", "IRREGULAR"] as const, "overrides the gate's setting")),
+  recurrent_initiator:  field.optional(field.choice(["CARDHOLDER", "MERCHANT"] as const, "overrides the gate's setting")),
+  control:              field.line(40, "checksum"),
 } as const;
 
 export const rebillControl = [
@@ -83,7 +69,7 @@ export const rebillControl = [
   "currency",
 ] as const;
 
-type RebillRequest = Values<typeof rebillFields>;
+type RebillRequest = field.Values<typeof rebillFields>;
 
 export async function rebill(
   kind: "sale" | "preauth",
