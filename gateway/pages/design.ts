@@ -3,7 +3,6 @@
  * sent with. A page loads nothing; the reader's setting chooses light or dark.
  */
 import { hash } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
 import { Html, html } from "../values/html.ts";
 import { makeStyleSheet } from "./style-sheet.ts";
 
@@ -113,15 +112,4 @@ export function pageHeaders({ policy = {}, referrer = "no-referrer" }: PageHeade
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
   };
-}
-
-/**
- * Whether a form was sent from a page of this gateway. Browsers send Sec-Fetch-Site on secure
- * addresses and localhost, and Origin everywhere.
- */
-export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
-  const site = headers["sec-fetch-site"];
-  if (site !== undefined) return site === "same-origin";
-  const { host, origin } = headers;
-  return host !== undefined && origin !== undefined && URL.parse(origin)?.host === host;
 }

@@ -5,13 +5,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { FormFault, parseForm, writeForm } from "@tollgate/protocols/form";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Installation } from "../cli/installation.ts";
-import { isFromOwnPage, pageHeaders } from "../pages/design.ts";
+import { pageHeaders } from "../pages/design.ts";
 import { findEmbeddedUrl } from "../storage/embedded.ts";
 import { findLatestOrders } from "../storage/order-history.ts";
 import { findCurrency } from "../values/iso-codes.ts";
@@ -228,4 +229,15 @@ function describeDatabase({ config, databaseUrl }: Installation): string {
   if (findEmbeddedUrl(folder) === databaseUrl) return "PostgreSQL, embedded, in the data folder";
   const { host, pathname } = new URL(databaseUrl);
   return `PostgreSQL at ${decodeURIComponent(host)}${pathname}`;
+}
+
+/**
+ * Whether a form was sent from a page of this gateway. Browsers send Sec-Fetch-Site on secure
+ * addresses and localhost, and Origin everywhere.
+ */
+function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined) return site === "same-origin";
+  const { host, origin } = headers;
+  return host !== undefined && origin !== undefined && URL.parse(origin)?.host === host;
 }

@@ -2,7 +2,7 @@
  * A receipt: the payment row by row, and its captures, refunds and cancels. It shows nothing that a
  * status response does not, and of the card number only the last four digits.
  */
-import type { FollowUpKind, Order, TransactionKind } from "../orders/order.ts";
+import type { Order, TransactionKind } from "../orders/order.ts";
 import { initialOf, type Totals, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import { isZero, type Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
@@ -31,7 +31,7 @@ export type Receipt = {
 
 export type ReceiptRow = readonly [name: RowName, value: string];
 export type Movement = {
-  readonly kind: FollowUpKind;
+  readonly kind: TransactionKind;
   readonly amount: string;
   readonly at: string;
 };
@@ -89,23 +89,13 @@ export function receiptOf(order: Order, options: ReceiptOptions): Receipt {
       const value = print(facts);
       return value === undefined || value === "" ? [] : [[name, value]];
     }),
-    since: movementsOf(order, options),
+    since: transactionsOf(order)
+      .filter((each) => each !== initial && each.stage === "approved")
+      .map(({ kind, amount, finishedAt }) => {
+        const at = finishedAt === undefined ? "" : printDate(finishedAt);
+        return { kind, amount: printAmount(amount), at };
+      }),
   };
-}
-
-function movementsOf(
-  order: Order,
-  { printDate, printAmount }: ReceiptOptions,
-): readonly Movement[] {
-  return transactionsOf(order).flatMap(({ kind, stage, amount, finishedAt }) => {
-    if (stage !== "approved" || !isFollowUp(kind)) return [];
-    const at = finishedAt === undefined ? "" : printDate(finishedAt);
-    return [{ kind, amount: printAmount(amount), at }];
-  });
-}
-
-function isFollowUp(kind: TransactionKind): kind is FollowUpKind {
-  return kind === "capture" || kind === "refund" || kind === "cancel";
 }
 
 function stateOf({ held, charged, returned, cancelled, left }: Totals): ReceiptState {

@@ -78,7 +78,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
   });
   addMerchantRoutes(server, {
     ...{ operations, pathWord, wire, services, clock, log, metrics },
-    ...authenticationOf(dependencies),
+    ...accessOf(dependencies),
     storeRequest: makeStoreRequest(dependencies.database.hot, gathered),
   });
   addPages(server, services, dependencies);
@@ -92,14 +92,8 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
   return server;
 }
 
-function servicesOf({
-  config,
-  engine,
-  cards,
-  threeds,
-  wallets,
-  callbackRules,
-}: HttpDependencies): Services {
+function servicesOf(dependencies: HttpDependencies): Services {
+  const { config, engine, cards, threeds, wallets, callbackRules } = dependencies;
   return {
     orders: {
       accept: guarded(engine.accept),
@@ -126,26 +120,22 @@ function servicesOf({
   };
 }
 
-function authenticationOf({
-  config,
-  database,
-  clock,
-  configuration,
-}: HttpDependencies): Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken"> {
+type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken">;
+
+function accessOf({ config, database, clock, configuration }: HttpDependencies): Access {
   const windowMs = config.oauthWindowMs;
   const takeNonce = makeTakeNonce(database.hot, { ...gathered, clock, windowMs });
-  const { transactionsPerSecond, questionsPerSecond } = config;
-  const transactions = makeRateLimit<MerchantId>({ perSecond: transactionsPerSecond }, clock);
-  const queries = makeRateLimit<MerchantId>({ perSecond: questionsPerSecond }, clock);
+  const limitOf = (perSecond: number) => makeRateLimit<MerchantId>({ perSecond }, clock);
+  const transactions = limitOf(config.transactionsPerSecond);
+  const queries = limitOf(config.questionsPerSecond);
   return {
     findEntryPoint(form, id) {
       const { endpointById, groupById } = configuration.current();
       return (form === "group" ? groupById : endpointById).get(id);
     },
     oauth: {
+      ...{ windowMs, takeNonce: guarded(takeNonce) },
       baseUrls: (port) => signedUrlsOf(config, port),
-      windowMs,
-      takeNonce: guarded(takeNonce),
     },
     takeToken: (isQuery, merchant) => (isQuery ? queries : transactions).take(merchant),
   };
