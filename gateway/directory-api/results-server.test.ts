@@ -6,7 +6,7 @@ import { connect as connectPlain } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { connect, type SecureVersion, type TLSSocket } from "node:tls";
+import { connect, type SecureVersion } from "node:tls";
 import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
 import { makeCertificates } from "../threeds/testing/certificates.ts";
 import {
@@ -25,9 +25,9 @@ for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
     const world = await start(t);
     const first = await post(world, version);
 
-    const second = await post(world, version, first.session);
+    const second = await post(world, version, { session: first.session });
 
-    assert.deepEqual([first.status, second.status], ["200", "200"]);
+    assert.deepEqual([first.answered, second.answered], ["200", "200"]);
     assert.equal(second.isReused, false);
   });
 }
@@ -38,9 +38,9 @@ test("after an update no session is resumed either", async (t) => {
   await world.server.renew(async () => identityOf(world, "renewed"));
   const first = await post(world, "TLSv1.2");
 
-  const second = await post(world, "TLSv1.2", first.session);
+  const second = await post(world, "TLSv1.2", { session: first.session });
 
-  assert.deepEqual([second.status, second.isReused], ["200", false]);
+  assert.deepEqual([second.answered, second.isReused], ["200", false]);
 });
 
 test("our own certificate can be renewed; one without its key is not taken over", async (t) => {
@@ -92,7 +92,7 @@ test("until results are served, the directory server is asked to send them again
   world.server.serve(async () => "{}");
   const later = await post(world, "TLSv1.3");
 
-  assert.deepEqual([early.status, later.status], ["503", "200"]);
+  assert.deepEqual([early.answered, later.answered], ["503", "200"]);
 });
 
 test("an authority that becomes known later is let in after an update", async (t) => {
@@ -100,14 +100,36 @@ test("an authority that becomes known later is let in after an update", async (t
   const { made, server, authorities } = world;
   made.issue("other-root", undefined, true);
   made.issue("other", "other-root");
-  const other = { certificate: made.read("other.pem"), key: made.read("other.key") };
-  await assert.rejects(post(world, "TLSv1.2", undefined, { ...other, path: "/results/other" }));
+  const other = { ...identityOf(world, "other"), line: "POST /results/other" };
+  await assert.rejects(post(world, "TLSv1.2", other));
 
   authorities.set("other", { certificates: made.read("other-root.pem") });
   server.update();
-  const after = await post(world, "TLSv1.2", undefined, { ...other, path: "/results/other" });
+  const after = await post(world, "TLSv1.2", other);
 
-  assert.equal(after.status, "200");
+  assert.equal(after.answered, "200");
+});
+
+// biome-ignore format: a table
+const requests: readonly (readonly [line: string, type: string, body: string, status: string])[] = [
+  ["POST /results/visa",    "application/json;charset=utf-8", "{}",                       "200"],
+  ["POST /results/unknown", "application/json",               "{}",                       "404"],
+  ["POST /results",         "application/json",               "{}",                       "404"],
+  ["POST /results/other",   "application/json",               "{}",                       "403"],
+  ["GET /results/visa",     "application/json",               "{}",                       "405"],
+  ["POST /results/visa",    "text/plain",                     "{}",                       "415"],
+  ["POST /results/visa",    "application/json",               "x".repeat(1_048_577),      "413"],
+];
+
+test("a request that is no result is refused with its own status", async (t) => {
+  const world = await start(t);
+  world.made.issue("other-root", undefined, true);
+  world.authorities.set("other", { certificates: world.made.read("other-root.pem") });
+
+  for (const [line, type, body, status] of requests) {
+    const { answered } = await post(world, "TLSv1.3", { line, type, body });
+    assert.equal(answered, status, `${line} ${type}`);
+  }
 });
 
 const unset = { resultsCertificateFile: "", resultsKeyFile: "" };
@@ -175,41 +197,39 @@ function identityOf({ made }: Pick<World, "made">, name: string) {
   return { certificate: made.read(`${name}.pem`), key: made.read(`${name}.key`) };
 }
 
+type Posted = {
+  readonly session?: Buffer | undefined;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly line?: string;
+  readonly type?: string;
+  readonly body?: string;
+};
+
 /** As a directory server does, on a connection of its own; with the session of an earlier one. */
-async function post(
-  { made, server }: World,
-  version: SecureVersion,
-  session?: Buffer,
-  client = {
-    certificate: made.read("directory.pem") + made.read("intermediate.pem"),
-    ...{ key: made.read("directory.key"), path: "/results/visa" },
-  },
-) {
+async function post({ made, server }: World, version: SecureVersion, posted: Posted = {}) {
+  const { session, line = "POST /results/visa", type = "application/json", body = "{}" } = posted;
+  const chain = made.read("directory.pem") + made.read("intermediate.pem");
   const socket = connect({
     ...{ host: "127.0.0.1", port: server.port, minVersion: version, maxVersion: version },
-    ...{ ca: made.read("root.pem"), key: client.key, cert: client.certificate },
+    ...{ ca: made.read("root.pem"), cert: posted.certificate ?? chain },
+    key: posted.key ?? made.read("directory.key"),
     ...(session === undefined ? {} : { session }),
   });
   const sessions: Buffer[] = [];
   socket.on("session", (given) => sessions.push(given));
   await once(socket, "secureConnect");
-  const status = await postOn(socket, client.path);
+  const head = `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\n`;
+  socket.on("error", () => undefined);
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+  const [answer] = await once(socket, "data");
   const seen = {
-    ...{ status, shown: socket.getPeerCertificate().subject.CN },
+    ...{ answered: String(answer).split(" ")[1], shown: socket.getPeerCertificate().subject.CN },
     isReused: socket.isSessionReused(),
     session: sessions.at(-1) ?? socket.getSession(),
   };
   socket.destroy();
   return seen;
-}
-
-async function postOn(socket: TLSSocket, path: string): Promise<string | undefined> {
-  socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n` +
-      "Content-Length: 2\r\n\r\n{}",
-  );
-  const [answer] = await once(socket, "data");
-  return String(answer).split(" ")[1];
 }
 
 async function failHandshake({ port }: ResultsServer): Promise<void> {

@@ -7,12 +7,12 @@
  */
 import { constants, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer, type Server } from "node:https";
+import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { isDeepStrictEqual } from "node:util";
+import { type FastifyInstance, fastify } from "fastify";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 
@@ -31,7 +31,7 @@ export type ResultsOptions = {
 };
 
 /** Certificate and key in PEM. */
-export type Identity = { readonly certificate: string; readonly key: string };
+type Identity = { readonly certificate: string; readonly key: string };
 
 export type Limits = { readonly connectionsMax: number; readonly handshakeTimeoutMs: number };
 
@@ -45,50 +45,44 @@ export type Authority = {
 /** The text of the answer; a failure when the result could not be stored. */
 type Receive = (directory: string, text: string) => Promise<string | Failure>;
 
-export type ResultsServer = {
-  readonly port: number;
-  /** Until this call results are answered with 503, and directory servers send them again. */
-  serve(receive: Receive): void;
-  /** Applies the present authorities. */
-  update(): void;
-  /** Reads the server's own certificate again; the present one stays when it cannot be used. */
-  renew(read: () => Promise<Identity | undefined>): Promise<void>;
-  stop(): Promise<void>;
-};
+export type ResultsServer = Awaited<ReturnType<typeof startResultsServer>>;
 
 const bodyBytesMax = 1_048_576;
 const requestTimeoutMs = 10_000;
+const idleMs = 5_000;
 const usualLimits: Limits = { connectionsMax: 1_000, handshakeTimeoutMs: 10_000 };
 /** Anyone can fail at a handshake as often as they like: the log must not grow with that. */
 const refusalsEveryMs = 60_000;
 
-export async function startResultsServer(options: ResultsOptions): Promise<ResultsServer> {
-  const { clock, authorities } = options;
-  const { connectionsMax, handshakeTimeoutMs } = options.limits ?? usualLimits;
-  const timeouts = { handshakeTimeout: handshakeTimeoutMs, requestTimeout: requestTimeoutMs };
+export async function startResultsServer(options: ResultsOptions) {
+  const { clock, authorities, host, limits = usualLimits } = options;
   let context = secureContext(options.own, authorities());
   let receive: Receive = async () => new Failure("storage_unavailable");
-  const server = createServer({ ...context, ...timeouts }, (request, response) => {
-    answer(request, response, { ...options, receive }).catch((error) => {
-      options.onCrash(error);
-      if (response.headersSent) response.destroy();
-      else response.writeHead(500).end();
-    });
+  const app = fastify({
+    https: { ...context, handshakeTimeout: limits.handshakeTimeoutMs },
+    ...{ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, keepAliveTimeout: idleMs },
   });
-  server.maxConnections = connectionsMax;
+  addRoutes(app, options, (directory, text) => receive(directory, text));
+  const { server } = app;
+  server.maxConnections = limits.connectionsMax;
   const refusals = makeSummary(clock, refusalsEveryMs, options.onRefused);
   server.on("tlsClientError", (error) => refusals.add(error.message));
   server.on("drop", () => refusals.add("too many connections"));
-  await listen(server, options);
-  const { port } = server.address() as AddressInfo;
+  await app.listen({ host, port: options.port });
 
   return {
-    port,
-    serve(made) {
+    port: (server.address() as AddressInfo).port,
+
+    /** Until this call results are answered with 503, and directory servers send them again. */
+    serve(made: Receive): void {
       receive = made;
     },
+
+    /** Applies the present authorities. */
     update: () => apply({ certificate: context.cert, key: context.key }),
-    async renew(read) {
+
+    /** Reads the server's own certificate again; the present one stays when it cannot be used. */
+    async renew(read: () => Promise<Identity | undefined>): Promise<void> {
       try {
         const own = await read();
         if (own !== undefined) apply(own);
@@ -96,12 +90,11 @@ export async function startResultsServer(options: ResultsOptions): Promise<Resul
         options.onRenewError(error);
       }
     },
-    async stop() {
+
+    async stop(): Promise<void> {
       refusals.end();
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeIdleConnections();
       const closing = setTimeout(() => server.closeAllConnections(), 1_000).unref();
-      await closed;
+      await app.close();
       clearTimeout(closing);
     },
   };
@@ -131,44 +124,40 @@ function secureContext(
   };
 }
 
-async function listen(server: Server, { host, port }: ResultsOptions): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
-  server.listen(port, host, resolve);
-  await promise;
-  server.off("error", reject);
-}
+type Named = { readonly Params: { readonly directory: string } };
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { authorities, onRefused, receive }: ResultsOptions & { readonly receive: Receive },
-): Promise<void> {
-  const [, name] = /^\/results\/([^/?]+)$/.exec(request.url ?? "") ?? [];
-  const directory = name === undefined ? undefined : decodeName(name);
-  const authority = directory === undefined ? undefined : authorities().get(directory);
-  if (directory === undefined || authority === undefined) return end(response, 404);
-  if (!isIssuedBy((request.socket as TLSSocket).getPeerCertificate(true), authority)) {
-    onRefused(`another directory server's certificate at the address of ${directory}`, 1);
-    return end(response, 403);
-  }
-  if (request.method !== "POST") return end(response.setHeader("allow", "POST"), 405);
-  if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
-    return end(response, 415);
-  }
-  const text = await readText(request);
-  if (text === undefined) return end(response, 413);
-  const received = await receive(directory, text);
-  if (received instanceof Failure) return end(response.setHeader("retry-after", "1"), 503);
-  response.writeHead(200, { "content-type": "application/json;charset=utf-8" }).end(received);
-}
-
-function decodeName(name: string): string | undefined {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return undefined;
-  }
+function addRoutes(
+  app: FastifyInstance<Server>,
+  { authorities, onRefused, onCrash }: ResultsOptions,
+  receive: Receive,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(/^application\/json\b/i, { parseAs: "string" }, (_request, body, done) =>
+    done(null, body),
+  );
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send());
+  app.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {
+    const { statusCode = 500 } = error;
+    if (statusCode >= 500) onCrash(error);
+    return reply.code(statusCode).send();
+  });
+  app.all<Named>("/results/:directory", {
+    onRequest: async ({ params: { directory }, raw, method }, reply) => {
+      const authority = authorities().get(directory);
+      if (authority === undefined) return reply.code(404).send();
+      if (!isIssuedBy((raw.socket as TLSSocket).getPeerCertificate(true), authority)) {
+        onRefused(`another directory server's certificate at the address of ${directory}`, 1);
+        return reply.code(403).send();
+      }
+      return method === "POST" ? undefined : reply.code(405).header("allow", "POST").send();
+    },
+    handler: async ({ params: { directory }, body }, reply) => {
+      if (typeof body !== "string") return reply.code(415).send();
+      const received = await receive(directory, body);
+      if (received instanceof Failure) return reply.code(503).header("retry-after", "1").send();
+      return reply.type("application/json;charset=utf-8").send(received);
+    },
+  });
 }
 
 /** The handshake has verified the chain; here it must lead to this directory server's authority. */
@@ -189,21 +178,6 @@ function isIssuedBy(shown: DetailedPeerCertificate, { certificates, name }: Auth
     each = each.issuerCertificate;
   }
   return false;
-}
-
-async function readText(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += chunk.length;
-    if (bytes > bodyBytesMax) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-function end(response: ServerResponse, status: number): void {
-  response.writeHead(status).end();
 }
 
 type CertificateSettings = {
@@ -232,10 +206,8 @@ export async function readResultsCertificate(
 }
 
 async function readIdentity(certificateFile: string, keyFile: string): Promise<Identity> {
-  const [certificate, key] = await Promise.all(
-    ([certificateFile, keyFile] as const).map((file) => readFile(file, "utf8")),
-  );
-  return { certificate: certificate ?? "", key: key ?? "" };
+  const read = (file: string) => readFile(file, "utf8");
+  return { certificate: await read(certificateFile), key: await read(keyFile) };
 }
 
 /** Reports the first at once, and then at most one summary per interval. */

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import countries from "i18n-iso-countries/codes.json" with { type: "json" };
 import type { Issuer } from "../orders/order.ts";
+import { Problem } from "../values/problem.ts";
 import { type IssuerRange, isPrefix, makeRange } from "./issuers.ts";
 
 const faultsMax = 20;
@@ -106,16 +107,8 @@ async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string
   yield rest + decoder.decode();
 }
 
-/** What is wrong with a cell, as the end of a sentence. */
-class CellFault {
-  readonly words: string;
-
-  constructor(words: string) {
-    this.words = words;
-  }
-}
-
-type ReadCell = (cell: string) => string | CellFault;
+/** A problem is the end of a sentence that names the line and the column. */
+type ReadCell = (cell: string) => string | Problem;
 
 const prefixColumns = ["bin", "first", "last"] as const;
 
@@ -160,7 +153,7 @@ function makeReadRow(complain: Complain) {
     const cellOf = (column: string) => cells[header.indexOf(column)] ?? "";
     const read = (column: string, readCell: ReadCell) => {
       const value = readCell(cellOf(column));
-      return value instanceof CellFault ? refuse(column, value.words) : value;
+      return value instanceof Problem ? refuse(column, value.sentence) : value;
     };
     const ends = (header.includes("bin") ? ["bin"] : ["first", "last"]).map((column) =>
       read(column, readPrefix),
@@ -181,24 +174,24 @@ function makeReadRow(complain: Complain) {
   };
 }
 
-function readPrefix(cell: string): string | CellFault {
+function readPrefix(cell: string): string | Problem {
   const text = cell.trim();
   if (isPrefix(text)) return text;
   if (/^\d{12,}$/.test(text)) {
-    return new CellFault("more than 11 digits; card numbers have no place here");
+    return new Problem("more than 11 digits; card numbers have no place here");
   }
-  return new CellFault("not a prefix of 6 to 11 digits");
+  return new Problem("not a prefix of 6 to 11 digits");
 }
 
-function readText(cell: string): string | CellFault {
+function readText(cell: string): string | Problem {
   const text = cell.replace(/\s+/g, " ").trim();
-  if (text.includes("\ufffd")) return new CellFault("not UTF-8");
-  if (/\p{Cc}/u.test(text)) return new CellFault("control characters");
+  if (text.includes("\ufffd")) return new Problem("not UTF-8");
+  if (/\p{Cc}/u.test(text)) return new Problem("control characters");
   if (/\d(?:[ -]?\d){11}/.test(text)) {
-    return new CellFault("more than 11 digits in a row; card numbers have no place here");
+    return new Problem("more than 11 digits in a row; card numbers have no place here");
   }
   if (text.length > textCharactersMax) {
-    return new CellFault(`longer than ${textCharactersMax} characters`);
+    return new Problem(`longer than ${textCharactersMax} characters`);
   }
   return text;
 }
@@ -211,8 +204,8 @@ const alpha3ByCode: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-function readCountry(cell: string): string | CellFault {
+function readCountry(cell: string): string | Problem {
   const code = cell.trim().toUpperCase();
   if (code === "") return "";
-  return alpha3ByCode.get(code) ?? new CellFault("not a country code of ISO 3166-1");
+  return alpha3ByCode.get(code) ?? new Problem("not a country code of ISO 3166-1");
 }

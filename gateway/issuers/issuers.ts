@@ -41,10 +41,7 @@ export function formatPrefix(end: number): string {
   return String(end).padStart(prefixDigitsMax, "0");
 }
 
-export type Issuers = RangeTable<Issuer> & {
-  /** Costs one small query unless the table was replaced. Never rejects. */
-  reload(): Promise<void>;
-};
+export type Issuers = Awaited<ReturnType<typeof openIssuers>>;
 
 export type IssuerStore = {
   findVersion(): Promise<string>;
@@ -61,7 +58,7 @@ type Dependencies = {
 
 type LoadedTable = { readonly version: string; readonly table: RangeTable<Issuer> };
 
-export async function openIssuers({ store, builtIn, onError }: Dependencies): Promise<Issuers> {
+export async function openIssuers({ store, builtIn, onError }: Dependencies) {
   const sandbox = makeIssuerTable(builtIn);
   const loaded = await openReloadable<LoadedTable>({
     read: async (present) =>
@@ -69,7 +66,8 @@ export async function openIssuers({ store, builtIn, onError }: Dependencies): Pr
     onError,
   });
   return {
-    find: (prefix) => loaded.current().table.find(prefix) ?? sandbox.find(prefix),
+    find: (prefix: string) => loaded.current().table.find(prefix) ?? sandbox.find(prefix),
+    /** Costs one small query unless the table was replaced. Never rejects. */
     reload: loaded.reload,
   };
 

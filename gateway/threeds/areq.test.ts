@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { draft, threeds } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { asInstant } from "../values/time.ts";
-import { makeAReq, merchantAtGate } from "./areq.ts";
+import { makeAReq, merchantNameOf } from "./areq.ts";
 
 const text = (max: number) => fc.string({ unit: "grapheme", maxLength: max });
 const maybe = (max: number) => fc.option(text(max), { nil: undefined });
@@ -79,17 +79,13 @@ test("a state that is no code is left out", () => {
 });
 
 test("the merchant's name is the first 25 characters of field 43", () => {
-  const gate = {
-    ...{ acquirerId: "400001", merchantCode: "TG0000000000001", categoryCode: "5732" },
-    ...{ countryCode: "840", nameAndPlace: "Sandbox Shop             New York     US" },
-  };
-
-  assert.deepEqual(merchantAtGate(gate), merchant);
+  assert.equal(merchantNameOf(merchant, 40), "Sandbox Shop");
+  assert.equal(merchantNameOf({ ...merchant, nameAndPlace: "  " }, 40), merchant.merchantCode);
 });
 
 const merchant = {
-  ...{ acquirerBin: "400001", merchantCode: "TG0000000000001", categoryCode: "5732" },
-  ...{ countryCode: "840", name: "Sandbox Shop" },
+  ...{ acquirerId: "400001", merchantCode: "TG0000000000001", categoryCode: "5732" },
+  ...{ countryCode: "840", nameAndPlace: "Sandbox Shop             New York     US" },
 };
 
 const settings = {

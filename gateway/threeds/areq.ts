@@ -26,29 +26,24 @@ export type PaidCard = {
   readonly expiryMonth: string;
 };
 
-/** The merchant as the acquirer behind a gate knows it. */
+/** The merchant in the settings of the order's gate. */
 export type MerchantAtGate = {
-  readonly acquirerBin: string;
+  readonly acquirerId: string;
   readonly merchantCode: string;
   readonly categoryCode: string;
   /** ISO 3166-1 numeric. */
   readonly countryCode: string;
-  readonly name: string;
+  /** Field 43 of the gate's messages: a name of 25 characters, then city and country. */
+  readonly nameAndPlace: string;
 };
 
-/** Field 43 of a gate's messages has a name of 25 characters, then city and country. */
 const nameCharacters = 25;
 
-export function merchantAtGate(settings: {
-  readonly acquirerId: string;
-  readonly merchantCode: string;
-  readonly categoryCode: string;
-  readonly countryCode: string;
-  readonly nameAndPlace: string;
-}): MerchantAtGate {
-  const { acquirerId, merchantCode, categoryCode, countryCode, nameAndPlace } = settings;
-  const name = nameAndPlace.slice(0, nameCharacters).trim();
-  return { acquirerBin: acquirerId, merchantCode, categoryCode, countryCode, name };
+export function merchantNameOf(
+  { nameAndPlace, merchantCode }: MerchantAtGate,
+  lengthMax: number,
+): string {
+  return latin(nameAndPlace.slice(0, nameCharacters).trim(), lengthMax) ?? merchantCode;
 }
 
 const browserChannel = "02";
@@ -91,18 +86,15 @@ function challengeWish({ transaction }: Order, version: string): object {
 }
 
 function merchantElements({ merchant, threeds }: AReqParts): object {
-  const { acquirerBin, merchantCode, categoryCode, countryCode, name } = merchant;
-  const acquirer =
-    threeds.version === "2.3.1"
-      ? { acquirerCountryCode: countryCode, acquirerCountryCodeSource: "01" }
-      : {};
+  const { acquirerId, merchantCode, categoryCode, countryCode } = merchant;
+  const acquirerCountry = { acquirerCountryCode: countryCode, acquirerCountryCodeSource: "01" };
   return {
-    acquirerBIN: acquirerBin,
+    acquirerBIN: acquirerId,
     acquirerMerchantID: merchantCode,
     mcc: categoryCode,
     merchantCountryCode: countryCode,
-    merchantName: latin(name, 40) ?? merchantCode,
-    ...acquirer,
+    merchantName: merchantNameOf(merchant, 40),
+    ...(threeds.version === "2.3.1" ? acquirerCountry : {}),
   };
 }
 

@@ -14,15 +14,9 @@ import type { Instant } from "../values/time.ts";
  */
 type LinkedPage = "redirect" | "method" | "method-frame" | "challenge" | "pares";
 
-export type BrowserLinks = {
-  to(page: LinkedPage, order: OrderId): string;
-  /** The MD that comes back unchanged with a PaRes. */
-  mdOf(order: OrderId): string;
-  isMd(order: OrderId, md: string): boolean;
-  isToken(order: OrderId, token: string): boolean;
-};
+export type BrowserLinks = ReturnType<typeof makeLinks>;
 
-export type LinkDependencies = {
+type LinkDependencies = {
   /** The public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly pathWord: string;
@@ -31,15 +25,16 @@ export type LinkDependencies = {
   readonly isToken: (text: string, token: string) => boolean;
 };
 
-export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependencies): BrowserLinks {
+export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependencies) {
   return {
-    to(page, order) {
+    to(page: LinkedPage, order: OrderId): string {
       const token = tokenOf(page === "method-frame" ? `frame/${order}` : `link/${order}`);
       return `${baseUrl()}/${pathWord}/form/${page}/${order}/${token}`;
     },
-    mdOf: (order) => tokenOf(`md/${order}`),
-    isMd: (order, md) => isToken(`md/${order}`, md),
-    isToken: (order, token) => isToken(`link/${order}`, token),
+    /** The MD that comes back unchanged with a PaRes. */
+    mdOf: (order: OrderId) => tokenOf(`md/${order}`),
+    isMd: (order: OrderId, md: string) => isToken(`md/${order}`, md),
+    isToken: (order: OrderId, token: string) => isToken(`link/${order}`, token),
   };
 }
 

@@ -26,10 +26,14 @@ import { isSameId, sequenceIn } from "./look-up-3ds.ts";
 /** A failure means that the result could not be stored: the directory server must send it again. */
 export type ReceiveResult = (directory: string, text: string) => Promise<string | Failure>;
 
-type Dependencies = {
+/** The order engine, for results that a browser, a merchant or a directory server reports. */
+export type OrderReports = {
   readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
   readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
   readonly load: (order: Order) => Promise<Order>;
+};
+
+type Dependencies = OrderReports & {
   readonly policyOf: (order: Order) => ThreeDSecurePolicy;
   readonly allowHttp: boolean;
   readonly warn: (directory: string, cause: string) => void;

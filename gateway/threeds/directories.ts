@@ -3,6 +3,7 @@
  * and the directory server of a card. One whose files cannot be read keeps its cards: they are
  * enrolled, but requests to it fail.
  */
+import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Enrolment } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
@@ -27,27 +28,7 @@ import {
 } from "./directory-client.ts";
 import { makeRefreshRanges } from "./refresh-ranges.ts";
 
-export type Directories = {
-  find(name: string): Directory | undefined;
-  list(): readonly Directory[];
-  /** Undefined where the endpoint's policy is not to authenticate. */
-  findEnrolment(card: CardNumber, policy: ThreeDSecurePolicy): Enrolment | undefined;
-  /** Who may post results, by the directory server's name. */
-  authorities(): ReadonlyMap<string, ResultsAuthority>;
-  /** Reads the configured servers, their files and the stored ranges again. Never rejects. */
-  reload(): Promise<void>;
-  /** Requests the ranges that are due, and reads the stored ones again. Never rejects. */
-  refresh(): Promise<void>;
-  /** The first refresh; it is waited for only where a server has no ranges yet, and not longer. */
-  refreshFirst(waitMs: number): Promise<void>;
-  stop(): Promise<void>;
-};
-
-type ResultsAuthority = {
-  readonly certificates: string;
-  /** The common name of the certificate that posts results; any name when undefined. */
-  readonly name: string | undefined;
-};
+export type Directories = Awaited<ReturnType<typeof openDirectories>>;
 
 type Dependencies = {
   readonly load: () => Promise<readonly DirectoryServer[]>;
@@ -71,7 +52,7 @@ type Connected = Directory & {
 const noCertificates: Certificates = { cert: "", key: "", ca: "", paresRoots: [] };
 const fileSettings = ["certificateFile", "keyFile", "authorityFile", "paresRootsFile"] as const;
 
-export async function openDirectories(dependencies: Dependencies): Promise<Directories> {
+export async function openDirectories(dependencies: Dependencies) {
   const { load, store, clock, warn } = dependencies;
   /** Including those that only wait for their last answers. */
   const clients = new Set<DirectoryClient>();
@@ -89,13 +70,17 @@ export async function openDirectories(dependencies: Dependencies): Promise<Direc
   const usable = () => connected.current().filter(({ fault }) => fault === undefined);
 
   return {
-    find: (name) => connected.current().find(({ server }) => server.name === name),
-    list: connected.current,
-    findEnrolment(card, policy) {
+    find: (name: string): Directory | undefined =>
+      connected.current().find(({ server }) => server.name === name),
+    list: (): readonly Directory[] => connected.current(),
+
+    findEnrolment(card: CardNumber, policy: ThreeDSecurePolicy): Enrolment | undefined {
       if (policy === "off") return undefined;
       const servers = connected.current().map(({ server }) => server);
       return findEnrolment(card, servers, ranges.current());
     },
+
+    /** Whose certificates may post results, by the directory server's name. */
     authorities: () =>
       new Map(
         usable().map(({ server: { name, settings }, certificates: { ca } }) => [
@@ -103,27 +88,30 @@ export async function openDirectories(dependencies: Dependencies): Promise<Direc
           { certificates: ca, name: settings.resultsName },
         ]),
       ),
-    async reload() {
+
+    /** Reads the configured servers, their files and the stored ranges again. Never rejects. */
+    async reload(): Promise<void> {
       await connected.reload();
       await ranges.reload();
     },
     refresh,
-    async refreshFirst(waitMs) {
+
+    /** Waits for the first refresh, if a server has no ranges yet, and no longer than this. */
+    async refreshFirst(waitMs: number): Promise<void> {
       const lists = ranges.current();
       const refreshed = refresh();
       if (usable().every(({ server }) => hasRanges(lists, server.name))) return;
-      const { promise: waited, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, waitMs);
-      await Promise.race([refreshed, waited]);
-      clearTimeout(timer);
+      await Promise.race([refreshed, setTimeout(waitMs, undefined, { ref: false })]);
     },
-    async stop() {
+
+    async stop(): Promise<void> {
       stopping = true;
       for (const client of clients) client.close();
       await Promise.allSettled(refreshing);
     },
   };
 
+  /** Requests the ranges that are due, and reads the stored ones again. Never rejects. */
   async function refresh(): Promise<void> {
     if (stopping) return;
     const refreshed = refreshAll();
@@ -165,9 +153,8 @@ export async function openDirectories(dependencies: Dependencies): Promise<Direc
     if (isFaulty && read !== known?.fault) warn(name, read);
     const certificates = isFaulty ? keptFor(server, known) : read;
     if (certificates === undefined) return makeFaulty(server, String(read));
-    if (known?.client !== undefined && isDeepStrictEqual(known.certificates, certificates)) {
-      if (isDeepStrictEqual(known.server, server)) return known;
-    }
+    const same = { server: known?.server, certificates: known?.certificates };
+    if (known && isDeepStrictEqual(same, { server, certificates })) return known;
     const client = makeDirectoryClient(certificates, {
       clock,
       onFailure: (cause) => warn(name, cause),

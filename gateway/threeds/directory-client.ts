@@ -90,14 +90,7 @@ export type DirectoryRequest = {
   readonly mayRepeat?: boolean;
 };
 
-export type DirectoryClient = {
-  /** The text of the answer; undefined when no valid one came in time. */
-  send(url: string, request: DirectoryRequest): Promise<string | undefined>;
-  /** Closes idle connections at once and the others after their answers. */
-  drain(): Promise<void>;
-  /** Closes all connections at once. */
-  close(): void;
-};
+export type DirectoryClient = ReturnType<typeof makeDirectoryClient>;
 
 type Dependencies = {
   readonly clock: Clock;
@@ -111,7 +104,7 @@ const idleMs = 4_000;
 export function makeDirectoryClient(
   { cert, key, ca }: Certificates,
   { clock, onFailure }: Dependencies,
-): DirectoryClient {
+) {
   const agent = new Agent({
     ...{ cert, key, ca, keepAlive: true },
     ...{ maxSockets: connectionsMax, timeout: idleMs },
@@ -121,7 +114,8 @@ export function makeDirectoryClient(
   let isDraining = false;
 
   return {
-    async send(url, request) {
+    /** The text of the answer; undefined when no valid one came in time. */
+    async send(url: string, request: DirectoryRequest): Promise<string | undefined> {
       const stop = new AbortController();
       const cancel = clock.after(request.timeoutMs, () => stop.abort());
       inFlight += 1;
@@ -139,12 +133,14 @@ export function makeDirectoryClient(
       }
       return undefined;
     },
-    drain() {
+    /** Closes idle connections at once and the others after their answers. */
+    drain(): Promise<void> {
       isDraining = true;
       for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
       closeWhenDrained();
       return drained.promise;
     },
+    /** Closes all connections at once. */
     close: () => agent.destroy(),
   };
 

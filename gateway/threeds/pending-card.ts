@@ -8,16 +8,6 @@ import type { CardData } from "../orders/events.ts";
 import type { Order, Stage } from "../orders/order.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 
-export type PendingCardData = {
-  /** Returns how to destroy it, for an order that is not committed. */
-  storePendingCard(order: Order, card: CardData): Promise<() => void>;
-  findPendingCard(order: Order): Promise<CardData | undefined>;
-  /** Never rejects. What cannot be destroyed now is destroyed when it expires. */
-  destroyPendingCard(order: Order): Promise<void>;
-  /** Called with every committed step: destroys the data when it is no longer needed. */
-  onStep(step: Pick<Step, "order" | "events">): void;
-};
-
 type Dependencies = {
   readonly pendingCards: {
     hold(context: string, card: CardData, expiresAt: Instant): Promise<void>;
@@ -29,20 +19,22 @@ type Dependencies = {
   readonly warn: (order: Order, cause: string) => void;
 };
 
-export function makePendingCardData(dependencies: Dependencies): PendingCardData {
-  const { pendingCards, clock, lifeMs, warn } = dependencies;
+export function makePendingCardData({ pendingCards, clock, lifeMs, warn }: Dependencies) {
   return {
-    async storePendingCard(order, card) {
+    /** Returns how to destroy it, for an order that is not committed. */
+    async storePendingCard(order: Order, card: CardData): Promise<() => void> {
       await pendingCards.hold(contextOf(order), card, later(clock.now(), lifeMs));
       return () => void destroyPendingCard(order);
     },
-    findPendingCard: (order) => pendingCards.take(contextOf(order), clock.now()),
+    findPendingCard: (order: Order) => pendingCards.take(contextOf(order), clock.now()),
     destroyPendingCard,
-    onStep(step) {
+    /** Called with every committed step. */
+    onStep(step: Pick<Step, "order" | "events">): void {
       if (isAnswered(step)) void destroyPendingCard(step.order);
     },
   };
 
+  /** Never rejects. What cannot be destroyed now is destroyed when it expires. */
   async function destroyPendingCard(order: Order): Promise<void> {
     if (order.transaction.threeds === undefined) return;
     await pendingCards.destroy(contextOf(order)).catch((error) => warn(order, String(error)));

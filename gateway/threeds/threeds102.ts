@@ -19,8 +19,7 @@ import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { formatAmount } from "../values/money.ts";
 import { calendar, type Instant } from "../values/time.ts";
-import type { MerchantAtGate } from "./areq.ts";
-import { latin } from "./areq-cardholder.ts";
+import { merchantNameOf } from "./areq.ts";
 import { type AuthenticateDependencies, findParties } from "./authenticate.ts";
 import {
   type AuthenticationOutcome,
@@ -52,7 +51,11 @@ export function makeAskEnrolment(
   async function askEnrolment(order: Order, parties: Parties): Promise<VeRes | undefined> {
     const { directory, url, card, merchant } = parties;
     const pan = card.number.reveal();
-    const question = { messageId: randomUUID(), pan, merchant: idsOf(merchant) };
+    const question = {
+      messageId: randomUUID(),
+      pan,
+      merchant: idsOf(merchant.acquirerId, merchant.merchantCode),
+    };
     const body = attempt(order, () => writeVeReq(question));
     const request = { contentType, answerBytesMax, timeoutMs, mayRepeat: true };
     const text = body && (await directory.send(url, { ...request, body }));
@@ -81,13 +84,14 @@ function requestPayer(
   now: Instant,
 ): OrderEvent {
   const { amount } = order.transaction;
+  const { acquirerId: acquirerBin, merchantCode } = merchant;
   const { year, month, day, iso } = calendar(now);
   const date = `${year}${month}${day} ${iso.slice(11, 19)}`;
   const xml = writePaReq({
     messageId: randomUUID(),
     merchant: {
-      ...idsOf(merchant),
-      name: latin(merchant.name, 25) ?? merchant.merchantCode,
+      ...idsOf(acquirerBin, merchantCode),
+      name: merchantNameOf(merchant, 25),
       country: merchant.countryCode,
       url: directory.server.settings.requestorUrl,
     },
@@ -98,7 +102,6 @@ function requestPayer(
     },
     ch: { acctId: answer.ch.acctId ?? "", expiry: card.expiryYear + card.expiryMonth },
   });
-  const { acquirerBin, merchantCode } = merchant;
   const acsUrl = answer.url ?? "";
   return {
     kind: "pareq_requested",
@@ -127,7 +130,8 @@ export function makeReadPaRes({
       request === undefined
         ? ["everything"]
         : matchPaRes(answer, {
-            ...{ ...idsOf(request), ...purchaseOf(order), date: request.date },
+            ...idsOf(request.acquirerBin, request.merchantCode),
+            ...{ ...purchaseOf(order), date: request.date },
             lastFour: order.card.lastFour,
           });
     if (differing.length > 0) {
@@ -149,11 +153,8 @@ export function makeReadPaRes({
 }
 
 /** The same in VEReq, PAReq and PARes. */
-function idsOf({
-  acquirerBin,
-  merchantCode,
-}: Pick<MerchantAtGate, "acquirerBin" | "merchantCode">) {
-  return { acqBin: acquirerBin, merId: merchantCode };
+function idsOf(acqBin: string, merId: string) {
+  return { acqBin, merId };
 }
 
 /** The same in PAReq and PARes. */

@@ -11,12 +11,11 @@ import { initialOf } from "../orders/transactions.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 import type { BrowserLinks } from "./browser-steps.ts";
+import type { OrderReports } from "./challenge-result.ts";
 import { isSameId } from "./look-up-3ds.ts";
 import type { ReadPaRes } from "./threeds102.ts";
 
-type Dependencies = {
-  readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
-  readonly load: (order: Order) => Promise<Order>;
+type Dependencies = Pick<OrderReports, "report" | "load"> & {
   readonly links: BrowserLinks;
   readonly readPaRes: ReadPaRes;
   readonly clock: Clock;
@@ -26,17 +25,16 @@ type Dependencies = {
 export type MethodUpload = { readonly transactionId?: string; readonly browser: SeenBrowser };
 export type PaResUpload = { readonly paRes: string; readonly md: string };
 
-/** Each returns the order as it is afterwards. */
-export type Uploads = {
-  uploadMethod(order: Order, upload: MethodUpload): Promise<Order | Failure>;
-  uploadChallenge(order: Order, cres: string): Promise<Order | Failure>;
-  uploadPares(order: Order, upload: PaResUpload): Promise<Order | Failure>;
-};
+export type Uploads = ReturnType<typeof makeUploads>;
 
-export function makeUploads(dependencies: Dependencies): Uploads {
+/** Each upload returns the order as it is afterwards. */
+export function makeUploads(dependencies: Dependencies) {
   const { report, load, links, readPaRes, clock, allowHttp } = dependencies;
   return {
-    async uploadMethod(order, { transactionId, browser }) {
+    async uploadMethod(
+      order: Order,
+      { transactionId, browser }: MethodUpload,
+    ): Promise<Order | Failure> {
       const { threeds } = initialOf(order);
       if (threeds?.methodUrl === undefined) return notNow("there is no method to run");
       if (transactionId !== undefined && transactionId !== threeds.transactionId) {
@@ -51,7 +49,7 @@ export function makeUploads(dependencies: Dependencies): Uploads {
       return upload(order, methodStep, { kind: "method_uploaded", browser: seen });
     },
 
-    async uploadChallenge(order, cres) {
+    async uploadChallenge(order: Order, cres: string): Promise<Order | Failure> {
       const { threeds } = initialOf(order);
       if (threeds?.challenge === undefined) return notNow("there is no challenge");
       const fault = findCresFault(cres, threeds, allowHttp);
@@ -59,7 +57,7 @@ export function makeUploads(dependencies: Dependencies): Uploads {
       return upload(order, challengeStep, { kind: "challenge_returned" });
     },
 
-    async uploadPares(order, { paRes, md }) {
+    async uploadPares(order: Order, { paRes, md }: PaResUpload): Promise<Order | Failure> {
       const { threeds } = initialOf(order);
       if (threeds?.payerRequest === undefined) return notNow("there is no PaReq");
       if (!links.isMd(order.id, md)) return new Failure("invalid_parameter", "md");
@@ -109,11 +107,7 @@ type Step = {
   readonly before: readonly Stage[];
 };
 
-const methodStep: Step = {
-  awaited: ["awaiting_method"],
-  expiredBy: "method_expired",
-  before: [],
-};
+const methodStep: Step = { awaited: ["awaiting_method"], expiredBy: "method_expired", before: [] };
 const challengeStep: Step = {
   awaited: ["awaiting_challenge", "awaiting_return"],
   expiredBy: "challenge_expired",

@@ -13,12 +13,7 @@ export type RangeTable<Value> = {
   find(prefix: string): Value | undefined;
 };
 
-export type RangeTableBuilder<Value> = {
-  /** By rising first number. Both ends belong to the range; without any number it is ignored. */
-  add(range: NumberRange<Value>): void;
-  finish(): RangeTable<Value>;
-};
-
+/** Both ends belong to the range; a range whose last number is below its first is ignored. */
 export type NumberRange<Value> = {
   readonly first: bigint;
   readonly last: bigint;
@@ -40,22 +35,24 @@ export function makeRangeTable<Value extends Facts>(
 }
 
 /** For ranges that come in portions, so that a running gateway does other work in between. */
-export function startRangeTable<Value extends Facts>(digits: number): RangeTableBuilder<Value> {
-  const values = makeValueList<Value>();
-  const segments = makeSegments();
+export function startRangeTable<Value extends Facts>(digits: number) {
+  const distinct = makeValueList<Value>();
   const begun = makeNarrowestFirst();
+  const starts: bigint[] = [];
+  const values: number[] = [];
   let position = 0n;
 
   return {
-    add({ first, last, value }) {
+    add({ first, last, value }: NumberRange<Value>): void {
       assert.ok(first >= position, "ranges must come by rising first number");
       if (last < first) return;
       moveTo(first);
-      begun.push({ first, last, width: last - first, value: values.indexOf(value) });
+      begun.push({ first, last, width: last - first, value: distinct.indexOf(value) });
     },
-    finish() {
+    finish(): RangeTable<Value> {
       moveTo(10n ** BigInt(digits));
-      return makeFind(digits, segments.finish(), values.list);
+      const segments = { starts: BigUint64Array.from(starts), values: Uint32Array.from(values) };
+      return makeFind(digits, segments, distinct.list);
     },
   };
 
@@ -64,7 +61,11 @@ export function startRangeTable<Value extends Facts>(digits: number): RangeTable
     while (position < end) {
       while ((begun.peek()?.last ?? position) < position) begun.pop();
       const narrowest = begun.peek();
-      segments.append(position, narrowest?.value ?? 0);
+      const value = narrowest?.value ?? 0;
+      if (values.at(-1) !== value) {
+        starts.push(position);
+        values.push(value);
+      }
       position = narrowest === undefined || narrowest.last >= end ? end : narrowest.last + 1n;
     }
   }
@@ -97,30 +98,6 @@ function makeFind<Value>(
       else high = middle - 1;
     }
     return low;
-  }
-}
-
-function makeSegments() {
-  let starts = new BigUint64Array(1024);
-  let values = new Uint32Array(1024);
-  let count = 0;
-  return {
-    append(start: bigint, value: number): void {
-      if (count > 0 && values[count - 1] === value) return;
-      if (count === starts.length) grow();
-      starts[count] = start;
-      values[count] = value;
-      count += 1;
-    },
-    finish: (): Segments => ({ starts: starts.slice(0, count), values: values.slice(0, count) }),
-  };
-
-  function grow(): void {
-    const [oldStarts, oldValues] = [starts, values];
-    starts = new BigUint64Array(2 * count);
-    values = new Uint32Array(2 * count);
-    starts.set(oldStarts);
-    values.set(oldValues);
   }
 }
 

@@ -13,17 +13,6 @@ import type { ReceiveResult } from "../threeds/challenge-result.ts";
 import { type Directories, openDirectories } from "../threeds/directories.ts";
 import type { Clock } from "../values/time.ts";
 
-export type DirectoryServers = {
-  readonly directories: Directories;
-  /** Where the named directory server posts results. */
-  resultsUrl(directory: string): string;
-  /** The configuration or the certificate files may have changed. */
-  reload(): Promise<void>;
-  /** From now on results are received and card ranges refreshed. */
-  start(receiveResult: ReceiveResult): Promise<void>;
-  stop(): Promise<void>;
-};
-
 type Dependencies = {
   readonly config: Config;
   readonly database: Database;
@@ -36,7 +25,7 @@ const lookEveryMs = 5_000;
 /** How long the start waits for the first ranges, without which no card is enrolled. */
 const firstRangesMs = 3_000;
 
-export async function openDirectoryServers(dependencies: Dependencies): Promise<DirectoryServers> {
+export async function openDirectoryServers(dependencies: Dependencies) {
   const { config, database, clock, log } = dependencies;
   const directories = await openDirectories({
     load: () => loadDirectories(database.query),
@@ -55,22 +44,25 @@ export async function openDirectoryServers(dependencies: Dependencies): Promise<
 
   return {
     directories,
-    resultsUrl: (directory) =>
+    /** Where the directory server posts results. */
+    resultsUrl: (directory: string) =>
       `${resultsUrl.replace(/\/+$/, "")}/results/${encodeURIComponent(directory)}`,
 
-    async reload() {
+    /** The configuration or the certificate files may have changed. */
+    async reload(): Promise<void> {
       await directories.reload();
       await results?.renew(() => readResultsCertificate(config));
       await refresh();
     },
 
-    async start(receiveResult) {
+    /** From now on results are received and card ranges refreshed. */
+    async start(receiveResult: ReceiveResult): Promise<void> {
       results?.serve(receiveResult);
       await directories.refreshFirst(firstRangesMs);
       stopLooking = every(lookEveryMs, refresh, () => undefined);
     },
 
-    async stop() {
+    async stop(): Promise<void> {
       const stopped = stopLooking();
       await results?.stop();
       // Cancels requests for ranges that are in flight.
