@@ -10,7 +10,7 @@ test("the gateway is ready when nothing is missing, and says what is", async (t)
   const server = makeServer({
     bodyBytesMax: 1000,
     isSecure: false,
-    onMiss: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
+    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
   });
   t.after(() => server.close());
   addHealthRoutes(server, {

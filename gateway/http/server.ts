@@ -9,29 +9,33 @@ export type ServerOptions = {
   readonly bodyBytesMax: number;
   readonly isSecure: boolean;
   /** Answers a request that no route has answered. */
-  readonly onMiss: (miss: Miss) => MissReply;
+  readonly answerError: (error: RequestError) => ErrorReply;
 };
 
-export type Miss = {
+export type RequestError = {
   readonly status: 400 | 404 | 408 | 413 | 500;
   readonly path: string;
   readonly accept: string | undefined;
   readonly error?: unknown;
 };
-export type MissReply = { readonly contentType: string; readonly body: string };
+export type ErrorReply = { readonly contentType: string; readonly body: string };
 
 const strictTransport = "max-age=31536000; includeSubDomains";
 const closeIdleEveryMs = 20;
 const times = { requestTimeout: 20_000, headersTimeout: 20_000, keepAliveTimeout: 72_000 };
 
-export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): FastifyInstance {
+export function makeServer({
+  bodyBytesMax,
+  isSecure,
+  answerError,
+}: ServerOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: bodyBytesMax,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
     serverFactory: (listener) => createServer(times, withHeaders(listener, isSecure)),
     frameworkErrors: (error, { url, headers }, reply) => {
-      const answer = onMiss({ status: 400, path: url, accept: headers.accept, error });
+      const answer = answerError({ status: 400, path: url, accept: headers.accept, error });
       reply.hijack();
       reply.raw.writeHead(400, { "content-type": answer.contentType }).end(answer.body);
     },
@@ -48,19 +52,19 @@ export function makeServer({ bodyBytesMax, isSecure, onMiss }: ServerOptions): F
   });
   server.addHook("onClose", async () => clearInterval(closing));
 
-  server.setNotFoundHandler((request, reply) => answerMiss(404, request, reply));
+  server.setNotFoundHandler((request, reply) => sendError(404, request, reply));
   server.setErrorHandler((error: unknown, request, reply) => {
-    answerMiss(statusOf(error), request, reply, error);
+    sendError(statusOf(error), request, reply, error);
   });
   return server;
 
-  function answerMiss(
-    status: Miss["status"],
+  function sendError(
+    status: RequestError["status"],
     { url, headers }: FastifyRequest,
     reply: FastifyReply,
     error?: unknown,
   ): void {
-    const { contentType, body } = onMiss({ status, path: url, accept: headers.accept, error });
+    const { contentType, body } = answerError({ status, path: url, accept: headers.accept, error });
     reply.code(status).header("cache-control", "no-store").type(contentType).send(body);
   }
 }
@@ -75,7 +79,7 @@ function withHeaders(listener: RequestListener, isSecure: boolean): RequestListe
 }
 
 /** The framework reports client errors with a status; any other error is the gateway's own. */
-function statusOf(error: unknown): Miss["status"] {
+function statusOf(error: unknown): RequestError["status"] {
   const status =
     error instanceof Error && "statusCode" in error ? Number(error.statusCode) : undefined;
   if (status === 413 || status === 408) return status;

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeServer } from "../http/server.ts";
-import { makeAnswerMiss } from "./routes.ts";
+import { makeAnswerError } from "./routes.ts";
 
 const wire = { fieldWord: "gw", lineFeeds: false };
 
-test("a miss on the merchant interface is a refusal in the client's format", async (t) => {
+test("an unknown path of the merchant interface is a refusal in the client's format", async (t) => {
   const { server, lines } = serve(t);
   const json = { accept: "application/json" };
 
@@ -29,7 +29,7 @@ test("a miss on the merchant interface is a refusal in the client's format", asy
   assert.deepEqual(lines, []);
 });
 
-test("a miss elsewhere is plain text, and says nothing of payments", async (t) => {
+test("an unknown path elsewhere is plain text, and says nothing of payments", async (t) => {
   const { server } = serve(t);
 
   const { statusCode, headers, body } = await server.inject("/gw/apix");
@@ -58,7 +58,7 @@ function serve(t: { after(clean: () => unknown): void }) {
   const server = makeServer({
     bodyBytesMax: 100,
     isSecure: false,
-    onMiss: makeAnswerMiss({ pathWord: "gw", wire, log }),
+    answerError: makeAnswerError({ pathWord: "gw", wire, log }),
   });
   server.post("/gw/api/fails", () => {
     throw new Error("broken");

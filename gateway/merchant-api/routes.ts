@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Miss, MissReply } from "../http/server.ts";
+import type { ErrorReply, RequestError } from "../http/server.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber, type SerialNumber } from "../values/ids.ts";
 import { AccessDenied, accessDeniedPage } from "./oauth.ts";
@@ -129,14 +129,14 @@ function refuseMethod(
   return reply.type(contentType).send(method === "HEAD" ? "" : body);
 }
 
-function writeFailure(failure: Failure, accept: string | undefined, wire: WireOptions): MissReply {
+function writeFailure(failure: Failure, accept: string | undefined, wire: WireOptions): ErrorReply {
   const format = formatFor(accept);
   const body = writeReply(failure, asSerialNumber(randomUUIDv7()), format, wire);
   return { contentType: contentTypeOf(format), body };
 }
 
 // biome-ignore format: a table
-const missTexts: Readonly<Record<Miss["status"], string>> = {
+const errorTexts: Readonly<Record<RequestError["status"], string>> = {
   400: "the request cannot be read",
   404: "no such path",
   408: "the request took too long",
@@ -145,14 +145,14 @@ const missTexts: Readonly<Record<Miss["status"], string>> = {
 };
 
 /** A refusal on the paths of the merchant interface, plain text on all others. */
-export function makeAnswerMiss({
+export function makeAnswerError({
   pathWord,
   wire,
   log,
-}: Pick<RoutesOptions, "pathWord" | "wire" | "log">): (miss: Miss) => MissReply {
+}: Pick<RoutesOptions, "pathWord" | "wire" | "log">): (error: RequestError) => ErrorReply {
   return ({ status, path, accept, error }) => {
     if (status === 500) log("request.failed", { path: path.split("?")[0], err: error });
-    const text = missTexts[status];
+    const text = errorTexts[status];
     if (!path.startsWith(`/${pathWord}/api/`)) {
       return { contentType: "text/plain;charset=utf-8", body: `${text}\n` };
     }

@@ -16,11 +16,11 @@ export type Page = {
   /** Runs after the content; the page's policy must allow it. */
   readonly script?: Script | undefined;
   /** Tollgate's own by default. */
-  readonly look?: Look;
+  readonly theme?: Theme;
 };
 
 /** The part of the design that an operator can change: the style sheet and the banner. */
-export type Look = {
+export type Theme = {
   readonly style: string;
   /** The style sheet's source in the Content-Security-Policy. */
   readonly styleSource: string;
@@ -41,13 +41,13 @@ export function makeScript(text: string): Script {
   return { text, source: sourceOf(text) };
 }
 
-export function makeLook(accent?: string, banner?: Html): Look {
+export function makeTheme(accent?: string, banner?: Html): Theme {
   const style = makeStyleSheet(accent);
   return { style, styleSource: sourceOf(style), banner };
 }
 
 export function renderPage(page: Page): Html {
-  const { title, content, refresh, language = "en", script, look = plainLook } = page;
+  const { title, content, refresh, language = "en", script, theme = plainTheme } = page;
   const running = script && html`<script>${new Html(script.text)}</script>\n`;
   return html`<!doctype html>
 <html lang="${language}">
@@ -58,10 +58,10 @@ export function renderPage(page: Page): Html {
 <meta name="robots" content="noindex">
 ${refresh && renderRefresh(refresh)}<title>${title}</title>
 <link rel="icon" href="${icon}">
-<style>${new Html(look.style)}</style>
+<style>${new Html(theme.style)}</style>
 </head>
 <body>
-${look.banner}${content}
+${theme.banner}${content}
 ${running}</body>
 </html>
 `;
@@ -83,13 +83,13 @@ function sourceOf(text: string): string {
   return `'sha256-${hash("sha256", text, "base64")}'`;
 }
 
-export const plainLook = makeLook();
+export const plainTheme = makeTheme();
 
 /** Runs nothing, loads nothing, posts to the gateway only; pages override single directives. */
 // biome-ignore format: a table
 const strict: Readonly<Record<string, string>> = {
   "default-src":     "'none'",
-  "style-src":       plainLook.styleSource,
+  "style-src":       plainTheme.styleSource,
   "img-src":         "data:",
   "form-action":     "'self'",
   "frame-ancestors": "'none'",

@@ -128,7 +128,7 @@ function serve(t: { after(clean: () => unknown): void }, found: WelcomeFacts | u
   const server = makeServer({
     bodyBytesMax: 1000,
     isSecure: false,
-    onMiss: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
+    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
   });
   const clock = { now: () => now, after: () => () => undefined };
   addWelcomeRoutes(server, { findFacts: async () => found, clock });

@@ -11,13 +11,13 @@ import type { IssuerRange } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
-import { addMerchantRoutes, makeAnswerMiss } from "../merchant-api/routes.ts";
+import { addMerchantRoutes, makeAnswerError } from "../merchant-api/routes.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Order } from "../orders/order.ts";
 import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
-import { openLook } from "../pages/operator-look.ts";
+import { openTheme } from "../pages/operator-theme.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { type Database, isConnectionLoss } from "../storage/database.ts";
 import { makeFindByReceipt } from "../storage/find-receipts.ts";
@@ -74,7 +74,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
   const server = makeServer({
     bodyBytesMax: config.bodyBytesMax,
     isSecure: config.baseUrl.startsWith("https://"),
-    onMiss: makeAnswerMiss({ pathWord, wire, log }),
+    answerError: makeAnswerError({ pathWord, wire, log }),
   });
   addMerchantRoutes(server, {
     ...{ operations, pathWord, wire, services, clock, log, metrics },
@@ -148,7 +148,7 @@ function addPages(
   { config, log, clock, configuration, database }: HttpDependencies,
 ): void {
   const { pathWord, pageLogoFile: logoFile } = config;
-  const look = openLook({
+  const theme = openTheme({
     name: config.pageName,
     host: URL.parse(config.baseUrl)?.host ?? "",
     accent: config.pageAccent,
@@ -160,11 +160,11 @@ function addPages(
     const sign = (text: string) => signFor(merchant, text);
     return browserReturnOf(order, { sign, merchantName: merchant.name });
   };
-  addCardholderRoutes(server, { pathWord, threeds, returnOf, look });
+  addCardholderRoutes(server, { pathWord, threeds, returnOf, theme });
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     findByReceipt: makeFindByReceipt(database.query),
   });
   const receipts = { find: guarded(findReceipt) };
-  addReceiptRoutes(server, { pathWord, receipts, look, printDate, clock });
+  addReceiptRoutes(server, { pathWord, receipts, theme, printDate, clock });
 }

@@ -10,8 +10,8 @@ import { formOf, type PostForm, renderFields } from "../../views/browser-step.ts
 import type { BrowserReturn, ReceiptAddress } from "../../views/result.ts";
 import type { Status } from "../../views/status.ts";
 import type { Texts } from "./english.ts";
+import type { CardholderPage } from "./page-reply.ts";
 import * as scripts from "./scripts.ts";
-import type { CardholderPage } from "./visit.ts";
 
 type StepOf<Kind> = Extract<PendingStep, { readonly kind: Kind }>;
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { approved, asks, events, meet } from "../../orders/testing.ts";
 import { Failure } from "../../values/failure.ts";
 import { html } from "../../values/html.ts";
-import { makeLook } from "../design.ts";
+import { makeTheme } from "../design.ts";
 import { clientNetworkOf } from "./receipts.ts";
 import { serve } from "./testing.ts";
 
@@ -78,9 +78,9 @@ test("a storage that is away asks for another try at the same address", async (t
 
 test("hostile names stay words", async (t) => {
   const order = { ...approved(), clientOrderId: hostile };
-  const look = makeLook("#1e3a8a", html`<header class="banner"><span>${hostile}</span></header>`);
+  const theme = makeTheme("#1e3a8a", html`<header class="banner"><span>${hostile}</span></header>`);
 
-  const { body } = await serve(t, { order, merchantName: hostile, look }).server.inject(address);
+  const { body } = await serve(t, { order, merchantName: hostile, theme }).server.inject(address);
 
   assert.doesNotMatch(body, /<script>alert|<img/i);
   for (const tag of body.matchAll(/<[a-z][^>]*>/g)) {

@@ -19,16 +19,16 @@ import {
   receiptOf,
 } from "../../views/receipt.ts";
 import type { ReceiptServices } from "../../wiring/services.ts";
-import type { Look } from "../design.ts";
+import type { Theme } from "../design.ts";
 import type { Texts } from "./english.ts";
+import { type CardholderPage, linkFrom, makePageReply } from "./page-reply.ts";
 import { messagePage, unavailablePage } from "./pages.ts";
 import { printWhenClicked } from "./scripts.ts";
-import { type CardholderPage, linkFrom, openVisit } from "./visit.ts";
 
 export type ReceiptRouteOptions = {
   readonly pathWord: string;
   readonly receipts: ReceiptServices;
-  readonly look: Look;
+  readonly theme: Theme;
   readonly printDate: (instant: Instant) => string;
   readonly clock: Pick<Clock, "now">;
 };
@@ -40,13 +40,13 @@ type ReceiptRequest = FastifyRequest<{ Params: { endpointId: string; receiptId: 
 
 export function addReceiptRoutes(
   server: FastifyInstance,
-  { pathWord, receipts, look, printDate, clock }: ReceiptRouteOptions,
+  { pathWord, receipts, theme, printDate, clock }: ReceiptRouteOptions,
 ): void {
   const missLimit = makeRateLimit<string>(misses, clock);
   const path = `/${pathWord}/view-receipt/:endpointId/:receiptId`;
 
   server.get(path, async (request: ReceiptRequest, reply) => {
-    const { texts, show } = openVisit(request, reply, look);
+    const { texts, show } = makePageReply(request, reply, theme);
     const { endpointId, receiptId } = request.params;
     const client = clientNetworkOf(request.headers);
     const self = linkFrom(request, 0, `${encodeURIComponent(receiptId)}/`);

@@ -10,17 +10,17 @@ import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
 import { type BrowserReturn, isOver } from "../../views/result.ts";
 import type { BrowserAuthentication } from "../../wiring/services.ts";
-import type { Look } from "../design.ts";
+import type { Theme } from "../design.ts";
 import type { Texts } from "./english.ts";
+import { type CardholderPage, isFramed, linkFrom, makePageReply } from "./page-reply.ts";
 import * as pages from "./pages.ts";
-import { type CardholderPage, isFramed, linkFrom, openVisit } from "./visit.ts";
 
 export type CardholderOptions = {
   readonly pathWord: string;
   readonly threeds: BrowserAuthentication;
   /** Called only when the order's payment is over. */
   readonly returnOf: (order: Order) => BrowserReturn;
-  readonly look: Look;
+  readonly theme: Theme;
 };
 
 type LinkRequest = FastifyRequest<{ Params: { orderId: string; token: string } }>;
@@ -28,13 +28,13 @@ type Form = ReadonlyMap<string, string>;
 
 export function addCardholderRoutes(
   server: FastifyInstance,
-  { pathWord, threeds, returnOf, look }: CardholderOptions,
+  { pathWord, threeds, returnOf, theme }: CardholderOptions,
 ): void {
   const pathTo = (page: string) => `/${pathWord}/form/${page}/:orderId/:token`;
   const findOrder = ({ params }: LinkRequest) => threeds.find(params.orderId, params.token);
 
   server.get(pathTo("redirect"), async (request: LinkRequest, reply) => {
-    const { texts, show } = openVisit(request, reply, look);
+    const { texts, show } = makePageReply(request, reply, theme);
     const order = await findOrder(request);
     if (order === undefined) return show(unknownPage(texts));
     const redirect = linkTo("redirect", request);
@@ -74,7 +74,7 @@ export function addCardholderRoutes(
     upload: (order: Order, form: Form, request: LinkRequest) => Promise<Order | Failure>,
   ): void {
     server.post(pathTo(page), async (request: LinkRequest, reply) => {
-      const { texts, show, showFramed } = openVisit(request, reply, look);
+      const { texts, show, showFramed } = makePageReply(request, reply, theme);
       const order = await findOrder(request);
       // Not a step of this gateway, so it cannot have begun in a frame.
       if (order === undefined) return show(unknownPage(texts));
@@ -94,7 +94,7 @@ export function addCardholderRoutes(
   }
 
   server.post(pathTo("method-frame"), async (request: LinkRequest, reply) => {
-    const { texts, show } = openVisit(request, reply, look);
+    const { texts, show } = makePageReply(request, reply, theme);
     return show(pages.methodDonePage(texts));
   });
 

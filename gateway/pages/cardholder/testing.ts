@@ -7,7 +7,7 @@ import { Failure } from "../../values/failure.ts";
 import { asInstant, makePrintDate } from "../../values/time.ts";
 import { browserReturnOf } from "../../views/result.ts";
 import type { BrowserAuthentication, ReceiptServices } from "../../wiring/services.ts";
-import { type Look, plainLook } from "../design.ts";
+import { plainTheme, type Theme } from "../design.ts";
 import { addReceiptRoutes } from "./receipts.ts";
 import { addCardholderRoutes } from "./routes.ts";
 
@@ -33,7 +33,7 @@ export type Journey = {
   readonly merchantName?: string;
   /** Why uploads are refused. */
   readonly refusal?: Failure;
-  readonly look?: Look;
+  readonly theme?: Theme;
 };
 
 export function linkOf(page: string): string {
@@ -59,12 +59,12 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   const server = makeServer({
     bodyBytesMax: 10_000,
     isSecure: false,
-    onMiss: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
+    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
   });
   const sign = (text: string) => `signed:${text}`;
   const returnOf = (final: Order) => browserReturnOf(final, { sign, merchantName });
-  const { look = plainLook } = journey;
-  addCardholderRoutes(server, { pathWord: "gw", threeds, returnOf, look });
+  const { theme = plainTheme } = journey;
+  addCardholderRoutes(server, { pathWord: "gw", threeds, returnOf, theme });
   const receipts: ReceiptServices = {
     find: async (endpointId, receiptId) => {
       if (endpointId !== "1001" || receiptId !== "814660") return undefined;
@@ -73,7 +73,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   };
   const printDate = makePrintDate("UTC");
   const clock = { now: () => asInstant(0) };
-  addReceiptRoutes(server, { pathWord: "gw", receipts, look, printDate, clock });
+  addReceiptRoutes(server, { pathWord: "gw", receipts, theme, printDate, clock });
   t.after(() => server.close());
   return { server, taken };
 }

@@ -1,7 +1,7 @@
 /** The pages are in the reader's language where there is a table for it, and English where not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseLanguage } from "./visit.ts";
+import { chooseLanguage } from "./page-reply.ts";
 
 // biome-ignore format: a table
 const headers: readonly (readonly [header: string | undefined, language: string])[] = [

@@ -5,9 +5,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { html } from "../values/html.ts";
 import { Problem } from "../values/problem.ts";
-import { type Look, makeLook } from "./design.ts";
+import { makeTheme, type Theme } from "./design.ts";
 
-export type OperatorLook = {
+export type OperatorThemeOptions = {
   readonly name: string;
   /** The pages' host: the alternative text of a logo without a name. */
   readonly host: string;
@@ -19,15 +19,21 @@ export type OperatorLook = {
 
 const logoBytesMax = 64 * 1024;
 
-export function openLook({ name, host, accent, logoFile, onBadLogo }: OperatorLook): Look {
+export function openTheme({
+  name,
+  host,
+  accent,
+  logoFile,
+  onBadLogo,
+}: OperatorThemeOptions): Theme {
   const logo = logoFile === "" ? undefined : readLogo(logoFile);
   if (logo instanceof Problem) onBadLogo(logo.sentence);
   const address = typeof logo === "string" ? logo : undefined;
-  if (address === undefined && name === "") return makeLook(accent);
+  if (address === undefined && name === "") return makeTheme(accent);
   // Beside the name the image is decoration; alone, it stands for the name.
   const image = address && html`<img src="${address}" alt="${name === "" ? host : ""}">`;
   const words = name === "" ? undefined : html`<span>${name}</span>`;
-  return makeLook(accent, html`<header class="banner">${image}${words}</header>\n`);
+  return makeTheme(accent, html`<header class="banner">${image}${words}</header>\n`);
 }
 
 function readLogo(path: string): string | Problem {

@@ -5,7 +5,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Html } from "../../values/html.ts";
-import { type Look, pageHeaders, type Refresh, renderPage, type Script } from "../design.ts";
+import { pageHeaders, type Refresh, renderPage, type Script, type Theme } from "../design.ts";
 import { english, type Texts } from "./english.ts";
 import { german } from "./german.ts";
 
@@ -27,14 +27,14 @@ export type CardholderPage = {
 
 type PageRequest = Pick<FastifyRequest, "headers">;
 
-export function openVisit(request: PageRequest, reply: FastifyReply, look: Look) {
+export function makePageReply(request: PageRequest, reply: FastifyReply, theme: Theme) {
   const { language, texts } = chooseLanguage(request.headers["accept-language"]);
   const show = ({ status = 200, ...page }: CardholderPage): FastifyReply => {
-    const policy = { "style-src": look.styleSource, ...policyOf(page) };
+    const policy = { "style-src": theme.styleSource, ...policyOf(page) };
     reply.code(status).headers(pageHeaders({ policy }));
     reply.header("content-language", language).header("vary", "Accept-Language");
     if (status === 429 || status === 503) reply.header("retry-after", "5");
-    return reply.send(renderPage({ ...page, language, look }).text);
+    return reply.send(renderPage({ ...page, language, theme }).text);
   };
   /**
    * Issuers return inside the frame that they were opened in, the gateway's or a shop's. The page
