@@ -11,19 +11,18 @@ import { type Issuers, openIssuers } from "./issuers/issuers.ts";
 import type { Log } from "./observability/log.ts";
 import { makeMetrics } from "./observability/metrics.ts";
 import { makeObserveOrders } from "./observability/observe.ts";
-import { makeReferenceStore } from "./storage/card-references.ts";
+import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "./storage/cards.ts";
+import { type LiveConfiguration, openConfiguration } from "./storage/configuration.ts";
 import type { Database } from "./storage/database.ts";
 import { makeCountInDoubt } from "./storage/find-orders.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
-import { type LiveConfiguration, openConfiguration } from "./storage/live-configuration.ts";
-import { makePendingCardStore } from "./storage/pending-cards.ts";
 import { takePresence } from "./storage/presence.ts";
-import { makeFindSealedCard, makeKeyStore } from "./storage/vault-tables.ts";
+import { makeKeyStore } from "./storage/vault-keys.ts";
 import type { Clock } from "./values/time.ts";
 import { systemClock } from "./values/time.ts";
 import { openKeys } from "./vault/keys.ts";
 import { makePendingCards } from "./vault/pending-cards.ts";
-import { newCardRefId } from "./vault/reference-ids.ts";
+import { newCardRefId } from "./vault/seal.ts";
 import { makeVault, type Vault } from "./vault/vault.ts";
 import { makeStartAcquirer } from "./wiring/acquirers.ts";
 import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-jobs.ts";
@@ -56,8 +55,6 @@ export type Gateway = {
   claimDue(): Promise<number>;
   stop(): Promise<void>;
 };
-
-const gathered = { batchMax: 256, inFlightMax: 1 };
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, clock = systemClock } = options;
@@ -177,7 +174,7 @@ async function openVault(masterKey: Uint8Array, { query, hot }: Database) {
   return {
     keys,
     vault,
-    pendingCards: makePendingCards(keys, makePendingCardStore(query, gathered)),
+    pendingCards: makePendingCards(keys, makePendingCardStore(query)),
   };
 }
 
@@ -197,7 +194,7 @@ function makeCardReferences(
   { config, vault, clock }: { config: Config; vault: Vault; clock: Clock },
 ): Cards {
   return makeCards({
-    store: makeReferenceStore(database.hot, gathered),
+    store: makeReferenceStore(database.hot),
     findCard: vault.findCard,
     newReferenceId: newCardRefId,
     clock,

@@ -12,8 +12,7 @@ export const foldersWithCircles: readonly string[] = [
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
 export const namesOfSeveral: readonly string[] = [
-  ...["Chosen", "Connection", "ListedKey"],
-  ...["SealedCard"],
+  ...["Chosen", "Connection"],
 ];
 
 /** Files of less than 40 lines, by folder. */
@@ -26,13 +25,11 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/wiring":                           "readiness",
   "gateway/screening":                        "amount-limits",
   "gateway/orders":                           "amounts deadlines effect-handler effects follow-up-transitions transitions",
-  "gateway/storage":                          "array-literal callbacks-retention find-receipts requests try-again",
+  "gateway/storage":                          "callbacks-retention",
   "gateway/values":                           "html problem secret",
-  "gateway/vault":                            "key-text nonces receipt-ids reference-ids seal",
-  "gateway/wallets":                          "opened-wallet wallet-trust",
   "gateway/engine":                           "decide",
   "protocols/http1":                          "write-request",
-  "tools":                                    "warm",
+  "tools":                                    "exceptions warm",
 };
 
 export const shortFiles: ReadonlySet<string> = new Set(

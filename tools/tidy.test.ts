@@ -8,7 +8,7 @@ import * as rules from "./tidy-rules.ts";
 
 /** The only files that call `Secret.reveal()`. Exact paths; each must exist and call it. */
 const revealers: readonly string[] = [
-  "gateway/storage/wallet-keys.ts",
+  "gateway/storage/wallets.ts",
   "gateway/wallets/open-wallet.ts",
   "gateway/threeds/card-ranges.ts",
   "gateway/threeds/threeds102.ts",

@@ -1,6 +1,6 @@
 /** `gw card`: shows and removes a merchant's registered cards. */
 import type { Command } from "commander";
-import { makeReferenceStore } from "../storage/card-references.ts";
+import { makeReferenceStore } from "../storage/cards.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { makePrintDate, systemClock } from "../values/time.ts";
@@ -51,5 +51,5 @@ async function findReference(installation: Installation, login: string, id: stri
 }
 
 function storeOf({ database }: Installation) {
-  return makeReferenceStore(database.query, { batchMax: 1, inFlightMax: 1 });
+  return makeReferenceStore(database.query);
 }

@@ -10,7 +10,7 @@ import { canReadVault, examineServer } from "../storage/database-roles.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
-import { checkValueOf } from "../vault/key-text.ts";
+import { checkValueOf } from "../vault/master-key.ts";
 import { complain, type JsonOption, type Output, print, setAction } from "./command.ts";
 import { findResultTroubles } from "./environment.ts";
 import type { Installation } from "./installation.ts";

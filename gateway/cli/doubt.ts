@@ -15,7 +15,7 @@ import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate, systemClock } from "../values/time.ts";
-import { newReceiptId } from "../vault/receipt-ids.ts";
+import { newReceiptId } from "../vault/seal.ts";
 import { wireStageOf } from "../views/status.ts";
 import { deadlinesOf } from "../wiring/engine.ts";
 import { addCommands, type JsonOption, type Output } from "./command.ts";
@@ -119,12 +119,10 @@ async function decide(
 
 /** This process runs no effects: a node finds the order due, and sends the callback. */
 function makeDecideIn({ config, database }: Installation) {
-  const one = { batchMax: 1, inFlightMax: 1 };
-  const limits = { ...one, beginTriesMs: 0, callbackLeaseMs: 0 };
-  const { byId } = makeFindOrders(database.query, one);
+  const { byId } = makeFindOrders(database.query);
   return makeDecide({
     advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
-    commit: makeCommit(database.query, `gw-${userName()}`, limits),
+    commit: makeCommit(database.query, `gw-${userName()}`, { beginTriesMs: 0, callbackLeaseMs: 0 }),
     load: async (merchantId, orderId) => (await byId({ merchantId, orderId })) ?? unexpected(),
     clock: systemClock,
   });

@@ -8,6 +8,7 @@ import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { type Config, readConfig } from "../config/config.ts";
+import { deletePendingCards, makeFindSealedCard } from "../storage/cards.ts";
 import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import {
@@ -19,8 +20,7 @@ import {
 } from "../storage/database-roles.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
-import { deletePendingCards } from "../storage/pending-cards.ts";
-import { makeFindSealedCard, makeKeyStore } from "../storage/vault-tables.ts";
+import { makeKeyStore } from "../storage/vault-keys.ts";
 import { Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";

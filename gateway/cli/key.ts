@@ -5,12 +5,23 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import { keySourcesOf, readConfig } from "../config/config.ts";
-import { listKeys, makeKeyLife, rewrapKeys, takeRotationLock } from "../storage/key-life.ts";
-import { makeKeyStore } from "../storage/vault-tables.ts";
+import {
+  listKeys,
+  makeKeyStore,
+  makeRotationStore,
+  rewrapKeys,
+  takeRotationLock,
+} from "../storage/vault-keys.ts";
 import { Problem } from "../values/problem.ts";
-import { checkValueOf, combineParts, makeKeyText } from "../vault/key-text.ts";
 import { openKeys, rewrapKey } from "../vault/keys.ts";
-import { makeKeyFile, readKeyFile, readMasterKey } from "../vault/master-key.ts";
+import {
+  checkValueOf,
+  combineParts,
+  makeKeyFile,
+  makeKeyText,
+  readKeyFile,
+  readMasterKey,
+} from "../vault/master-key.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
 import {
   addCommands,
@@ -60,7 +71,7 @@ async function rotateVaultKeys(
       masterKey,
       anew,
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
-      store: makeKeyLife(database),
+      store: makeRotationStore(database),
       graceMs: config.keyGraceMs,
       pause: (durationMs) => pause(durationMs),
       report: (progress) => process.stderr.write(`${progress}\n`),

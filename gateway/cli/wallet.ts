@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
 import { makeAdministration } from "../storage/administration.ts";
-import { makeWalletKeyAdministration } from "../storage/wallet-keys.ts";
+import { makeWalletKeyAdministration } from "../storage/wallets.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import type { Wallet } from "../wallets/wallet-trust.ts";

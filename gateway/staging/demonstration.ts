@@ -23,7 +23,7 @@ import { addWalletKey, openWalletKeys, pointOf } from "../cli/wallet.ts";
 import type { WalletSettings } from "../orders/merchant.ts";
 import { makeAdministration } from "../storage/administration.ts";
 import { makeDirectoryAdministration } from "../storage/directories.ts";
-import type { ListedKey } from "../storage/wallet-keys.ts";
+import type { ListedWalletKey } from "../storage/wallets.ts";
 import { Problem } from "../values/problem.ts";
 
 /** In the data folder: the merchant's private key for OAuth, and its certificate at walleta. */
@@ -215,7 +215,7 @@ async function isKnownTo(bankUrl: string, merchantIdentifier: string): Promise<b
   return walleta.recipient === merchantIdentifier;
 }
 
-function isCertified({ wallet, certificate }: ListedKey): boolean {
+function isCertified({ wallet, certificate }: ListedWalletKey): boolean {
   return wallet === "walleta" && certificate !== null;
 }
 

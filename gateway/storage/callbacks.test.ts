@@ -20,7 +20,7 @@ const delivered: DeliveryDecision = { ended: "delivered" };
 const { database, stop } = await startDatabase();
 const { claimDue, record, giveBack, waitsForEarlier } = makeCallbackStore(
   { query: database.hot, node: "left", findOrder: async () => undefined },
-  { batchMax: 256, inFlightMax: 1 },
+  {},
 );
 after(stop);
 beforeEach(() => database.query("truncate callbacks, callback_attempts"));

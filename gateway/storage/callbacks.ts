@@ -3,7 +3,6 @@ import type { Callback, CallbackStore, Recorded } from "../callbacks/callback.ts
 import type { Order } from "../orders/order.ts";
 import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
 import { asInstant, type Instant } from "../values/time.ts";
-import { jsonArray, plainArray, textArray } from "./array-literal.ts";
 import {
   claimStatement,
   dueStatement,
@@ -12,8 +11,8 @@ import {
   releaseStatement,
   waitStatement,
 } from "./callback-statements.ts";
-import { isConnectionLoss, type Query } from "./database.ts";
-import { type GatherOptions, makeGather } from "./gather.ts";
+import type { Query } from "./database.ts";
+import { type GatherOptions, jsonArray, makeGather, plainArray, textArray } from "./gather.ts";
 
 type Key = { readonly merchant_id: string; readonly order_id: string; readonly sequence: number };
 type Due = Key & {
@@ -45,8 +44,7 @@ export function makeCallbackStore(
       await query(recordStatement, [jsonArray(records.map(packRecord)), node], "record_callbacks");
       return records.map(() => undefined);
     },
-    gathered,
-    (error) => !isConnectionLoss(error),
+    { ...gathered, retryAlone: true },
   );
 
   return {

@@ -1,28 +1,41 @@
 /**
  * The commit queue: every write of an order goes through here. The steps of all orders in flight
  * are gathered into one statement, which is one transaction: order, history, request and card
- * together. An order whose version moved on comes back as stale, alone.
+ * together. An order whose version has changed comes back as stale, alone.
  */
-
+import { randomInt } from "node:crypto";
 import type { Begin, Beginning } from "../engine/accept.ts";
 import type { Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
-import type { OrderEvent } from "../orders/events.ts";
-import { bytesArray, jsonArray, plainArray, textArray } from "./array-literal.ts";
-import { isConnectionLoss, type Query } from "./database.ts";
-import { type GatherOptions, makeGather } from "./gather.ts";
-import { dueAt, packFacts, packProgress } from "./order-row.ts";
-import { tryAgain } from "./try-again.ts";
+import type { Order } from "../orders/order.ts";
+import { composeOrderId, type OrderId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import type { Query } from "./database.ts";
+import {
+  bytesArray,
+  type GatherOptions,
+  jsonArray,
+  makeGather,
+  plainArray,
+  retry,
+  textArray,
+} from "./gather.ts";
+import { packFacts, packProgress } from "./order-row.ts";
+
+export type CommitOptions = GatherOptions & {
+  /** For how long a new order is tried again while the database is away, before it is refused. */
+  readonly beginTriesMs: number;
+  /** For how long only the writing node may send a new callback. */
+  readonly callbackLeaseMs: number;
+};
 
 export function makeBegin(query: Query, node: string, options: CommitOptions): Begin {
-  const begin = makePersistent(query, node, {
-    ...{ statement: beginStatement, name: "begin_orders", triesMs: options.beginTriesMs },
-    callbackLeaseMs: options.callbackLeaseMs,
-  });
+  const statement = { statement: beginStatement, name: "begin_orders" };
+  const write = makeWrite(query, node, { ...options, ...statement, triesMs: options.beginTriesMs });
   return makeGather(
     async (beginnings: readonly Beginning[]) => {
       const steps = beginnings.map(({ step }) => step);
-      const done = await begin(steps, [
+      const written = await write(steps, [
         plainArray(steps.map(({ order }) => order.endpointId)),
         textArray(steps.map(({ order }) => order.clientOrderId)),
         plainArray(steps.map(({ order }) => order.attempt)),
@@ -36,76 +49,56 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         bytesArray(beginnings.map(({ card }) => card?.sealed ?? null)),
         bytesArray(beginnings.map(({ card }) => card?.fingerprint ?? null)),
       ]);
-      return steps.map(({ order }) => (done.has(order.id) ? "done" : "taken"));
+      return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
     },
-    options,
-    isOneBadItem,
+    { ...options, retryAlone: true },
   );
 }
 
 export function makeCommit(query: Query, node: string, options: CommitOptions): Commit {
-  const move = makePersistent(query, node, {
-    ...{ statement: moveStatement, name: "move_orders", triesMs: Number.POSITIVE_INFINITY },
-    callbackLeaseMs: options.callbackLeaseMs,
-  });
+  const statement = { statement: moveStatement, name: "move_orders" };
+  const triesMs = Number.POSITIVE_INFINITY;
+  const write = makeWrite(query, node, { ...options, ...statement, triesMs });
   return makeGather(
     async (steps: readonly Step[]) => {
-      // Two steps of one order start from the same version: only the first can hold.
+      // Two steps of one order start from the same version: only the first can be written.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
-      const done = await move(first, [plainArray(first.map(({ from }) => from))]);
-      return steps.map(({ order }) => (done.delete(order.id) ? "done" : "stale"));
+      const written = await write(first, [plainArray(first.map(({ from }) => from))]);
+      return steps.map(({ order }) => (written.delete(order.id) ? "done" : "stale"));
     },
-    options,
-    isOneBadItem,
+    { ...options, retryAlone: true },
   );
 }
 
-function isOneBadItem(error: unknown): boolean {
-  return !isConnectionLoss(error);
-}
-
-export type CommitOptions = GatherOptions & {
-  /** For how long a new order is tried again while the database is away, before it is refused. */
-  readonly beginTriesMs: number;
-  /** How long what a merchant is owed to be told is left to the node that wrote it. */
-  readonly callbackLeaseMs: number;
+type Writing = Pick<CommitOptions, "callbackLeaseMs"> & {
+  readonly statement: string;
+  readonly name: string;
+  readonly triesMs: number;
 };
 
 /**
- * Writes a batch, again and again while the database is away: an answer of a bank that is known
- * here must not be lost. A try whose answer got lost may have been committed; the history tells.
+ * Writes a batch, again while the database is away: an acquirer's answer that this node knows must
+ * not be lost. A try whose answer was lost may have been committed; the history tells.
  */
-function makePersistent(
-  query: Query,
-  node: string,
-  { statement, name, triesMs, callbackLeaseMs }: Writing,
-) {
-  return async (steps: readonly Step[], more: readonly string[]): Promise<Set<string>> => {
-    const owed = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
-    const values = [...stepColumns(steps, node), owed, ...more];
-    return tryAgain(async (tries) => {
+function makeWrite(query: Query, node: string, writing: Writing) {
+  const { statement, name, triesMs, callbackLeaseMs } = writing;
+  return (steps: readonly Step[], more: readonly string[]): Promise<Set<string>> => {
+    const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
+    const values = [...stepColumns(steps, node), callbacks, ...more];
+    return retry(async (tries) => {
       const rows = await query<{ id: string }>(statement, values, name);
-      const written =
-        tries === 0
-          ? []
-          : await query<{ id: string }>(writtenStatement, [...values.slice(0, 3), node]);
-      return new Set([...rows, ...written].map(({ id }) => id));
+      const earlier = tries > 0 ? [...values.slice(0, 3), node] : undefined;
+      const written = earlier && (await query<{ id: string }>(writtenStatement, earlier));
+      return new Set([...rows, ...(written ?? [])].map(({ id }) => id));
     }, triesMs);
   };
 }
 
-type Writing = {
-  readonly statement: string;
-  readonly name: string;
-  readonly triesMs: number;
-  readonly callbackLeaseMs: number;
-};
-
 function stepColumns(steps: readonly Step[], node: string): string[] {
-  // Whoever only notes something leaves the order in the hands in which it is.
-  const carriers = steps.map(({ order, events }) =>
-    order.owed === undefined || events.every(isNote) ? null : node,
+  // A step that only adds a note leaves the order with the node that runs it.
+  const runningNodes = steps.map(({ order, events }) =>
+    order.owed === undefined || events.every(({ kind }) => kind === "noted") ? null : node,
   );
   return [
     plainArray(steps.map(({ order }) => order.merchantId)),
@@ -114,7 +107,7 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
     plainArray(steps.map(({ order }) => order.transaction.kind)),
     plainArray(steps.map(({ order }) => order.transaction.stage)),
     plainArray(steps.map(({ order }) => order.owed?.effect ?? null)),
-    textArray(carriers),
+    textArray(runningNodes),
     plainArray(steps.map(({ order }) => dueAt(order) ?? null)),
     plainArray(steps.map(({ order }) => order.transaction.finishedAt ?? null)),
     plainArray(steps.map(({ at }) => at)),
@@ -122,6 +115,12 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
     jsonArray(steps.map(({ events }) => JSON.stringify(events))),
     node,
   ];
+}
+
+/** When a node must look at the order: its effect can be claimed, or its stage has expired. */
+function dueAt({ owed, deadlineAt }: Order): Instant | undefined {
+  if (owed === undefined || deadlineAt === undefined) return owed?.claimableAt ?? deadlineAt;
+  return owed.claimableAt < deadlineAt ? owed.claimableAt : deadlineAt;
 }
 
 /** Leased to this node, which sends it as soon as it is written. */
@@ -132,12 +131,8 @@ function packCallback({ order, at, callback }: Step, leaseMs: number): readonly 
   return [JSON.stringify({ ...key, serial: serialNumber, url, receiver, at, due: at + leaseMs })];
 }
 
-function isNote({ kind }: OrderEvent): boolean {
-  return kind === "noted";
-}
-
-/** Nothing is told of what was not written; a callback of an earlier try is there already. */
-const owe = (written: string) => `
+/** Only for orders that were written; a callback of an earlier try exists already. */
+const insertCallbacks = (written: string) => `
   insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
     due_at)
   select owed.merchant_id, order_id, sequence, serial, url, receiver, to_timestamp(owed.at / 1000),
@@ -185,10 +180,10 @@ with source as materialized (
   select merchant_id, card_id, key_id, sealed, fingerprint
   from source join begun using (merchant_id, id)
   where sealed is not null
-), told as (${owe("begun")})
+), told as (${insertCallbacks("begun")})
 select id from begun`;
 
-// The source's columns come back with the moved orders, so that the history needs no second join.
+// Returns the columns of the source, so that the history needs no second join.
 const moveStatement = `
 with moved as (
   update orders
@@ -204,10 +199,51 @@ with moved as (
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
-), told as (${owe("moved")})
+), told as (${insertCallbacks("moved")})
 select id from moved`;
 
 const writtenStatement = `
 select order_id as id from order_history
 where node = $4 and (merchant_id, order_id, version) in (
   select * from unnest($1::bigint[], $2::bigint[], $3::int[]))`;
+
+const blockSize = 1000n;
+const refillBelow = 300n;
+
+/**
+ * Order ids are known before the insert: a node takes a block of the sequence and uses its numbers
+ * from memory. The next block is fetched before the present one is used up.
+ */
+export function makeNextOrderId(query: Query): () => Promise<OrderId> {
+  let next = 0n;
+  let end = 0n;
+  let spare: Promise<bigint> | undefined;
+
+  return async () => {
+    while (next === end) {
+      spare ??= fetchBlock();
+      const start = await spare;
+      // Of all callers that waited for this block, the first one opens it.
+      if (next === end) {
+        spare = undefined;
+        next = start;
+        end = start + blockSize;
+      }
+    }
+    const sequence = next;
+    next += 1n;
+    if (spare === undefined && end - next < refillBelow) spare = fetchBlock();
+    return composeOrderId(sequence, randomInt(1_000_000));
+  };
+
+  function fetchBlock(): Promise<bigint> {
+    const block = query<{ start: string }>("select nextval('order_sequence') as start").then(
+      ([row]) => BigInt(row?.start ?? 0),
+    );
+    // A failed fetch is not cached: the next caller fetches again.
+    block.catch(() => {
+      spare = undefined;
+    });
+    return block;
+  }
+}

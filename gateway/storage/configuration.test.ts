@@ -36,7 +36,7 @@ before(async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  await makeOldHouse();
+  await makeOldInstallation();
   await migrate(database, () => undefined);
 });
 after(() => clean());
@@ -178,7 +178,7 @@ async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]
 type Administration = ReturnType<typeof makeAdministration>;
 
 /** A database as the first version made it, with one endpoint behind one gate. */
-async function makeOldHouse(): Promise<void> {
+async function makeOldInstallation(): Promise<void> {
   const { query } = database;
   const name = "0001-house.sql";
   await query(await readFile(join(import.meta.dirname, "migrations", name), "utf8"));

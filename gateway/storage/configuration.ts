@@ -1,9 +1,9 @@
 /**
- * Merchants, endpoints, groups and gates: few and needed by every request, so they are read whole,
- * kept in memory, and read again when any node says that they have changed.
+ * Merchants, endpoints, groups and gates. They are few and every request needs them, so a node
+ * reads them whole, keeps them in memory, and reads them again when it is notified of a change.
  */
 import { createPublicKey } from "node:crypto";
-import type { Gate, GateSettings } from "../acquirers/gates.ts";
+import type { Gate } from "../acquirers/gates.ts";
 import type {
   Endpoint,
   EndpointGate,
@@ -11,7 +11,6 @@ import type {
   EndpointSettings,
   EntryPoint,
   Merchant,
-  MerchantSettings,
   OAuthKey,
 } from "../orders/merchant.ts";
 import {
@@ -22,43 +21,80 @@ import {
   type EndpointId,
   type GateId,
 } from "../values/ids.ts";
+import { openReloadable } from "../values/reloadable.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Query } from "./database.ts";
 
 export const configurationChannel = "tollgate_configuration";
+
+export async function notifyNodes(query: Query): Promise<void> {
+  await query("select pg_notify($1, '')", [configurationChannel]);
+}
 
 export type Configuration = {
   readonly merchants: readonly Merchant[];
   readonly endpoints: ReadonlyMap<EndpointId, Endpoint>;
   readonly groups: readonly EndpointGroup[];
   readonly gates: ReadonlyMap<GateId, Gate>;
-  /** By the number in the path; switched-off entry points are not here. */
+  /** By the number in the path; disabled entry points are not here. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
 
+export type LiveConfiguration = {
+  current(): Configuration;
+  getEndpoint(id: EndpointId): Endpoint;
+  reload(): Promise<void>;
+};
+
 type OpenSecret = (sealed: Uint8Array, context: string) => Secret<string>;
 
-export async function loadConfiguration(query: Query, open: OpenSecret): Promise<Configuration> {
-  const merchants = new Map((await loadMerchants(query, open)).map((each) => [each.id, each]));
-  const gates = new Map((await loadGates(query)).map((each) => [each.id, each]));
-  const loaded = await loadEndpoints(query, merchants, gates);
-  const endpoints = new Map(loaded.map((each) => [each.id, each]));
-  const groups = await loadGroups(query, merchants, endpoints);
+type Dependencies = {
+  readonly query: Query;
+  readonly openSecret: OpenSecret;
+  readonly onChange: (configuration: Configuration) => void;
+  readonly onError: (error: unknown) => void;
+};
+
+export async function openConfiguration(dependencies: Dependencies): Promise<LiveConfiguration> {
+  const { query, openSecret, onChange, onError } = dependencies;
+  const { current, reload } = await openReloadable<Configuration>({
+    async read(present) {
+      const configuration = await loadConfiguration(query, openSecret);
+      if (present !== undefined) onChange(configuration);
+      return configuration;
+    },
+    onError,
+  });
   return {
-    merchants: [...merchants.values()],
-    endpoints,
-    groups,
-    gates,
-    endpointById: byId(loaded.filter(isEnabled).map((each) => ({ ...each, endpoints: [each] }))),
+    current,
+    getEndpoint: (id) => get(current().endpoints, id),
+    reload,
+  };
+}
+
+export async function loadConfiguration(query: Query, open: OpenSecret): Promise<Configuration> {
+  const merchants = byId(await loadMerchants(query, open));
+  const gates = byId(await loadGates(query));
+  const endpoints = byId(await loadEndpoints(query, merchants, gates));
+  const groups = await loadGroups(query, merchants, endpoints);
+  const enabled = [...endpoints.values()].filter(isEnabled);
+  return {
+    ...{ merchants: [...merchants.values()], endpoints, groups, gates },
+    endpointById: byId(enabled.map((each) => ({ ...each, endpoints: [each] }))),
     groupById: byId(groups.filter(isEnabled)),
   };
 }
 
-/** What a merchant's control key is sealed for; the same when it is made and when it is opened. */
+/** What a merchant's control key is sealed for. */
 export function controlKeyContext(login: string): string {
   return `control-key/${login}`;
 }
+
+type MerchantRow = Pick<Merchant, "login" | "name" | "settings"> & {
+  readonly id: string;
+  readonly control_key: Buffer;
+};
 
 async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly Merchant[]> {
   const rows = await query<MerchantRow>(
@@ -75,7 +111,12 @@ async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly M
   }));
 }
 
-/** By merchant, the oldest first; removed ones are not here. */
+type OAuthKeyRow = Pick<OAuthKey, "id" | "name"> & {
+  readonly merchant_id: string;
+  readonly public_key: string;
+};
+
+/** By merchant, the oldest first, without removed ones. */
 async function loadOAuthKeys(query: Query): Promise<ReadonlyMap<string, readonly OAuthKey[]>> {
   const rows = await query<OAuthKeyRow>(
     `select merchant_id, id, name, public_key from merchant_keys
@@ -86,6 +127,16 @@ async function loadOAuthKeys(query: Query): Promise<ReadonlyMap<string, readonly
     ({ merchant_id }) => merchant_id,
   );
 }
+
+type EndpointRow = Pick<Endpoint, "name" | "currency" | "enabled"> & {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly settings: Partial<EndpointSettings>;
+  /** Null when the endpoint has none. */
+  readonly gates: readonly GateRow[] | null;
+};
+
+type GateRow = Pick<EndpointGate, "rank" | "weight"> & { readonly id: string };
 
 async function loadEndpoints(
   query: Query,
@@ -100,22 +151,42 @@ async function loadEndpoints(
      ) as gates
      from endpoints order by id`,
   );
-  return rows.map((row) => {
+  return rows.map(({ id, merchant_id, gates: gateRows, ...row }) => {
     const settings = { ...row.settings, threeDSecure: row.settings.threeDSecure ?? "off" };
-    const merchant = get(merchants, row.merchant_id);
-    return {
-      id: asEndpointId(row.id),
-      merchant,
-      name: row.name,
-      currency: row.currency,
-      gates: (row.gates ?? []).map((place) =>
-        gateOf(get(gates, asGateId(place.id)), place, { settings, merchant }),
-      ),
-      enabled: row.enabled,
-      settings,
-    };
+    const merchant = get(merchants, merchant_id);
+    const endpoint = { ...row, id: asEndpointId(id), merchant, settings };
+    const endpointGates = (gateRows ?? []).map((gateRow) =>
+      gateOf(get(gates, asGateId(gateRow.id)), gateRow, endpoint),
+    );
+    return { ...endpoint, gates: endpointGates };
   });
 }
+
+function gateOf(
+  { id, name, settings }: Gate,
+  { rank, weight }: GateRow,
+  endpoint: Pick<Endpoint, "settings" | "merchant">,
+): EndpointGate {
+  const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
+  const { currencies, amountMin, amountMax, recurrent, fee: acquirer } = settings;
+  const { descriptor: shownDescriptor = descriptor, fee: seller } = endpoint.settings;
+  const fees = { ...(seller && { seller }), ...(acquirer && { acquirer }) };
+  return {
+    ...{ id, name, rank, weight, terminalId, partialReversal, partialCapture, worksWithoutCvv },
+    ...{ descriptor, shownDescriptor },
+    ...(currencies && { currencies }),
+    ...(amountMin !== undefined && { amountMin: BigInt(amountMin) }),
+    ...(amountMax !== undefined && { amountMax: BigInt(amountMax) }),
+    ...(recurrent && { recurrent }),
+    ...(endpoint.merchant.settings.commissions === true && { fees }),
+  };
+}
+
+type GroupRow = Pick<EndpointGroup, "name" | "enabled"> & {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly members: readonly string[];
+};
 
 async function loadGroups(
   query: Query,
@@ -144,79 +215,15 @@ export async function loadGates(query: Query): Promise<readonly Gate[]> {
   return rows.map((row) => ({ ...row, id: asGateId(row.id) }));
 }
 
-function gateOf(
-  { id, name, settings }: Gate,
-  { rank, weight }: GateRow,
-  endpoint: Pick<Endpoint, "settings" | "merchant">,
-): EndpointGate {
-  const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
-  const { currencies, amountMin, amountMax, recurrent } = settings;
-  return {
-    ...{ id, name, rank, weight, terminalId, partialReversal, partialCapture, worksWithoutCvv },
-    descriptor,
-    shownDescriptor: endpoint.settings.descriptor ?? descriptor,
-    ...(currencies === undefined ? {} : { currencies }),
-    ...(amountMin === undefined ? {} : { amountMin: BigInt(amountMin) }),
-    ...(amountMax === undefined ? {} : { amountMax: BigInt(amountMax) }),
-    ...(recurrent === undefined ? {} : { recurrent }),
-    ...(endpoint.merchant.settings.commissions === true
-      ? { fees: feesOf(endpoint.settings, settings) }
-      : {}),
-  };
-}
-
-function feesOf(endpoint: EndpointSettings, gate: GateSettings): NonNullable<EndpointGate["fees"]> {
-  return {
-    ...(endpoint.fee === undefined ? {} : { seller: endpoint.fee }),
-    ...(gate.fee === undefined ? {} : { acquirer: gate.fee }),
-  };
-}
-
-type MerchantRow = {
-  readonly id: string;
-  readonly login: string;
-  readonly name: string;
-  readonly control_key: Buffer;
-  readonly settings: MerchantSettings;
-};
-
-type OAuthKeyRow = {
-  readonly merchant_id: string;
-  readonly id: string;
-  readonly name: string;
-  readonly public_key: string;
-};
-
-type EndpointRow = {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly name: string;
-  readonly currency: string;
-  readonly enabled: boolean;
-  readonly settings: Partial<EndpointSettings>;
-  /** Nothing when the endpoint has none. */
-  readonly gates: readonly GateRow[] | null;
-};
-
-type GateRow = { readonly id: string; readonly rank: number; readonly weight: number };
-
-type GroupRow = {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly members: readonly string[];
-};
-
-function byId(entries: readonly EntryPoint[]): ReadonlyMap<string, EntryPoint> {
-  return new Map(entries.map((entry) => [entry.id, entry]));
+function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]) {
+  return new Map<Entry["id"], Entry>(entries.map((entry) => [entry.id, entry]));
 }
 
 function isEnabled({ enabled }: { readonly enabled: boolean }): boolean {
   return enabled;
 }
 
-/** The database's foreign keys promise that it is there. */
+/** The database's foreign keys guarantee that it exists. */
 function get<Key extends string, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`no row ${key}`);

@@ -1,6 +1,6 @@
 /**
- * Connections to PostgreSQL. The hot statements have connections of their own, whose planner is
- * kept from scanning whole tables: a table that was empty when a plan was cached soon is not.
+ * Connections to PostgreSQL. Hot statements have connections of their own, whose planner may not
+ * scan whole tables: a table that was empty when a plan was cached grows quickly.
  */
 import pg from "pg";
 
@@ -11,41 +11,47 @@ export type Query = <Result>(
 ) => Promise<readonly Result[]>;
 
 export type Database = {
-  /** With PostgreSQL's own planner. */
+  /** With PostgreSQL's default planner. */
   readonly query: Query;
-  /** For statements that find rows of large tables: the planner must go by an index. */
+  /** For statements that find rows of large tables: the planner must use an index. */
   readonly hot: Query;
-  /** One connection of its own for a transaction, a lock or a subscription. */
+  /** A connection outside the pools, for a lock or a subscription. */
   connect(): Promise<pg.Client>;
   transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 };
 
-const applicationName = "tollgate";
-// A batch is joined with a table by one index look-up per row, and by nothing else: any other plan
-// reads the whole table, which looks cheap only as long as the statistics have not noticed it grow.
+// A batch is joined with a table by one index look-up per row: any other plan reads the whole
+// table, which looks cheap until the statistics notice that it has grown. The page costs prevent a
+// nested loop over the table's rows, however few those are now.
 const hotPlanner = [
-  ...["seqscan", "hashjoin", "mergejoin", "material", "bitmapscan"].map(
-    (way) => `enable_${way}=off`,
-  ),
-  // Nor one row of the batch after the other for each row of the table, however few those are now.
-  ...["random_page_cost=0.01", "seq_page_cost=0.01", "plan_cache_mode=force_generic_plan"],
+  ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
+  ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
+  "plan_cache_mode=force_generic_plan",
 ]
   .map((setting) => `-c ${setting}`)
   .join(" ");
+
+export type DatabaseOptions = {
+  readonly poolSize: number;
+  readonly connectTimeoutMs: number;
+  readonly onLost: (error: Error) => void;
+  /** The role that the login assumes. */
+  readonly role?: string | undefined;
+};
 
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const shared = {
     connectionString: url,
-    application_name: applicationName,
+    application_name: "tollgate",
     connectionTimeoutMillis: options.connectTimeoutMs,
     options: role,
   };
   const cold = new pg.Pool({ ...shared, max: options.poolSize });
-  const planned = { ...shared, options: `${hotPlanner} ${role}` };
-  const hot = new pg.Pool({ ...planned, max: options.poolSize, min: 2 });
-  // A lost idle connection is replaced by the next query; without a listener it would end us.
+  const hotOptions = { options: `${hotPlanner} ${role}`, max: options.poolSize, min: 2 };
+  const hot = new pg.Pool({ ...shared, ...hotOptions });
+  // The next query replaces a lost idle connection; without a listener it would end the process.
   for (const pool of [cold, hot]) pool.on("error", options.onLost);
 
   return {
@@ -53,7 +59,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     hot: makeReplanned(makeQuery(hot)),
     async connect() {
       const client = new pg.Client(shared);
-      // Whoever waits for an answer learns of the loss by that; unheard, the event would end us.
+      // A waiting query reports the loss; without a listener the event would end the process.
       client.on("error", () => undefined);
       await client.connect();
       return client;
@@ -80,18 +86,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   };
 }
 
-export type DatabaseOptions = {
-  readonly poolSize: number;
-  readonly connectTimeoutMs: number;
-  readonly onLost: (error: Error) => void;
-  /** What whoever logs in becomes; without it, nobody else. */
-  readonly role?: string | undefined;
-};
-
 /**
- * A prepared statement keeps the plan that was right for the table as it was then. It is prepared
- * anew, under another name, at its 10th, 100th, 1000th … use: often enough for a table that grows
- * from nothing, before anything has gathered statistics.
+ * A prepared statement keeps the plan that was right when it was prepared. It is prepared again,
+ * under another name, at its 10th, 100th, 1000th … use: often enough for a table that grows from
+ * nothing, before statistics exist.
  */
 function makeReplanned(query: Query): Query {
   const uses = new Map<string, number>();
@@ -107,12 +105,12 @@ function makeQuery(target: pg.Pool | pg.PoolClient): Query {
   return async <Result>(text: string, values: readonly unknown[] = [], name?: string) => {
     const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
     const { rows } = await target.query(statement);
-    // The driver cannot know what a row looks like; the statement's author says it.
+    // The driver does not know the columns; the statement's author states them.
     return rows as Result[];
   };
 }
 
-/** The server went away or refuses work for the moment: the same statement may work later. */
+/** The server is away or refuses work now: the same statement may succeed later. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

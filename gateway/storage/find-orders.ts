@@ -1,8 +1,7 @@
 /**
- * Reading orders. Look-ups of the same moment become one statement; every one of them carries the
- * merchant, so that nobody can read another's order and a cluster knows where to look.
+ * Reading orders. Look-ups of the same moment become one statement; each names the merchant, so
+ * that no merchant reads another's order.
  */
-
 import type { ExistingOrder, NamedBySerial } from "../engine/find.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
@@ -13,39 +12,25 @@ import {
   type MerchantId,
   type OrderId,
   orderIdsOf,
+  type ReceiptId,
   type SerialNumber,
 } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import { plainArray, textArray } from "./array-literal.ts";
 import type { Query } from "./database.ts";
-import { type GatherOptions, makeGather } from "./gather.ts";
+import { type GatherOptions, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
-export type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
-export type ClientOrderKey = { readonly merchantId: MerchantId; readonly clientOrderId: string };
+type ClientOrderKey = { readonly merchantId: MerchantId; readonly clientOrderId: string };
 
-export function makeFindOrders(query: Query, options: GatherOptions) {
-  const byId = makeGather(async (keys: readonly OrderKey[]) => {
-    const rows = await query<OrderRow>(
-      byIdStatement,
-      [plainArray(keys.map((key) => key.merchantId)), plainArray(keys.map((key) => key.orderId))],
-      "orders_by_id",
-    );
-    const found = new Map(rows.map((row) => [`${row.merchant_id}/${row.id}`, row]));
-    return keys.map(({ merchantId, orderId }) => {
-      const row = found.get(`${merchantId}/${orderId}`);
-      return row === undefined ? undefined : unpackOrder(row);
-    });
-  }, options);
-
-  /** All orders with the client order id, the latest last. */
-  const byClientOrderId = makeGather(async (keys: readonly ClientOrderKey[]) => {
+export function makeFindOrders(query: Query, options: GatherOptions = {}) {
+  const byIdOptions = { ...options, statement: byIdStatement, name: "orders_by_id" };
+  const findRow = makeFindRow<OrderRow, OrderId>(query, byIdOptions);
+  const findAll = makeGather(async (keys: readonly ClientOrderKey[]) => {
+    const merchants = plainArray(keys.map((key) => key.merchantId));
+    const clientOrderIds = textArray(keys.map((key) => key.clientOrderId));
     const rows = await query<OrderRow & { digest: Buffer }>(
       byClientOrderIdStatement,
-      [
-        plainArray(keys.map((key) => key.merchantId)),
-        textArray(keys.map((key) => key.clientOrderId)),
-      ],
+      [merchants, clientOrderIds],
       "orders_by_client_orderid",
     );
     const found = Map.groupBy(rows, (row) => `${row.merchant_id}/${row.client_orderid}`);
@@ -55,7 +40,33 @@ export function makeFindOrders(query: Query, options: GatherOptions) {
     });
   }, options);
 
-  return { byId, byClientOrderId };
+  return {
+    async byId({ merchantId, orderId }: { merchantId: MerchantId; orderId: OrderId }) {
+      const row = await findRow(merchantId, orderId);
+      return row && unpackOrder(row);
+    },
+    /** All orders with the client order id, the latest last. */
+    findExisting: (merchantId: MerchantId, clientOrderId: string) =>
+      findAll({ merchantId, clientOrderId }),
+  };
+}
+
+const byIdStatement = `
+select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
+join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id`;
+
+const byClientOrderIdStatement = `
+select ${prefixed("orders")}, orders.digest
+from (
+  -- Several callers may ask for one order: it must come back once.
+  select distinct * from unnest($1::bigint[], $2::text[]) as asked(merchant_id, client_orderid)
+) as wanted
+join orders on orders.merchant_id = wanted.merchant_id
+  and orders.client_orderid = wanted.client_orderid
+order by orders.attempt`;
+
+function prefixed(table: string): string {
+  return orderColumns.replace(/\w+/g, (column) => `${table}.${column}`);
 }
 
 export function makeFindBySerial(query: Query) {
@@ -72,66 +83,51 @@ export function makeFindBySerial(query: Query) {
   };
 }
 
-/** Only for answers of a host that name nothing but our reference. */
+/** For answers of a host that name only our reference. */
 export function makeFindBySequence(query: Query) {
   return async (sequence: bigint): Promise<Order | undefined> => {
     const { first, last } = orderIdsOf(sequence);
-    // What others name may be no number of ours at all.
+    // A host may name a number that is no id at all.
     if (!isNumericId(last)) return undefined;
-    const [row] = await query<OrderRow>(
-      `select ${orderColumns} from orders where id between $1 and $2 limit 1`,
-      [first, last],
-    );
-    return row === undefined ? undefined : unpackOrder(row);
+    const [order] = await select(query, "id between $1 and $2 limit 1", [first, last]);
+    return order;
   };
 }
 
-/** Orders that somebody must look at, the longest due first. */
+/** The receipts of a public page: one look-up at a time, so that they use one connection. */
+export function makeFindByReceipt(query: Query) {
+  const find = makeGather(
+    // Planned each time: a plan from when the table was small would read all of it.
+    ([wanted = []]: readonly (readonly string[])[]) => select(query, byReceipt, wanted),
+    { batchMax: 1 },
+  );
+  return (merchant: MerchantId, receipt: ReceiptId): Promise<Order | undefined> =>
+    find([merchant, receipt]);
+}
+
+/** Word for word as in the index of migration 0014, or the planner does not use it. */
+const byReceipt = `
+merchant_id = $1
+  and (stage = 'approved' or kind in ('capture', 'refund', 'reversal', 'cancel'))
+  and (case when kind in ('capture', 'refund', 'reversal', 'cancel')
+         then progress #>> '{earlier,0,receiptId}'
+         else progress #>> '{transaction,receiptId}' end) = $2
+limit 1`;
+
+/** The orders that are due, the longest first. */
 export function makeFindDue(query: Query) {
-  return async (now: Instant, most: number): Promise<readonly Order[]> => {
-    const rows = await query<OrderRow>(
-      `select ${orderColumns} from orders where due_at <= to_timestamp($1::float8 / 1000)
-       order by due_at limit $2`,
-      [now, most],
-      "orders_due",
-    );
-    return rows.map(unpackOrder);
-  };
+  const due = "due_at <= to_timestamp($1::float8 / 1000) order by due_at limit $2";
+  return (now: Instant, most: number) => select(query, due, [now, most], "orders_due");
 }
 
-/** What a node of this name had in hand when it ended. */
+/** The orders that a node of this name had in flight when it ended. */
 export function makeFindOwned(query: Query) {
-  return async (node: string): Promise<readonly Order[]> => {
-    const rows = await query<OrderRow>(
-      `select ${orderColumns} from orders where due_at is not null and carrier = $1`,
-      [node],
-    );
-    return rows.map(unpackOrder);
-  };
+  return (node: string) => select(query, "due_at is not null and carrier = $1", [node]);
 }
 
-const byIdStatement = `
-select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
-join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id`;
+const inDoubt = `due_at is not null
+  and (owes = 'reverse' or stage in (${stagesInDoubt.map((stage) => `'${stage}'`).join(", ")}))`;
 
-const byClientOrderIdStatement = `
-select ${prefixed("orders")}, orders.digest
-from (
-  -- Several callers may ask for the same at once; each order must come back once.
-  select distinct * from unnest($1::bigint[], $2::text[]) as asked(merchant_id, client_orderid)
-) as wanted
-join orders on orders.merchant_id = wanted.merchant_id
-  and orders.client_orderid = wanted.client_orderid
-order by orders.attempt`;
-
-function prefixed(table: string): string {
-  return orderColumns
-    .split(", ")
-    .map((column) => `${table}.${column}`)
-    .join(", ");
-}
-
-/** Orders that the bank may have done something for or not: the operator's first number. */
 export function makeCountInDoubt(query: Query) {
   return async (): Promise<number> => {
     const [row] = await query<{ count: string }>(`select count(*) from orders where ${inDoubt}`);
@@ -141,16 +137,17 @@ export function makeCountInDoubt(query: Query) {
 
 /** The longest in doubt first. */
 export function makeFindInDoubt(query: Query) {
-  return async (most: number): Promise<readonly Order[]> => {
-    const rows = await query<OrderRow>(
-      `select ${orderColumns} from orders where ${inDoubt}
-       order by coalesce(progress #>> '{transaction,identifiers,transmittedAt}',
-         progress #>> '{transaction,charge,transmittedAt}')::float8 limit $1`,
-      [most],
-    );
-    return rows.map(unpackOrder);
-  };
+  const sentAt = (word: string) => `progress #>> '{transaction,${word},transmittedAt}'`;
+  const longest = `coalesce(${sentAt("identifiers")}, ${sentAt("charge")})::float8`;
+  return (most: number) => select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
 }
 
-const inDoubt = `due_at is not null
-  and (owes = 'reverse' or stage in (${stagesInDoubt.map((stage) => `'${stage}'`).join(", ")}))`;
+async function select(
+  query: Query,
+  condition: string,
+  values: readonly unknown[],
+  name?: string,
+): Promise<readonly Order[]> {
+  const statement = `select ${orderColumns} from orders where ${condition}`;
+  return (await query<OrderRow>(statement, values, name)).map(unpackOrder);
+}

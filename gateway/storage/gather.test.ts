@@ -1,9 +1,9 @@
 /** Gathering must never mix up answers, and one bad item must not fail its neighbours. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeGather } from "./gather.ts";
+import { bytesArray, makeGather, plainArray, textArray } from "./gather.ts";
 
-const limits = { batchMax: 4, inFlightMax: 1 };
+const limits = { batchMax: 4 };
 
 test("what is asked in one turn becomes few statements, and each caller gets its own answer", async () => {
   const sizes: number[] = [];
@@ -27,7 +27,7 @@ test("while a statement is under way the next batch fills", async () => {
       if (sizes.length === 1) await new Promise<void>((go) => started.push(go));
       return items;
     },
-    { batchMax: 100, inFlightMax: 1 },
+    { batchMax: 100 },
   );
 
   const first = slow(1);
@@ -44,7 +44,7 @@ test("one bad item fails alone, and a lost connection fails all", async () => {
     if (items.includes(13)) throw new Error("bad item");
     return items;
   };
-  const careful = makeGather(run, limits, () => true);
+  const careful = makeGather(run, { ...limits, retryAlone: true });
   const together = makeGather(run, limits);
 
   const alone = await Promise.allSettled([1, 13, 2].map(careful));
@@ -55,4 +55,29 @@ test("one bad item fails alone, and a lost connection fails all", async () => {
     ["fulfilled", "rejected", "fulfilled"],
   );
   assert.ok(all.every(({ status }) => status === "rejected"));
+});
+
+// biome-ignore format: a table
+const texts: readonly (readonly [value: string | null, literal: string])[] = [
+  ["plain",          "{plain}"],
+  ["",               '{""}'],
+  ["NULL",           '{"NULL"}'],
+  ["null",           '{"null"}'],
+  [null,             "{NULL}"],
+  ["a b",            '{"a b"}'],
+  ["a,b",            '{"a,b"}'],
+  ["{}",             '{"{}"}'],
+  ['say "hi"',       '{"say \\"hi\\""}'],
+  ["back\\slash",    '{"back\\\\slash"}'],
+  ["line\nend",      '{"line\nend"}'],
+];
+
+test("every text is one element and comes out as it went in", () => {
+  for (const [value, literal] of texts) assert.equal(textArray([value]), literal);
+  assert.equal(textArray(["a", null, "b,c"]), '{a,NULL,"b,c"}');
+});
+
+test("numbers and bytes", () => {
+  assert.equal(plainArray([1, 2n, "3", null]), "{1,2,3,NULL}");
+  assert.equal(bytesArray([Buffer.from([0, 255])]), '{"\\\\x00ff"}');
 });

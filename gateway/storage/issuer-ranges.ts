@@ -4,9 +4,9 @@
  */
 import type { IssuerRange, IssuerStore } from "../issuers/issuers.ts";
 import type { Issuer } from "../orders/order.ts";
-import { plainArray, textArray } from "./array-literal.ts";
 import { configurationChannel } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
+import { plainArray, textArray } from "./gather.ts";
 
 /** So few that unpacking a page does not delay the orders of a running gateway. */
 const pageRows = 500;

@@ -1,6 +1,6 @@
 /**
- * An order as a row and back. Two JSON columns hold it: `facts` are written once, `progress` anew
- * by every step; what is searched for stands in columns beside them.
+ * An order as a row and back. Two JSON columns hold it: `facts` is written once, `progress` by
+ * every step; columns beside them are there for searches.
  */
 import type {
   AcquirerIdentifiers,
@@ -25,7 +25,7 @@ export type OrderRow = {
   readonly client_orderid: string;
   readonly attempt: number;
   readonly version: number;
-  readonly facts: Facts;
+  readonly facts: { readonly acceptedAt: Instant; readonly purchase: PackedPurchase };
   /** Of any schema version; `upgrade` makes it the current one. */
   readonly progress: object;
 };
@@ -64,78 +64,27 @@ export function unpackOrder(row: OrderRow): Order {
   };
 }
 
-/** When the order must be looked at by somebody: its effect is free, or its stage has lasted. */
-export function dueAt({ owed, deadlineAt }: Order): Instant | undefined {
-  if (owed === undefined || deadlineAt === undefined) return owed?.claimableAt ?? deadlineAt;
-  return owed.claimableAt < deadlineAt ? owed.claimableAt : deadlineAt;
-}
-
-type PackedAnswer = Omit<Answer, "approvedAmount"> & { approvedAmount?: PackedMoney };
-type PackedRequest = Omit<FollowUpTerms, "amount"> & { amount?: PackedMoney };
-type PackedPriorAttempt = Omit<PriorAttempt, "amount"> & { readonly amount: PackedMoney };
-type PackedTransaction = Omit<Transaction, "amount" | "answer" | "request" | "priorAttempts"> & {
-  readonly priorAttempts?: readonly PackedPriorAttempt[];
-  readonly amount: PackedMoney;
-  readonly answer?: PackedAnswer;
-  readonly request?: PackedRequest;
+type Packed<Type, Key extends keyof Type> = Omit<Type, Key> & {
+  readonly [Each in Key]: PackedMoney;
 };
-type PackedPurchase = Omit<Purchase, "amount" | "otherAmounts"> & {
-  readonly amount: PackedMoney;
+type PartlyPacked<Type, Key extends keyof Type> = Omit<Type, Key> & {
+  readonly [Each in Key]?: PackedMoney;
+};
+type PackedPurchase = Packed<Omit<Purchase, "otherAmounts">, "amount"> & {
   readonly otherAmounts?: readonly PackedMoney[];
 };
-type Facts = { readonly acceptedAt: Instant; readonly purchase: PackedPurchase };
+type PackedTransaction = Packed<
+  Omit<Transaction, "answer" | "request" | "priorAttempts">,
+  "amount"
+> & {
+  readonly answer?: PartlyPacked<Answer, "approvedAmount">;
+  readonly request?: PartlyPacked<FollowUpTerms, "amount">;
+  readonly priorAttempts?: readonly Packed<PriorAttempt, "amount">[];
+};
 type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
   readonly transaction: PackedTransaction;
   readonly earlier: readonly PackedTransaction[];
 };
-
-/** One function per step from a schema version to the next; the first rows carry no version. */
-const upgrades: readonly ((progress: object) => object)[] = [renameVersion0];
-
-function upgrade(stored: object): Progress {
-  const from = "schema" in stored ? Number(stored.schema) : 0;
-  if (from > schema)
-    throw new Error(`order document of schema ${from}; this gateway reads ${schema}`);
-  // The upgrades make it what the current schema says: the compiler cannot follow stored JSON.
-  return upgrades.slice(from).reduce((progress, step) => step(progress), stored) as Progress;
-}
-
-/** Version 0 called acquirer identifiers `charge`, and a refund `reversal`. */
-type TransactionVersion0 = Omit<PackedTransaction, "kind" | "identifiers" | "priorAttempts"> & {
-  readonly kind: TransactionKind | "reversal";
-  readonly charge?: AcquirerIdentifiers;
-  readonly tried?: readonly {
-    readonly charge: AcquirerIdentifiers;
-    readonly amount: PackedMoney;
-  }[];
-};
-type ProgressVersion0 = Omit<Progress, "transaction" | "earlier" | "owed"> & {
-  readonly transaction: TransactionVersion0;
-  readonly earlier: readonly TransactionVersion0[];
-  readonly owed?: Omit<Owed, "effect"> & { readonly effect: Owed["effect"] | "give_back" };
-};
-
-function renameVersion0(stored: object): Progress {
-  const { transaction, earlier, owed, ...rest } = stored as ProgressVersion0;
-  const effect = owed?.effect === "give_back" ? "refund" : owed?.effect;
-  return {
-    ...rest,
-    owed: owed === undefined || effect === undefined ? undefined : { ...owed, effect },
-    transaction: renameTransaction(transaction),
-    earlier: earlier.map(renameTransaction),
-  };
-}
-
-function renameTransaction(stored: TransactionVersion0): PackedTransaction {
-  const { kind, charge, tried, ...rest } = stored;
-  const renamed = tried?.map(({ charge: identifiers, amount }) => ({ identifiers, amount }));
-  return {
-    ...rest,
-    kind: kind === "reversal" ? "refund" : kind,
-    identifiers: charge,
-    ...(renamed === undefined ? {} : { priorAttempts: renamed }),
-  };
-}
 
 function unpackPurchase({ amount, otherAmounts, ...rest }: PackedPurchase): Purchase {
   const purchase = { ...rest, amount: unpackMoney(amount) };
@@ -144,29 +93,73 @@ function unpackPurchase({ amount, otherAmounts, ...rest }: PackedPurchase): Purc
 }
 
 function unpackTransaction(packed: PackedTransaction): Transaction {
-  const { amount, answer, request, priorAttempts, ...rest } = packed;
+  const { answer, request, priorAttempts, ...rest } = packed;
   return {
-    ...rest,
-    amount: unpackMoney(amount),
-    answer: answer === undefined ? undefined : unpackAnswer(answer),
-    // Rows of before there were follow-ups count under another name, and none needs it any more.
-    tries: rest.tries ?? 0,
-    ...(request === undefined ? {} : { request: unpackRequest(request) }),
-    ...(priorAttempts === undefined
-      ? {}
-      : { priorAttempts: priorAttempts.map(unpackPriorAttempt) }),
+    ...unpackAmount(rest),
+    answer: answer && { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) },
+    ...(request && { request: { ...request, amount: unpackOptional(request.amount) } }),
+    ...(priorAttempts && { priorAttempts: priorAttempts.map(unpackAmount) }),
   };
 }
 
-function unpackPriorAttempt({ identifiers, amount }: PackedPriorAttempt): PriorAttempt {
-  return { identifiers, amount: unpackMoney(amount) };
+function unpackAmount<Type extends { readonly amount: PackedMoney }>({ amount, ...rest }: Type) {
+  return { ...rest, amount: unpackMoney(amount) };
 }
 
-function unpackAnswer({ approvedAmount, ...rest }: PackedAnswer): Answer {
-  const money = approvedAmount === undefined ? undefined : unpackMoney(approvedAmount);
-  return { ...rest, approvedAmount: money };
+function unpackOptional(money: PackedMoney | undefined) {
+  return money && unpackMoney(money);
 }
 
-function unpackRequest({ amount, ...rest }: PackedRequest): FollowUpTerms {
-  return { ...rest, amount: amount === undefined ? undefined : unpackMoney(amount) };
+/** One function for each step from a schema version to the next; version 0 is not written down. */
+const upgrades: readonly ((progress: object) => object)[] = [upgradeVersion0];
+
+function upgrade(stored: object): Progress {
+  const from = "schema" in stored ? Number(stored.schema) : 0;
+  if (from > schema) {
+    throw new Error(`order document of schema ${from}; this gateway reads ${schema}`);
+  }
+  // The upgrades make it what the current schema says: the compiler cannot follow stored JSON.
+  return upgrades.slice(from).reduce((progress, step) => step(progress), stored) as Progress;
+}
+
+/** Version 0 called acquirer identifiers `charge`, prior attempts `tried`, a refund `reversal`. */
+type TransactionVersion0 = Omit<
+  PackedTransaction,
+  "kind" | "identifiers" | "priorAttempts" | "tries"
+> & {
+  readonly kind: TransactionKind | "reversal";
+  readonly charge?: AcquirerIdentifiers;
+  readonly tried?: readonly {
+    readonly charge: AcquirerIdentifiers;
+    readonly amount: PackedMoney;
+  }[];
+  /** Absent in orders from before captures and refunds. */
+  readonly tries?: number;
+};
+type ProgressVersion0 = Omit<Progress, "transaction" | "earlier" | "owed"> & {
+  readonly transaction: TransactionVersion0;
+  readonly earlier: readonly TransactionVersion0[];
+  readonly owed?: Omit<Owed, "effect"> & { readonly effect: Owed["effect"] | "give_back" };
+};
+
+function upgradeVersion0(stored: object): Progress {
+  const { transaction, earlier, owed, ...rest } = stored as ProgressVersion0;
+  return {
+    ...rest,
+    owed: owed && { ...owed, effect: owed.effect === "give_back" ? "refund" : owed.effect },
+    transaction: upgradeTransaction0(transaction),
+    earlier: earlier.map(upgradeTransaction0),
+  };
+}
+
+function upgradeTransaction0(stored: TransactionVersion0): PackedTransaction {
+  const { kind, charge, tried, tries = 0, ...rest } = stored;
+  const prior = tried?.map(({ charge: identifiers, amount }) => ({ identifiers, amount }));
+  return {
+    ...rest,
+    kind: kind === "reversal" ? "refund" : kind,
+    identifiers: charge,
+    tries,
+    ...(prior && { priorAttempts: prior }),
+  };
 }

@@ -1,7 +1,7 @@
 /**
- * This node among others: a connection of its own that holds a lock on the node's name for as long
- * as the process lives, and hears when the configuration has changed. A node that gets the lock on
- * its name knows that whoever had the name before is dead, and may take up its orders at once.
+ * A node among others: one connection holds a lock on the node's name while the process lives, and
+ * receives notifications of changed configuration. A node that gets the lock on its name knows that
+ * the previous node of that name has ended, and may claim its orders at once.
  */
 import type pg from "pg";
 import { configurationChannel } from "./configuration.ts";
@@ -10,7 +10,7 @@ import type { Database } from "./database.ts";
 export type Presence = { readonly node: string; stop(): Promise<void> };
 
 export type PresenceOptions = {
-  /** Of which the first that nobody holds is taken. */
+  /** The first one that is free is taken. */
   readonly names: readonly string[];
   readonly onConfiguration: () => void;
   readonly onLost: (error: Error) => void;
@@ -19,11 +19,11 @@ export type PresenceOptions = {
 
 export async function takePresence(
   database: Database,
-  options: PresenceOptions,
+  { names, onConfiguration, onLost, retryMs }: PresenceOptions,
 ): Promise<Presence> {
   let client: pg.Client | undefined;
   let stopped = false;
-  const node = await join(options.names);
+  const node = await join(names);
 
   return {
     node,
@@ -33,15 +33,15 @@ export async function takePresence(
     },
   };
 
-  /** A connection counts when all is done; until then its loss is the failure of this call. */
-  async function join(names: readonly string[]): Promise<string> {
+  /** Until the connection is complete, its loss is the failure of this call. */
+  async function join(candidates: readonly string[]): Promise<string> {
     const joining = await database.connect();
     try {
-      const name = await takeFirst(joining, names);
-      joining.on("notification", options.onConfiguration);
+      const name = await lockFirst(joining, candidates);
+      joining.on("notification", onConfiguration);
       await joining.query(`listen ${configurationChannel}`);
-      // One loss is told more than once.
-      joining.on("error", (error) => joining === client && void comeBack(error));
+      // A loss is reported more than once.
+      joining.on("error", (error) => joining === client && void rejoin(error));
       client = joining;
       return name;
     } catch (error) {
@@ -54,23 +54,22 @@ export async function takePresence(
     await client?.end().catch(() => undefined);
   }
 
-  /** The lock went with the connection. Claims are decided by versions, so that is no danger. */
-  async function comeBack(error: Error): Promise<void> {
+  /** The lock ended with the connection; that is safe, because versions decide claims. */
+  async function rejoin(error: unknown): Promise<void> {
     client = undefined;
     if (stopped) return;
-    options.onLost(error);
+    onLost(error instanceof Error ? error : new Error(String(error)));
     try {
       await join([node]);
       if (stopped) await leave();
-      else options.onConfiguration();
+      else onConfiguration();
     } catch (again) {
-      const delayed = setTimeout(() => void comeBack(toError(again)), options.retryMs);
-      delayed.unref();
+      setTimeout(() => void rejoin(again), retryMs).unref();
     }
   }
 }
 
-async function takeFirst(client: pg.Client, names: readonly string[]): Promise<string> {
+async function lockFirst(client: pg.Client, names: readonly string[]): Promise<string> {
   for (const name of names) {
     const { rows } = await client.query(
       "select pg_try_advisory_lock(hashtextextended($1, 8583)) as got",
@@ -79,8 +78,4 @@ async function takeFirst(client: pg.Client, names: readonly string[]): Promise<s
     if (rows[0]?.got === true) return name;
   }
   return names.at(-1) ?? "";
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

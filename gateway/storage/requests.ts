@@ -1,16 +1,15 @@
 /**
- * The requests that began no order: repeats and refusals, stored by serial number with their
- * answers. A request that begins an order is stored with the order.
+ * What is stored of merchants' requests. A request that begins an order is written with the order;
+ * repeats and refusals are stored here, by serial number, with their answers. The nonces of signed
+ * requests are kept so that each is accepted once, by any node.
  */
 import type { RequestRecord } from "../merchant-api/record.ts";
-import { plainArray, textArray } from "./array-literal.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Clock, Instant } from "../values/time.ts";
 import type { Query } from "./database.ts";
-import { type GatherOptions, makeGather } from "./gather.ts";
+import { makeGather, makeSweep, plainArray, textArray } from "./gather.ts";
 
-export function makeStoreRequest(
-  query: Query,
-  options: GatherOptions,
-): (request: RequestRecord) => Promise<void> {
+export function makeStoreRequest(query: Query): (request: RequestRecord) => Promise<void> {
   return makeGather(async (requests: readonly RequestRecord[]) => {
     await query(
       `insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
@@ -30,5 +29,53 @@ export function makeStoreRequest(
       "keep_requests",
     );
     return requests.map(() => undefined);
-  }, options);
+  });
 }
+
+export type SignedNonce = {
+  readonly merchantId: MerchantId;
+  readonly nonce: string;
+  readonly signedAt: Instant;
+};
+
+/**
+ * False when the nonce was used before. Nonces are kept for twice the time that a time stamp may
+ * be old, because the clocks of nodes differ a little.
+ */
+export function makeTakeNonce(
+  query: Query,
+  { clock, windowMs }: { readonly clock: Clock; readonly windowMs: number },
+): (nonce: SignedNonce) => Promise<boolean> {
+  const deleteOld = makeSweep(clock, windowMs, (now) =>
+    query(
+      "delete from oauth_nonces where signed_at < to_timestamp($1::float8 / 1000)",
+      [now - 2 * windowMs],
+      "forget_nonces",
+    ),
+  );
+
+  return makeGather(async (nonces: readonly SignedNonce[]) => {
+    const rows = await query<{ merchant_id: string; nonce: string }>(
+      insertNonces,
+      [
+        plainArray(nonces.map(({ merchantId }) => merchantId)),
+        textArray(nonces.map(({ nonce }) => nonce)),
+        plainArray(nonces.map(({ signedAt }) => signedAt)),
+      ],
+      "take_nonces",
+    );
+    deleteOld();
+    const inserted = new Set(rows.map((row) => `${row.merchant_id}/${row.nonce}`));
+    // Of two in one batch, the first takes the entry.
+    return nonces.map(({ merchantId, nonce }) => inserted.delete(`${merchantId}/${nonce}`));
+  });
+}
+
+// In the order of the key, so that two nodes never wait for each other's rows.
+const insertNonces = `
+insert into oauth_nonces (merchant_id, nonce, signed_at)
+select merchant_id, nonce, to_timestamp(signed_at / 1000)
+from unnest($1::bigint[], $2::text[], $3::float8[]) as source(merchant_id, nonce, signed_at)
+order by merchant_id, nonce
+on conflict do nothing
+returning merchant_id, nonce`;

@@ -28,8 +28,8 @@ beforeEach(() => {
 
 const pending = makePendingCardData({
   pendingCards: {
-    hold: async (held, _, expiresAt) => void stored.push([held, expiresAt]),
-    take: async () => card,
+    store: async (context, _, expiresAt) => void stored.push([context, expiresAt]),
+    find: async () => card,
     async destroy(held) {
       if (isAway) throw new Error("away");
       destroyed.push(held);

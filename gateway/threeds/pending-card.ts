@@ -10,8 +10,8 @@ import { type Clock, type Instant, later } from "../values/time.ts";
 
 type Dependencies = {
   readonly pendingCards: {
-    hold(context: string, card: CardData, expiresAt: Instant): Promise<void>;
-    take(context: string, now: Instant): Promise<CardData | undefined>;
+    store(context: string, card: CardData, expiresAt: Instant): Promise<void>;
+    find(context: string, now: Instant): Promise<CardData | undefined>;
     destroy(context: string): Promise<void>;
   };
   readonly clock: Clock;
@@ -23,10 +23,10 @@ export function makePendingCardData({ pendingCards, clock, lifeMs, warn }: Depen
   return {
     /** Returns how to destroy it, for an order that is not committed. */
     async storePendingCard(order: Order, card: CardData): Promise<() => void> {
-      await pendingCards.hold(contextOf(order), card, later(clock.now(), lifeMs));
+      await pendingCards.store(contextOf(order), card, later(clock.now(), lifeMs));
       return () => void destroyPendingCard(order);
     },
-    findPendingCard: (order: Order) => pendingCards.take(contextOf(order), clock.now()),
+    findPendingCard: (order: Order) => pendingCards.find(contextOf(order), clock.now()),
     destroyPendingCard,
     /** Called with every committed step. */
     onStep(step: Pick<Step, "order" | "events">): void {

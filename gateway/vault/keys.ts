@@ -1,16 +1,16 @@
 /**
- * The vault's keys. Each purpose has a key of its own, made at random, kept in the database sealed
- * by the key-encryption key, and open only in the memory of this process, as key objects: those
- * cannot be printed by mistake, and are prepared once instead of for every card. After a rotation
- * they are read again, and what was destroyed meanwhile is forgotten here too.
+ * The vault's keys. Each purpose has a random key of its own, stored sealed by the key-encryption
+ * key and open only in memory, as key objects: those are not printed by mistake, and are prepared
+ * once instead of for every card. After a rotation they are read again, and destroyed ones leave
+ * the memory too.
  */
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { keyBytes, open, seal } from "./seal.ts";
 
+/** `held` seals the keys of pending card data. */
 export const purposes = ["cards", "fingerprints", "digests", "secrets", "held"] as const;
 export type Purpose = (typeof purposes)[number];
 
-/** One that is destroyed is no longer in the list. */
 export type SealedKey = {
   readonly id: number;
   readonly purpose: string;
@@ -19,6 +19,7 @@ export type SealedKey = {
 };
 
 export type KeyStore = {
+  /** Without destroyed keys. */
   list(): Promise<readonly SealedKey[]>;
   /** Does nothing when the purpose has a key already. */
   add(purpose: string, sealed: Buffer): Promise<void>;
@@ -27,13 +28,13 @@ export type KeyStore = {
 export type OpenKey = { readonly id: number; readonly key: KeyObject };
 
 export type Keys = {
-  /** The key that new things are sealed with. */
+  /** The key that seals new values. */
   current(purpose: Purpose): OpenKey;
-  /** The key with which an older thing was sealed; nothing when it is not known here. */
+  /** The key that sealed an older value; absent when this process does not have it. */
   find(id: number): KeyObject | undefined;
   /** All of a purpose, the newest first. */
   list(purpose: Purpose): readonly OpenKey[];
-  /** Learns the keys that were made elsewhere, and forgets those that were destroyed. */
+  /** Opens keys that were made elsewhere, and drops those that were destroyed. */
   reload(): Promise<void>;
 };
 
@@ -42,13 +43,11 @@ export class WrongMasterKey extends Error {}
 /** Makes the keys that are missing, then opens them all. */
 export async function openKeys(masterKey: Uint8Array, store: KeyStore): Promise<Keys> {
   await addMissing(masterKey, store);
-  let opened = await openAll(masterKey, store, []);
-  let current = currentOf(opened);
+  let opened: readonly Opened[] = [];
+  let current: ReadonlyMap<string, Opened> = new Map();
   let reloading = Promise.resolve();
-  const reload = async () => {
-    opened = await openAll(masterKey, store, opened);
-    current = currentOf(opened);
-  };
+  await load();
+
   return {
     current(purpose) {
       const key = current.get(purpose);
@@ -57,30 +56,21 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore): Promise<
     },
     find: (id) => opened.find((key) => key.id === id)?.key,
     list: (purpose) => opened.filter((key) => key.purpose === purpose).toReversed(),
-    // One after the other: an answer that comes late must not undo a newer one.
-    reload: () => (reloading = reloading.then(reload, reload)),
+    // One after the other, so that an older answer never replaces a newer one. Unlike other
+    // reloads it rejects: a rotation must not go on with the previous keys.
+    reload: () => (reloading = reloading.then(load, load)),
   };
-}
 
-export function sealKey(masterKey: Uint8Array, key: Uint8Array, purpose: string): Buffer {
-  return seal(masterKey, key, purpose);
-}
-
-/** Sealed by another key-encryption key; the key itself stays. */
-export function rewrapKey(
-  { purpose, sealed }: Pick<SealedKey, "purpose" | "sealed">,
-  masterKeys: { readonly from: Uint8Array; readonly to: Uint8Array },
-): Buffer {
-  const key = open(masterKeys.from, sealed, purpose);
-  try {
-    return sealKey(masterKeys.to, key, purpose);
-  } finally {
-    key.fill(0);
+  /** An open key stays open: its row may be sealed by the next key-encryption key already. */
+  async function load(): Promise<void> {
+    const known = new Map(opened.map((key) => [key.id, key.key]));
+    opened = (await store.list()).map((sealed) => {
+      const { id, purpose, retired } = sealed;
+      return { id, purpose, retired, key: known.get(id) ?? openKey(masterKey, sealed) };
+    });
+    const inUse = opened.filter(({ retired }) => !retired);
+    current = new Map(inUse.map((key) => [key.purpose, key]));
   }
-}
-
-export function makeSealedKey(masterKey: Uint8Array, purpose: Purpose): Buffer {
-  return sealKey(masterKey, randomBytes(keyBytes), purpose);
 }
 
 type Opened = OpenKey & { readonly purpose: string; readonly retired: boolean };
@@ -90,25 +80,9 @@ async function addMissing(masterKey: Uint8Array, store: KeyStore): Promise<void>
   const missing = purposes.filter(
     (purpose) => !kept.some((key) => key.purpose === purpose && !key.retired),
   );
-  // A wrong key-encryption key must not leave a key behind that the right one cannot open.
+  // A wrong key-encryption key must not add a key that the right one cannot open.
   if (kept[0] !== undefined && missing.length > 0) openKey(masterKey, kept[0]);
   for (const purpose of missing) await store.add(purpose, makeSealedKey(masterKey, purpose));
-}
-
-/**
- * A key that is open stays so: the key-encryption key may have been changed in the database while
- * this process still has the one before.
- */
-async function openAll(
-  masterKey: Uint8Array,
-  store: KeyStore,
-  known: readonly Opened[],
-): Promise<readonly Opened[]> {
-  const byId = new Map(known.map((key) => [key.id, key.key]));
-  return (await store.list()).map((sealed) => {
-    const { id, purpose, retired } = sealed;
-    return { id, purpose, retired, key: byId.get(id) ?? openKey(masterKey, sealed) };
-  });
 }
 
 function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObject {
@@ -119,6 +93,19 @@ function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObje
   }
 }
 
-function currentOf(opened: readonly Opened[]): ReadonlyMap<string, Opened> {
-  return new Map(opened.filter(({ retired }) => !retired).map((key) => [key.purpose, key]));
+export function makeSealedKey(masterKey: Uint8Array, purpose: Purpose): Buffer {
+  return seal(masterKey, randomBytes(keyBytes), purpose);
+}
+
+/** The same key, sealed by another key-encryption key. */
+export function rewrapKey(
+  { purpose, sealed }: Pick<SealedKey, "purpose" | "sealed">,
+  masterKeys: { readonly from: Uint8Array; readonly to: Uint8Array },
+): Buffer {
+  const key = open(masterKeys.from, sealed, purpose);
+  try {
+    return seal(masterKeys.to, key, purpose);
+  } finally {
+    key.fill(0);
+  }
 }

@@ -1,12 +1,19 @@
-/** The key-encryption key comes from one of four places, and no complaint shows what was read. */
+/** The key-encryption key comes from one of four sources, and no message shows the bytes read. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Secret } from "../values/secret.ts";
-import { checkValueOf, combineParts, makeKeyText, parseKeyText } from "./key-text.ts";
-import { type MasterKeySource, makeKeyFile, readMasterKey } from "./master-key.ts";
+import {
+  checkValueOf,
+  combineParts,
+  type MasterKeySource,
+  makeKeyFile,
+  makeKeyText,
+  parseKeyText,
+  readMasterKey,
+} from "./master-key.ts";
 
 const nothing: MasterKeySource = {
   setting: "GW_MASTER_KEY",

@@ -1,16 +1,18 @@
 /**
- * The key-encryption key: from a file, from the environment, from a command that asks a manager of
- * secrets, or from two custodians' parts, which meet only here, in memory. In staging it is made on
- * the first start; in production the operator brings it. Complaints never repeat what was read.
+ * The key-encryption key: 32 bytes in hexadecimal or base64 digits, from a file, the environment, a
+ * command that asks a secrets manager, or two custodians' parts, which meet only in memory. In
+ * staging it is made at the first start; in production the operator provides it. No message
+ * repeats the bytes that were read.
  */
 import { execFile } from "node:child_process";
+import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import type { Secret } from "../values/secret.ts";
-import { combineParts, keyForms, makeKeyText, parseKeyText } from "./key-text.ts";
+import { keyBytes } from "./seal.ts";
 
-/** Exactly one of them is given; `settings.ts` has their meaning, `config.ts` sees to it. */
+/** Exactly one source is given: `config.ts` checks that. */
 export type MasterKeySource = {
-  /** The first words of their settings, for complaints. */
+  /** How the names of the settings begin, for messages. */
   readonly setting: "GW_MASTER_KEY" | "GW_NEW_MASTER_KEY";
   readonly file: string;
   readonly given: Secret<string> | "";
@@ -21,7 +23,7 @@ export type MasterKeySource = {
 const commandLimitMs = 30_000;
 const commandBytesMax = 4096;
 
-/** A sentence for the operator when there is no key to be had. */
+/** A sentence for the operator when there is no key. */
 export async function readMasterKey(source: MasterKeySource): Promise<Uint8Array | string> {
   const { setting, given, command, file } = source;
   const [first, second] = source.partFiles;
@@ -45,7 +47,7 @@ export async function readKeyFile(file: string, setting: string): Promise<Uint8A
   return parseKeyText(text) ?? `The key file ${file} must hold ${keyForms}.`;
 }
 
-/** False when there is such a file already, which is left alone. */
+/** False when the file exists; it is not changed then. */
 export async function makeKeyFile(file: string): Promise<boolean> {
   try {
     await writeFile(file, `${makeKeyText()}\n`, { flag: "wx", mode: 0o600 });
@@ -56,7 +58,7 @@ export async function makeKeyFile(file: string): Promise<boolean> {
   }
 }
 
-/** Without a shell: words are parted at blanks, or given as a JSON array when one has blanks. */
+/** Without a shell: words are separated by blanks, or given as a JSON array when one has blanks. */
 function readFromCommand(command: string, setting: string): Promise<Uint8Array | string> {
   const [program, ...words] = wordsOf(command);
   if (program === undefined) {
@@ -82,7 +84,7 @@ function wordsOf(command: string): readonly string[] {
   }
 }
 
-/** What it printed is left out: it may be the key, or a part of a secret. */
+/** Without the output: it may be the key, or a part of a secret. */
 function causeOf(error: {
   code?: string | number | null;
   killed?: boolean;
@@ -93,4 +95,30 @@ function causeOf(error: {
   if (error.code === "EACCES") return "it may not be run";
   if (typeof error.code === "number") return `it ended with ${error.code}`;
   return `it was ended by ${error.signal ?? "the system"}`;
+}
+
+export const keyForms = `${keyBytes * 2} hexadecimal digits, or 32 bytes in base64`;
+
+export function makeKeyText(): string {
+  return randomBytes(keyBytes).toString("hex");
+}
+
+export function parseKeyText(text: string): Buffer | undefined {
+  const digits = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(digits)) return Buffer.from(digits, "hex");
+  if (/^[\w+/-]{43}=?$/.test(digits)) return Buffer.from(digits, "base64");
+  return undefined;
+}
+
+/** The order of the parts does not matter, and one part tells nothing about the key. */
+export function combineParts(first: Uint8Array, second: Uint8Array): Buffer {
+  const mixed = Buffer.from(first.map((byte, index) => byte ^ (second[index] ?? 0)));
+  const key = hkdfSync("sha256", mixed, "", "tollgate key-encryption key of two parts", keyBytes);
+  mixed.fill(0);
+  return Buffer.from(key);
+}
+
+/** Shows whether two keys are the same, and nothing else about them. */
+export function checkValueOf(key: Uint8Array): string {
+  return createHmac("sha256", key).update("tollgate key check value").digest("hex").slice(0, 8);
 }

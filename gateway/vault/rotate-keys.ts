@@ -1,8 +1,8 @@
 /**
- * Rotation of the keys that seal cards and secrets, while payments go on. Every step can be cut
- * short: what was begun is found in the tables and gone on with. The key of fingerprints and that
- * of digests stay: a card would get another hash id, and a repeated request would not be known.
- * The key of held secrets stays too: what it seals are keys that live for minutes.
+ * Rotation of the keys that seal cards and secrets, while payments go on. It can be interrupted at
+ * any step: the next run finds in the tables where to go on. The keys of fingerprints and digests
+ * stay: a card would get another hash id, and a repeated request would not be recognised. The key
+ * of pending card data stays too: it seals keys that live for minutes.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { type Keys, makeSealedKey, type OpenKey, type Purpose } from "./keys.ts";
@@ -16,35 +16,33 @@ export type SealedSecret = {
 };
 
 export type RotationStore = {
-  /** The current keys of these purposes are retired and the next ones added, all together. */
+  /** Retires the current keys of these purposes and adds the next ones, all together. */
   replace(next: readonly { purpose: Purpose; sealed: Buffer }[]): Promise<void>;
   countCards(keyIds: readonly number[]): Promise<number>;
-  /** In the order of their keys, from the one after `after` on. */
+  /** By merchant and card, from the one after `after` on. */
   listCards(
     keyId: number,
-    after: CardPlace | undefined,
+    after: { readonly merchantId: MerchantId; readonly cardId: CardId } | undefined,
     limit: number,
   ): Promise<readonly SealedCard[]>;
-  /** Only those that are still under `from`; answers how many were. */
+  /** Writes those that are still under `from`, and answers how many. */
   resealCards(from: number, cards: readonly SealedCard[]): Promise<number>;
   listSecrets(): Promise<readonly SealedSecret[]>;
-  /** Only when it is still what was read. */
+  /** Writes it when it has not changed since it was read. */
   resealSecret(secret: SealedSecret, sealed: Uint8Array): Promise<void>;
   /** How long until the last of them has been retired for `graceMs`. */
   graceLeftMs(keyIds: readonly number[], graceMs: number): Promise<number>;
-  /** Never one that still seals a card. */
+  /** Never destroys a key that seals a card. */
   destroy(keyId: number): Promise<"destroyed" | "in_use">;
 };
-
-type CardPlace = { readonly merchantId: MerchantId; readonly cardId: CardId };
 
 export type Rotation = {
   readonly masterKey: Uint8Array;
   readonly keys: Keys;
   readonly store: RotationStore;
-  /** New keys also when an earlier rotation has left keys behind whose cards do not open. */
+  /** Makes new keys also when an earlier rotation has kept keys whose cards do not open. */
   readonly anew?: boolean;
-  /** For how long a node may not have heard of the new key. */
+  /** For how long a node may not have been notified of the new key. */
   readonly graceMs: number;
   readonly pause: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
@@ -53,7 +51,7 @@ export type Rotation = {
 export type Rotated = {
   readonly cards: number;
   readonly destroyed: readonly number[];
-  /** Retired keys that are kept, because something under them does not open. */
+  /** Retired keys that are kept, because a card or a secret under them does not open. */
   readonly kept: readonly number[];
 };
 
@@ -64,11 +62,11 @@ const reportEveryMs = 1000;
 export async function rotateKeys(rotation: Rotation): Promise<Rotated> {
   const { keys, store, report, graceMs } = rotation;
   await keys.reload();
-  const isGoingOn = retiredOf(keys).length > 0 && rotation.anew !== true;
-  if (isGoingOn) report("Going on with the rotation that was begun");
-  else await makeNext(rotation);
+  const retiredKeys = () => rotated.flatMap((purpose) => retiredOf(keys, purpose));
+  if (retiredKeys().length === 0 || rotation.anew === true) await makeNext(rotation);
+  else report("Going on with the rotation that was begun");
 
-  const retired = retiredOf(keys).map(({ id }) => id);
+  const retired = retiredKeys().map(({ id }) => id);
   let cards = await resealAll(rotation);
   const graceLeftMs = await store.graceLeftMs(retired, graceMs);
   if (graceLeftMs > 0) {
@@ -98,33 +96,40 @@ async function makeNext({ masterKey, keys, store, report }: Rotation): Promise<v
   report(`Made the keys ${made.join(" and ")}; nodes seal with them from now on`);
 }
 
-function retiredOf(keys: Keys): readonly OpenKey[] {
-  return rotated.flatMap((purpose) => {
-    const { id: current } = keys.current(purpose);
-    return keys.list(purpose).filter(({ id }) => id !== current);
-  });
+function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
+  const { id: current } = keys.current(purpose);
+  return keys.list(purpose).filter(({ id }) => id !== current);
 }
 
 async function resealAll(rotation: Rotation): Promise<number> {
   const { keys, store, report } = rotation;
   await resealSecrets(rotation);
   const current = keys.current("cards");
-  const retired = keys.list("cards").filter(({ id }) => id !== current.id);
+  const retired = retiredOf(keys, "cards");
   const total = await store.countCards(retired.map(({ id }) => id));
   if (total === 0) return 0;
 
-  const progress = makeProgress(total, report);
+  const startedAt = performance.now();
+  let [done, reportedAt] = [0, startedAt];
   for (const from of retired) {
     let page = await store.listCards(from.id, undefined, pageSize);
     while (page.length > 0) {
-      progress.add(await store.resealCards(from.id, resealPage(from, current, page)));
+      done += await store.resealCards(from.id, resealPage(from, current, page));
+      if (performance.now() - reportedAt >= reportEveryMs) reportProgress();
       page = await store.listCards(from.id, page.at(-1), pageSize);
     }
   }
-  return progress.end();
+  reportProgress();
+  return done;
+
+  function reportProgress(): void {
+    reportedAt = performance.now();
+    const rate = Math.round((done * 1000) / Math.max(1, reportedAt - startedAt));
+    report(`Sealed anew: ${done} of ${Math.max(done, total)} cards, ${rate} per second`);
+  }
 }
 
-/** A card that does not open is left as it is: its key is then kept. */
+/** A card that does not open is left as it is, and its key is kept. */
 function resealPage(
   from: OpenKey,
   to: OpenKey,
@@ -153,31 +158,10 @@ async function resealSecrets({ keys, store }: Rotation): Promise<void> {
   }
 }
 
-/** Whether a secret is under this key; of cards, the store itself makes sure. */
+/** Whether a secret is under this key; for cards, `destroy` checks it. */
 async function isSealing({ keys, store }: Rotation, id: number): Promise<boolean> {
   const secrets = await store.listSecrets();
   return secrets.some(
     ({ sealed, context }) => openWithAny(keys.list("secrets"), sealed, context).keyId === id,
   );
-}
-
-function makeProgress(total: number, report: (progress: string) => void) {
-  const startedAt = performance.now();
-  let reportedAt = startedAt;
-  let done = 0;
-  const tell = () => {
-    reportedAt = performance.now();
-    const rate = Math.round((done * 1000) / Math.max(1, reportedAt - startedAt));
-    report(`Sealed anew: ${done} of ${Math.max(done, total)} cards, ${rate} per second`);
-  };
-  return {
-    add(count: number) {
-      done += count;
-      if (performance.now() - reportedAt >= reportEveryMs) tell();
-    },
-    end() {
-      tell();
-      return done;
-    },
-  };
 }

@@ -1,10 +1,10 @@
 /**
- * Sealing with AES-256-GCM: nonce, tag and ciphertext in one piece of bytes. The context (whose
- * card it is, what a key is for) is authenticated with it, so that a sealed thing moved to another
- * place does not open there.
+ * Sealing with AES-256-GCM, and random bytes for nonces and ids. A sealed value is nonce, tag and
+ * ciphertext in one buffer. Its context (the owner of a card, the purpose of a key) is
+ * authenticated, so that a sealed value that was moved elsewhere does not open there.
  */
-import { createCipheriv, createDecipheriv, type KeyObject } from "node:crypto";
-import { takeRandom } from "./nonces.ts";
+import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
+import { asCardRefId, asReceiptId, type CardRefId, type ReceiptId } from "../values/ids.ts";
 
 const algorithm = "aes-256-gcm";
 const nonceBytes = 12;
@@ -17,9 +17,8 @@ export function seal(key: SealingKey, plain: Uint8Array | string, context: strin
   const nonce = takeRandom(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(context));
-  const bytes = typeof plain === "string" ? Buffer.from(plain) : plain;
-  const sealed = cipher.update(bytes);
-  // In this mode nothing is left for the end; it only makes the tag.
+  const sealed = cipher.update(typeof plain === "string" ? Buffer.from(plain) : plain);
+  // In this mode it adds no bytes and only makes the tag.
   cipher.final();
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
@@ -33,4 +32,34 @@ export function open(key: SealingKey, sealed: Uint8Array, context: string): Buff
   decipher.setAuthTag(tag);
   const body = sealed.subarray(nonceBytes + tagBytes);
   return Buffer.concat([decipher.update(body), decipher.final()]);
+}
+
+const pool = Buffer.allocUnsafeSlow(8192);
+let next = pool.length;
+
+/** From a pool, because a system call for twelve bytes costs as much as one for thousands. */
+function takeRandom(count: number): Buffer {
+  if (next + count > pool.length) {
+    randomFillSync(pool);
+    next = 0;
+  }
+  const taken = Buffer.from(pool.subarray(next, next + count));
+  pool.fill(0, next, next + count);
+  next += count;
+  return taken;
+}
+
+/**
+ * A receipt is shown to anyone who has its id, so the id cannot be guessed: 128 bits, in digits as
+ * all ids on the wire. Receipts of earlier versions keep their 64 bits.
+ */
+export function newReceiptId(): ReceiptId {
+  return asReceiptId(BigInt(`0x${takeRandom(16).toString("hex")}`).toString());
+}
+
+const cardRefIdMin = 10n ** 18n;
+
+/** Sixty-two random bits above a minimum: always nineteen digits, which cannot be guessed. */
+export function newCardRefId(): CardRefId {
+  return asCardRefId(String(cardRefIdMin + (takeRandom(8).readBigUInt64BE() >> 2n)));
 }

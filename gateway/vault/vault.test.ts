@@ -5,9 +5,15 @@ import { test } from "node:test";
 import { CardNumber } from "../values/card-number.ts";
 import { asCardId, asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import { makeSealedKey, openKeys, rewrapKey, WrongMasterKey } from "./keys.ts";
+import {
+  type KeyStore,
+  makeSealedKey,
+  openKeys,
+  rewrapKey,
+  type SealedKey,
+  WrongMasterKey,
+} from "./keys.ts";
 import { open, seal } from "./seal.ts";
-import { makeKeyTable } from "./testing.ts";
 import { makeVault, type SealedCard } from "./vault.ts";
 
 const [shop, other] = [asMerchantId("101"), asMerchantId("102")];
@@ -133,4 +139,32 @@ async function makeTestVault() {
   const keys = await openKeys(randomBytes(32), makeKeyTable());
   const vault = makeVault(keys, async (_, id) => stored.find(({ cardId }) => cardId === id));
   return { vault, stored };
+}
+
+/** A table of keys in memory; the scenarios use the real one. */
+type KeyTable = KeyStore & {
+  /** As another process does it: the current key of the purpose is retired, another is added. */
+  replace(purpose: string, sealed: Buffer): number;
+  remove(id: number): void;
+};
+
+function makeKeyTable(): KeyTable {
+  let rows: SealedKey[] = [];
+  let last = 0;
+  const add = (purpose: string, sealed: Buffer) => {
+    last += 1;
+    rows.push({ id: last, purpose, sealed, retired: false });
+    return last;
+  };
+  return {
+    list: async () => [...rows],
+    add: async (purpose, sealed) => void add(purpose, sealed),
+    replace(purpose, sealed) {
+      rows = rows.map((row) => (row.purpose === purpose ? { ...row, retired: true } : row));
+      return add(purpose, sealed);
+    },
+    remove(id) {
+      rows = rows.filter((row) => row.id !== id);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * The vault: the only place where card numbers are kept, sealed, and the only place that can open
- * them. It is asked through a few functions and says what storage it needs by the types below.
+ * The vault: card numbers are stored here only, sealed, and only this code can open them. Storage
+ * is handed in, as the function types below say.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { CardNumber } from "../values/card-number.ts";
@@ -11,7 +11,7 @@ import { open, seal } from "./seal.ts";
 
 export type Card = {
   readonly number: CardNumber;
-  /** Two digits each, as banks want it. */
+  /** Two digits each, as acquirers want them. */
   readonly expiryYear: string;
   readonly expiryMonth: string;
 };
@@ -20,22 +20,22 @@ export type FingerprintedCard = Card & { readonly fingerprint: Fingerprint };
 
 export type Fingerprint = {
   readonly bytes: Buffer;
-  /** Sixty bits of it: at most nineteen digits, as identifiers are on the wire. */
+  /** Sixty bits of it: at most nineteen digits, as ids are on the wire. */
   readonly hashId: string;
 };
 
 export type Vault = {
-  /** What is kept of a card; it is written with the order that brought it. */
-  seal(merchant: MerchantId, card: CardId, held: FingerprintedCard): SealedCard;
+  /** The result is written with the order that brought the card. */
+  seal(merchant: MerchantId, id: CardId, card: FingerprintedCard): SealedCard;
   findCard(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
-  /** The same for the same card of the same merchant, and of no use anywhere else. */
+  /** The same for the same card of the same merchant; of no use outside this installation. */
   fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
-  /** Tells whether two requests are the same without keeping either. */
+  /** Tells whether two requests are the same, without storing either. */
   digest(text: Secret<string>): Buffer;
-  /** For an address that we hand out: the same text gives the same, and nobody else can make it. */
+  /** For URLs that the gateway issues: only this installation can make the token of a text. */
   tokenOf(text: string): string;
   isToken(text: string, token: string): boolean;
-  /** A secret to be shared with whom it is named for; the same for the same name. */
+  /** A secret that is shared with the named receiver; the same for the same name. */
   secretFor(name: string): Buffer;
   sealSecret(secret: Secret<string>, context: string): Buffer;
   openSecret(sealed: Uint8Array, context: string): Secret<string>;
@@ -58,18 +58,15 @@ const tokenLength = 24;
 
 export function makeVault(keys: Keys, find: FindSealedCard): Vault {
   return {
-    seal(merchantId, cardId, { number, expiryYear, expiryMonth, fingerprint }) {
+    seal(merchantId, cardId, card) {
       const { id: keyId, key } = keys.current("cards");
-      const plain = `${number.reveal()}/${expiryYear}/${expiryMonth}`;
-      const sealed = seal(key, plain, cardContext(merchantId, cardId));
-      return { merchantId, cardId, keyId, sealed, fingerprint: fingerprint.bytes };
+      const sealed = seal(key, packCard(card), cardContext(merchantId, cardId));
+      return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint.bytes };
     },
 
     async findCard(merchantId, cardId) {
       const plain = await openCard(merchantId, cardId);
-      if (plain === undefined) return undefined;
-      const [digits = "", expiryYear = "", expiryMonth = ""] = plain.toString().split("/");
-      return { number: new CardNumber(digits), expiryYear, expiryMonth };
+      return plain && unpackCard(plain.toString());
     },
 
     fingerprint(merchantId, number) {
@@ -86,7 +83,7 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
 
     isToken(text, token) {
       const given = Buffer.from(token);
-      // Those that were given out before a rotation are still good.
+      // A token that was issued before a rotation stays valid.
       return keys.list("digests").some(({ key }) => {
         const own = Buffer.from(tokenUnder(key, text));
         return own.length === given.length && timingSafeEqual(own, given);
@@ -106,9 +103,8 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
   };
 
   /**
-   * A key that is not known here was made by a rotation that this node has not heard of, or was
-   * destroyed by one that has sealed the card anew since it was read: both are cured by looking
-   * again.
+   * An unknown key was made by a rotation of which this node was not notified yet, or destroyed by
+   * one that has sealed the card again since it was read. In both cases a second look finds it.
    */
   async function openCard(
     merchantId: MerchantId,
@@ -125,6 +121,15 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
   }
 }
 
+export function packCard({ number, expiryYear, expiryMonth }: Card): string {
+  return `${number.reveal()}/${expiryYear}/${expiryMonth}`;
+}
+
+export function unpackCard(packed: string): Card {
+  const [digits = "", expiryYear = "", expiryMonth = ""] = packed.split("/");
+  return { number: new CardNumber(digits), expiryYear, expiryMonth };
+}
+
 function tokenUnder(key: KeyObject, text: string): string {
   return createHmac("sha256", key)
     .update(`token/${text}`)
@@ -132,12 +137,12 @@ function tokenUnder(key: KeyObject, text: string): string {
     .slice(0, tokenLength);
 }
 
-/** What a card is sealed for: it opens at its own place only. */
+/** What a card is sealed for. */
 export function cardContext(merchant: MerchantId, card: CardId): string {
   return `card/${merchant}/${card}`;
 }
 
-/** Secrets do not say which key sealed them; there is hardly ever more than one to try. */
+/** A secret does not name its key; outside of rotations there is one to try. */
 export function openWithAny(
   keys: readonly OpenKey[],
   sealed: Uint8Array,
@@ -147,7 +152,7 @@ export function openWithAny(
     try {
       return { keyId: id, plain: open(key, sealed, context) };
     } catch {
-      // Another key of the purpose may be the one.
+      // The next key may open it.
     }
   }
   throw new Error(`nothing opens the secret ${context}`);

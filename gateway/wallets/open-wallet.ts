@@ -1,6 +1,6 @@
 /**
- * Opens a wallet's payment data before its order is written: what is in it is all that the order
- * has of a card. Whatever is wrong with it becomes the order's reason to be declined.
+ * Opens a wallet's payment data before the order is written, because the order's card is in it.
+ * Payment data that is refused becomes the reason for which the order is declined.
  */
 import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
@@ -17,11 +17,16 @@ import type { MerchantId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock } from "../values/time.ts";
-import { type Mark, type OpenedWallet, refuse, type WalletCard } from "./opened-wallet.ts";
-import { readWalletA } from "./read-walleta.ts";
-import { readWalletB } from "./read-walletb.ts";
-import type { Wallet, WalletKey, WalletRoots } from "./wallet-trust.ts";
-import type { WalletWorker } from "./wallet-worker.ts";
+import {
+  type ReplayId,
+  readWalletA,
+  readWalletB,
+  refuse,
+  type TokenTrust,
+  type WalletCard,
+  type WalletRefusal,
+} from "./payment-data.ts";
+import type { Wallet, WalletKey } from "./wallet-trust.ts";
 
 export type WalletRequest = {
   readonly type: WalletType;
@@ -30,20 +35,20 @@ export type WalletRequest = {
   readonly endpoint: Endpoint;
   readonly amount: Money;
   readonly holderName: string | undefined;
-  /** All that makes two requests the same: a repeat may carry the same payment data. */
+  /** A request with the same fingerprint is a repeat and may bring the same payment data. */
   readonly requestFingerprint: Secret<string>;
 };
 
 export type WalletResult = {
   readonly wallet: WalletPayment;
-  /** Nothing when it was refused. */
+  /** Absent when the payment data is refused. */
   readonly paid:
     | {
         readonly facts: Omit<CardFacts, "cardId" | "hashId">;
         readonly cardData: CardData;
-        /** Without the cryptogram, which is in hand and written nowhere. */
+        /** Without the cryptogram, which is in `cardData` and never stored. */
         readonly authentication: Authentication | undefined;
-        /** The order did not come to be: the payment data may be used for another. */
+        /** The request began no order: another one may use the payment data. */
         release(): Promise<void>;
       }
     | undefined;
@@ -52,95 +57,88 @@ export type WalletResult = {
 type Dependencies = {
   readonly clock: Clock;
   readonly keysOf: (merchant: MerchantId, wallet: Wallet) => readonly WalletKey[];
-  readonly roots: WalletRoots;
-  readonly walletWorker: WalletWorker;
-  readonly signingWindowMs: number;
-  /** What an operator may make of it at most. */
-  readonly signingWindowMaxMs: number;
-  readonly allowSandboxSigner: boolean;
+  readonly trust: TokenTrust;
   readonly digest: (requestFingerprint: Secret<string>) => Uint8Array;
-  /** Whether no other request has brought it. */
-  readonly takeMessage: (message: TakenMessage) => Promise<boolean>;
-  /** Free for others, unless the same request has come more than once and still has it. */
-  readonly letGoOfMessage: (message: TakenMessage) => Promise<void>;
-  readonly onRefused: (asked: WalletRequest, refusal: Reason) => void;
+  /** False when another request has used the payment data. */
+  readonly claimToken: (token: UsedToken) => Promise<boolean>;
+  /** The token stays used while a repeat of the request holds it too. */
+  readonly releaseToken: (token: UsedToken) => Promise<void>;
+  readonly onReleaseFailed: (error: unknown) => void;
+  readonly onRefused: (request: WalletRequest, refusal: Reason) => void;
   readonly eciOf: (card: CardData) => string | undefined;
 };
 
-export type TakenMessage = {
+export type UsedToken = {
   readonly merchantId: MerchantId;
   readonly wallet: Wallet;
-  readonly marks: readonly Mark[];
+  readonly replayIds: readonly ReplayId[];
   readonly digest: Uint8Array;
 };
 
-/** A failure when it could not be opened for now: nothing has happened. */
-export type OpenWallet = (asked: WalletRequest) => Promise<WalletResult | Failure>;
+/** A failure means that it cannot be opened now, and that nothing has happened. */
+export type OpenWallet = (request: WalletRequest) => Promise<WalletResult | Failure>;
 
 export function makeOpenWallet(dependencies: Dependencies): OpenWallet {
-  return async (asked) => {
-    const { type } = asked;
-    const opened = await open(asked);
-    if (opened instanceof Failure) return opened;
-    const checked = "refusal" in opened ? opened : await check(asked, opened);
-    if ("refusal" in checked) {
-      dependencies.onRefused(asked, checked.refusal);
-      return { wallet: { type, refusal: checked.refusal }, paid: undefined };
+  return async (request) => {
+    const { type } = request;
+    const read = await readPaymentData(request);
+    if (read instanceof Failure) return read;
+    const card = "refusal" in read ? read : await checkCard(request, read);
+    if ("refusal" in card) {
+      const { refusal } = card;
+      dependencies.onRefused(request, refusal);
+      return { wallet: { type, refusal }, paid: undefined };
     }
-    const { proof } = checked;
-    const device = proof === undefined ? {} : { isDevice: true as const };
-    return { wallet: { type, ...device }, paid: paidWith(asked, checked) };
+    const device = card.proof === undefined ? {} : { isDevice: true as const };
+    return { wallet: { type, ...device }, paid: paidWith(request, card) };
   };
 
-  async function open(asked: WalletRequest): Promise<OpenedWallet | Failure> {
-    const { type, text, endpoint, amount } = asked;
+  function readPaymentData({ type, text, endpoint: { merchant }, amount }: WalletRequest) {
+    const { clock, keysOf, trust } = dependencies;
     const wallet = walletOf(type);
-    const question = {
-      text: text.reveal(),
-      isEncrypted: type.endsWith("_encrypted"),
-      merchant: endpoint.merchant,
-      keys: dependencies.keysOf(endpoint.merchant.id, wallet),
-      roots: dependencies.roots,
-      now: dependencies.clock.now(),
-      walletWorker: dependencies.walletWorker,
-    };
-    if (wallet === "walletb") return readWalletB(question);
-    const { signingWindowMs, signingWindowMaxMs, allowSandboxSigner } = dependencies;
-    const signing = { signingWindowMs, signingWindowMaxMs, allowSandboxSigner };
-    return readWalletA({ ...question, ...signing, amount });
+    const isEncrypted = type.endsWith("_encrypted");
+    const now = clock.now();
+    const keys = keysOf(merchant.id, wallet);
+    const sent = { text: text.reveal(), isEncrypted, merchant, amount, now, keys };
+    return wallet === "walleta" ? readWalletA(sent, trust) : readWalletB(sent, trust);
   }
 
-  async function check(asked: WalletRequest, opened: WalletCard): Promise<OpenedWallet> {
-    const { number, expiryMonth, expiryYear } = opened.card;
+  async function checkCard(
+    request: WalletRequest,
+    read: WalletCard,
+  ): Promise<WalletCard | WalletRefusal> {
+    const { number, expiryMonth, expiryYear } = read.card;
     if (!isLuhnValid(number.reveal())) return refuse("wallet_bad_card", "check digit");
     if (isExpired(expiryMonth, expiryYear, asInstant(dependencies.clock.now()))) {
       return refuse("wallet_bad_card", "expired");
     }
-    const isFirst = await dependencies.takeMessage(messageOf(asked, opened));
-    return isFirst ? opened : refuse("wallet_replayed");
+    const isOwn = await dependencies.claimToken(tokenOf(request, read));
+    return isOwn ? read : refuse("wallet_replayed");
   }
 
-  function messageOf({ endpoint, type, requestFingerprint }: WalletRequest, { marks }: WalletCard) {
+  function tokenOf(request: WalletRequest, { replayIds }: WalletCard): UsedToken {
+    const { endpoint, type, requestFingerprint } = request;
     const digest = dependencies.digest(requestFingerprint);
-    return { merchantId: endpoint.merchant.id, wallet: walletOf(type), digest, marks };
+    return { merchantId: endpoint.merchant.id, wallet: walletOf(type), digest, replayIds };
   }
 
-  function paidWith(asked: WalletRequest, opened: WalletCard): WalletResult["paid"] {
-    const { holderName } = asked;
-    const { card, proof } = opened;
+  function paidWith(request: WalletRequest, read: WalletCard): WalletResult["paid"] {
+    const { card, proof } = read;
     const { number, expiryMonth, expiryYear } = card;
+    const { releaseToken, onReleaseFailed, eciOf } = dependencies;
     return {
       facts: {
         bin: number.bin,
         lastFour: number.lastFour,
         network: number.network,
-        holderName: holderName ?? opened.holderName ?? "",
+        holderName: request.holderName ?? read.holderName ?? "",
         expiryMonth,
         expiryYear: `20${expiryYear}`,
       },
       cardData: proof === undefined ? card : { ...card, cryptogram: proof.cryptogram },
-      authentication: proof && { eci: proof.eci ?? dependencies.eciOf(card) },
-      release: () => dependencies.letGoOfMessage(messageOf(asked, opened)),
+      authentication: proof && { eci: proof.eci ?? eciOf(card) },
+      // The request is answered in any case: a token that cannot be released stays used.
+      release: () => releaseToken(tokenOf(request, read)).catch(onReleaseFailed),
     };
   }
 }

@@ -1,25 +1,193 @@
-/** What the wallets' payment data is checked and opened with. */
-import type { KeyObject } from "node:crypto";
-import type { RootKey } from "@tollgate/protocols/walletb";
+/**
+ * The keys and roots that wallet tokens are decrypted and verified with. Merchants' keys come from
+ * the vault and are read again when they change; the wallets' roots come from files or, for
+ * walletb, from the address that publishes them, and are read again when they may be stale. A read
+ * that fails leaves the previous ones in force and is tried again.
+ */
+import { type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type RootKey, readRootKeys, WalletFault } from "@tollgate/protocols/walletb";
 import type { MerchantId } from "../values/ids.ts";
-import type { Instant } from "../values/time.ts";
+import { openReloadable } from "../values/reloadable.ts";
+import type { Clock, Instant } from "../values/time.ts";
 
 export type Wallet = "walleta" | "walletb";
 
-/** One generation of a merchant's key; two side by side while it is renewed. */
+/** One generation of a merchant's key; two are in force while it is renewed. */
 export type WalletKey = {
   readonly id: string;
   readonly merchantId: MerchantId;
   readonly wallet: Wallet;
   readonly privateKey: KeyObject;
-  /** walleta: the signed certificate, in PEM; nothing before it was handed in. */
+  /** walleta: the certificate in PEM; absent until the merchant has had it signed. */
   readonly certificate: string | undefined;
   readonly createdAt: Instant;
 };
 
-/** The roots that the wallets themselves sign under. */
+export type ReadKeys = {
+  readonly keys: readonly WalletKey[];
+  readonly unreadable: readonly { readonly id: string; readonly cause: string }[];
+};
+
+type KeyDependencies = {
+  readonly read: () => Promise<ReadKeys>;
+  readonly clock: Clock;
+  readonly onUnreadable: (id: string, cause: string) => void;
+  readonly onError: (error: unknown) => void;
+};
+
+export type WalletKeys = {
+  keysOf(merchant: MerchantId, wallet: Wallet): readonly WalletKey[];
+  reload(): Promise<void>;
+  stop(): void;
+};
+
+const keyRetryMs = 10_000;
+
+/** Rejects when the first read fails: a gateway does not start without its database. */
+export async function openWalletKeys(dependencies: KeyDependencies): Promise<WalletKeys> {
+  const { clock, onUnreadable, onError } = dependencies;
+  let cancelRetry = () => {};
+  let stopped = false;
+  const keys = await openReloadable<readonly WalletKey[]>({
+    async read(present = []) {
+      const { keys: opened, unreadable } = await dependencies.read();
+      for (const { id, cause } of unreadable) onUnreadable(id, cause);
+      if (unreadable.length > 0) retryLater();
+      const missing = new Set(unreadable.map(({ id }) => id));
+      return [...opened, ...present.filter(({ id }) => missing.has(id))];
+    },
+    onError(error) {
+      onError(error);
+      retryLater();
+    },
+  });
+
+  return {
+    keysOf: (merchant, wallet) =>
+      keys.current().filter((key) => key.merchantId === merchant && key.wallet === wallet),
+    reload: keys.reload,
+    stop() {
+      stopped = true;
+      cancelRetry();
+    },
+  };
+
+  function retryLater(): void {
+    cancelRetry();
+    if (!stopped) cancelRetry = clock.after(keyRetryMs, () => void keys.reload());
+  }
+}
+
+/** The roots that the wallets sign under. */
 export type WalletRoots = {
   /** PEM, one certificate each. */
   walleta(): readonly string[];
   walletb(): readonly RootKey[];
 };
+
+export type RootSources = {
+  /** A file; empty for none. */
+  readonly walleta: string;
+  /** A file or an https address; empty for none. */
+  readonly walletb: string;
+};
+
+type RootSettings = {
+  readonly environment: string;
+  readonly dataDir: string;
+  readonly walletaRootsFile: string;
+  readonly walletbRootKeys: string;
+};
+
+/** In staging, the sandbox bank's roots are the default. */
+export function rootSourcesOf(settings: RootSettings): RootSources {
+  const sandbox = join(resolve(settings.dataDir), "bank", "wallets");
+  const isStaging = settings.environment === "staging";
+  const sourceOf = (source: string, file: string) =>
+    source === "" && isStaging ? join(sandbox, file) : source;
+  return {
+    walleta: sourceOf(settings.walletaRootsFile, "walleta-root.pem"),
+    walletb: sourceOf(settings.walletbRootKeys, "walletb-root-keys.json"),
+  };
+}
+
+type RootDependencies = {
+  readonly sources: RootSources;
+  readonly clock: Clock;
+  readonly onError: (wallet: Wallet, cause: string) => void;
+};
+
+const fetchTimeoutMs = 10_000;
+const hourMs = 3_600_000;
+const rootRetryMs = 60_000;
+const freshMinMs = 300_000;
+const freshMaxMs = 7 * 24 * hourMs;
+
+export async function openWalletRoots({ sources, clock, onError }: RootDependencies) {
+  const walleta = await openRoots("walleta", readCertificates);
+  const walletb = await openRoots("walletb", readRootKeysAt);
+  return {
+    ...{ walleta: walleta.current, walletb: walletb.current },
+    stop() {
+      walleta.stop();
+      walletb.stop();
+    },
+  };
+
+  /** Each wallet has its own timer: a failure of one is no reason to read the other's roots. */
+  async function openRoots<Root>(wallet: Wallet, read: (source: string) => Promise<Fresh<Root>>) {
+    const source = sources[wallet];
+    let cancelRefresh = () => {};
+    const roots = await openReloadable<readonly Root[]>({
+      async read(present = []) {
+        if (source === "") return present;
+        const fresh = await read(source).catch((error) => {
+          onError(wallet, error instanceof Error ? error.message : String(error));
+          return { roots: present, freshMs: rootRetryMs };
+        });
+        cancelRefresh = clock.after(fresh.freshMs, () => void roots.reload());
+        return fresh.roots;
+      },
+      onError: (error) => onError(wallet, String(error)),
+    });
+    return { current: roots.current, stop: () => cancelRefresh() };
+  }
+}
+
+type Fresh<Root> = { readonly roots: readonly Root[]; readonly freshMs: number };
+
+/** All or an error: a file that is being written must not replace the known certificates. */
+async function readCertificates(file: string): Promise<Fresh<string>> {
+  const text = await readFile(file, "utf8");
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (found.length === 0) throw new Error("there is no certificate in it");
+  return { roots: found.map((pem) => new X509Certificate(pem).toString()), freshMs: hourMs };
+}
+
+async function readRootKeysAt(source: string): Promise<Fresh<RootKey>> {
+  const { text, freshMs } = source.startsWith("https://")
+    ? await fetchText(source)
+    : { text: await readFile(source, "utf8"), freshMs: hourMs };
+  const roots = readRootKeys(text);
+  if (roots instanceof WalletFault) throw new Error(roots.reason);
+  return { roots, freshMs };
+}
+
+async function fetchText(url: string) {
+  const signal = AbortSignal.timeout(fetchTimeoutMs);
+  const response = await fetch(url, { redirect: "error", signal });
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  return { text: await response.text(), freshMs: freshnessOf(response.headers) };
+}
+
+/** The publisher's caching header, within limits. */
+export function freshnessOf(headers: Headers): number {
+  const [, seconds] = /(?:^|[\s,])max-age=(\d+)/i.exec(headers.get("cache-control") ?? "") ?? [];
+  const age = headers.get("age") ?? "";
+  // A proxy may have written anything there.
+  const ageMs = /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
+  const freshMs = seconds === undefined ? hourMs : Number(seconds) * 1000 - ageMs;
+  return Math.min(Math.max(freshMs, freshMinMs), freshMaxMs);
+}

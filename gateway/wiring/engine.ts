@@ -18,7 +18,7 @@ import type { EffectHandlers } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
-import { makeBegin, makeCommit } from "../storage/commit.ts";
+import { makeBegin, makeCommit, makeNextOrderId } from "../storage/commit.ts";
 import type { Database } from "../storage/database.ts";
 import {
   makeFindBySequence,
@@ -27,11 +27,10 @@ import {
   makeFindOrders,
   makeFindOwned,
 } from "../storage/find-orders.ts";
-import { makeNextOrderId } from "../storage/order-ids.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import type { EndpointId, GateId, MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
-import { newReceiptId } from "../vault/receipt-ids.ts";
+import { newReceiptId } from "../vault/seal.ts";
 import type { Vault } from "../vault/vault.ts";
 import { callbackLeaseMs } from "./callbacks.ts";
 import type { ThreeDs } from "./threeds.ts";
@@ -119,14 +118,11 @@ export function makeEngine(dependencies: EngineDependencies) {
 
 /** The queues that gather the reads and commits of all orders in flight into few statements. */
 function makeQueues({ config, database, node, observe }: EngineDependencies) {
-  const queue = (name: string) => ({ batchMax, inFlightMax: 1, onBatch: observe.onBatch(name) });
+  const queue = (name: string) => ({ onBatch: observe.onBatch(name) });
   const { beginTriesMs } = config;
   const lasting = { beginTriesMs, callbackLeaseMs: callbackLeaseMs(config) };
-  const { byId, byClientOrderId } = makeFindOrders(database.hot, queue("read"));
   return {
-    byId,
-    findExisting: (merchantId: MerchantId, clientOrderId: string) =>
-      byClientOrderId({ merchantId, clientOrderId }),
+    ...makeFindOrders(database.hot, queue("read")),
     begin: makeBegin(database.query, node, { ...queue("begin"), ...lasting }),
     commit: makeCommit(database.hot, node, { ...queue("move"), ...lasting }),
   };

@@ -18,12 +18,10 @@ import type { Order } from "../orders/order.ts";
 import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
-import type { Configuration } from "../storage/configuration.ts";
+import type { Configuration, LiveConfiguration } from "../storage/configuration.ts";
 import { type Database, isConnectionLoss } from "../storage/database.ts";
-import { makeFindByReceipt } from "../storage/find-receipts.ts";
-import type { LiveConfiguration } from "../storage/live-configuration.ts";
-import { makeTakeNonce } from "../storage/oauth-nonces.ts";
-import { makeStoreRequest } from "../storage/requests.ts";
+import { makeFindByReceipt } from "../storage/find-orders.ts";
+import { makeStoreRequest, makeTakeNonce } from "../storage/requests.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
 import { browserReturnOf } from "../views/result.ts";
@@ -62,7 +60,6 @@ export type NodeState = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
-const gathered = { batchMax: 256, inFlightMax: 1 };
 const guarded = makeStorageGuard(isConnectionLoss);
 
 export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance {
@@ -79,7 +76,7 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
   addMerchantRoutes(server, {
     ...{ operations, pathWord, wire, services, clock, log, metrics },
     ...accessOf(dependencies),
-    storeRequest: makeStoreRequest(dependencies.database.hot, gathered),
+    storeRequest: makeStoreRequest(dependencies.database.hot),
   });
   addPages(server, services, dependencies);
   addHealthRoutes(server, { checkReadiness, registry: metrics.registry });
@@ -124,7 +121,7 @@ type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken
 
 function accessOf({ config, database, clock, configuration }: HttpDependencies): Access {
   const windowMs = config.oauthWindowMs;
-  const takeNonce = makeTakeNonce(database.hot, { ...gathered, clock, windowMs });
+  const takeNonce = makeTakeNonce(database.hot, { clock, windowMs });
   const limitOf = (perSecond: number) => makeRateLimit<MerchantId>({ perSecond }, clock);
   const transactions = limitOf(config.transactionsPerSecond);
   const queries = limitOf(config.questionsPerSecond);

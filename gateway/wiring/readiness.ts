@@ -2,9 +2,9 @@
 import type { Gates } from "../acquirers/gates.ts";
 import type { CheckReadiness } from "../http/availability.ts";
 import { findUnreadyGates } from "../orders/route.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
 import type { Database } from "../storage/database.ts";
 import { loadDirectories } from "../storage/directories.ts";
-import type { LiveConfiguration } from "../storage/live-configuration.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 
 export function makeCheckReadiness(

@@ -4,7 +4,7 @@
  */
 import type { Config } from "../config/config.ts";
 import type { Order } from "../orders/order.ts";
-import type { LiveConfiguration } from "../storage/live-configuration.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeAuthenticate } from "../threeds/authenticate.ts";
 import { makeFindByLink, makeLinks, stepOf } from "../threeds/browser-steps.ts";
 import { makeReceiveResult, type OrderReports } from "../threeds/challenge-result.ts";

@@ -1,18 +1,15 @@
-/** Wallets wired together: keys, roots, what was paid with before. Part of what `main.ts` wires. */
-import { join, resolve } from "node:path";
+/** Wallets, wired: keys, roots, the wallet worker, and the tokens that were used before. */
 import type { Config } from "../config/config.ts";
 import { signingWindowMaxMs } from "../config/settings.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Database } from "../storage/database.ts";
-import { loadWalletKeys } from "../storage/wallet-keys.ts";
-import { makeLetGoOfMessage, makeTakeMessage } from "../storage/wallet-messages.ts";
+import { loadWalletKeys, makeClaimToken, makeReleaseToken } from "../storage/wallets.ts";
 import { eciOf } from "../threeds/authentication-outcome.ts";
 import type { Clock } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
-import { openLiveKeys } from "../wallets/live-keys.ts";
-import { makeLiveRoots } from "../wallets/live-roots.ts";
 import { makeOpenWallet, type OpenWallet } from "../wallets/open-wallet.ts";
+import { openWalletKeys, openWalletRoots, rootSourcesOf } from "../wallets/wallet-trust.ts";
 import { startWalletWorker } from "../wallets/wallet-worker.ts";
 
 export type Wallets = {
@@ -31,75 +28,52 @@ type Dependencies = {
   readonly vault: Vault;
 };
 
-export async function openWallets({ config, clock, log, metrics, databases, vault }: Dependencies) {
-  const staging = config.environment === "staging";
-  const roots = makeLiveRoots({
-    sources: rootPlaces(config),
+export async function openWallets({
+  config,
+  clock,
+  log,
+  metrics,
+  databases,
+  vault,
+}: Dependencies): Promise<Wallets> {
+  const roots = await openWalletRoots({
+    sources: rootSourcesOf(config),
     clock,
-    // A staging gateway without the sandbox bank has none.
-    warn: (wallet, cause) => log("wallet.roots_unreadable", { wallet, cause }),
+    onError: (wallet, cause) => log("wallet.roots_unreadable", { wallet, cause }),
   });
-  const keys = await openLiveKeys({
+  const keys = await openWalletKeys({
     read: () => loadWalletKeys(databases.vault.query, vault.openSecret),
     clock,
-    warn: (cause, id) =>
-      id === undefined
-        ? log("wallet.keys_reload_failed", { err: cause })
-        : log("wallet.key_unreadable", { key: id, cause }),
+    onUnreadable: (key, cause) => log("wallet.key_unreadable", { key, cause }),
+    onError: (error) => log("wallet.keys_reload_failed", { err: error }),
   });
   const walletWorker = startWalletWorker({
     clock,
     observe: (wallet, tookMs) => metrics.walletMs.observe({ wallet }, tookMs),
     onLost: (cause) => log("wallet.worker_lost", { cause }),
   });
-  let callOff = () => {};
-  await refresh();
-
-  const letGo = makeLetGoOfMessage(databases.node.query);
   const open = makeOpenWallet({
     clock,
-    keysOf: (merchant, wallet) =>
-      keys.current().filter((key) => key.merchantId === merchant && key.wallet === wallet),
-    roots,
-    walletWorker,
-    signingWindowMs: config.walletSigningWindowMs,
-    signingWindowMaxMs,
-    allowSandboxSigner: staging,
+    keysOf: keys.keysOf,
+    trust: {
+      ...{ roots, walletWorker, signingWindowMs: config.walletSigningWindowMs, signingWindowMaxMs },
+      allowSandboxSigner: config.environment === "staging",
+    },
     digest: vault.digest,
-    letGoOfMessage: (message) =>
-      // The request is answered either way: what is not let go of stays used up.
-      letGo(message).catch((error) => log("wallet.token_release_failed", { err: error })),
-    takeMessage: makeTakeMessage(databases.node.hot, { batchMax: 256, inFlightMax: 1, clock }),
-    // The order tells it to the merchant; an operator sees by it that all of one fail.
+    claimToken: makeClaimToken(databases.node.hot, clock),
+    releaseToken: makeReleaseToken(databases.node.query),
+    onReleaseFailed: (error) => log("wallet.token_release_failed", { err: error }),
     onRefused: ({ type, endpoint }, { code, detail }) =>
       log("wallet.token_refused", { merchant: endpoint.merchant.login, type, code, detail }),
     eciOf: ({ number }) => eciOf(number.network, "full"),
   });
-  const wallets: Wallets = {
+  return {
     open,
     reload: keys.reload,
     async stop() {
-      callOff();
+      roots.stop();
       keys.stop();
       await walletWorker.stop();
     },
-  };
-  return wallets;
-
-  async function refresh(): Promise<void> {
-    const againMs = await roots.refresh();
-    callOff = clock.after(againMs, () => void refresh());
-  }
-}
-
-/** In staging those of the sandbox bank, unless others are set. */
-function rootPlaces(config: Config) {
-  const sandbox = join(resolve(config.dataDir), "bank", "wallets");
-  const staged = config.environment === "staging";
-  const otherwise = (place: string, file: string) =>
-    place === "" && staged ? join(sandbox, file) : place;
-  return {
-    walletaFile: otherwise(config.walletaRootsFile, "walleta-root.pem"),
-    walletbPlace: otherwise(config.walletbRootKeys, "walletb-root-keys.json"),
   };
 }

@@ -1,4 +1,4 @@
-/** Nonces in a real database: accepted once, by whichever node, and forgotten when they may be. */
+/** Nonces in a real database: accepted once, by any node, and deleted when they may be. */
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { asInstant, later, minutes } from "../values/time.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { startEmbedded } from "./embedded.ts";
 import { migrate } from "./migrate.ts";
-import { makeTakeNonce } from "./oauth-nonces.ts";
+import { makeTakeNonce } from "./requests.ts";
 
 let database: Database;
 let cleanUp = async (): Promise<void> => undefined;
@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 function makeNode() {
   const clock = { now: () => now, after: () => () => undefined };
-  const take = makeTakeNonce(database.hot, { batchMax: 256, inFlightMax: 1, clock, windowMs });
+  const take = makeTakeNonce(database.hot, { clock, windowMs });
   return (nonce: string, merchant = "7", signedAt = now) =>
     take({ merchantId: asMerchantId(merchant), nonce, signedAt });
 }
@@ -97,7 +97,7 @@ test("a nonce is kept as long as its time stamp may be accepted, and not for eve
   assert.deepEqual(rows.map(({ nonce }) => nonce).sort(), ["from-tomorrow", "new"]);
 });
 
-/** Nobody is told when that is done. */
+/** Deletion runs in the background. */
 async function untilForgotten(nonce: string): Promise<void> {
   const find = "select nonce from oauth_nonces where nonce = $1";
   while ((await database.query(find, [nonce])).length > 0) await database.query("select 1");

@@ -1,6 +1,6 @@
 /**
- * Held cards, on a real database: they come out until they are destroyed or their time is over, and
- * never out of a backup, whoever restores it and whatever keys he has.
+ * Pending card data in a real database: it can be read until it is destroyed or has expired, and
+ * never from a backup, even with all keys.
  */
 import assert from "node:assert/strict";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -16,8 +16,8 @@ import { asInstant, later } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards, type PendingCards } from "../vault/pending-cards.ts";
 import { makeVault } from "../vault/vault.ts";
-import { makePendingCardStore } from "./pending-cards.ts";
-import { makeFindSealedCard, makeKeyStore } from "./vault-tables.ts";
+import { makeFindSealedCard, makePendingCardStore } from "./cards.ts";
+import { makeKeyStore } from "./vault-keys.ts";
 
 const number = new CardNumber("4000001000000018");
 const card = { number, expiryYear: "31", expiryMonth: "12", cvv: new Secret("739") };
@@ -30,37 +30,37 @@ const folders: string[] = [];
 // When all databases in them are stopped.
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-test("a held card comes out until it is destroyed, row and key", async (t) => {
-  const { held, installation } = await open(t, await makeFolder());
-  await held.hold(context, card, later(now, 1000));
-  await held.hold("order/101/8", { ...card, cvv: undefined }, later(now, 5000));
+test("pending card data comes out until it is destroyed, row and key", async (t) => {
+  const { pending, installation } = await open(t, await makeFolder());
+  await pending.store(context, card, later(now, 1000));
+  await pending.store("order/101/8", { ...card, cvv: undefined }, later(now, 5000));
 
-  const taken = await held.take(context, now);
-  const bare = await held.take("order/101/8", now);
-  await held.destroy(context);
+  const taken = await pending.find(context, now);
+  const bare = await pending.find("order/101/8", now);
+  await pending.destroy(context);
 
   assert.equal(taken?.number.reveal(), "4000001000000018");
   assert.equal(taken?.cvv?.reveal(), "739");
   assert.equal(bare?.cvv, undefined);
-  assert.equal(await held.take(context, now), undefined);
+  assert.equal(await pending.find(context, now), undefined);
   assert.deepEqual(await countPending(installation), { keys: 1, secrets: 1 });
 });
 
-test("a held card does not outlive its deadline", async (t) => {
-  const { held, installation } = await open(t, await makeFolder());
-  await held.hold(context, card, later(now, 1000));
-  await held.hold("order/101/8", card, later(now, 5000));
+test("pending card data does not outlive its deadline", async (t) => {
+  const { pending, installation } = await open(t, await makeFolder());
+  await pending.store(context, card, later(now, 1000));
+  await pending.store("order/101/8", card, later(now, 5000));
 
-  assert.equal(await held.take(context, later(now, 1000)), undefined);
-  assert.equal(await held.destroyExpired(later(now, 1000)), 1);
+  assert.equal(await pending.find(context, later(now, 1000)), undefined);
+  assert.equal(await pending.destroyExpired(later(now, 1000)), 1);
   assert.deepEqual(await countPending(installation), { keys: 1, secrets: 1 });
-  assert.notEqual(await held.take("order/101/8", later(now, 1000)), undefined);
+  assert.notEqual(await pending.find("order/101/8", later(now, 1000)), undefined);
 });
 
-test("a held card without its key, or at another's place, does not open", async (t) => {
-  const { held, installation } = await open(t, await makeFolder());
-  await held.hold(context, card, tomorrow);
-  await held.hold("order/101/8", card, tomorrow);
+test("pending card data without its key, or at another's place, does not open", async (t) => {
+  const { pending, installation } = await open(t, await makeFolder());
+  await pending.store(context, card, tomorrow);
+  await pending.store("order/101/8", card, tomorrow);
   const { query } = installation.database;
 
   await query("update vault.held_secrets set context = 'order/101/9' where context = $1", [
@@ -69,33 +69,33 @@ test("a held card without its key, or at another's place, does not open", async 
   await query("update vault.held_keys set context = 'order/101/9' where context = $1", [context]);
   await query("delete from vault.held_keys where context = 'order/101/8'");
 
-  await assert.rejects(held.take("order/101/9", now));
-  assert.equal(await held.take("order/101/8", now), undefined);
+  await assert.rejects(pending.find("order/101/9", now));
+  assert.equal(await pending.find("order/101/8", now), undefined);
 });
 
-test("yesterday's backup of the running database does not open what was held", async (t) => {
+test("yesterday's backup of the running database does not open what was pending", async (t) => {
   const folder = await makeFolder();
-  const { held, installation, keep, reveal } = await open(t, folder);
+  const { pending, installation, keep, reveal } = await open(t, folder);
   await keep();
-  await held.hold(context, card, tomorrow);
+  await pending.store(context, card, tomorrow);
   const traces = await tracesOf(installation);
   await installation.database.query("checkpoint");
 
   const backup = await backUpRunning(folder, installation);
-  assert.notEqual(await held.take(context, now), undefined, "it was held at the time");
+  assert.notEqual(await pending.find(context, now), undefined, "it was there at the time");
   const restored = await open(t, backup);
 
   assert.equal((await restored.reveal())?.number.reveal(), (await reveal())?.number.reveal());
-  assert.equal(await restored.held.take(context, now), undefined);
+  assert.equal(await restored.pending.find(context, now), undefined);
   assert.deepEqual(await countPending(restored.installation), { keys: 0, secrets: 0 });
   assert.deepEqual(await findTraces(backup, traces), []);
 });
 
-test("a copy of the stopped data folder does not open what was held", async (t) => {
+test("a copy of the stopped data folder does not open what was pending", async (t) => {
   const folder = await makeFolder();
-  const { held, installation, keep } = await open(t, folder);
+  const { pending, installation, keep } = await open(t, folder);
   await keep();
-  await held.hold(context, card, tomorrow);
+  await pending.store(context, card, tomorrow);
   const traces = await tracesOf(installation);
 
   await installation.close();
@@ -105,13 +105,13 @@ test("a copy of the stopped data folder does not open what was held", async (t) 
   const restored = await open(t, backup);
 
   assert.equal((await restored.reveal())?.number.reveal(), number.reveal());
-  assert.equal(await restored.held.take(context, now), undefined);
+  assert.equal(await restored.pending.find(context, now), undefined);
   assert.deepEqual(inFiles, []);
 });
 
 type Opened = {
   readonly installation: Installation;
-  readonly held: PendingCards;
+  readonly pending: PendingCards;
   /** An ordinary card, by which one sees that a backup was really restored. */
   keep(): Promise<void>;
   reveal(): Promise<{ readonly number: CardNumber } | undefined>;
@@ -132,7 +132,7 @@ async function open(t: TestContext, dataDir: string): Promise<Opened> {
   const vault = makeVault(keys, makeFindSealedCard(query));
   return {
     installation,
-    held: makePendingCards(keys, makePendingCardStore(query, { batchMax: 16, inFlightMax: 1 })),
+    pending: makePendingCards(keys, makePendingCardStore(query)),
     async keep() {
       const fingerprint = vault.fingerprint(merchant, number);
       const { keyId, sealed } = vault.seal(merchant, order, { ...card, fingerprint });
@@ -192,7 +192,7 @@ async function findTraces(folder: string, traces: readonly Buffer[]): Promise<re
 }
 
 async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-held-"));
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-pending-"));
   await chmod(folder, 0o711);
   await mkdir(join(folder, "keys"));
   folders.push(folder);

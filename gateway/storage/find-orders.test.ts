@@ -10,7 +10,7 @@ import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { startEmbedded } from "./embedded.ts";
-import { makeFindByReceipt } from "./find-receipts.ts";
+import { makeFindByReceipt } from "./find-orders.ts";
 import { migrate } from "./migrate.ts";
 import { packFacts, packProgress } from "./order-row.ts";
 

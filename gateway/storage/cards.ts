@@ -1,0 +1,208 @@
+/**
+ * The tables of cards: sealed cards, references to them, and pending card data. Nothing here can
+ * open what it stores. The statement that begins an order writes its card (`commit.ts`).
+ */
+import type { NewReferences, ReferenceStore, Registration } from "../engine/cards.ts";
+import {
+  type CardReference,
+  type CardReferences,
+  type ReferencePurpose,
+  referencePurposes,
+} from "../orders/card-reference.ts";
+import {
+  asCardRefId,
+  asEndpointId,
+  asMerchantId,
+  asOrderId,
+  type CardId,
+  type CardRefId,
+  type MerchantId,
+} from "../values/ids.ts";
+import { asInstant, type Instant } from "../values/time.ts";
+import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts";
+import type { FindSealedCard } from "../vault/vault.ts";
+import type { Query } from "./database.ts";
+import { bytesArray, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
+
+/** Look-ups of the same moment become one statement: captures and returns come in crowds. */
+export function makeFindSealedCard(query: Query): FindSealedCard {
+  const statement = `
+    select cards.merchant_id, cards.id, cards.key_id, cards.sealed, cards.fingerprint
+    from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
+    join vault.cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`;
+  const find = makeFindRow<SealedCardRow, CardId>(query, { statement, name: "find_cards" });
+  return async (merchantId, cardId) => {
+    const row = await find(merchantId, cardId);
+    if (row === undefined) return undefined;
+    const { key_id: keyId, sealed, fingerprint } = row;
+    return { merchantId, cardId, keyId, sealed, fingerprint };
+  };
+}
+
+type SealedCardRow = {
+  readonly merchant_id: string;
+  readonly id: string;
+  readonly key_id: number;
+  readonly sealed: Buffer;
+  readonly fingerprint: Buffer;
+};
+
+export function makeReferenceStore(query: Query): ReferenceStore {
+  const statement = `
+    select references_.merchant_id, references_.id, purpose, endpoint_id, order_id, facts,
+      extract(epoch from created_at) * 1000 as created_ms,
+      extract(epoch from removed_at) * 1000 as removed_ms
+    from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
+    join card_references as references_
+      on references_.merchant_id = wanted.merchant_id and references_.id = wanted.id`;
+  const name = "card_references_by_id";
+  const find = makeFindRow<ReferenceRow, CardRefId>(query, { statement, name });
+
+  return {
+    async find(merchantId, id) {
+      const row = await find(merchantId, id);
+      return row && unpackReference(row);
+    },
+
+    async add({ merchantId, cardId, endpointId, orderId, facts, at, ids }) {
+      await query(
+        `insert into card_references
+           (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts, created_at)
+         select $1, source.id, source.purpose, $2, $3, $4, $5::json,
+           to_timestamp($6::float8 / 1000)
+         from unnest($7::text[], $8::bigint[]) as source(purpose, id)
+         on conflict do nothing`,
+        [
+          ...[merchantId, cardId, endpointId, orderId, JSON.stringify(facts), at],
+          plainArray(referencePurposes),
+          plainArray(referencePurposes.map((purpose) => ids[purpose])),
+        ],
+      );
+      // Of concurrent requests, the first has written them: all answer the same.
+      const written = await findByCard(merchantId, cardId);
+      if (written === undefined) throw new Error("card references were written and are not there");
+      return written.ids;
+    },
+
+    findByCard,
+
+    async remove(merchantId, cardId, at) {
+      const rows = await query(
+        `update card_references set removed_at = to_timestamp($3::float8 / 1000)
+         where merchant_id = $1 and card_id = $2 and removed_at is null returning id`,
+        [merchantId, cardId, at],
+      );
+      return rows.length > 0;
+    },
+  };
+
+  async function findByCard(
+    merchantId: MerchantId,
+    cardId: CardId,
+  ): Promise<Registration | undefined> {
+    const rows = await query<{ id: string; purpose: ReferencePurpose; removed: boolean }>(
+      `select id, purpose, removed_at is not null as removed from card_references
+       where merchant_id = $1 and card_id = $2`,
+      [merchantId, cardId],
+      "card_references_by_card",
+    );
+    if (rows.length === 0) return undefined;
+    const ids = Object.fromEntries(rows.map(({ id, purpose }) => [purpose, asCardRefId(id)]));
+    // One statement writes the references of all purposes.
+    return { ids: ids as CardReferences, removed: rows.some(({ removed }) => removed) };
+  }
+}
+
+type ReferenceRow = {
+  readonly merchant_id: string;
+  readonly id: string;
+  readonly purpose: ReferencePurpose;
+  readonly endpoint_id: string;
+  readonly order_id: string;
+  readonly facts: NewReferences["facts"];
+  readonly created_ms: number;
+  readonly removed_ms: number | null;
+};
+
+function unpackReference(row: ReferenceRow): CardReference {
+  return {
+    ...row.facts,
+    merchantId: asMerchantId(row.merchant_id),
+    id: asCardRefId(row.id),
+    purpose: row.purpose,
+    endpointId: asEndpointId(row.endpoint_id),
+    orderId: asOrderId(row.order_id),
+    createdAt: asInstant(row.created_ms),
+    removedAt: row.removed_ms === null ? undefined : asInstant(row.removed_ms),
+  };
+}
+
+/**
+ * Pending card data and its keys, in two tables that the database keeps out of its write-ahead
+ * log, and so out of base backups and replicas. They outlive a node; a crash of the database
+ * empties them.
+ */
+export function makePendingCardStore(query: Query): PendingCardStore {
+  const put = makeGather(async (items: readonly Put[]) => {
+    // Of two for one order the later one counts, and a statement may write a row only once.
+    const latest = [...new Map(items.map((item) => [item.row.context, item])).values()];
+    const columns = [
+      textArray(latest.map(({ row }) => row.context)),
+      bytesArray(latest.map(({ row }) => row.sealed)),
+      bytesArray(latest.map(({ row }) => row.sealedKey)),
+      plainArray(latest.map(({ row }) => row.keyId)),
+      plainArray(latest.map(({ expiresAt }) => expiresAt)),
+    ];
+    await query(putPending, columns, "put_pending_cards");
+    return items.map(() => undefined);
+  });
+  const remove = makeGather(async (contexts: readonly string[]) => {
+    const statement = deletePending("context = any($1::text[])");
+    await query(statement, [textArray(contexts)], "remove_pending_cards");
+    return contexts.map(() => undefined);
+  });
+
+  return {
+    put: (row, expiresAt) => put({ row, expiresAt }),
+    async find(context, now) {
+      const [row] = await query<PendingCardRow>(findPending, [context, now], "find_pending_card");
+      return row;
+    },
+    remove,
+    async removeExpired(now) {
+      const expired = "expires_at <= to_timestamp($1::float8 / 1000)";
+      return (await query(`${deletePending(expired)} returning context`, [now])).length;
+    },
+  };
+}
+
+type Put = { readonly row: PendingCardRow; readonly expiresAt: Instant };
+
+/** Before a database is shut down in order, which would write them to its files. */
+export async function deletePendingCards(query: Query): Promise<void> {
+  await query("truncate vault.held_keys, vault.held_secrets");
+}
+
+const putPending = `
+with source as (
+  select context, sealed, sealed_key, key_id, to_timestamp(expires / 1000) as expires_at
+  from unnest($1::text[], $2::bytea[], $3::bytea[], $4::integer[], $5::float8[])
+    as source (context, sealed, sealed_key, key_id, expires)
+), key as (
+  insert into vault.held_keys (context, key_id, sealed, expires_at)
+  select context, key_id, sealed_key, expires_at from source
+  on conflict (context) do update set key_id = excluded.key_id, sealed = excluded.sealed,
+    expires_at = excluded.expires_at
+)
+insert into vault.held_secrets (context, sealed, expires_at)
+select context, sealed, expires_at from source
+on conflict (context) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`;
+
+const deletePending = (condition: string) => `
+with key as (delete from vault.held_keys where ${condition})
+delete from vault.held_secrets where ${condition}`;
+
+const findPending = `
+select context, secrets.sealed, keys.sealed as "sealedKey", keys.key_id as "keyId"
+from vault.held_secrets as secrets join vault.held_keys as keys using (context)
+where context = $1 and secrets.expires_at > to_timestamp($2::float8 / 1000)`;

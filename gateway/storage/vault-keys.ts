@@ -1,0 +1,209 @@
+/**
+ * The table of the vault's keys, and its part in a rotation: the next key is added, cards and
+ * secrets are sealed with it page by page while nodes work, and a key that seals nothing any more
+ * is destroyed. Nodes are notified of every change, as of the configuration's.
+ */
+import { asCardId, asMerchantId } from "../values/ids.ts";
+import type { KeyStore, SealedKey } from "../vault/keys.ts";
+import type { RotationStore } from "../vault/rotate-keys.ts";
+import { controlKeyContext, notifyNodes } from "./configuration.ts";
+import type { Database, Query } from "./database.ts";
+import { bytesArray, plainArray } from "./gather.ts";
+import { walletKeyContext } from "./wallets.ts";
+
+export function makeKeyStore(query: Query): KeyStore {
+  return {
+    list: () =>
+      query<SealedKey>(
+        `select id, purpose, sealed, retired_at is not null as retired from vault.keys
+         where destroyed_at is null order by id`,
+      ),
+    async add(purpose, sealed) {
+      await query(`${insertKey} on conflict do nothing`, [purpose, sealed]);
+    },
+  };
+}
+
+const insertKey = "insert into vault.keys (purpose, sealed) values ($1, $2)";
+
+export type ListedVaultKey = {
+  readonly id: number;
+  readonly purpose: string;
+  readonly createdAt: string;
+  readonly retiredAt: string | null;
+  readonly destroyedAt: string | null;
+  readonly cards: number;
+};
+
+export function listKeys(query: Query): Promise<readonly ListedVaultKey[]> {
+  const printed = (column: string) =>
+    `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
+  return query<ListedVaultKey>(
+    `select id, purpose, coalesce(sealing.cards, 0)::int as cards,
+       ${printed("created_at")} as "createdAt", ${printed("retired_at")} as "retiredAt",
+       ${printed("destroyed_at")} as "destroyedAt"
+     from vault.keys left join (
+       select key_id, count(*) as cards from vault.cards group by key_id
+     ) as sealing on sealing.key_id = keys.id
+     order by id`,
+  );
+}
+
+/** Absent while another rotation runs. The lock ends with its connection. */
+export async function takeRotationLock(
+  database: Database,
+): Promise<{ release(): Promise<void> } | undefined> {
+  const client = await database.connect();
+  const { rows } = await client.query("select pg_try_advisory_lock(8585, 0) as got");
+  if (rows[0]?.got === true) return { release: () => client.end() };
+  await client.end();
+  return undefined;
+}
+
+/** Seals all keys with another key-encryption key, or none. */
+export async function rewrapKeys(
+  database: Database,
+  rewrap: (key: SealedKey) => Uint8Array,
+): Promise<number> {
+  const count = await database.transaction(async (query) => {
+    await query("lock table vault.keys in share row exclusive mode");
+    const keys = await makeKeyStore(query).list();
+    for (const key of keys) {
+      await query("update vault.keys set sealed = $2 where id = $1", [key.id, rewrap(key)]);
+    }
+    return keys.length;
+  });
+  await vacuumKeys(database);
+  return count;
+}
+
+/** The earlier version of a changed row has its bytes until then. */
+async function vacuumKeys({ query }: Database): Promise<void> {
+  await query("vacuum vault.keys");
+}
+
+export function makeRotationStore(database: Database): RotationStore {
+  const { query } = database;
+  return {
+    replace: (next) =>
+      database.transaction(async (inside) => {
+        for (const { purpose, sealed } of next) {
+          await inside(
+            "update vault.keys set retired_at = now() where purpose = $1 and retired_at is null",
+            [purpose],
+          );
+          await inside(insertKey, [purpose, sealed]);
+        }
+        await notifyNodes(inside);
+      }),
+
+    async graceLeftMs(keyIds, graceMs) {
+      const [row] = await query<{ left: number | null }>(
+        `select (extract(epoch from max(retired_at) - now()) * 1000 + $2)::float8 as left
+         from vault.keys where id = any($1)`,
+        [keyIds, graceMs],
+      );
+      return Math.max(0, Math.ceil(row?.left ?? 0));
+    },
+
+    async destroy(keyId) {
+      const destroyed = await database.transaction(async (inside) => {
+        // Waits for statements that are writing a card with this key; later ones fail.
+        await inside("select pg_advisory_xact_lock(8584, $1)", [keyId]);
+        const rows = await inside(
+          `update vault.keys set sealed = null, destroyed_at = now()
+           where id = $1 and retired_at is not null and destroyed_at is null
+             and not exists (select from vault.cards where key_id = $1)
+           returning id`,
+          [keyId],
+        );
+        await notifyNodes(inside);
+        return rows.length > 0;
+      });
+      if (destroyed) await vacuumKeys(database);
+      return destroyed ? "destroyed" : "in_use";
+    },
+
+    ...cardsOf(query),
+    ...secretsOf(query),
+  };
+}
+
+function cardsOf(query: Query): Pick<RotationStore, "countCards" | "listCards" | "resealCards"> {
+  return {
+    async countCards(keyIds) {
+      const [row] = await query<{ count: number }>(
+        "select count(*)::int as count from vault.cards where key_id = any($1)",
+        [keyIds],
+      );
+      return row?.count ?? 0;
+    },
+
+    async listCards(keyId, after, limit) {
+      const rows = await query<CardRow>(
+        `select merchant_id, id, sealed, fingerprint from vault.cards
+         where key_id = $1 and (merchant_id, id) > ($2::bigint, $3::bigint)
+         order by merchant_id, id limit $4`,
+        [keyId, after?.merchantId ?? "-1", after?.cardId ?? "-1", limit],
+      );
+      return rows.map(({ merchant_id, id, ...row }) => {
+        return { merchantId: asMerchantId(merchant_id), cardId: asCardId(id), keyId, ...row };
+      });
+    },
+
+    async resealCards(from, cards) {
+      const rows = await query(
+        `update vault.cards set key_id = source.key_id, sealed = source.sealed
+         from unnest($2::bigint[], $3::bigint[], $4::int[], $5::bytea[])
+           as source(merchant_id, id, key_id, sealed)
+         where cards.merchant_id = source.merchant_id and cards.id = source.id
+           and cards.key_id = $1
+         returning cards.id`,
+        [
+          from,
+          plainArray(cards.map((card) => card.merchantId)),
+          plainArray(cards.map((card) => card.cardId)),
+          plainArray(cards.map((card) => card.keyId)),
+          bytesArray(cards.map((card) => card.sealed)),
+        ],
+      );
+      return rows.length;
+    },
+  };
+}
+
+type CardRow = {
+  readonly merchant_id: string;
+  readonly id: string;
+  readonly sealed: Buffer;
+  readonly fingerprint: Buffer;
+};
+
+/** Merchants' control keys and wallet keys; the context tells which of both a secret is. */
+function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
+  return {
+    async listSecrets() {
+      const merchants = await query<{ login: string; sealed: Buffer }>(
+        "select login, control_key as sealed from merchants order by id",
+      );
+      const wallets = await query<Omit<CardRow, "fingerprint"> & { readonly wallet: string }>(
+        `select id, merchant_id, wallet, sealed from vault.wallet_keys
+         where removed_at is null order by id`,
+      );
+      return [
+        ...merchants.map(({ login, sealed }) => {
+          return { id: login, context: controlKeyContext(login), sealed };
+        }),
+        ...wallets.map(({ id, merchant_id, wallet, sealed }) => {
+          return { id, context: walletKeyContext(merchant_id, wallet), sealed };
+        }),
+      ];
+    },
+    async resealSecret({ id, context, sealed }, anew) {
+      const statement = context.startsWith("wallet-key/")
+        ? "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2"
+        : "update merchants set control_key = $3 where login = $1 and control_key = $2";
+      await query(statement, [id, sealed, anew]);
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/**
+ * What is stored for wallets: merchants' keys, sealed by the vault's keys, and the tokens that were
+ * used, so that each pays once.
+ */
+import { createPrivateKey } from "node:crypto";
+import { asMerchantId, type MerchantId } from "../values/ids.ts";
+import type { Secret } from "../values/secret.ts";
+import { asInstant, type Clock } from "../values/time.ts";
+import type { Vault } from "../vault/vault.ts";
+import type { UsedToken } from "../wallets/open-wallet.ts";
+import type { ReadKeys, Wallet, WalletKey } from "../wallets/wallet-trust.ts";
+import { notifyNodes } from "./configuration.ts";
+import type { Query } from "./database.ts";
+import { bytesArray, makeGather, makeSweep, plainArray, textArray } from "./gather.ts";
+
+type OpenSecret = Vault["openSecret"];
+
+export async function loadWalletKeys(query: Query, open: OpenSecret): Promise<ReadKeys> {
+  const rows = await query<KeyRow>(
+    `select id, merchant_id, wallet, sealed, certificate,
+       extract(epoch from created_at) * 1000 as created
+     from vault.wallet_keys where removed_at is null order by id desc`,
+  );
+  const keys: WalletKey[] = [];
+  const unreadable: { id: string; cause: string }[] = [];
+  for (const row of rows) {
+    try {
+      keys.push(unpackKey(row, open));
+    } catch (error) {
+      unreadable.push({ id: row.id, cause: String(error) });
+    }
+  }
+  return { keys, unreadable };
+}
+
+type KeyRow = Pick<WalletKey, "id" | "wallet"> & {
+  readonly merchant_id: string;
+  readonly sealed: Buffer;
+  readonly certificate: string | null;
+  readonly created: string;
+};
+
+function unpackKey(row: KeyRow, open: OpenSecret): WalletKey {
+  const { id, merchant_id, wallet, sealed, certificate, created } = row;
+  return {
+    id,
+    merchantId: asMerchantId(merchant_id),
+    wallet,
+    privateKey: createPrivateKey(open(sealed, walletKeyContext(merchant_id, wallet)).reveal()),
+    certificate: certificate ?? undefined,
+    createdAt: asInstant(Number(created)),
+  };
+}
+
+/** What a key is sealed for. */
+export function walletKeyContext(merchantId: string, wallet: string): string {
+  return `wallet-key/${merchantId}/${wallet}`;
+}
+
+/** What may be shown of a key. */
+export type ListedWalletKey = {
+  readonly id: string;
+  readonly merchantId: MerchantId;
+  readonly wallet: Wallet;
+  /** SPKI, in PEM. */
+  readonly publicKey: string;
+  readonly certificate: string | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+};
+
+export function makeWalletKeyAdministration(query: Query, sealSecret: Vault["sealSecret"]) {
+  return {
+    async add(key: {
+      merchantId: MerchantId;
+      wallet: Wallet;
+      privateKey: Secret<string>;
+      publicKey: string;
+    }): Promise<string> {
+      const { merchantId, wallet, privateKey, publicKey } = key;
+      const sealed = sealSecret(privateKey, walletKeyContext(merchantId, wallet));
+      const [row] = await query<{ id: string }>(
+        `insert into vault.wallet_keys (merchant_id, wallet, sealed, public_key)
+         values ($1, $2, $3, $4) returning id`,
+        [merchantId, wallet, sealed, publicKey],
+      );
+      await notifyNodes(query);
+      return row?.id ?? "";
+    },
+
+    list: () =>
+      query<ListedWalletKey>(
+        `select id, merchant_id as "merchantId", wallet, public_key as "publicKey", certificate,
+           to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as "createdAt",
+           to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD') as "expiresAt"
+         from vault.wallet_keys where removed_at is null order by id`,
+      ),
+
+    async certify(id: string, certificate: string, expiresAt: number): Promise<void> {
+      await query(
+        `update vault.wallet_keys set certificate = $2,
+           expires_at = to_timestamp($3::float8 / 1000) where id = $1`,
+        [id, certificate, expiresAt],
+      );
+      await notifyNodes(query);
+    },
+
+    /** Destroys the private key at once. */
+    async remove(id: string): Promise<boolean> {
+      const removed = await query(
+        `update vault.wallet_keys set removed_at = now(), sealed = ''
+         where id = $1 and removed_at is null returning id`,
+        [id],
+      );
+      await notifyNodes(query);
+      // The earlier version of the row has it until then.
+      if (removed.length > 0) await query("vacuum vault.wallet_keys");
+      return removed.length > 0;
+    },
+  };
+}
+
+const deleteEveryMs = 60_000;
+
+/** False when another request has used the token; repeats of the same request share it. */
+export function makeClaimToken(query: Query, clock: Clock): (token: UsedToken) => Promise<boolean> {
+  const deleteOld = makeSweep(clock, deleteEveryMs, (now) =>
+    query(
+      "delete from wallet_messages where remember_until < to_timestamp($1::float8 / 1000)",
+      [now],
+      "forget_wallet_messages",
+    ),
+  );
+
+  return makeGather(async (tokens: readonly UsedToken[]) => {
+    const claims = claimsOf(tokens);
+    const rows = await query<TokenRow>(
+      claimStatement,
+      [
+        plainArray(claims.map(({ merchantId }) => merchantId)),
+        textArray(claims.map(({ wallet }) => wallet)),
+        textArray(claims.map(({ id }) => id)),
+        bytesArray(claims.map(({ digest }) => digest)),
+        plainArray(claims.map(({ keepUntil }) => keepUntil)),
+        plainArray(claims.map(({ holders }) => holders)),
+      ],
+      "take_wallet_messages",
+    );
+    deleteOld();
+    const digests = new Map(
+      rows.map((row) => [`${row.merchant_id}/${row.wallet}/${row.message_id}`, row.digest]),
+    );
+    return tokens.map((token) =>
+      token.replayIds.every(({ id }) => digests.get(keyOf(token, id))?.equals(token.digest)),
+    );
+  });
+}
+
+type TokenRow = {
+  readonly merchant_id: string;
+  readonly wallet: string;
+  readonly message_id: string;
+  readonly digest: Buffer;
+};
+
+type Claim = Omit<UsedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
+
+/**
+ * A statement may write a row once: of several requests with one replay id the first is written,
+ * and its repeats are counted as holders.
+ */
+function claimsOf(tokens: readonly UsedToken[]): readonly Claim[] {
+  const claims = new Map<string, Claim>();
+  for (const { replayIds, ...token } of tokens) {
+    for (const replayId of replayIds) {
+      const key = keyOf(token, replayId.id);
+      const first = claims.get(key);
+      if (first === undefined) claims.set(key, { ...token, ...replayId, holders: 1 });
+      else if (Buffer.compare(first.digest, token.digest) === 0) first.holders += 1;
+    }
+  }
+  return [...claims.values()];
+}
+
+function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">, id: string) {
+  return `${merchantId}/${wallet}/${id}`;
+}
+
+/** Returns the digest of the present holder: the first request, or the next after its release. */
+const claimStatement = `
+insert into wallet_messages as known
+  (merchant_id, wallet, message_id, digest, remember_until, holders)
+select merchant_id, wallet, message_id, digest, to_timestamp(remember_until / 1000), holders
+from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::float8[], $6::int[])
+  as taken (merchant_id, wallet, message_id, digest, remember_until, holders)
+order by merchant_id, wallet, message_id
+on conflict (merchant_id, wallet, message_id) do update set
+  digest = case when known.holders = 0 then excluded.digest else known.digest end,
+  remember_until =
+    case when known.holders = 0 then excluded.remember_until else known.remember_until end,
+  holders = known.holders + case
+    when known.holders = 0 or known.digest = excluded.digest then excluded.holders else 0 end
+returning merchant_id, wallet, message_id, digest`;
+
+/** Another request can claim the token when no holder is left. */
+export function makeReleaseToken(query: Query) {
+  return async ({ merchantId, wallet, replayIds, digest }: UsedToken): Promise<void> => {
+    await query(
+      `update wallet_messages set holders = holders - 1
+       where merchant_id = $1 and wallet = $2 and message_id = any($3) and digest = $4
+         and holders > 0`,
+      [merchantId, wallet, replayIds.map(({ id }) => id), digest],
+    );
+  };
+}
