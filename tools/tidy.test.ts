@@ -119,7 +119,7 @@ const offences: readonly (readonly [rule: Rule, path: string, text: string])[] =
   [findImportFaults,          "gateway/pages/finish.ts",       'import { Services } from "../wiring/services.ts";'],
   [findImportFaults,          "gateway/screening/screen.ts",   'export * from "../wallets/open.ts";'],
   [findImportFaults,          "gateway/engine/claim.ts",       'const { Pool } = await import("pg");'],
-  [findImportFaults,          "protocols/form/index.ts",       'import "../oauth1/index.ts";'],
+  [findImportFaults,          "protocols/form/index.ts",       'import "../oauth1/oauth1.ts";'],
   [findImportFaults,          "sandbox-bank/bank.ts",          'import { a } from "@tollgate/gateway";'],
   [findImportFaults,          "client/client.ts",              'import {\n  a,\n} from "@tollgate/protocols/emv3ds";'],
   [rules.findLongFiles,       "tools/a.ts",                    "x\n".repeat(401)],

@@ -115,18 +115,10 @@ const hexDigits = Int8Array.from({ length: 256 }, (_, byte) => {
   return /[0-9A-Fa-f]/.test(character) ? Number.parseInt(character, 16) : -1;
 });
 
+/** `encodeURIComponent` leaves four more characters as they are. */
 function escapeText(text: string): string {
-  if (unreserved.test(text)) return text;
-  let escaped = "";
-  for (const byte of Buffer.from(text)) escaped += escapes[byte];
-  return escaped;
+  if (/^[A-Za-z0-9\-_.~*]*$/.test(text)) return text;
+  return encodeURIComponent(text.toWellFormed()).replace(/%20|[!'()]/g, (part) =>
+    part === "%20" ? "+" : `%${part.charCodeAt(0).toString(16)}`,
+  );
 }
-
-const unreserved = /^[A-Za-z0-9\-_.~*]*$/;
-
-const escapes = Array.from({ length: 256 }, (_, byte) => {
-  const character = String.fromCharCode(byte);
-  if (character === " ") return "+";
-  if (unreserved.test(character)) return character;
-  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-});

@@ -15,10 +15,10 @@ import {
   type Parameter,
   parseOAuthHeader,
   readRsaPrivateKey,
+  sign,
   signRequest,
   verify,
-} from "./index.ts";
-import { sign } from "./signature.ts";
+} from "./oauth1.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const other = generateKeyPairSync("rsa", { modulusLength: 2048 });

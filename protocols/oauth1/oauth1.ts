@@ -1,7 +1,8 @@
 /**
- * The signature of a request (RFC 5849, section 3.4): the base string from method, address and
- * every parameter of the header, the query and the body, signed with RSA-SHA256, which is
- * RSASSA-PKCS1-v1_5 over SHA-256.
+ * OAuth 1.0a (RFC 5849) for one signature method, RSA-SHA256, which the RFC itself does not define
+ * and which is RSASSA-PKCS1-v1_5 over SHA-256. Two-legged: a consumer and its keys, no tokens. The
+ * header is read strictly: every parameter once and percent encoded, all six required ones present.
+ * Further parameters are signed and otherwise ignored; the realm is ignored and not signed.
  */
 import { Buffer } from "node:buffer";
 import * as crypto from "node:crypto";
@@ -38,7 +39,86 @@ export type OAuthRequest = {
   readonly parameters: readonly Parameter[];
 };
 
-export const signatureName = "oauth_signature";
+const signatureMethod = "RSA-SHA256";
+const oauthVersion = "1.0";
+const signatureName = "oauth_signature";
+const required = ["consumer_key", "nonce", "signature", "signature_method", "timestamp", "version"];
+
+export type OAuthHeader = {
+  readonly consumerKey: string;
+  /** Unique per request. */
+  readonly nonce: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  /** In base64. */
+  readonly signature: string;
+  /** The signed ones. */
+  readonly parameters: readonly Parameter[];
+};
+
+export function parseOAuthHeader(header: string | undefined): OAuthHeader | OAuthFault {
+  if (header === undefined || header.trim() === "") return new OAuthFault("no_header");
+  const [scheme = ""] = /^\s*[^\s]+/.exec(header) ?? [];
+  if (scheme.trim().toLowerCase() !== "oauth") return new OAuthFault("other_scheme");
+  const values = readParameters(header.slice(scheme.length));
+  if (values instanceof OAuthFault) return values;
+
+  const get = (name: string) => values.get(`oauth_${name}`) ?? "";
+  if (required.some((name) => get(name) === "")) return new OAuthFault("missing_parameter");
+  if (get("signature_method") !== signatureMethod) return new OAuthFault("other_signature_method");
+  if (get("version") !== oauthVersion) return new OAuthFault("other_version");
+  const timestamp = get("timestamp");
+  if (!/^[1-9]\d{0,11}$/.test(timestamp)) return new OAuthFault("malformed_timestamp");
+  return {
+    consumerKey: get("consumer_key"),
+    nonce: get("nonce"),
+    timestamp: Number(timestamp),
+    signature: get("signature"),
+    parameters: [...values].filter(([name]) => name !== "realm" && name !== signatureName),
+  };
+}
+
+export type Credentials = Pick<OAuthHeader, "consumerKey" | "nonce" | "timestamp"> & {
+  readonly privateKey: crypto.KeyObject;
+};
+
+/** The Authorization header for a request. */
+export function signRequest(request: OAuthRequest, credentials: Credentials): string | OAuthFault {
+  const signed = [
+    ["oauth_consumer_key", credentials.consumerKey],
+    ["oauth_nonce", credentials.nonce],
+    ["oauth_signature_method", signatureMethod],
+    ["oauth_timestamp", String(credentials.timestamp)],
+    ["oauth_version", oauthVersion],
+  ] as const;
+  const baseString = makeBaseString(request, signed);
+  if (baseString instanceof OAuthFault) return baseString;
+  const signature = [signatureName, sign(baseString, credentials.privateKey)] as const;
+  const parameters = [...signed, signature].map(
+    ([name, value]) => `${encodePercent(name)}="${encodePercent(value)}"`,
+  );
+  return `OAuth ${parameters.join(", ")}`;
+}
+
+/** A name, and its value in quotes; only the realm may have characters that are not encoded. */
+const parameterForm = /\s*([A-Za-z0-9\-._~%]+)="((?:[^"\\]|\\.)*)"\s*(,|$)/y;
+
+function readParameters(text: string): ReadonlyMap<string, string> | OAuthFault {
+  const values = new Map<string, string>();
+  for (let at = 0; ; ) {
+    parameterForm.lastIndex = at;
+    const match = parameterForm.exec(text);
+    if (match === null) return new OAuthFault("malformed_header");
+    const [whole, encodedName = "", encodedValue = "", end] = match;
+    const name = decodePercent(encodedName);
+    const value = name === "realm" ? encodedValue : decodePercent(encodedValue);
+    if (name === undefined || value === undefined) return new OAuthFault("malformed_header");
+    if (values.has(name)) return new OAuthFault("repeated_parameter");
+    values.set(name, value);
+    if (end !== ",") return values;
+    at += whole.length;
+  }
+}
 
 /** `oauthParameters` are those of the header, without the realm and the signature. */
 export function makeBaseString(
@@ -117,7 +197,7 @@ function parseQuery(search: string): readonly Parameter[] | undefined {
  * `encodeURIComponent` leaves five more as they are. Byte by byte into one buffer, because a sender
  * may use a million characters that need an escape.
  */
-export function encodePercent(text: string): string {
+function encodePercent(text: string): string {
   if (unreserved.test(text)) return text;
   const bytes = Buffer.from(text);
   const encoded = Buffer.allocUnsafe(bytes.length * 3);
@@ -142,7 +222,7 @@ const isUnreserved = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /** Undefined when the text has a character that must be encoded, or is not UTF-8. */
-export function decodePercent(text: string): string | undefined {
+function decodePercent(text: string): string | undefined {
   return /^(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})*$/.test(text) ? decodeText(text) : undefined;
 }
 
