@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { writeCrRes } from "@tollgate/protocols/threeds102";
+import { writeXml } from "@tollgate/protocols/threeds102";
 import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
 import type { Database } from "../storage/database.ts";
 import {
@@ -184,5 +184,5 @@ async function start(
 function crRes(...begins: readonly string[]): string {
   const end = "5099999999999999";
   const cardRanges = begins.map((begin) => ({ begin, end, action: "A" as const }));
-  return writeCrRes({ messageId: "1", cardRanges, serialNumber: "1" });
+  return writeXml("CRRes", { messageId: "1", cardRanges, serialNumber: "1" });
 }

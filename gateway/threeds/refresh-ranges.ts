@@ -13,7 +13,7 @@ import {
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
-import { readCrRes, ThreeDsFault, writeCrReq } from "@tollgate/protocols/threeds102";
+import { readXml, ThreeDsFault, writeXml } from "@tollgate/protocols/threeds102";
 import { hours, minutes, seconds } from "../values/time.ts";
 import {
   type Protocol,
@@ -185,11 +185,11 @@ async function fetchRanges102(
   const merchant = { acqBin, merId: requestorId.slice(0, 24) };
   const text = await send(url102, {
     contentType: "application/xml;charset=utf-8",
-    body: writeCrReq({ messageId: randomUUID(), merchant }),
+    body: writeXml("CRReq", { messageId: randomUUID(), merchant }),
     ...{ answerBytesMax, timeoutMs, mayRepeat: true },
   });
   if (text === undefined) return "no_answer";
-  const answer = readCrRes(text);
+  const answer = readXml("CRRes", text);
   if (answer instanceof ThreeDsFault || answer.iReq !== undefined) {
     const cause = answer instanceof ThreeDsFault ? answer.reason : answer.iReq?.iReqCode;
     warn(server.name, `the CRRes is invalid: ${cause}`);

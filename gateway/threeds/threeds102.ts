@@ -7,13 +7,12 @@ import { randomUUID } from "node:crypto";
 import {
   matchPaRes,
   packPa,
-  readVeRes,
+  readXml,
   ThreeDsFault,
   unpackPa,
   type VeRes,
   verifyPaRes,
-  writePaReq,
-  writeVeReq,
+  writeXml,
 } from "@tollgate/protocols/threeds102";
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
@@ -56,11 +55,11 @@ export function makeAskEnrolment(
       pan,
       merchant: idsOf(merchant.acquirerId, merchant.merchantCode),
     };
-    const body = attempt(order, () => writeVeReq(question));
+    const body = attempt(order, () => writeXml("VEReq", question));
     const request = { contentType, answerBytesMax, timeoutMs, mayRepeat: true };
     const text = body && (await directory.send(url, { ...request, body }));
     if (text === undefined) return undefined;
-    const answer = readVeRes(text);
+    const answer = readXml("VERes", text);
     if (!(answer instanceof ThreeDsFault)) return answer;
     warn(order, `the VERes is invalid: ${answer.reason}`);
     return undefined;
@@ -87,7 +86,7 @@ function requestPayer(
   const { acquirerId: acquirerBin, merchantCode } = merchant;
   const { year, month, day, iso } = calendar(now);
   const date = `${year}${month}${day} ${iso.slice(11, 19)}`;
-  const xml = writePaReq({
+  const xml = writeXml("PAReq", {
     messageId: randomUUID(),
     merchant: {
       ...idsOf(acquirerBin, merchantCode),

@@ -1,23 +1,17 @@
 /** Messages written and read, and everything that a reader refuses, shown on a PAReq. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { test } from "node:test";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import {
   errorCodeFor,
   findMessageKind,
-  readCrReq,
-  readCrRes,
-  readError,
-  readPaReq,
-  readVeReq,
-  readVeRes,
+  packPa,
+  readXml,
   ThreeDsFault,
-  writeCrReq,
-  writeCrRes,
-  writeError,
-  writePaReq,
-  writeVeReq,
-  writeVeRes,
+  unpackPa,
+  writeXml,
 } from "./index.ts";
 import {
   crRes,
@@ -36,13 +30,13 @@ test("every message comes back as it was written", () => {
   const crReq = { messageId: "CRReq-1", merchant, serialNumber: "16" };
   const error = { messageId: "E", errorCode: "5", errorMessage: "Wrong", errorDetail: "CH/expiry" };
 
-  assert.deepEqual(readCrReq(writeCrReq(crReq)), crReq);
-  assert.deepEqual(readCrRes(writeCrRes(crRes)), crRes);
-  assert.deepEqual(readVeReq(writeVeReq(veReq)), veReq);
-  assert.deepEqual(readVeRes(writeVeRes(veRes)), veRes);
-  assert.deepEqual(readPaReq(writePaReq(paReq)), paReq);
+  assert.deepEqual(readXml("CRReq", writeXml("CRReq", crReq)), crReq);
+  assert.deepEqual(readXml("CRRes", writeXml("CRRes", crRes)), crRes);
+  assert.deepEqual(readXml("VEReq", writeXml("VEReq", veReq)), veReq);
+  assert.deepEqual(readXml("VERes", writeXml("VERes", veRes)), veRes);
+  assert.deepEqual(readXml("PAReq", writeXml("PAReq", paReq)), paReq);
   assert.deepEqual(readUnverifiedPaRes(writeUnsignedPaRes(paRes)), paRes);
-  assert.deepEqual(readError(writeError(error)), error);
+  assert.deepEqual(readXml("Error", writeXml("Error", error)), error);
 });
 
 test("what may be absent may be absent", () => {
@@ -53,19 +47,22 @@ test("what may be absent may be absent", () => {
   const { desc: _, recur: __, install: ___, ...required } = purchase;
   const plain = { ...rest, purchase: required };
 
-  assert.deepEqual(readVeRes(writeVeRes(bare)), bare);
-  assert.deepEqual(readVeRes(writeVeRes(refused)), refused);
-  assert.deepEqual(readCrRes(writeCrRes(empty)), empty);
-  assert.deepEqual(readPaReq(writePaReq(plain)), plain);
-  assert.deepEqual(readVeReq(writeVeReq({ messageId: "1", pan: veReq.pan, merchant })), {
-    messageId: "1",
-    pan: veReq.pan,
-    merchant,
-  });
+  assert.deepEqual(readXml("VERes", writeXml("VERes", bare)), bare);
+  assert.deepEqual(readXml("VERes", writeXml("VERes", refused)), refused);
+  assert.deepEqual(readXml("CRRes", writeXml("CRRes", empty)), empty);
+  assert.deepEqual(readXml("PAReq", writeXml("PAReq", plain)), plain);
+  assert.deepEqual(
+    readXml("VEReq", writeXml("VEReq", { messageId: "1", pan: veReq.pan, merchant })),
+    {
+      messageId: "1",
+      pan: veReq.pan,
+      merchant,
+    },
+  );
 });
 
 test("a PAReq has the elements in the order of the document type, and its texts escaped", () => {
-  const xml = writePaReq(paReq);
+  const xml = writeXml("PAReq", paReq);
 
   const names = [...xml.matchAll(/<(\w+)/g)].map(([, name]) => name).join(" ");
   assert.equal(
@@ -87,46 +84,46 @@ test("any merchant name that fits comes back", () => {
   fc.assert(
     fc.property(names, (name) => {
       const message = { ...paReq, merchant: { ...paReq.merchant, name } };
-      assert.deepEqual(readPaReq(writePaReq(message)), message);
+      assert.deepEqual(readXml("PAReq", writeXml("PAReq", message)), message);
     }),
   );
 });
 
 test("the kind of a message can be asked first", () => {
-  assert.equal(findMessageKind(writeVeReq(veReq)), "VEReq");
+  assert.equal(findMessageKind(writeXml("VEReq", veReq)), "VEReq");
   assert.equal(reasonOf(findMessageKind("<a/>")), "other_root");
-  assert.equal(reasonOf(readVeRes(writeVeReq(veReq))), "other_message");
+  assert.equal(reasonOf(readXml("VERes", writeXml("VEReq", veReq))), "other_message");
 });
 
 test("an enrolled cardholder can be reached", () => {
-  const xml = writeVeRes(veRes);
+  const xml = writeXml("VERes", veRes);
 
   assert.deepEqual(
-    readVeRes(xml.replace(/<acctID>.*<.acctID>/, "")),
+    readXml("VERes", xml.replace(/<acctID>.*<.acctID>/, "")),
     new ThreeDsFault("missing_element", "VERes/CH/acctID"),
   );
   assert.deepEqual(
-    readVeRes(xml.replace(/<url>.*<.url>/, "")),
+    readXml("VERes", xml.replace(/<url>.*<.url>/, "")),
     new ThreeDsFault("missing_element", "VERes/url"),
   );
-  assert.throws(() => writeVeRes({ ...veRes, ch: { enrolled: "Y" } }), /acctID is missing/);
+  assert.throws(() => writeXml("VERes", { ...veRes, ch: { enrolled: "Y" } }), /acctID is missing/);
 });
 
 test("card ranges are added or deleted, nothing else", () => {
-  const xml = writeCrRes(crRes);
+  const xml = writeXml("CRRes", crRes);
 
   assert.match(xml, /<CR><begin>4000010000000000<\/begin><end>4000019999999999<\/end>/);
-  const fault = readCrRes(xml.replace("<action>D", "<action>X"));
+  const fault = readXml("CRRes", xml.replace("<action>D", "<action>X"));
   assert.deepEqual(fault, new ThreeDsFault("malformed_element", "CRRes/CR/action"));
 });
 
 test("a card number is in no fault and in no error", () => {
-  const xml = writeVeReq(veReq);
+  const xml = writeXml("VEReq", veReq);
   const faults = [
-    readVeReq(xml.replace("</pan>", "x</pan>")),
-    readVeReq(xml.replace("</pan>", `</pan><pan>${veReq.pan}</pan>`)),
-    readVeReq(xml.replace("<version>", `<n${veReq.pan}/><version>`)),
-    readVeReq(xml.replace("</pan>", "&a;</pan>")),
+    readXml("VEReq", xml.replace("</pan>", "x</pan>")),
+    readXml("VEReq", xml.replace("</pan>", `</pan><pan>${veReq.pan}</pan>`)),
+    readXml("VEReq", xml.replace("<version>", `<n${veReq.pan}/><version>`)),
+    readXml("VEReq", xml.replace("</pan>", "&a;</pan>")),
   ];
 
   for (const fault of faults) {
@@ -135,7 +132,7 @@ test("a card number is in no fault and in no error", () => {
   }
   const tooLong = { ...veReq, pan: `${veReq.pan}0000` };
   assert.throws(
-    () => writeVeReq(tooLong),
+    () => writeXml("VEReq", tooLong),
     (error) => error instanceof Error && !`${error.message}${error.stack}`.includes(veReq.pan),
   );
 });
@@ -149,9 +146,12 @@ test("a PARes never shows more than the last four digits", () => {
 test("a value that does not fit its table is not written", () => {
   const named = (name: string) => ({ ...paReq, merchant: { ...paReq.merchant, name } });
 
-  assert.throws(() => writePaReq(named("n".repeat(26))), /PAReq\/Merchant\/name does not fit/);
-  assert.throws(() => writePaReq(named("\ud800")), /does not fit/);
-  assert.throws(() => writePaReq({ ...paReq, messageId: '"' }), /Message\/id does not fit/);
+  assert.throws(
+    () => writeXml("PAReq", named("n".repeat(26))),
+    /PAReq\/Merchant\/name does not fit/,
+  );
+  assert.throws(() => writeXml("PAReq", named("\ud800")), /does not fit/);
+  assert.throws(() => writeXml("PAReq", { ...paReq, messageId: '"' }), /Message\/id does not fit/);
   assert.throws(() => writeUnsignedPaRes({ ...paRes, id: paRes.messageId }), /id of Message too/);
 });
 
@@ -226,9 +226,9 @@ const changes: readonly (readonly [from: string | RegExp, to: string, reason: st
 
 test("a PAReq with anything wrong is refused for that", () => {
   for (const [from, to, reason, element] of changes) {
-    const xml = writePaReq(paReq).replace(from, to);
+    const xml = writeXml("PAReq", paReq).replace(from, to);
     const expected = new ThreeDsFault(reason as ThreeDsFault["reason"], element);
-    assert.deepEqual(readPaReq(xml), expected, `${from} -> ${to}`);
+    assert.deepEqual(readXml("PAReq", xml), expected, `${from} -> ${to}`);
   }
 });
 
@@ -246,17 +246,17 @@ const harmless: readonly (readonly [from: string | RegExp, to: string])[] = [
 
 test("what changes nothing is tolerated", () => {
   for (const [from, to] of harmless) {
-    const xml = writePaReq(paReq).replace(from, to);
-    assert.notEqual(xml, writePaReq(paReq));
-    assert.deepEqual(readPaReq(xml), paReq, `${from} -> ${to}`);
+    const xml = writeXml("PAReq", paReq).replace(from, to);
+    assert.notEqual(xml, writeXml("PAReq", paReq));
+    assert.deepEqual(readXml("PAReq", xml), paReq, `${from} -> ${to}`);
   }
 });
 
 test("whatever is sent, a reader answers", () => {
-  const pieces = writePaReq(paReq).split(/(?=<)|(?<=>)/);
+  const pieces = writeXml("PAReq", paReq).split(/(?=<)|(?<=>)/);
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string())), (parts) => {
-      const result = readPaReq(parts.join(""));
+      const result = readXml("PAReq", parts.join(""));
       assert.ok(result instanceof ThreeDsFault || result.messageId === "PAReq-1");
     }),
   );
@@ -264,4 +264,96 @@ test("whatever is sent, a reader answers", () => {
 
 function reasonOf(result: unknown): string | undefined {
   return result instanceof ThreeDsFault ? result.reason : undefined;
+}
+
+/** The form fields PaReq and PaRes: what browsers do to them, and what attackers do. */
+const xml = writeXml("PAReq", paReq);
+
+test("a packed message is a zlib stream in base64 and comes back", () => {
+  const packed = packPa(xml);
+
+  assert.match(packed, /^eJ[A-Za-z0-9+/]+=*$/);
+  assert.equal(unpackPa(packed), xml);
+});
+
+test("any text comes back", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      assert.equal(unpackPa(packPa(`<a>${text}`)), `<a>${text}`);
+    }),
+  );
+});
+
+test("pluses that a form turned into spaces are restored", () => {
+  const packed = packPa(vary("+"));
+
+  assert.match(packed, /\+/);
+  assert.equal(unpackPa(packed.replaceAll("+", " ")), vary("+"));
+});
+
+test("base64 in lines is read", () => {
+  const packed = packPa(xml);
+
+  assert.equal(unpackPa(packed.replace(/.{76}/g, "$&\r\n")), xml);
+  assert.equal(unpackPa(`${packed.replace(/.{64}/g, "$&\n")}\n`), xml);
+});
+
+test("raw deflate is read as well", () => {
+  assert.equal(unpackPa(deflateRawSync(xml).toString("base64")), xml);
+  assert.equal(unpackPa(deflateRawSync(xml, { level: 0 }).toString("base64")), xml);
+});
+
+// biome-ignore format: a table
+const broken: readonly (readonly [what: string, text: string])[] = [
+  ["empty",               ""],
+  ["no base64",           "eJ-_"],
+  ["cut base64",          packPa(xml).slice(0, -3)],
+  ["padding inside",      `eJ==${packPa(xml)}`],
+  ["plain XML",           Buffer.from(xml).toString("base64")],
+  ["gzip",                gzipSync(xml).toString("base64")],
+  ["cut stream",          deflateSync(xml).subarray(0, 100).toString("base64")],
+  ["wrong checksum",      Buffer.concat([deflateSync(xml).subarray(0, -4), Buffer.alloc(4)]).toString("base64")],
+  ["bytes outside UTF-8", deflateSync(Buffer.from([0x3c, 0xe4, 0x3e])).toString("base64")],
+];
+
+test("broken base64, streams and characters are refused", () => {
+  for (const [what, text] of broken) {
+    assert.deepEqual(unpackPa(text), new ThreeDsFault("malformed_encoding"), what);
+  }
+});
+
+test("a bomb is refused without being inflated", () => {
+  const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024)).toString("base64");
+  const raw = deflateRawSync(Buffer.alloc(1024 * 1024)).toString("base64");
+  const before = process.memoryUsage().arrayBuffers;
+
+  assert.deepEqual(unpackPa(bomb), new ThreeDsFault("too_large"));
+  assert.deepEqual(unpackPa(bomb, { maxBytes: 1024 * 1024 }), new ThreeDsFault("too_large"));
+  assert.deepEqual(unpackPa(raw), new ThreeDsFault("too_large"));
+  assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
+});
+
+test("the limit is the size of the XML, to the byte", () => {
+  const packed = packPa("x".repeat(1000));
+
+  assert.equal(unpackPa(packed, { maxBytes: 1000 }), "x".repeat(1000));
+  assert.deepEqual(unpackPa(packed, { maxBytes: 999 }), new ThreeDsFault("too_large"));
+  assert.deepEqual(unpackPa("A".repeat(1_000_000)), new ThreeDsFault("too_large"));
+});
+
+test("whatever is posted, unpacking answers", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
+      const result = unpackPa(text);
+      assert.ok(typeof result === "string" || result instanceof ThreeDsFault);
+    }),
+  );
+});
+
+/** A message whose packed form has the character in question. */
+function vary(wanted: string): string {
+  for (let count = 0; ; count += 1) {
+    const text = `${xml}${count}`;
+    if (packPa(text).includes(wanted)) return text;
+  }
 }

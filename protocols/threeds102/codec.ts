@@ -4,6 +4,8 @@
  * throw for a value that does not fit it, without the value in the error.
  */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { deflateSync, inflateRawSync, inflateSync } from "node:zlib";
 import {
   identifier,
   type MessageKind,
@@ -20,29 +22,24 @@ import { escapeText, isBlank, parseXml, type XmlElement } from "./xml.ts";
 
 const version = "1.0.2";
 
-export const readCrReq = (xml: string) => read("CRReq", xml);
-export const readCrRes = (xml: string) => read("CRRes", xml);
-export const readVeReq = (xml: string) => read("VEReq", xml);
-export const readPaReq = (xml: string) => read("PAReq", xml);
-export const readError = (xml: string) => read("Error", xml);
-
-export const writeCrReq = (message: MessageOf<"CRReq">) => write("CRReq", message);
-export const writeCrRes = (message: MessageOf<"CRRes">) => write("CRRes", message);
-export const writeVeReq = (message: MessageOf<"VEReq">) => write("VEReq", message);
-export const writePaReq = (message: MessageOf<"PAReq">) => write("PAReq", message);
-export const writeError = (message: MessageOf<"Error">) => write("Error", message);
-
-export function readVeRes(xml: string): VeRes | ThreeDsFault {
-  const message = read("VERes", xml);
-  if (message instanceof ThreeDsFault) return message;
-  const missing = findMissingElement(message);
-  return missing === undefined ? message : new ThreeDsFault("missing_element", missing);
+export function readXml<Kind extends MessageKind>(
+  kind: Kind,
+  xml: string,
+): MessageOf<Kind> | ThreeDsFault {
+  const envelope = openEnvelope(xml);
+  if (envelope instanceof ThreeDsFault) return envelope;
+  const { messageId, message } = envelope;
+  if (envelope.kind !== kind) return new ThreeDsFault("other_message");
+  if (message.attributes.size > 0) return new ThreeDsFault("malformed_element", kind);
+  const tree = readContent(kind, message);
+  // The table and the type are the same.
+  return tree instanceof ThreeDsFault
+    ? tree
+    : ({ messageId, ...tree } as unknown as MessageOf<Kind>);
 }
 
-export function writeVeRes(message: VeRes): string {
-  const missing = findMissingElement(message);
-  if (missing !== undefined) assert.fail(`${missing} is missing`);
-  return write("VERes", message);
+export function writeXml<Kind extends MessageKind>(kind: Kind, message: MessageOf<Kind>): string {
+  return writeEnvelope(message.messageId, writeElement(kind, message));
 }
 
 /** Selects the reader: an endpoint accepts several kinds, and any answer may be an `Error`. */
@@ -108,25 +105,11 @@ export function writeEnvelope(messageId: string, content: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><ThreeDSecure>${message}</ThreeDSecure>`;
 }
 
-function read<Kind extends MessageKind>(kind: Kind, xml: string): MessageOf<Kind> | ThreeDsFault {
-  const envelope = openEnvelope(xml);
-  if (envelope instanceof ThreeDsFault) return envelope;
-  const { messageId, message } = envelope;
-  if (envelope.kind !== kind) return new ThreeDsFault("other_message");
-  if (message.attributes.size > 0) return new ThreeDsFault("malformed_element", kind);
-  const tree = readContent(kind, message);
-  // The table and the type are the same.
-  return tree instanceof ThreeDsFault
-    ? tree
-    : ({ messageId, ...tree } as unknown as MessageOf<Kind>);
-}
-
-function write<Kind extends MessageKind>(kind: Kind, message: MessageOf<Kind>): string {
-  return writeEnvelope(message.messageId, writeElement(kind, message));
-}
-
 /** An enrolled card has an account id, and the ACS an address. */
-function findMissingElement({ ch, url }: VeRes): string | undefined {
+function findMissingElement(kind: MessageKind, message: object): string | undefined {
+  if (kind !== "VERes") return undefined;
+  // The tables have been checked.
+  const { ch, url } = message as VeRes;
   if (ch.enrolled !== "Y") return undefined;
   if (ch.acctId === undefined) return "VERes/CH/acctID";
   return url === undefined ? "VERes/url" : undefined;
@@ -143,12 +126,17 @@ function readContent(kind: MessageKind, message: XmlElement): Tree | ThreeDsFaul
   if (second !== undefined) return new ThreeDsFault("repeated_element", place);
   if (first.text !== version) return new ThreeDsFault("other_version", place);
   const elements = message.children.filter(({ name }) => !/^(version|Extension)$/.test(name));
-  return readRows(tables[kind], elements, kind);
+  const tree = readRows(tables[kind], elements, kind);
+  if (tree instanceof ThreeDsFault) return tree;
+  const missing = findMissingElement(kind, tree);
+  return missing === undefined ? tree : new ThreeDsFault("missing_element", missing);
 }
 
 function writeElement(kind: MessageKind, message: object, attribute = ""): string {
   // Any message is a tree of texts, and only the members that the table names are read.
   const rows = writeRows(tables[kind], message as Tree, kind);
+  const missing = findMissingElement(kind, message);
+  if (missing !== undefined) assert.fail(`${missing} is missing`);
   return `<${kind}${attribute}><version>${version}</version>${rows}</${kind}>`;
 }
 
@@ -223,4 +211,42 @@ function checkIdentifier(id: string, place: string): string {
 
 function isKind(name: string | undefined): name is MessageKind {
   return name !== undefined && Object.hasOwn(tables, name);
+}
+
+const maxBytesDefault = 64 * 1024;
+
+/** PAReq and PARes as form fields: XML, zlib stream, base64. */
+export function packPa(xml: string): string {
+  return deflateSync(Buffer.from(xml, "utf8")).toString("base64");
+}
+
+/**
+ * Tolerant, because the value has passed a browser, two form codecs and often a mail-style line
+ * breaker. `maxBytes` is of the XML; nothing beyond it is ever inflated.
+ */
+export function unpackPa(
+  text: string,
+  { maxBytes = maxBytesDefault }: { readonly maxBytes?: number } = {},
+): string | ThreeDsFault {
+  // Base64 of the XML itself would be shorter, so this is no compression of it.
+  if (text.length > 2 * maxBytes + 64) return new ThreeDsFault("too_large");
+  // Form decoding turns a bare plus into a space; base64 has no other spaces.
+  const base64 = text.replace(/[\r\n\t]/g, "").replaceAll(" ", "+");
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64)) {
+    return new ThreeDsFault("malformed_encoding");
+  }
+  const bytes = Buffer.from(base64, "base64");
+  const inflate = startsZlib(bytes) ? inflateSync : inflateRawSync;
+  try {
+    const inflated = inflate(bytes, { maxOutputLength: maxBytes });
+    return new TextDecoder("utf-8", { fatal: true }).decode(inflated);
+  } catch (error) {
+    return new ThreeDsFault(error instanceof RangeError ? "too_large" : "malformed_encoding");
+  }
+}
+
+/** Some ACSs wrote raw deflate; its first byte never looks like the header of a zlib stream. */
+function startsZlib(bytes: Buffer): boolean {
+  const [method = 0, flags = 0] = bytes;
+  return (method & 0x0f) === 8 && ((method << 8) | flags) % 31 === 0;
 }

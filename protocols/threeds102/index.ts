@@ -3,33 +3,8 @@
  * talks to. Readers return a `ThreeDsFault` for all that they refuse and never throw; writers throw
  * for a value that does not fit its table, because the caller made it.
  */
-export {
-  findMessageKind,
-  readCrReq,
-  readCrRes,
-  readError,
-  readPaReq,
-  readVeReq,
-  readVeRes,
-  writeCrReq,
-  writeCrRes,
-  writeError,
-  writePaReq,
-  writeVeReq,
-  writeVeRes,
-} from "./codec.ts";
-export type {
-  CrReq,
-  CrRes,
-  ErrorMessage,
-  MessageKind,
-  PaReq,
-  PaRes,
-  PaResMessage,
-  VeReq,
-  VeRes,
-} from "./messages.ts";
-export { packPa, unpackPa } from "./pack-pa.ts";
+export { findMessageKind, packPa, readXml, unpackPa, writeXml } from "./codec.ts";
+export type { CrReq, CrRes, PaReq, PaRes, PaResMessage, VeReq, VeRes } from "./messages.ts";
 export { type PaResSigner, signPaRes } from "./sign-pares.ts";
 export { errorCodeFor, ThreeDsFault, type ThreeDsReason } from "./threeds-fault.ts";
 export { matchPaRes, type PaResOrder, type PaResTrust, verifyPaRes } from "./verify-pares.ts";

@@ -3,9 +3,8 @@
  * returned are read from the canonical bytes that the signature covers.
  */
 import { Buffer } from "node:buffer";
-import type { X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { createRequire } from "node:module";
-import { findTrustedSigner } from "./certificate-chain.ts";
 import { type Envelope, openEnvelope, readId, readPaResElement } from "./codec.ts";
 import type { PaRes } from "./messages.ts";
 import {
@@ -195,4 +194,70 @@ function countElements(element: XmlElement, name: string): number {
 
 function localName({ name }: XmlElement): string {
   return name.slice(name.indexOf(":") + 1);
+}
+
+/** Live ACSs signed with 1024 bits until the end. */
+const rsaBitsMin = 1024;
+const certificatesMax = 8;
+
+/**
+ * The signer's certificate, if its chain ends in a configured root and is valid at `now`. The
+ * message's certificates come in any order and prove nothing by themselves; its own root is never
+ * used, even when it is the configured one.
+ */
+function findTrustedSigner(
+  embedded: readonly Buffer[],
+  roots: readonly string[],
+  now: number,
+): X509Certificate | ThreeDsFault {
+  const anchors = roots.map((pem) => new X509Certificate(pem)).filter(({ ca }) => ca);
+  try {
+    return findSigner(embedded, anchors, now);
+  } catch {
+    return new ThreeDsFault("malformed_certificate");
+  }
+}
+
+function findSigner(
+  embedded: readonly Buffer[],
+  anchors: readonly X509Certificate[],
+  now: number,
+): X509Certificate | ThreeDsFault {
+  if (embedded.length > certificatesMax) return new ThreeDsFault("malformed_certificate");
+  const certificates = embedded.map((der) => new X509Certificate(der));
+  const [signer, second] = certificates.filter(({ ca }) => !ca);
+  if (signer === undefined || second !== undefined || !isRsa(signer)) {
+    return new ThreeDsFault("malformed_certificate");
+  }
+  const authorities = certificates.filter((one) => one.ca && !isIssuedBy(one, one));
+  if (!endsInRoot(signer, authorities, anchors)) return new ThreeDsFault("untrusted_chain");
+  const isLive = ({ validFromDate, validToDate }: X509Certificate) =>
+    validFromDate.getTime() <= now && now <= validToDate.getTime();
+  return isLive(signer) && endsInRoot(signer, authorities.filter(isLive), anchors.filter(isLive))
+    ? signer
+    : new ThreeDsFault("expired_certificate");
+}
+
+function endsInRoot(
+  certificate: X509Certificate,
+  authorities: readonly X509Certificate[],
+  roots: readonly X509Certificate[],
+): boolean {
+  if (roots.some((root) => isIssuedBy(certificate, root))) return true;
+  return authorities
+    .filter((authority) => isIssuedBy(certificate, authority))
+    .some((authority) => {
+      const others = authorities.filter((one) => one !== authority);
+      return endsInRoot(authority, others, roots);
+    });
+}
+
+/** By name, by permission to sign certificates, and by signature. */
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+function isRsa({ publicKey }: X509Certificate): boolean {
+  const { asymmetricKeyType, asymmetricKeyDetails } = publicKey;
+  return asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin;
 }

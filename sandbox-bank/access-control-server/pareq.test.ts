@@ -8,16 +8,12 @@ import {
   matchPaRes,
   type PaReq,
   packPa,
-  readCrRes,
-  readError,
-  readVeRes,
+  readXml,
   ThreeDsFault,
   unpackPa,
   type VeRes,
   verifyPaRes,
-  writeCrReq,
-  writePaReq,
-  writeVeReq,
+  writeXml,
 } from "@tollgate/protocols/threeds102";
 import { AuthenticationValues } from "../issuer.ts";
 import { startTestBank } from "../testing/bank-for-tests.ts";
@@ -46,14 +42,20 @@ async function ask(xml: string): Promise<string> {
 }
 
 async function enrolmentOf(pan: string): Promise<VeRes> {
-  return whole(readVeRes(await ask(writeVeReq({ messageId: randomUUID(), pan, merchant }))));
+  return whole(
+    readXml("VERes", await ask(writeXml("VEReq", { messageId: randomUUID(), pan, merchant }))),
+  );
 }
 
 async function openPage(card: string, merchantName?: string) {
   const { ch, url = "" } = await enrolmentOf(card);
   const name = merchantName === undefined ? {} : { name: merchantName };
   const paReq = makePaReq(ch.acctId ?? "", name);
-  const fields = { PaReq: packPa(writePaReq(paReq)), TermUrl: termUrl, MD: "order 1 & more" };
+  const fields = {
+    PaReq: packPa(writeXml("PAReq", paReq)),
+    TermUrl: termUrl,
+    MD: "order 1 & more",
+  };
   return { paReq, fields, url, page: await post(url, fields) };
 }
 
@@ -69,13 +71,15 @@ function orderOf({ purchase }: PaReq, card: string) {
 }
 
 test("the card range is told, and not again to who has it", async () => {
-  const all = whole(readCrRes(await ask(writeCrReq({ messageId: "a", merchant }))));
+  const all = whole(readXml("CRRes", await ask(writeXml("CRReq", { messageId: "a", merchant }))));
   const [range, ...others] = all.cardRanges;
   assert.deepEqual(range, { begin: "4000003000000000", end: "4000003099999999", action: "A" });
   assert.deepEqual([others.length, all.messageId], [0, "a"]);
 
   const { serialNumber = "" } = all;
-  const none = whole(readCrRes(await ask(writeCrReq({ messageId: "b", merchant, serialNumber }))));
+  const none = whole(
+    readXml("CRRes", await ask(writeXml("CRReq", { messageId: "b", merchant, serialNumber }))),
+  );
   assert.deepEqual(none, { messageId: "b", cardRanges: [], serialNumber });
 });
 
@@ -143,7 +147,7 @@ test("a purchase is decided once, however often its page is answered", async () 
 
 test("what is no PAReq, or of nobody known, is told in a sentence", async () => {
   const { fields, url } = await openPage(authenticated);
-  const foreign = packPa(writePaReq(makePaReq("nobody")));
+  const foreign = packPa(writeXml("PAReq", makePaReq("nobody")));
   // biome-ignore format: a table
   const faults = [
     [404, { ...fields, PaReq: foreign }],
@@ -161,17 +165,17 @@ test("what is no PAReq, or of nobody known, is told in a sentence", async () => 
 });
 
 test("what the directory cannot take is answered with an Error", async () => {
-  const good = writeVeReq({ messageId: "a", pan: authenticated, merchant });
+  const good = writeXml("VEReq", { messageId: "a", pan: authenticated, merchant });
   // biome-ignore format: a table
   const faults = [
     ["1", "no xml"],
-    ["2", writePaReq(makePaReq("nobody"))],
+    ["2", writeXml("PAReq", makePaReq("nobody"))],
     ["3", good.replace(/<acqBIN>.*<\/acqBIN>/, "")],
     ["5", good.replace(authenticated, "4000")],
     ["6", good.replace("1.0.2", "1.0.1")],
   ] as const;
   for (const [code, xml] of faults) {
-    assert.equal(whole(readError(await ask(xml))).errorCode, code, xml);
+    assert.equal(whole(readXml("Error", await ask(xml))).errorCode, code, xml);
   }
 });
 

@@ -4,7 +4,7 @@ import {
   type PaReq,
   type PaResMessage,
   packPa,
-  readPaReq,
+  readXml,
   signPaRes,
   ThreeDsFault,
   unpackPa,
@@ -77,7 +77,7 @@ export function answerPaReq(form: Form, context: ThreeDsContext): Page {
 function readRequest(form: Form, { accounts }: ThreeDsContext) {
   const [packed = "", termUrl = ""] = ["PaReq", "TermUrl"].map((name) => form.get(name) ?? "");
   const text = unpackPa(packed);
-  const paReq = text instanceof ThreeDsFault ? text : readPaReq(text);
+  const paReq = text instanceof ThreeDsFault ? text : readXml("PAReq", text);
   if (paReq instanceof ThreeDsFault) return makeErrorPage(400, "This is not a PAReq.");
   if (!["http:", "https:"].includes(URL.parse(termUrl)?.protocol ?? "")) {
     return makeErrorPage(400, "The TermUrl is not a web address.");

@@ -5,14 +5,11 @@ import {
   type CrRes,
   errorCodeFor,
   findMessageKind,
-  readCrReq,
-  readVeReq,
+  readXml,
   ThreeDsFault,
   type VeReq,
   type VeRes,
-  writeCrRes,
-  writeError,
-  writeVeRes,
+  writeXml,
 } from "@tollgate/protocols/threeds102";
 import { enrol } from "../access-control-server/pareq.ts";
 import { acsPaths, type ThreeDsContext } from "../threeds-context.ts";
@@ -27,20 +24,20 @@ export function answer102(text: string, context: ThreeDsContext): string {
   if (kind instanceof ThreeDsFault) return answerFault(kind, context);
   switch (kind) {
     case "CRReq": {
-      const request = readCrReq(text);
+      const request = readXml("CRReq", text);
       if (request instanceof ThreeDsFault) return answerFault(request, context);
       messages.record("received", "CRReq", request.messageId, request);
       const answer = listRanges(request);
       messages.record("sent", "CRRes", answer.messageId, answer);
-      return writeCrRes(answer);
+      return writeXml("CRRes", answer);
     }
     case "VEReq": {
-      const request = readVeReq(text);
+      const request = readXml("VEReq", text);
       if (request instanceof ThreeDsFault) return answerFault(request, context);
       messages.record("received", "VEReq", request.messageId, request);
       const answer = verifyEnrolment(request, context);
       messages.record("sent", "VERes", answer.messageId, answer);
-      return writeVeRes(answer);
+      return writeXml("VERes", answer);
     }
     case "Error":
       return "";
@@ -70,5 +67,5 @@ function answerFault(fault: ThreeDsFault, { messages }: ThreeDsContext): string 
     errorDetail: fault.element ?? fault.reason,
   };
   messages.record("sent", "Error", error.messageId, error);
-  return writeError(error);
+  return writeXml("Error", error);
 }
