@@ -8,10 +8,9 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import { bankIn, openWindow, sizes, takePicture } from "../support/browser.ts";
 import { cardholderPages, showChallenge } from "../support/cardholder-pages.ts";
-import { bankIn, openWindow, sizes, takePicture } from "../support/cardholder-window.ts";
 import { linkOf, prepareCheckout } from "../support/checkout.ts";
-import { receiptLinkOf } from "../support/receipts.ts";
 import { cards } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -99,7 +98,7 @@ describe("the cardholder's pages", () => {
     await world.settle();
     const { page } = await openWindow(t, "phone");
 
-    const links = [await linkOf(checkout, order["gw-order-id"]), await receiptLinkOf(world, order)];
+    const links = [await linkOf(checkout, order["gw-order-id"]), await world.receiptLink(order)];
     for (const [at, link] of links.entries()) {
       await page.goto(link);
       await page.getByText(name).first().waitFor();
@@ -118,7 +117,7 @@ test("the operator's colour and another language change nothing of that", async 
   const { page } = await openWindow(t, "phone", { locale: "de-AT" });
 
   const nothing = `${world.gateway.url}/gw/view-receipt/1/1`;
-  for (const address of [await receiptLinkOf(world, order), nothing]) {
+  for (const address of [await world.receiptLink(order), nothing]) {
     await page.goto(address);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -134,7 +133,7 @@ test("the operator's name stands above the content, not beside it", async (t) =>
   const { page } = await openWindow(t, "desk");
 
   for (const address of [
-    await receiptLinkOf(world, order),
+    await world.receiptLink(order),
     `${world.gateway.url}/gw/view-receipt/1/1`,
   ]) {
     await page.goto(address);

@@ -8,11 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { openWindow, takePicture } from "../support/cardholder-window.ts";
+import { openWindow, takePicture } from "../support/browser.ts";
 import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
 import type { Acknowledged, SaleFields } from "../support/merchant.ts";
 import { readPdfText } from "../support/pdf-text.ts";
-import { findHost, loseHost, receiptLinkOf } from "../support/receipts.ts";
 import { cards } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -28,7 +27,7 @@ describe("the end of a payment", () => {
     ["approved", "/success", {},                    none,                       none],
     ["declined", "/fail",    withoutFunds,          none,                       none],
     ["filtered", "/fail",    { amount: "1234.00" }, (it) => limit(it, "50000"), (it) => limit(it, "99999999")],
-    ["error",    "/return",  {},                    ({ world }) => loseHost(world), ({ world }) => findHost(world)],
+    ["error",    "/return",  {},                    ({ world }) => world.stopHost(), ({ world }) => world.startHost()],
   ];
   for (const [status, path, fields, before, after] of endings) {
     test(`${status} comes back to the shop at ${path}`, async (t) => {
@@ -118,7 +117,7 @@ describe("the end of a payment", () => {
     await page.addInitScript("window.print = () => { window.printed = true; }");
     const status = await world.merchant("plain").status(order);
 
-    await page.goto(await receiptLinkOf(world, order));
+    await page.goto(await world.receiptLink(order));
     await page.getByRole("button", { name: "Print" }).click();
     assert.equal(await page.evaluate("window.printed"), true);
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
@@ -152,7 +151,7 @@ describe("the end of a payment", () => {
     const order = await pay(prepared());
     const { page } = await openWindow(t, "desk", { javaScriptEnabled: false });
 
-    await page.goto(await receiptLinkOf(prepared().world, order));
+    await page.goto(await prepared().world.receiptLink(order));
 
     await page.getByRole("heading", { name: "Receipt" }).waitFor();
     assert.equal(await page.getByRole("button").count(), 0);
@@ -167,7 +166,7 @@ describe("the end of a payment", () => {
       await world.settle();
     };
     const read = async (order: Acknowledged) => {
-      await page.goto(await receiptLinkOf(world, order));
+      await page.goto(await world.receiptLink(order));
       return wordsOf(page);
     };
 
@@ -202,7 +201,7 @@ test("the operator's name, logo and colour stand on the pages", async (t) => {
   await world.settle();
   const { page, troubles } = await openWindow(t, "desk");
 
-  await page.goto(await receiptLinkOf(world, order));
+  await page.goto(await world.receiptLink(order));
 
   const banner = page.getByRole("banner");
   assert.equal((await banner.textContent())?.trim(), "Harbour Payments");

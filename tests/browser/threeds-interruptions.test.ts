@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { bankIn, openWindow, press } from "../support/browser.ts";
 import { answerChallenge } from "../support/cardholder.ts";
-import { bankIn, openWindow, press } from "../support/cardholder-window.ts";
 import {
   assertReturned,
   charged,

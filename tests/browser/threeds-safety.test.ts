@@ -1,7 +1,7 @@
 /** What the cardholder's pages let nobody do: guess a link, frame them, make them run anything. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bankIn, openWindow, takePicture } from "../support/cardholder-window.ts";
+import { bankIn, openWindow, takePicture } from "../support/browser.ts";
 import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
 import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";

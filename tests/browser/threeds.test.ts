@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { FrameLocator, Page } from "playwright-core";
-import { bankIn, openWindow, type Pressed, press, sizes } from "../support/cardholder-window.ts";
+import { bankIn, openWindow, type Pressed, press, sizes } from "../support/browser.ts";
 import {
   assertReturned,
   type Checkout,

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, type TestContext, test } from "node:test";
 import type { Page } from "playwright-core";
-import { openContext } from "../support/browser.ts";
-import { takePicture } from "../support/cardholder-window.ts";
+import { openContext, takePicture } from "../support/browser.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
 const approving = "4000001000000018";

@@ -5,9 +5,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { saleFields } from "../support/merchant.ts";
-import { deniedChecks, type KeyPair, makeKeyPair, postSigned } from "../support/oauth.ts";
-import { readGw, runGw } from "../support/run-gw.ts";
+import { readGw, runGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";
+import { deniedChecks, type KeyPair, makeKeyPair, postSigned } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const old = makeKeyPair();

@@ -1,6 +1,7 @@
 /** A signed request counts once and for a while: time stamps, nonces, and whose they are. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Test } from "../support/clean-up.ts";
 import { saleFields } from "../support/merchant.ts";
 import {
   authorizationFor,
@@ -11,8 +12,8 @@ import {
   type Signer,
   send,
   startWorldWithKey,
-} from "../support/oauth.ts";
-import type { Test, World } from "../support/world.ts";
+} from "../support/wire.ts";
+import type { World } from "../support/world.ts";
 
 const keys = makeKeyPair();
 const strange = makeKeyPair();

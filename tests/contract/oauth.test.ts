@@ -3,21 +3,24 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
+import type { Test } from "../support/clean-up.ts";
 import { assertRefused } from "../support/expect.ts";
 import { about, rebillFields, saleFields } from "../support/merchant.ts";
 import {
   authorizationFor,
   deniedChecks,
+  formOf,
   giveKey,
   makeKeyPair,
+  post,
   postSigned,
   type Signer,
   send,
+  signedSale,
   startWorldWithKey,
   type Wrong,
-} from "../support/oauth.ts";
-import { formOf, post, signedSale } from "../support/wire.ts";
-import type { Test, World } from "../support/world.ts";
+} from "../support/wire.ts";
+import type { World } from "../support/world.ts";
 
 const keys = makeKeyPair();
 const strange = makeKeyPair();

@@ -7,7 +7,7 @@ import { makeLoadClient } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
 import { answerWith, hang, type Receiver, startReceiver } from "../support/receiver.ts";
 import { series } from "../support/series.ts";
-import { type Moment, statement } from "../support/trap-points.ts";
+import { type Moment, statement } from "../support/trap-proxy.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 /** A lease is four times as long as a try may take. */

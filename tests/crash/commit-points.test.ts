@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { assertBooksAgree, type Left, readWhatIsLeft } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
-import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
+import { bankMessage, type Moment, statement } from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
 const load = { clients: 20, sales: 160 };

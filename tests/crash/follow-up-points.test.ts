@@ -15,7 +15,7 @@ import {
 import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { type Acknowledged, about, saleFields } from "../support/merchant.ts";
-import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
+import { bankMessage, type Moment, statement } from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
 // biome-ignore format: a table

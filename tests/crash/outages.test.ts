@@ -1,10 +1,10 @@
 /** The gateway's way to its database breaks at awkward moments, and the gateway itself stays up. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setLatency } from "../support/bank-program.ts";
 import { assertBooksAgree, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
+import { setLatency } from "../support/programs.ts";
 import { nthMention } from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 

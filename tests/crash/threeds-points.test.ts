@@ -17,8 +17,13 @@ import {
 import type { Node } from "../support/crash-world.ts";
 import { saleFields } from "../support/merchant.ts";
 import { cards } from "../support/threeds.ts";
-import { bankMessage, type Moment, statement } from "../support/trap-points.ts";
-import { nthMention, type Trap } from "../support/trap-proxy.ts";
+import {
+  bankMessage,
+  type Moment,
+  nthMention,
+  statement,
+  type Trap,
+} from "../support/trap-proxy.ts";
 import { untilTrue } from "../support/until.ts";
 
 const world = await startSecureWorld({ after });

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { assertMoneyAddsUp, readRows } from "../support/books.ts";
 import { payAt, payToTheEnd } from "../support/crash-payments.ts";
 import { shortTimes } from "../support/crash-world.ts";
+import { findServerOf } from "../support/database-server.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { saleFields } from "../support/merchant.ts";
-import { findServerOf } from "../support/own-server.ts";
 import { cards } from "../support/threeds.ts";
 
 test("challenges are finished whichever of two workers gets their result", async () => {

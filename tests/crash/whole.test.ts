@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBooksAgree } from "../support/books.ts";
 import { shortTimes } from "../support/crash-world.ts";
+import { findServerOf } from "../support/database-server.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
-import { findServerOf } from "../support/own-server.ts";
 import { untilTrue } from "../support/until.ts";
 
 test("everything killed at once under load starts again and goes on, and stops without a trace", async (t) => {

@@ -3,15 +3,23 @@
  * told at once whatever the others do, and what waits for the others takes no memory.
  */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import { readRows } from "../support/books.ts";
+import type { Test } from "../support/clean-up.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
-import { inspected, type Memory, openInspector } from "../support/inspect-memory.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
+import type { Program } from "../support/programs.ts";
 import { answerWith, hang, startReceiver } from "../support/receiver.ts";
 import { series } from "../support/series.ts";
 import { until } from "../support/until.ts";
+
+type Memory = { readonly heapUsed: number; readonly external: number; readonly rss: number };
+
+const inspected = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };
+
+type Answer = { readonly id: number; readonly result: { result?: { value?: Memory } } };
 
 const orders = series(4_000, 40_000);
 const waves = 10;
@@ -95,4 +103,44 @@ async function readTimes(databaseUrl: string, url: string): Promise<readonly num
 
 function median(sorted: readonly number[]): number | undefined {
   return sorted[Math.floor(sorted.length / 2)];
+}
+
+/**
+ * What a program of ours holds when all that can be collected has been: asked through the debugger,
+ * which can have the garbage collected first. The program is started with `inspected`.
+ */
+async function openInspector(t: Test, program: Program): Promise<() => Promise<Memory>> {
+  const url = await until(
+    "the debugger listens",
+    () => /Debugger listening on (ws:\S+)/.exec(program.output)?.[1],
+  );
+  const socket = new WebSocket(url);
+  await once(socket, "open");
+  t.after(() => socket.close());
+  let asked = 0;
+
+  return async () => {
+    // Twice: what the first time has finalised is free after the second.
+    await ask("HeapProfiler.collectGarbage");
+    await ask("HeapProfiler.collectGarbage");
+    const expression = "process.memoryUsage()";
+    const { result } = await ask("Runtime.evaluate", { expression, returnByValue: true });
+    if (result?.value === undefined) throw new Error("the debugger does not know");
+    return result.value;
+  };
+
+  function ask(method: string, params: object = {}): Promise<Answer["result"]> {
+    asked += 1;
+    const id = asked;
+    const { promise, resolve } = Promise.withResolvers<Answer["result"]>();
+    const hear = ({ data }: MessageEvent) => {
+      const answer = JSON.parse(String(data)) as Answer;
+      if (answer.id !== id) return;
+      socket.removeEventListener("message", hear);
+      resolve(answer.result);
+    };
+    socket.addEventListener("message", hear);
+    socket.send(JSON.stringify({ id, method, params }));
+    return promise;
+  }
 }

@@ -2,13 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
-import { registerOne } from "../support/register-one.ts";
 import { startWorld } from "../support/world.ts";
 
 test("of several amounts the first that the bank takes is charged", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
 
   // The minor units are the bank's answer: no funds, over the limit, approved.
   const payment = await merchant.rebill({
@@ -31,7 +30,7 @@ test("of several amounts the first that the bank takes is charged", async (t) =>
 test("a hard decline ends the list, and a list that is used up is declined", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
 
   const lost = await merchant.rebill({ cardrefid, amount: "30.41", enumerate_amounts: "10.00" });
   const poor = await merchant.rebill({ cardrefid, amount: "30.51", enumerate_amounts: "20.51" });
@@ -45,7 +44,7 @@ test("a hard decline ends the list, and a list that is used up is declined", asy
 test("doubt about one amount is settled before the next is tried", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
 
   const payment = await merchant.rebill({
     cardrefid,
@@ -68,7 +67,7 @@ test("doubt about one amount is settled before the next is tried", async (t) => 
 test("an enumeration goes on after a restart in its middle, and charges once", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
   const payment = await merchant.rebill({
     cardrefid,
     amount: "30.68",
@@ -91,7 +90,7 @@ test("every try has numbers of its own, so that each can be found and taken back
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.changeEndpoint("plain", { acceptsPartialApprovals: true });
-  const cardrefid = await registerOne(world, "4000004000000186");
+  const cardrefid = await world.registerCard("4000004000000186");
   await world.changeEndpoint("plain", { acceptsPartialApprovals: false });
 
   // Each is approved in part, taken back, and the next is tried.
@@ -116,18 +115,16 @@ test("every try has numbers of its own, so that each can be found and taken back
 test("after a long outage the list is not taken up again", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
   const payment = await merchant.rebill({
     ...{ cardrefid, amount: "30.68", enumerate_amounts: "10.00" },
   });
   while (received(world, "0200") < 2) await world.gateway.claimDue();
-  await world.bank.setSwitches({ hostDown: true });
-  await world.linksDown();
+  await world.stopHost();
   await world.settle();
 
   world.clock.advance(24 * 3_600_000);
-  await world.bank.setSwitches({ hostDown: false });
-  await world.linksUp();
+  await world.startHost();
   await world.settle();
   const status = await merchant.status(payment);
 
@@ -138,7 +135,7 @@ test("after a long outage the list is not taken up again", async (t) => {
 test("no listed amount is smaller than the endpoint's smallest", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
   await world.changeEndpoint("plain", { amountMin: "500" });
 
   const list = { cardrefid, amount: "30.51" };

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type CallbackResult, makeReceiver, type Receiver } from "@tollgate/client";
+import { readGw } from "../support/programs.ts";
 import { type Answer, answerWith, startReceiver } from "../support/receiver.ts";
-import { readGw } from "../support/run-gw.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 for (const method of ["GET", "POST"] as const) {

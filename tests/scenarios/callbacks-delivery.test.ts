@@ -45,8 +45,7 @@ test("every final status is told", async (t) => {
   await world.changeEndpoint("plain", { amountMax: "1000" });
   const filtered = await merchant.sale({ ...url, amount: "10.01" });
   await world.settle();
-  await world.bank.setSwitches({ hostDown: true });
-  await world.linksDown();
+  await world.stopHost();
   const error = await merchant.sale({ ...url, amount: "9.00" });
   await world.settle();
 

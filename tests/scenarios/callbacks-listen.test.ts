@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { startProgram } from "../support/program.ts";
+import { startProgram } from "../support/programs.ts";
 import { untilTrue } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 

@@ -1,8 +1,8 @@
 /** Callbacks among nodes: one stops, one is slow to write, one is overruled by an operator. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readGw } from "../support/programs.ts";
 import { answerWith, hang, startReceiver } from "../support/receiver.ts";
-import { readGw } from "../support/run-gw.ts";
 import { until, untilTrue } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 

@@ -1,14 +1,9 @@
 /** Callbacks as an operator sees them: every try, and sending them again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  doubtful,
-  leaveUnanswered,
-  settleByHand,
-  startDoubtPlace,
-} from "../support/doubt-place.ts";
+import { doubtful, leaveUnanswered, settleByHand, startDoubtPlace } from "../support/doubt.ts";
+import { readGw, runGw } from "../support/programs.ts";
 import { answerWith, startReceiver } from "../support/receiver.ts";
-import { readGw, runGw } from "../support/run-gw.ts";
 import { startWorld } from "../support/world.ts";
 
 const dayMs = 86_400_000;

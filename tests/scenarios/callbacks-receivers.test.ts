@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rebillFields, type SaleFields } from "../support/merchant.ts";
 import { answerWith, flood, hang, hangUp, makeDrip, startReceiver } from "../support/receiver.ts";
-import { registerOne } from "../support/register-one.ts";
 import { until, untilTrue } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -164,7 +163,7 @@ test("two nodes that look at the same moment send a callback once", async (t) =>
 test("an address that leads inside is refused by whatever begins an order", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
   const again = (fields: SaleFields) => rebillFields({ cardrefid, ...fields });
   const operations: Readonly<Record<string, (fields: SaleFields) => Promise<unknown>>> = {
     ...{ sale: merchant.sale, preauth: merchant.preauth, verify: merchant.verify },

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
+import { readGw } from "../support/programs.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { readGw } from "../support/run-gw.ts";
 import { startWorld } from "../support/world.ts";
 
 test("an endpoint may have forms, signed as Standard Webhooks are", async (t) => {

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findAll } from "../support/find-all.ts";
+import { readEverything } from "../support/expect.ts";
 import { about, rebillFields, saleFields } from "../support/merchant.ts";
 import { post, signedSale, signedStatus } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -21,14 +21,14 @@ const verificationValues = ["7391", "8264", "9157", "6483"];
 
 test("no card number and no CVV is anywhere after payments of every kind", async (t) => {
   const world = await startWorld(t, { GW_DATABASE_URL: "" });
-  const before = await findAll(world);
+  const before = await readEverything(world);
   const [cvv2] = verificationValues.filter((each) => !before.text.includes(each));
   assert.ok(cvv2 !== undefined, "every CVV is in the empty database by chance");
 
   const replies = await payWith(world, cvv2);
   await world.pass(30_000);
   await world.installation.database.query("checkpoint");
-  const after = await findAll(world);
+  const after = await readEverything(world);
 
   const everything = `${after.text}\n${world.logged.join("")}\n${replies.join("\n")}`;
   for (const card of cards) {

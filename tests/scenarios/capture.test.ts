@@ -170,14 +170,12 @@ test("with the link down a capture ends in an error at once, and may be asked fo
   const merchant = world.merchant();
   const order = await merchant.preauth();
   await world.settle();
-  await world.bank.setSwitches({ hostDown: true });
-  await world.linksDown();
+  await world.stopHost();
 
   await merchant.capture(order);
   await world.settle();
   const failed = await merchant.status(order);
-  await world.bank.setSwitches({ hostDown: false });
-  await world.linksUp();
+  await world.startHost();
   await merchant.capture(order);
   await world.settle();
   const done = await merchant.status(order);

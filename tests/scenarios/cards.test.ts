@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused } from "../support/expect.ts";
 import { rebillFields } from "../support/merchant.ts";
-import { registerOne } from "../support/register-one.ts";
-import { readGw, runGw } from "../support/run-gw.ts";
+import { readGw, runGw } from "../support/programs.ts";
 import { startWorld } from "../support/world.ts";
 
 test("a paid card is registered, and can be looked up by its reference", async (t) => {
@@ -67,7 +66,7 @@ test("what cannot be registered is refused, each with its own code", async (t) =
 test("a reference ends with its card", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
 
   world.clock.advance(10 * 365 * 24 * 3_600_000);
   await world.linksUp();
@@ -95,7 +94,7 @@ test("an approved verification registers its card, and its status says so", asyn
 test("a reference that the operator removes can no longer be paid with", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
 
   const shown = await readGw(world, "card", "show", world.set.login, cardrefid);
   const fields = rebillFields({ cardrefid });

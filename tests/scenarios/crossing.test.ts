@@ -39,13 +39,11 @@ test("a client order id is not charged anew while its first charge is in doubt",
   const fields = { client_orderid: "once-only", credit_card_number: "4000004000000145" };
   const first = await merchant.sale(fields);
   await world.bank.waitForMessage({ mti: "0200" });
-  await world.bank.setSwitches({ hostDown: true });
-  await world.linksDown();
+  await world.stopHost();
   await world.settle();
 
   await assertRefused(merchant.sale({ client_orderid: "once-only", amount: "9.00" }), 7);
-  await world.bank.setSwitches({ hostDown: false });
-  await world.linksUp();
+  await world.startHost();
   await world.pass(300_000);
   await world.pass(300_000);
   const second = await merchant.sale({ client_orderid: "once-only", amount: "9.00" });

@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { comeBack, detailsOf, settleByHand, startDoubtPlace } from "../support/doubt-place.ts";
+import { comeBack, detailsOf, settleByHand, startDoubtPlace } from "../support/doubt.ts";
 import { bookedFor } from "../support/expect.ts";
-import { runGw } from "../support/run-gw.ts";
+import { runGw } from "../support/programs.ts";
 import { until, untilTrue } from "../support/until.ts";
 import type { World } from "../support/world.ts";
 

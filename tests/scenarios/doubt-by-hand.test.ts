@@ -11,9 +11,9 @@ import {
   messagesAbout,
   settleByHand,
   startDoubtPlace,
-} from "../support/doubt-place.ts";
+} from "../support/doubt.ts";
 import { bookedFor } from "../support/expect.ts";
-import { readGw, runGw } from "../support/run-gw.ts";
+import { readGw, runGw } from "../support/programs.ts";
 
 const hourMs = 3_600_000;
 const longestGapMs = 300_000;

@@ -140,8 +140,7 @@ testOnEachDialect("a reversal goes on after a restart of the gateway", async (t,
   const doubtful = await merchant.status(sale);
   // The next try falls due while the host is still away.
   world.clock.advance(300_000);
-  await world.bank.setSwitches({ hostDown: false });
-  await world.linksUp();
+  await world.startHost();
   await world.settle();
   const settled = await merchant.status(sale);
 
@@ -162,8 +161,7 @@ test("while the reversal is not answered the order stays in doubt, however long 
   const doubtful = await merchant.status(sale);
   // The next try falls due while the host is still away.
   world.clock.advance(300_000);
-  await world.bank.setSwitches({ hostDown: false });
-  await world.linksUp();
+  await world.startHost();
   await world.settle();
   const settled = await merchant.status(sale);
 

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeDatabase } from "../support/database-server.ts";
 import type { Acknowledged } from "../support/merchant.ts";
-import { startProgram } from "../support/program.ts";
-import { readGw, runGw } from "../support/run-gw.ts";
+import { readGw, runGw, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 

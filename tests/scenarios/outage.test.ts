@@ -3,8 +3,8 @@
  * a node takes up in one go, for hours. When the host is back all of them are settled, in order.
  */
 import assert from "node:assert/strict";
+import type { LoggedMessage } from "@tollgate/sandbox-bank";
 import { testOnEachDialect } from "../support/dialects.ts";
-import { assertExchangesOrderly } from "../support/exchanges.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import type { Acknowledged } from "../support/merchant.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -122,8 +122,7 @@ async function leaveInDoubt(
 /** The host is back when everything is due: the longest gap between two tries is over. */
 async function comeBack(world: World): Promise<void> {
   world.clock.advance(longestGapMs);
-  await world.bank.setSwitches({ hostDown: false });
-  await world.linksUp();
+  await world.startHost();
 }
 
 async function stagesOf(merchant: Merchant, orders: readonly Acknowledged[]) {
@@ -139,4 +138,51 @@ function count(words: readonly string[]): Record<string, number> {
 
 function nth(orders: readonly Acknowledged[], at: number): Acknowledged {
   return orders[at] ?? assert.fail(`there is no order ${at}`);
+}
+
+const charges: ReadonlySet<string> = new Set(["0100", "0200"]);
+const followUps: ReadonlySet<string> = new Set(["0220", "0221", "0400", "0401"]);
+const advices: ReadonlySet<string> = new Set(["0420", "0421"]);
+
+/**
+ * What the gateway may say to a bank, judged by the bank's own log: about one charge one thing
+ * after the other, and under one trace number always the same. The log must not be longer than the
+ * trace numbers last.
+ */
+function assertExchangesOrderly(messages: readonly LoggedMessage[]): void {
+  const about = messages.filter(({ fields }) => fields["37"] !== undefined);
+  const byCharge = Map.groupBy(about, ({ fields }) => fields["37"]);
+  for (const [reference, all] of byCharge) assertOneAfterTheOther(all, `${reference}`);
+  assertSameContent(about.filter(({ direction }) => direction === "received"));
+}
+
+/** A capture or a return leaves only when what came before it is answered. */
+function assertOneAfterTheOther(messages: readonly LoggedMessage[], reference: string): void {
+  const answered = new Set<string | undefined>();
+  let latest: string | undefined;
+  for (const { direction, mti, fields } of messages) {
+    const trace = fields["11"];
+    if (direction === "sent") answered.add(trace);
+    else if (charges.has(mti)) latest = trace;
+    else if (followUps.has(mti)) {
+      const isNew = trace !== latest;
+      assert.ok(!isNew || answered.has(latest), `${reference}: ${mti} ${trace} came too early`);
+      latest = trace;
+    }
+  }
+}
+
+/** A repeat says what the first said, but for its type; only an advice tells the time anew. */
+function assertSameContent(received: readonly LoggedMessage[]): void {
+  const byTrace = Map.groupBy(received, ({ fields }) => fields["11"]);
+  for (const [trace, same] of byTrace) {
+    const [first, ...repeats] = same.map(contentOf);
+    for (const repeat of repeats) assert.deepEqual(repeat, first, `two messages ${trace}`);
+  }
+}
+
+function contentOf({ mti, fields }: LoggedMessage) {
+  const { "7": time, ...others } = fields;
+  const kind = mti.slice(0, 3);
+  return { kind, time: advices.has(mti) ? undefined : time, others };
 }

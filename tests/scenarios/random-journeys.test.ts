@@ -8,6 +8,13 @@ import { setImmediate } from "node:timers/promises";
 import { Refused } from "@tollgate/client";
 import fc from "fast-check";
 import {
+  assertBalancesAgree,
+  orderPart,
+  referenceOf,
+  type StoredOrder,
+  selectStoredOrders,
+} from "../support/books.ts";
+import {
   type Asking,
   type Begin,
   type Event,
@@ -16,15 +23,7 @@ import {
   journey,
 } from "../support/journey.ts";
 import { type Acknowledged, saleFields } from "../support/merchant.ts";
-import { registerOne } from "../support/register-one.ts";
 import { series } from "../support/series.ts";
-import {
-  assertStandingsAgree,
-  type KeptOrder,
-  keptOrders,
-  orderPart,
-  referenceOf,
-} from "../support/standing.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const seed = Number(process.env["TOLLGATE_SEED"] ?? Date.now() % 1_000_000_007);
@@ -35,7 +34,7 @@ type Begun = { readonly begin: Begin; readonly order: Acknowledged };
 test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t) => {
   const world = await startWorld(t);
   // Its answers are in the minor units of the amounts.
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
   let requests = 0;
   const accepted: Record<string, number> = {};
 
@@ -94,8 +93,7 @@ async function take(course: Course, event: Event): Promise<void> {
     case "outage":
       await world.bank.setSwitches({ hostDown: true });
       await work(world, event.hours * 3_600, 300);
-      await world.bank.setSwitches({ hostDown: false });
-      await world.linksUp();
+      await world.startHost();
       break;
     case "restart":
       await world.restart();
@@ -174,8 +172,8 @@ function openIn({ installation }: World): Promise<readonly { readonly id: string
   );
 }
 
-function keptIn({ installation }: World): Promise<readonly KeptOrder[]> {
-  return installation.database.query<KeptOrder>(keptOrders);
+function keptIn({ installation }: World): Promise<readonly StoredOrder[]> {
+  return installation.database.query<StoredOrder>(selectStoredOrders);
 }
 
 /** Of this journey's orders alone: what an earlier one left must not hide what this one did. */
@@ -184,7 +182,7 @@ async function assertBooksAgree(world: World, begun: readonly Begun[]): Promise<
   const orders = (await keptIn(world)).filter(({ id }) => own.has(id));
   const parts = new Set(orders.map((order) => orderPart(referenceOf(order) ?? "")));
   const entries = world.bank.ledger().filter(({ reference }) => parts.has(orderPart(reference)));
-  assertStandingsAgree(orders, entries);
+  assertBalancesAgree(orders, entries);
 }
 
 /** As the merchant sees it: nothing open, never more taken than asked, nor returned than taken. */

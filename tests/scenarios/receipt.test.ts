@@ -1,7 +1,6 @@
 /** Receipts by their address: who has one, where it is, and what else is there. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { receiptLinkOf } from "../support/receipts.ts";
 import { startWorld } from "../support/world.ts";
 
 test("an approved order has a receipt at its own endpoint, and at no other", async (t) => {
@@ -10,12 +9,12 @@ test("an approved order has a receipt at its own endpoint, and at no other", asy
   const order = await merchant.sale();
   const declined = await merchant.sale({ credit_card_number: "4000004000000020" });
   await world.settle();
-  const link = await receiptLinkOf(world, order);
+  const link = await world.receiptLink(order);
   const own = `/${world.set.endpoints["plain"]}/`;
 
   const shown = await fetch(link);
   const stranger = await world.stranger();
-  const moved = new URL(await receiptLinkOf(world, order));
+  const moved = new URL(await world.receiptLink(order));
   const others = [world.set.endpoints["secure"], stranger.set.endpoints["plain"], "1"];
   const missed = await Promise.all(
     others.map((id) => fetch(moved.href.replace(own, `/${id ?? ""}/`))),
@@ -35,7 +34,7 @@ test("a receipt stays while a return is on its way, and tells of it when it is d
   const merchant = world.merchant("plain");
   const order = await merchant.sale();
   await world.settle();
-  const link = await receiptLinkOf(world, order);
+  const link = await world.receiptLink(order);
 
   const { asked } = await world.whileCardsWait(
     () => merchant.return(order),
@@ -53,7 +52,7 @@ test("the receipt of a closed endpoint can still be read", async (t) => {
   const world = await startWorld(t);
   const order = await world.merchant("plain").sale();
   await world.settle();
-  const { pathname } = new URL(await receiptLinkOf(world, order));
+  const { pathname } = new URL(await world.receiptLink(order));
   const id = world.set.endpoints["plain"];
   await world.installation.database.query("update endpoints set enabled = false where id = $1", [
     id,
@@ -70,7 +69,7 @@ test("who looks for receipts that there are not has to wait, and nobody else", a
   const world = await startWorld(t);
   const order = await world.merchant("plain").sale();
   await world.settle();
-  const link = await receiptLinkOf(world, order);
+  const link = await world.receiptLink(order);
   const ask = async (address: string, from?: string) => {
     return fetch(address, from === undefined ? {} : { headers: { "x-forwarded-for": from } });
   };
@@ -103,7 +102,7 @@ test("receipts wait at no connection that orders are written by", async (t) => {
   const { database } = world.installation;
   const order = await world.merchant("plain").sale();
   await world.settle();
-  const link = await receiptLinkOf(world, order);
+  const link = await world.receiptLink(order);
   const processes = async (condition: string) => {
     const found = await database.query<{ pid: number }>(
       `select pid from pg_stat_activity where datname = current_database() and ${condition}`,
@@ -131,7 +130,7 @@ test("a receipt's id has 128 random bits, and earlier ones of 64 are still found
   const merchant = world.merchant("plain");
   const orders = await Promise.all(Array.from({ length: 12 }, () => merchant.sale()));
   await world.settle();
-  const links = await Promise.all(orders.map((order) => receiptLinkOf(world, order)));
+  const links = await Promise.all(orders.map((order) => world.receiptLink(order)));
   const ids = links.map((link) => BigInt(link.split("/").at(-2) ?? ""));
   const earlier = "18446744073709551615";
   await world.installation.database.query(

@@ -4,7 +4,6 @@ import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
 import { rebillFields } from "../support/merchant.ts";
-import { registerOne } from "../support/register-one.ts";
 import { startWorld } from "../support/world.ts";
 
 testOnEachDialect(
@@ -49,7 +48,7 @@ test("the network's id of the first payment goes with every later one", async (t
 test("a registered card is preauthorised, captured and returned like any other", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
 
   const held = await merchant.endpoint("plain").makeRebillPreauth(rebillFields({ cardrefid }));
   await world.settle();
@@ -66,7 +65,7 @@ test("a registered card is preauthorised, captured and returned like any other",
 test("bad recurrent payments are refused, and nothing is stored or sent", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
   const sent = received(world, "0200");
 
   const bad = (fields: Readonly<Record<string, string>>, code: number) =>
@@ -92,7 +91,7 @@ test("bad recurrent payments are refused, and nothing is stored or sent", async 
 test("a card that is about to expire is declined when it is charged again", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000244");
+  const cardrefid = await world.registerCard("4000004000000244");
 
   const payment = await merchant.rebill({ cardrefid });
   await world.settle();
@@ -102,7 +101,7 @@ test("a card that is about to expire is declined when it is charged again", asyn
 
 test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped", async (t) => {
   const world = await startWorld(t);
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
   const merchant = world.merchant("secureAlways");
   const redirect_url = "https://shop.example/return";
 
@@ -127,7 +126,7 @@ test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped
 test("a CVV is sent when it is given, and then it counts", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
 
   const right = await merchant.rebill({ cardrefid, cvv2: "123" });
   const wrong = await merchant.rebill({ cardrefid, cvv2: "999" });
@@ -140,7 +139,7 @@ test("a CVV is sent when it is given, and then it counts", async (t) => {
 test("who initiates and how regularly is the gate's setting, and the request's word counts more", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
   await world.changeGate("sandbox", {
     recurrent: { initiator: "CARDHOLDER", scenario: "IRREGULAR" },
   });
@@ -166,7 +165,7 @@ test("who initiates and how regularly is the gate's setting, and the request's w
 test("the identical recurrent payment is acknowledged again, and charged once", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  const cardrefid = await registerOne(world, "4000004000000202");
+  const cardrefid = await world.registerCard("4000004000000202");
   const fields = rebillFields({ cardrefid, amount: "30.51", enumerate_amounts: "10.00" });
   const endpoint = merchant.endpoint("plain");
 
@@ -184,7 +183,7 @@ test("the identical recurrent payment is acknowledged again, and charged once", 
 
 test("a group charges a registered card in any of its currencies, also while one waits", async (t) => {
   const world = await startWorld(t);
-  const cardrefid = await registerOne(world);
+  const cardrefid = await world.registerCard();
   const group = world.merchant().group();
 
   const fields = rebillFields({ cardrefid, currency: "JPY", amount: "500" });

@@ -237,8 +237,7 @@ testOnEachDialect(
     const doubtful = await merchant.status(sale);
     await assertRefused(merchant.return(sale), 9);
     world.clock.advance(300_000);
-    await world.bank.setSwitches({ hostDown: false });
-    await world.linksUp();
+    await world.startHost();
     await world.settle();
     const settled = await merchant.status(sale);
 

@@ -123,14 +123,12 @@ test("a gate that does not take the currency or the amount is passed over", asyn
 test("without any link the order ends in an error at once, and nothing is sent later", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
-  await world.bank.setSwitches({ hostDown: true });
-  await world.linksDown();
+  await world.stopHost();
 
   const sale = await merchant.sale();
   await world.settle();
   const failed = await merchant.status(sale);
-  await world.bank.setSwitches({ hostDown: false });
-  await world.linksUp();
+  await world.startHost();
   await world.pass(3_600_000);
 
   assert.equal(failed.status, "error");

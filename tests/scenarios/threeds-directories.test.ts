@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
 import { directoryChain, makeChainFiles } from "../../sandbox-bank/certificates/chains.ts";
-import { readGw, runGw } from "../support/run-gw.ts";
+import type { Test } from "../support/clean-up.ts";
+import { readGw, runGw } from "../support/programs.ts";
 import { beginChallenge, cards, startPatientWorld, transactionIdOf } from "../support/threeds.ts";
 import { until, untilTrue } from "../support/until.ts";
-import type { Test, World } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 test("a node starts while a directory server is silent, and knows its cards", async (t) => {
   const world = await startPatientWorld(t);

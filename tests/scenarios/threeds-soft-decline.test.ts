@@ -7,7 +7,6 @@ import { test } from "node:test";
 import type { StatusReply } from "@tollgate/client";
 import { answerChallenge, passChallenge } from "../support/cardholder.ts";
 import { bookedFor } from "../support/expect.ts";
-import { registerOne } from "../support/register-one.ts";
 import {
   beginOnly,
   beginWith,
@@ -142,7 +141,7 @@ test("a card that is charged without a CVV the second time is still the right ca
 
 test("without 3-D Secure, or without a cardholder, the refusal is final at once", async (t) => {
   const world = await startPatientWorld(t);
-  const cardrefid = await registerOne(world, cards.amountDriven);
+  const cardrefid = await world.registerCard(cards.amountDriven);
   const charged = chargesAt(world);
 
   const off = await beginWith(world, cards.scaRequired, { through: "plain" });
@@ -169,7 +168,7 @@ test("an authenticated cardholder at the first try needs no second one", async (
 
 test("a cardholder at hand who pays with a registered card is challenged as well", async (t) => {
   const world = await startPatientWorld(t);
-  const cardrefid = await registerOne(world, cards.amountDriven);
+  const cardrefid = await world.registerCard(cards.amountDriven);
   const merchant = world.merchant("secure");
   const redirect_url = "https://shop.example/return";
   const order = await merchant.rebill({

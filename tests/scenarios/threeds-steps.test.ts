@@ -5,7 +5,6 @@ import type { StatusReply } from "@tollgate/client";
 import { answerPareq, passChallenge, readForms } from "../support/cardholder.ts";
 import { bookedFor } from "../support/expect.ts";
 import { about, saleFields } from "../support/merchant.ts";
-import { giveKey, makeKeyPair, postSigned } from "../support/oauth.ts";
 import {
   beginChallenge,
   beginPares,
@@ -19,6 +18,7 @@ import {
   transactionIdOf,
   uploadMethod,
 } from "../support/threeds.ts";
+import { giveKey, makeKeyPair, postSigned } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const methodFields = [

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import pg from "pg";
 import { makeDatabase } from "../support/database-server.ts";
-import { runGw } from "../support/run-gw.ts";
+import { runGw } from "../support/programs.ts";
 import { startWorld } from "../support/world.ts";
 
 const tables = ["vault.cards", "vault.keys", "vault.held_secrets", "vault.held_keys"];

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import type { KeyObject } from "node:crypto";
 import { test } from "node:test";
-import { findAll } from "../support/find-all.ts";
+import { readEverything } from "../support/expect.ts";
 import { saleFields } from "../support/merchant.ts";
-import { runGw } from "../support/run-gw.ts";
+import { runGw } from "../support/programs.ts";
 import {
   packed,
   paid,
@@ -32,7 +32,7 @@ test("no card number, token or private key is anywhere after wallet payments", a
   await world.pass(30_000);
   const listed = await runGw(world, "wallet", "key", "list");
   await world.installation.database.query("checkpoint");
-  const { text, tables } = await findAll(world);
+  const { text, tables } = await readEverything(world);
 
   const everything = `${text}\n${world.logged.join("")}\n${replies.join("\n")}\n${listed.printed}`;
   for (const card of [...cards, mistyped]) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
-import { readGw, runGw } from "../support/run-gw.ts";
+import { readGw, runGw } from "../support/programs.ts";
 import { chargesAt } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
 import {

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { runGw } from "../support/run-gw.ts";
+import { runGw } from "../support/programs.ts";
 import { startWalletWorld } from "../support/wallets.ts";
 import { startWorld } from "../support/world.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readGw, runGw } from "../support/run-gw.ts";
+import { readGw, runGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import {
   assertWalletRefused,

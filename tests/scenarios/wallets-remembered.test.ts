@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openWalletA } from "../../sandbox-bank/testing/wallet-merchant.ts";
-import { runGw } from "../support/run-gw.ts";
+import { runGw } from "../support/programs.ts";
 import { chargesAt } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
 import {

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type SaleFields, saleFields } from "../support/merchant.ts";
-import { giveKey, makeKeyPair, postSigned } from "../support/oauth.ts";
 import { chargesAt } from "../support/threeds.ts";
 import {
   assertWalletRefused,
@@ -15,7 +14,15 @@ import {
   walletFields,
   walletKinds,
 } from "../support/wallets.ts";
-import { formOf, post, sha1, signedSale } from "../support/wire.ts";
+import {
+  formOf,
+  giveKey,
+  makeKeyPair,
+  post,
+  postSigned,
+  sha1,
+  signedSale,
+} from "../support/wire.ts";
 import type { World } from "../support/world.ts";
 
 const type = "walletb_encrypted";

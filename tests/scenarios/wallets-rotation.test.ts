@@ -1,7 +1,7 @@
 /** The vault's keys are changed: what wallets encrypt for a merchant still opens. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runGw } from "../support/run-gw.ts";
+import { runGw } from "../support/programs.ts";
 import { mintA, mintB, packed, startWalletWorld } from "../support/wallets.ts";
 
 test("the wallets' keys are sealed anew with the vault's, and open tokens as before", async (t) => {

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import type { Test } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
-import { startProgram } from "../support/program.ts";
-import { runGw } from "../support/run-gw.ts";
+import { runGw, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import {
   assertWalletRefused,
@@ -18,7 +18,7 @@ import {
   textOf,
   withWallets,
 } from "../support/wallets.ts";
-import { startWorld, type Test, type World } from "../support/world.ts";
+import { startWorld, type World } from "../support/world.ts";
 
 const gw = join(import.meta.dirname, "../../gateway/cli/gw.ts");
 

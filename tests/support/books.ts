@@ -8,7 +8,6 @@ import { join } from "node:path";
 import pg from "pg";
 import { type Load, type Merchants, makeLoadClient } from "./load.ts";
 import { plainCard } from "./merchant.ts";
-import { assertStandingsAgree, type KeptOrder, keptOrders } from "./standing.ts";
 import { until } from "./until.ts";
 
 export type Books = Merchants & {
@@ -17,7 +16,7 @@ export type Books = Merchants & {
   readonly nodes: readonly { readonly output: string }[];
 };
 
-type Kept = Pick<Books, "databaseUrl" | "dataDir">;
+type Stores = Pick<Books, "databaseUrl" | "dataDir">;
 
 export type BookedOrder = {
   readonly id: string;
@@ -94,10 +93,10 @@ export async function readLedger(dataDir: string): Promise<readonly Entry[]> {
 }
 
 /** Captures and returns count too: what the bank holds and has taken is what the gateway says. */
-export async function assertMoneyAddsUp({ databaseUrl, dataDir }: Kept): Promise<void> {
+export async function assertMoneyAddsUp({ databaseUrl, dataDir }: Stores): Promise<void> {
   const ledger = await readLedger(dataDir);
   const booked = ledger.map((entry) => ({ ...entry, amount: BigInt(entry.amount) }));
-  assertStandingsAgree(await readRows<KeptOrder>(databaseUrl, keptOrders), booked);
+  assertBalancesAgree(await readRows<StoredOrder>(databaseUrl, selectStoredOrders), booked);
 }
 
 /** How many sales a crash has left in which state; tells that it came at the wanted moment. */
@@ -114,7 +113,7 @@ export type Left = {
 };
 
 export async function readWhatIsLeft(
-  { databaseUrl, dataDir }: Kept,
+  { databaseUrl, dataDir }: Stores,
   { sales }: Load,
 ): Promise<Left> {
   const orders = await readOrders(databaseUrl);
@@ -197,4 +196,100 @@ async function assertStatusAgrees(
   for (const [at, { status }] of statuses.entries()) {
     assert.equal(status, stages.get(replies[at]?.["gw-order-id"] ?? ""));
   }
+}
+
+/** A line of the bank's books, from its memory or its disk. */
+export type Booked = {
+  readonly reference: string;
+  readonly kind: string;
+  readonly amount: bigint;
+};
+
+/** In minor units: held for a capture, and taken from the cardholder. */
+export type Balance = { readonly held: bigint; readonly taken: bigint };
+
+type StoredTransaction = {
+  readonly kind: string;
+  readonly stage: string;
+  readonly amount: readonly [minor: string, currency: string];
+  readonly identifiers?: { readonly reference: string };
+  readonly answer?: { readonly approvedAmount?: readonly [minor: string, currency: string] };
+};
+
+export type StoredOrder = {
+  readonly id: string;
+  /** Something is still to be done for it. */
+  readonly due: boolean;
+  readonly progress: {
+    readonly transaction: StoredTransaction;
+    readonly earlier: readonly StoredTransaction[];
+  };
+};
+
+export const selectStoredOrders = "select id, due_at is not null as due, progress from orders";
+
+/** Orders that are on their way or in doubt are left out: of those nothing is said yet. */
+export function assertBalancesAgree(
+  orders: readonly StoredOrder[],
+  ledger: readonly Booked[],
+): void {
+  const booked = Map.groupBy(ledger, ({ reference }) => orderPart(reference));
+  const known = new Set(orders.map((order) => orderPart(referenceOf(order) ?? "")));
+  for (const part of booked.keys()) {
+    assert.ok(known.has(part), `the bank has booked the unknown ${part}`);
+  }
+  for (const order of orders.filter(({ due }) => !due)) {
+    const entries = booked.get(orderPart(referenceOf(order) ?? "")) ?? [];
+    assert.deepEqual(balanceAtBank(entries), balanceAtGateway(order), `order ${order.id}`);
+    const charges = Map.groupBy(entries.filter(isCharge), ({ reference }) => reference);
+    for (const same of charges.values()) {
+      assert.equal(same.length, 1, `order ${order.id} was charged twice`);
+    }
+  }
+}
+
+/** The attempts of one order differ in the last two characters. */
+export function orderPart(reference: string): string {
+  return reference.slice(0, 10);
+}
+
+export function balanceAtBank(entries: readonly Booked[]): Balance {
+  const sum = (kind: string) =>
+    entries.filter((each) => each.kind === kind).reduce((total, each) => total + each.amount, 0n);
+  const captured = sum("capture");
+  const isCaptured = entries.some(({ kind }) => kind === "capture");
+  const held = sum("authorisation");
+  const given = sum("reversal");
+  // What was given back before a capture was let go of; afterwards it was money.
+  if (held > 0n && !isCaptured) return { held: held - given, taken: 0n };
+  return { held: 0n, taken: sum("sale") + captured - given };
+}
+
+function balanceAtGateway({ progress }: StoredOrder): Balance {
+  const approved = [...progress.earlier, progress.transaction].filter(
+    ({ stage }) => stage === "approved",
+  );
+  const sum = (kind: string) =>
+    approved
+      .filter((each) => each.kind === kind)
+      .reduce((total, each) => total + granted(each), 0n);
+  const captured = approved.some(({ kind }) => kind === "capture");
+  return {
+    held: captured ? 0n : sum("preauth") - sum("cancel"),
+    taken: sum("sale") + sum("capture") - sum("refund"),
+  };
+}
+
+/** A bank may grant a charge in part; what follows it is done as it was asked for, or not. */
+function granted({ kind, amount, answer }: StoredTransaction): bigint {
+  const isCharge = kind === "sale" || kind === "preauth";
+  return BigInt((isCharge ? (answer?.approvedAmount ?? amount) : amount)[0]);
+}
+
+export function referenceOf({ progress }: StoredOrder): string | undefined {
+  return (progress.earlier[0] ?? progress.transaction).identifiers?.reference;
+}
+
+function isCharge({ kind }: Booked): boolean {
+  return kind === "sale" || kind === "authorisation";
 }

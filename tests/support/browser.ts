@@ -2,6 +2,8 @@
  * Headless Chromium: the one out of the npm package, so that every machine tests with the same, or
  * the program that TOLLGATE_TEST_BROWSER names. The package has it for Linux on x64 only.
  */
+
+import { join } from "node:path";
 import { after } from "node:test";
 import packaged from "@sparticuz/chromium";
 import {
@@ -9,7 +11,10 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  type FrameLocator,
+  type Page,
 } from "playwright-core";
+import type { Test } from "./clean-up.ts";
 
 const setting = "TOLLGATE_TEST_BROWSER";
 
@@ -50,4 +55,69 @@ async function startBrowser(args: string[]): Promise<Browser> {
   }
   const executablePath = named ?? (await packaged.executablePath());
   return chromium.launch({ executablePath, args, headless: true, timeout: 120_000 });
+}
+
+export const sizes = {
+  desk: { viewport: { width: 1280, height: 900 }, screen: { width: 1440, height: 960 } },
+  laptop: { viewport: { width: 1280, height: 640 }, screen: { width: 1280, height: 768 } },
+  phone: {
+    ...{ viewport: { width: 390, height: 844 }, screen: { width: 390, height: 844 } },
+    ...{ isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
+  },
+} as const;
+
+export type Size = keyof typeof sizes;
+
+export type Window = {
+  readonly size: Size;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser complained of, on whatever page. */
+  readonly troubles: readonly string[];
+};
+
+/** The browser warns of frames that the protocol wants just so. */
+const harmless = /allow-scripts and allow-same-origin/;
+
+export async function openWindow(
+  t: Test,
+  size: Size,
+  options: BrowserContextOptions = {},
+): Promise<Window> {
+  const somewhere = { locale: "en-AT", timezoneId: "Asia/Kolkata" };
+  const context = await openContext({ ...sizes[size], ...somewhere, ...options });
+  t.after(() => context.close());
+  const troubles: string[] = [];
+  const note = (trouble: string) => {
+    if (!harmless.test(trouble)) troubles.push(trouble);
+  };
+  context.on("console", (message) => note(`console: ${message.text()}`));
+  context.on("weberror", (error) => note(`error: ${error.error().message}`));
+  context.on("response", (response) => {
+    if (response.status() >= 400) note(`${response.status()}: ${response.url()}`);
+  });
+  return { size, context, page: await context.newPage(), troubles };
+}
+
+/** Where the bank's page is shown: a telephone has no room for a frame. */
+export function bankIn(page: Page, size: Size): Page | FrameLocator {
+  return size === "phone" ? page : page.frameLocator("#frame");
+}
+
+export type Pressed = { readonly button?: string; readonly code?: string };
+
+/** At the bank's page, wherever it is; without a code only the button is pressed. */
+export async function press(
+  bank: Page | FrameLocator,
+  { button = "Confirm", code }: Pressed,
+): Promise<void> {
+  if (code !== undefined) await bank.locator("#code").fill(code);
+  await bank.getByRole("button", { name: button }).click();
+}
+
+/** For people to look at, in the folder that TOLLGATE_PICTURES names. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const folder = process.env["TOLLGATE_PICTURES"];
+  if (folder === undefined) return;
+  await page.screenshot({ fullPage: true, path: join(folder, `${name}.png`) });
 }

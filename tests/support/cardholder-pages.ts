@@ -3,10 +3,9 @@
  * to meet it. Each is shown in English.
  */
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { bankIn, press, type Size } from "./cardholder-window.ts";
+import { bankIn, press, type Size } from "./browser.ts";
 import { type Checkout, linkOf } from "./checkout.ts";
 import { waitingLocks } from "./locks.ts";
-import { findHost, loseHost, receiptLinkOf } from "./receipts.ts";
 import { cards } from "./threeds.ts";
 
 /** Shows the page, and answers the words by which it is known. */
@@ -86,11 +85,11 @@ async function showResult(
   isHostDown = false,
 ) {
   const { world } = checkout;
-  if (isHostDown) await loseHost(world);
+  if (isHostDown) await world.stopHost();
   const fields = { credit_card_number: card, redirect_url: undefined };
   const order = await world.merchant("plain").sale(fields);
   await world.settle();
-  if (isHostDown) await findHost(world);
+  if (isHostDown) await world.startHost();
   await page.goto(await linkOf(checkout, order["gw-order-id"]));
   return title;
 }
@@ -171,7 +170,7 @@ async function showReceipt(page: Page, checkout: Checkout, returned: readonly st
     await merchant.return(order, { amount });
     await world.settle();
   }
-  await page.goto(await receiptLinkOf(world, order));
+  await page.goto(await world.receiptLink(order));
   return "Receipt";
 }
 

@@ -9,12 +9,12 @@ import pg from "pg";
 import { ascii } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import { assertMoneyAddsUp, readRows, untilFinal } from "./books.ts";
 import { answerPareq, passChallenge } from "./cardholder.ts";
+import type { Test } from "./clean-up.ts";
 import { type CrashOptions, type CrashWorld, type Node, startCrashWorld } from "./crash-world.ts";
 import { waitingLocks } from "./locks.ts";
 import { type Acknowledged, makeMerchant, type SaleFields } from "./merchant.ts";
 import { forgeCres } from "./threeds.ts";
 import { until } from "./until.ts";
-import type { Test } from "./world.ts";
 
 export type SecureWorld = CrashWorld & { readonly secureBank: Bank };
 export type Step = "MethodUrlFrame" | "CReqForm" | "PaReqForm";

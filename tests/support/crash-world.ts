@@ -8,12 +8,12 @@ import { join } from "node:path";
 import type { BankAddress } from "@tollgate/gateway/demonstration";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
-import { copyInstallation, furnish, open } from "./database-server.ts";
-import { type Program, startProgram } from "./program.ts";
+import { lastFirst, type Test } from "./clean-up.ts";
+import { copyInstallation, furnish, openFor } from "./installation.ts";
+import { extendProgram, type Program, startProgram } from "./programs.ts";
 import { findFreePort, type ResultsBalancer, startResultsBalancer } from "./results-balancer.ts";
 import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
 import { until } from "./until.ts";
-import type { Test } from "./world.ts";
 
 export type Node = Program & {
   readonly url: string;
@@ -116,17 +116,14 @@ async function startNode(
     return answer?.ok === true ? true : undefined;
   }
   const untilReady = async () => void (await until("the gateway is ready", isReady));
-  return Object.defineProperties(
-    { url, resultsPort, untilReady },
-    Object.getOwnPropertyDescriptors(program),
-  ) as Node;
+  return extendProgram(program, { url, resultsPort, untilReady });
 }
 
 async function makeInstallation(
   place: { readonly dataDir: string; readonly databaseUrl: string },
   bank: BankAddress,
 ): Promise<MerchantSet> {
-  const installation = await open({
+  const installation = await openFor({
     GW_DATA_DIR: place.dataDir,
     GW_DATABASE_URL: place.databaseUrl,
   });
@@ -168,13 +165,4 @@ function addressThrough(
 function throughProxy(databaseUrl: string, { port }: TrapProxy): string {
   const url = new URL(databaseUrl);
   return databaseUrl.replace(`@${url.host}/`, `@127.0.0.1:${port}/`);
-}
-
-/** What was made last is cleaned up first, also when the making broke off. */
-function lastFirst(t: Test): (clean: () => Promise<unknown>) => void {
-  const cleanings: (() => Promise<unknown>)[] = [];
-  t.after(async () => {
-    for (const clean of cleanings.toReversed()) await clean();
-  });
-  return (clean) => void cleanings.push(clean);
 }

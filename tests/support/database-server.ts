@@ -1,137 +1,124 @@
 /**
- * A real PostgreSQL for tests: the one that the test run has started, or one of this file's own.
- * Each world gets a database of its own: a copy of an installation that was made once, because
- * certificates, keys and migrations would otherwise take longer than most tests.
+ * Real PostgreSQL servers for tests: the one that all files of a test run share, or one of a file's
+ * own where there is no run; one that a test may kill; and those that gateways have started.
  */
-import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
+import type { ChildProcess } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import {
-  type BankAddress,
-  makeDemonstration,
-  putSandboxDirectory,
-  putSandboxGates,
-} from "@tollgate/gateway/demonstration";
 import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
-import { type Installation, openInstallation } from "@tollgate/gateway/installation";
 import { Problem } from "@tollgate/gateway/problem";
-import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import pg from "pg";
+import type { Test } from "./clean-up.ts";
+import { startGuard } from "./programs.ts";
+import { until } from "./until.ts";
 
-type Server = { readonly url: string; readonly folder: string };
+/** The folder is the server's and may hold more that belongs to it. */
+export type Server = { readonly url: string; readonly folder: string };
 
-const template = "installation";
 /** No power failure is simulated, so nothing has to reach the disk. */
 const unsafe = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
-let found: Promise<Server> | undefined;
-let prepared: Promise<void> | undefined;
-let stopOwn = async (): Promise<void> => undefined;
+let shared: Promise<Server> | undefined;
+let stopShared = async (): Promise<void> => undefined;
 let count = 0;
 
 // Registered for the whole file: inside a test it would end with that test.
-after(() => stopOwn());
+after(() => stopShared());
 
-/** The address of a new, empty database; it goes when the server goes. */
-export async function makeDatabase(): Promise<string> {
-  found ??= findServer();
-  return createDatabase(await found, "template1");
+export function sharedServer(): Promise<Server> {
+  shared ??= findOrStartServer();
+  return shared;
 }
 
-/**
- * Fills a data folder as a first start does, with the sandbox bank's part, and answers the address
- * of its database. The bank's addresses in it are out of date, as after any restart.
- */
-export async function copyInstallation(dataDir: string): Promise<string> {
-  found ??= findServer();
-  const server = await found;
-  prepared ??= prepare(server);
-  await prepared;
-  await cp(folderOf(server), dataDir, { recursive: true });
-  return createDatabase(server, template);
-}
-
-export async function open(environment: Readonly<Record<string, string>>): Promise<Installation> {
-  const installation = await openInstallation({
-    environment,
-    report: () => undefined,
-    besideOthers: false,
-  });
-  if (installation instanceof Problem) throw new Error(installation.sentence);
-  return installation;
-}
-
-/** The gates and the directory server at this bank, and the demonstration merchant. */
-export async function furnish(installation: Installation, bank: BankAddress) {
-  const gates = await putSandboxGates(installation, bank);
-  await putSandboxDirectory(installation, bank);
-  return { gates, set: await makeDemonstration(installation, gates) };
-}
-
-export function addressOf(bank: Bank): BankAddress {
-  const { url, hostAddress, binaryHostAddress, directoryUrl } = bank;
-  return { url, host: hostAddress, binaryHost: binaryHostAddress, directory: directoryUrl };
-}
-
-/** Once for all files that share the server: the first takes the lock, the others find it done. */
-async function prepare(server: Server): Promise<void> {
-  await asking(server, async (client) => {
-    await client.query("select pg_advisory_lock(1)");
-    const known = await client.query("select from pg_database where datname = $1", [template]);
-    if (known.rowCount === 1) return;
-    const url = await createDatabase(server, "template1");
-    const dataDir = folderOf(server);
-    const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
-    const installation = await open({ GW_DATA_DIR: dataDir, GW_DATABASE_URL: url });
-    await furnish(installation, addressOf(bank));
-    await installation.close();
-    await bank.stop();
-    const name = decodeURIComponent(new URL(url).pathname.slice(1));
-    await client.query(`alter database ${name} rename to ${template}`);
-  });
-}
-
-async function createDatabase(server: Server, from: string): Promise<string> {
+/** The address of a new database, which goes when the server goes. */
+export async function makeDatabase(template = "template1"): Promise<string> {
+  const server = await sharedServer();
   count += 1;
   const name = `world_${process.pid}_${count}`;
-  await asking(server, (client) => client.query(`create database ${name} template ${from}`));
+  await whileConnected(server, (client) =>
+    client.query(`create database ${name} template ${template}`),
+  );
   return server.url.replace(/\/tollgate(?=\?|$)/, `/${name}`);
 }
 
-async function asking(
+export async function whileConnected(
   { url }: Server,
-  ask: (client: pg.Client) => Promise<unknown>,
+  work: (client: pg.Client) => Promise<unknown>,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await ask(client);
+    await work(client);
   } finally {
     await client.end();
   }
 }
 
-function folderOf({ folder }: Server): string {
-  return join(folder, "installation");
-}
-
-async function findServer(): Promise<Server> {
+async function findOrStartServer(): Promise<Server> {
   const given = process.env["TOLLGATE_TEST_FOLDER"];
   const running = given === undefined ? undefined : findEmbeddedUrl(join(given, "postgres"));
   if (given !== undefined && running !== undefined) return { url: running, folder: given };
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-test-"));
+  const { url, folder, stop } = await startServer(unsafe);
+  stopShared = stop;
+  return { url, folder };
+}
+
+async function startServer(settings: Readonly<Record<string, string>> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-server-"));
   // The database runs as another user when the tests are run by root.
   await chmod(folder, 0o711);
-  const started = await startEmbedded({
-    folder: join(folder, "postgres"),
-    report: () => undefined,
-    settings: unsafe,
-  });
-  if (started instanceof Problem) throw new Error(started.sentence);
-  stopOwn = async () => {
-    await started.stop();
+  const postgres = join(folder, "postgres");
+  const server = await startEmbedded({ folder: postgres, report: () => undefined, settings });
+  if (server instanceof Problem) throw new Error(server.sentence);
+  const guard = startServerGuard(postgres);
+  const stop = async () => {
+    await server.stop();
+    guard.kill("SIGKILL");
     await rm(folder, { recursive: true, force: true });
   };
-  return { url: started.url, folder };
+  return { url: server.url, folder, pid: () => server.pid, stop };
+}
+
+/** Stops the server when this process is gone, after the gateway that would start it again. */
+export function startServerGuard(postgres: string): ChildProcess {
+  return startGuard('sleep 1; kill -INT "$(head -n 1 "$0")"', join(postgres, "postmaster.pid"));
+}
+
+export type OwnServer = {
+  readonly url: string;
+  /** Resolves when another process has taken the killed one's place and answers. */
+  killAndAwaitNext(): Promise<void>;
+  /** The same after a fast shutdown, as an operator restarts a server. */
+  stopAndAwaitNext(): Promise<void>;
+};
+
+/** For one test alone, which may end it: a server that ends is started again. */
+export async function startOwnServer(t: Test): Promise<OwnServer> {
+  const { url, pid, stop } = await startServer();
+  t.after(stop);
+  const endAndAwaitNext = async (signal: "SIGKILL" | "SIGINT") => {
+    const ended = pid();
+    process.kill(ended, signal);
+    await until("PostgreSQL is started again", () => (pid() === ended ? undefined : pid()));
+  };
+  return {
+    url,
+    killAndAwaitNext: () => endAndAwaitNext("SIGKILL"),
+    stopAndAwaitNext: () => endAndAwaitNext("SIGINT"),
+  };
+}
+
+/** The address of the server that a gateway has started for itself; nothing when it is gone. */
+export function findServerOf(dataDir: string): string | undefined {
+  return findEmbeddedUrl(join(dataDir, "postgres"));
+}
+
+/** Takes over a server that a killed gateway has left running, and stops it. */
+export async function stopServerOf(dataDir: string): Promise<void> {
+  if (findServerOf(dataDir) === undefined) return;
+  const folder = join(dataDir, "postgres");
+  const server = await startEmbedded({ folder, report: () => undefined });
+  if (!(server instanceof Problem)) await server.stop();
 }

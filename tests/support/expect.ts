@@ -1,5 +1,7 @@
-/** What tests expect of refusals and of the bank's books. */
+/** What tests expect of refusals, of the bank's books, and of everything that is stored. */
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Refused } from "@tollgate/client";
 import type { World } from "./world.ts";
 
@@ -24,4 +26,25 @@ export function bookedFor(
 export function received({ bank }: World, mti: string): number {
   const all = bank.messages();
   return all.filter((each) => each.mti === mti && each.direction === "received").length;
+}
+
+/** Every table as text, and every file of the data folder as it lies on the disk. */
+export async function readEverything(world: World): Promise<{ text: string; tables: string }> {
+  const tables = await world.installation.database.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname in ('public', 'vault')`,
+  );
+  let dump = "";
+  for (const { name } of tables) {
+    const rows = await world.installation.database.query<{ row: string }>(
+      `select each::text as row from ${name} as each`,
+    );
+    dump += rows.map(({ row }) => row).join("\n");
+  }
+  const entries = await readdir(world.dataDir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const contents = await Promise.all(
+    files.map(({ parentPath, name }) => readFile(join(parentPath, name), "latin1").catch(() => "")),
+  );
+  return { text: `${dump}\n${contents.join("\n")}`, tables: dump };
 }

@@ -5,8 +5,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Acknowledgement, makeClient } from "@tollgate/client";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
+import type { Test } from "./clean-up.ts";
 import { saleFields } from "./merchant.ts";
-import type { Test } from "./world.ts";
 
 export type Sale = { readonly fields: ReturnType<typeof saleFields>; reply?: Acknowledgement };
 export type Load = {

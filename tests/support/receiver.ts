@@ -1,8 +1,8 @@
 /** A merchant's receiver of callbacks: a real server that keeps what it hears. */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Test } from "./clean-up.ts";
 import { until } from "./until.ts";
-import type { Test } from "./world.ts";
 
 export type Heard = {
   readonly method: string;

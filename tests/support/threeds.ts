@@ -5,9 +5,10 @@
 import assert from "node:assert/strict";
 import type { StatusReply } from "@tollgate/client";
 import { ascii } from "../../sandbox-bank/acquirer-host/dialects.ts";
+import type { Test } from "./clean-up.ts";
 import type { Acknowledged, SaleFields } from "./merchant.ts";
 import { until, untilTrue } from "./until.ts";
-import { startWorld, type Test, type World } from "./world.ts";
+import { startWorld, type World } from "./world.ts";
 
 // biome-ignore format: a table
 export const cards = {

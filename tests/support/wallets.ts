@@ -7,9 +7,10 @@ import { prepareWallets } from "@tollgate/gateway/demonstration";
 import { openVault } from "@tollgate/gateway/installation";
 import type { WalletAOptions, WalletBOptions } from "@tollgate/sandbox-bank";
 import { ascii, binary } from "../../sandbox-bank/acquirer-host/dialects.ts";
+import type { Test } from "./clean-up.ts";
 import type { Acknowledged, SaleFields } from "./merchant.ts";
 import { plainCard } from "./merchant.ts";
-import { startWorld, type Test, type World } from "./world.ts";
+import { startWorld, type World } from "./world.ts";
 
 export const walletKinds = [
   "walleta_encrypted",

@@ -1,6 +1,7 @@
 /** Raw requests, for tests that care about bytes: nothing is added, nothing is decoded. */
-import { createHash } from "node:crypto";
-import type { World } from "./world.ts";
+import { createHash, createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
+import type { Test } from "./clean-up.ts";
+import { startWorld, type World } from "./world.ts";
 
 export type RawReply = {
   readonly status: number;
@@ -68,4 +69,128 @@ export function formOf(fields: Readonly<Record<string, string | undefined>>): st
     value === undefined ? [] : [[name, value]],
   );
   return new URLSearchParams(sent).toString();
+}
+
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+export type Signer = {
+  readonly consumerKey: string;
+  readonly privateKey: KeyObject;
+};
+
+/** What is signed or sent otherwise than it should be. */
+export type Wrong = Partial<Signer> & {
+  readonly method?: string;
+  readonly url?: string;
+  readonly signed?: Fields;
+  readonly nonce?: string;
+  readonly timestamp?: number | string;
+  readonly signatureMethod?: string;
+  readonly version?: string;
+  readonly hash?: string;
+  /** The header as it is sent, made from the right one. */
+  readonly header?: (right: string) => string | undefined;
+};
+
+export type KeyPair = ReturnType<typeof makeKeyPair>;
+
+export function makeKeyPair() {
+  return generateKeyPairSync("rsa", { modulusLength: 2048 });
+}
+
+/** A world whose demonstration merchant has this key. */
+export async function startWorldWithKey(
+  t: Test,
+  pair: KeyPair,
+  settings: Readonly<Record<string, string>>,
+): Promise<World> {
+  const world = await startWorld(t, settings);
+  await giveKey(world, "demo", pair);
+  return world;
+}
+
+/** Gives a merchant of the world a key; the gateway starts anew with it. */
+export async function giveKey(world: World, login: string, { publicKey }: KeyPair): Promise<void> {
+  await world.installation.database.query(
+    `insert into merchant_keys (merchant_id, name, public_key)
+     select id, 'test', $2 from merchants where login = $1`,
+    [login, publicKey.export({ format: "pem", type: "spki" })],
+  );
+  await world.restart();
+}
+
+let count = 0;
+
+export function authorizationFor(
+  url: string,
+  fields: Fields,
+  { now, ...wrong }: Signer & Wrong & { readonly now: number },
+): string | undefined {
+  count += 1;
+  const own = {
+    oauth_consumer_key: wrong.consumerKey,
+    oauth_nonce: wrong.nonce ?? `nonce-${process.pid}-${count}`,
+    oauth_signature_method: wrong.signatureMethod ?? "RSA-SHA256",
+    oauth_timestamp: String(wrong.timestamp ?? Math.floor(now / 1000)),
+    oauth_version: wrong.version ?? "1.0",
+  };
+  const [place = "", query = ""] = (wrong.url ?? url).split("?");
+  const pairs = [
+    ...new URLSearchParams(query),
+    ...new URLSearchParams(formOf(wrong.signed ?? fields)),
+    ...Object.entries(own),
+  ].map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  const text = [wrong.method ?? "POST", place, pairs.sort().join("&")].map(encode).join("&");
+  const signer = createSign(wrong.hash ?? "sha256").update(text);
+  const signed = { ...own, oauth_signature: signer.sign(wrong.privateKey, "base64") };
+  const written = Object.entries(signed).map(([name, value]) => `${name}="${encode(value)}"`);
+  const right = `OAuth ${written.join(", ")}`;
+  return wrong.header === undefined ? right : wrong.header(right);
+}
+
+/** To the world's gateway, signed as its merchant does, but for what is wrong. */
+export async function postSigned(
+  world: World,
+  signer: Signer,
+  path: string,
+  fields: Fields,
+  wrong: Wrong = {},
+): Promise<RawReply> {
+  const url = `${world.gateway.url}${path}`;
+  const signed = { ...signer, ...wrong, now: world.clock.now() };
+  return send(world.gateway.port, path, fields, authorizationFor(url, fields, signed));
+}
+
+/** As it is, to whichever node listens there. */
+export async function send(
+  port: number,
+  path: string,
+  fields: Fields,
+  authorization: string | undefined,
+): Promise<RawReply> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    body: formOf(fields),
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      ...(authorization === undefined ? {} : { authorization }),
+    },
+  });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+/** The checks that the operator's log has named, in their order. */
+export function deniedChecks({ logged }: World): readonly unknown[] {
+  const lines = logged.map((line) => JSON.parse(line));
+  return lines.filter(({ event }) => event === "request.access_denied").map(({ check }) => check);
+}
+
+function encode(text: string): string {
+  let encoded = "";
+  for (const byte of Buffer.from(text)) {
+    const character = String.fromCharCode(byte);
+    const plain = /[A-Za-z0-9\-._~]/.test(character);
+    encoded += plain ? character : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }
+  return encoded;
 }

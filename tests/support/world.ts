@@ -4,6 +4,7 @@
  * When the world ends, the books of gateway and bank must agree.
  */
 
+import assert from "node:assert/strict";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,20 +12,20 @@ import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { makeClient } from "@tollgate/client";
 import { type Gateway, startGateway } from "@tollgate/gateway";
-import { openVault } from "@tollgate/gateway/installation";
+import { type Installation, openVault } from "@tollgate/gateway/installation";
 import { makeLog } from "@tollgate/gateway/log";
 import { createMerchantSet } from "@tollgate/gateway/merchant-set";
 import { sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { startBank } from "@tollgate/sandbox-bank";
+import { assertBalancesAgree, type StoredOrder, selectStoredOrders } from "./books.ts";
 import { makeChanges } from "./changes.ts";
-import { addressOf, copyInstallation, furnish, open } from "./database-server.ts";
+import { lastFirst, type Test } from "./clean-up.ts";
+import { addressOf, copyInstallation, furnish, openFor } from "./installation.ts";
 import { makeLocks } from "./locks.ts";
-import { makeMerchant } from "./merchant.ts";
-import { assertStandingsAgree, type KeptOrder, keptOrders } from "./standing.ts";
+import { type Acknowledged, makeMerchant, plainCard } from "./merchant.ts";
 import { TestClock } from "./test-clock.ts";
 
-export type Test = { after(clean: () => unknown): void };
-type Config = Awaited<ReturnType<typeof open>>["config"];
+type Config = Installation["config"];
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /**
@@ -54,10 +55,13 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
   const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
   cleanUp(() => bank.stop());
   const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL, ...quiet, ...settings };
-  const installation = await open(environment);
+  const installation = await openFor(environment);
   cleanUp(() => installation.close());
   cleanUp(async () => {
-    assertStandingsAgree(await installation.database.query<KeptOrder>(keptOrders), bank.ledger());
+    assertBalancesAgree(
+      await installation.database.query<StoredOrder>(selectStoredOrders),
+      bank.ledger(),
+    );
   });
   const { gates, set } = await furnish(installation, addressOf(bank));
   let gateway = await start();
@@ -98,6 +102,29 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     /** It is back: the link's own clock decides when it tries again, so time has to move. */
     linksUp: () => untilDown(gateway, [], () => clock.advance(1_000)),
     restart: () => restart(),
+    /** The bank's host is away until `startHost`. */
+    async stopHost() {
+      await bank.setSwitches({ hostDown: true });
+      await untilDown(gateway, ["sandbox", "sandbox-binary"]);
+    },
+    async startHost() {
+      await bank.setSwitches({ hostDown: false });
+      await untilDown(gateway, [], () => clock.advance(1_000));
+    },
+    /** A card that was paid with once, for recurrent payments; answers its reference. */
+    async registerCard(card = plainCard) {
+      const merchant = makeMerchant({ set, baseUrl: () => gateway.url, makeClient });
+      const first = await merchant.sale({ credit_card_number: card, amount: "1.00" });
+      await gateway.settle();
+      return (await merchant.register(first))["card-ref-id"] ?? "";
+    },
+    /** As a merchant makes it of the status. */
+    async receiptLink(order: Acknowledged, through = "plain") {
+      const merchant = makeMerchant({ set, baseUrl: () => gateway.url, makeClient, through });
+      const { "receipt-id": receiptId } = await merchant.status(order);
+      assert.ok(receiptId !== undefined, "there is no receipt");
+      return `${gateway.url}/gw/view-receipt/${set.endpoints[through]}/${receiptId}/`;
+    },
     ...makeChanges({ installation, set, restart }),
     ...makeLocks(installation),
     /** The same merchant, who sends to another node. */
@@ -139,17 +166,6 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     if (!hostDown && !refuseSignOn) await untilDown(started, down);
     return started;
   }
-}
-
-/** What was made last is cleaned up first, also when the making broke off or a cleaning does. */
-function lastFirst(t: Test): (clean: () => Promise<void>) => void {
-  const cleanings: (() => Promise<void>)[] = [];
-  t.after(async () => {
-    const broken: unknown[] = [];
-    for (const clean of cleanings.toReversed()) await clean().catch((error) => broken.push(error));
-    if (broken.length > 0) throw broken[0];
-  });
-  return (clean) => void cleanings.push(clean);
 }
 
 /** Links sign on by themselves; a world begins when all have but those that cannot. */

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from "node:crypto";
 import type { StatusReply } from "@tollgate/client";
+import type { Test } from "./clean-up.ts";
 import type { Acknowledged } from "./merchant.ts";
-import { type Ran, readGw, runGw } from "./run-gw.ts";
-import { bankMessage } from "./trap-points.ts";
-import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
-import { startWorld, type Test, type World } from "./world.ts";
+import { type Ran, readGw, runGw } from "./programs.ts";
+import { bankMessage, startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
+import { startWorld, type World } from "./world.ts";
 
 export type Place = {
   readonly world: World;

@@ -1,0 +1,189 @@
+/**
+ * The project's programs as child processes: any that a test can kill, the sandbox bank, and the
+ * command line to its end. None outlives the test: a shell reads from a pipe that only the test's
+ * process can write to, and kills the child when the pipe is closed.
+ */
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Test } from "./clean-up.ts";
+import { until } from "./until.ts";
+import type { World } from "./world.ts";
+
+export type Program = {
+  readonly child: ChildProcess;
+  readonly isRunning: boolean;
+  /** What it has printed so far, both streams together. */
+  readonly output: string;
+  /** At once and without a word; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** As an operator does; answers the exit code, and nothing when it had to be killed. */
+  stop(): Promise<number | undefined>;
+};
+
+const root = join(import.meta.dirname, "../..");
+const stopsWithinMs = 120_000;
+
+export function startProgram(
+  command: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Program {
+  const child = spawn(process.execPath, [...command], {
+    cwd: root,
+    env: { ...cleanEnvironment(), ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const guard = startGuard('kill -9 "$0"', String(child.pid));
+  const ended = once(child, "exit").finally(() => guard.kill("SIGKILL"));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+
+  return {
+    child,
+    get isRunning() {
+      return isRunning();
+    },
+    get output() {
+      return output;
+    },
+    async kill() {
+      if (isRunning()) child.kill("SIGKILL");
+      await ended;
+    },
+    async stop() {
+      if (isRunning()) child.kill("SIGTERM");
+      const late = setTimeout(() => child.kill("SIGKILL"), stopsWithinMs);
+      await ended;
+      clearTimeout(late);
+      return child.exitCode ?? undefined;
+    },
+  };
+}
+
+/** The program with more; its state stays readable. */
+export function extendProgram<More extends object>(program: Program, more: More): Program & More {
+  // A spread would read the state once.
+  return Object.defineProperties(more, Object.getOwnPropertyDescriptors(program)) as Program & More;
+}
+
+/** Runs a line of shell when this process is gone, also by SIGKILL, unless the guard is killed. */
+export function startGuard(line: string, argument: string): ChildProcess {
+  const guard = spawn("sh", ["-c", `cat; ${line}`, argument], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  guard.stdin?.on("error", () => undefined);
+  guard.unref();
+  return guard;
+}
+
+/** Without the settings in the environment of the test run. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(GW|NODE_TEST)_/.test(name));
+  return Object.fromEntries(kept);
+}
+
+/** The sandbox bank, which can be killed and come back at the same addresses. */
+export type BankProgram = {
+  readonly url: string;
+  readonly hostAddress: string;
+  readonly binaryHostAddress: string;
+  readonly directoryUrl: string;
+  kill(): Promise<void>;
+  /** On the same ports and books as before. */
+  startAgain(): Promise<void>;
+};
+
+const saysReady =
+  /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)","binaryHost":"([^"]+)","directory":"([^"]+)"\}$/m;
+
+export async function startBankProgram(t: Test, dataDir: string): Promise<BankProgram> {
+  let program = start({
+    GW_BANK_PORT: "0",
+    GW_BANK_HOST_PORT: "0",
+    GW_BANK_BINARY_HOST_PORT: "0",
+    GW_BANK_DIRECTORY_PORT: "0",
+  });
+  t.after(() => program.kill());
+  const { url, hostAddress, binaryHostAddress, directoryUrl } = await untilReady(program);
+  const ports = {
+    GW_BANK_PORT: portOf(url),
+    GW_BANK_HOST_PORT: portOf(`tcp://${hostAddress}`),
+    GW_BANK_BINARY_HOST_PORT: portOf(`tcp://${binaryHostAddress}`),
+    GW_BANK_DIRECTORY_PORT: portOf(directoryUrl),
+  };
+  return {
+    ...{ url, hostAddress, binaryHostAddress, directoryUrl },
+    kill: () => program.kill(),
+    async startAgain() {
+      program = start(ports);
+      await untilReady(program);
+    },
+  };
+
+  function start(settings: Readonly<Record<string, string>>): Program {
+    return startProgram(["sandbox-bank/main.ts"], { GW_DATA_DIR: dataDir, ...settings });
+  }
+}
+
+/** So that orders are in flight at every moment. */
+export async function setLatency(bankUrl: string, latencyMedianMs: number): Promise<void> {
+  const answer = await fetch(`${bankUrl}/switches`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ latencyMedianMs }),
+  });
+  assert.ok(answer.ok, `the bank refused its switches: ${answer.status}`);
+}
+
+async function untilReady(program: Program) {
+  return until("the bank is ready", () => {
+    if (!program.isRunning) throw new Error(`The bank did not start:\n${program.output}`);
+    const [, url, hostAddress, binaryHostAddress, directoryUrl] =
+      saysReady.exec(program.output) ?? [];
+    return url && hostAddress && binaryHostAddress && directoryUrl
+      ? { url, hostAddress, binaryHostAddress, directoryUrl }
+      : undefined;
+  });
+}
+
+function portOf(address: string): string {
+  return new URL(address).port;
+}
+
+/** `gw` as an operator runs it beside a gateway. */
+export type Ran = { readonly code: number; readonly printed: string; readonly complaint: string };
+
+const gw = join(root, "gateway/cli/gw.ts");
+
+/** A world, and what the operator has set beyond what the world's gateway has. */
+type Place = Pick<World, "installation" | "dataDir"> & {
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+export function runGw(
+  { installation, dataDir, settings = {} }: Place,
+  ...words: readonly string[]
+): Promise<Ran> {
+  const own = { GW_DATABASE_URL: installation.databaseUrl, GW_DATA_DIR: dataDir };
+  const env = { ...cleanEnvironment(), ...own, ...settings };
+  const { promise, resolve } = Promise.withResolvers<Ran>();
+  const child = execFile(process.execPath, [gw, ...words], { env }, (_, printed, complaint) =>
+    resolve({ code: child.exitCode ?? -1, printed, complaint }),
+  );
+  return promise;
+}
+
+/** What a command prints for programs. */
+export async function readGw(world: Place, ...words: readonly string[]): Promise<unknown> {
+  const { code, printed, complaint } = await runGw(world, ...words, "--json");
+  if (code !== 0) throw new Error(`gw ${words.join(" ")} ended with ${code}: ${complaint}`);
+  return JSON.parse(printed);
+}
