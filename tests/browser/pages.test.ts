@@ -155,7 +155,7 @@ async function assertFits(page: Page, heading: Locator): Promise<void> {
 
 /** Every document of the page, put into another page: axe needs scripts of its own. */
 async function assertAccessible(shown: Page, page: Page): Promise<void> {
-  // A frame that nothing was put into is nobody's page.
+  // An empty frame shows no page.
   for (const frame of shown.frames().filter((each) => /^http/.test(each.url()))) {
     await page.setContent(withoutScripts(await frame.content()));
     for (const colorScheme of ["light", "dark"] as const) {

@@ -1,6 +1,6 @@
 /**
- * How a payment ends for the cardholder: back in the shop with the result, whatever it is, and with
- * a receipt that can be read, printed and understood, in his language.
+ * How a payment ends for the cardholder: back in the shop with any result, and with a receipt that
+ * can be read, printed and understood, in the cardholder's language.
  */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

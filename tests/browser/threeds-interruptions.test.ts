@@ -1,6 +1,6 @@
 /**
  * Cardholders reload, go back, close the tab, open two, or never come back: the payment goes on
- * from where it is, and nobody is charged twice.
+ * from where it is, and no card is charged twice.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

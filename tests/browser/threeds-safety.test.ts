@@ -1,4 +1,4 @@
-/** What the cardholder's pages let nobody do: guess a link, frame them, make them run anything. */
+/** No other site can guess a cardholder's link, frame the pages, or make them run a script. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { bankIn, openWindow, takePicture } from "../support/browser.ts";

@@ -135,7 +135,7 @@ test("in production there is no page at / and no form to pay with", async (t) =>
   assert.equal(form.status, 404);
 });
 
-/** Whatever the browser complains of is noted from the first request on. */
+/** Notes every complaint of the browser from the first request on. */
 async function visit(address: string) {
   const page = await (await openContext()).newPage();
   const troubles: string[] = [];

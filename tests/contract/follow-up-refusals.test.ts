@@ -9,7 +9,7 @@ import { startWorld, type World } from "../support/world.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** A request that would be good but for this, what it is told, and what was signed as its money. */
+/** A request that would be good but for this, the refusal, and the money that it signs. */
 type Row = readonly [change: Fields, code: number, message: RegExp, money?: string];
 
 // biome-ignore format: a table

@@ -68,7 +68,7 @@ const called = [
   ...["uploadMethodUrlResult", "uploadCresResult", "uploadParesResult"],
 ];
 
-test("the synchronous twins are there too", async (t) => {
+test("the synchronous variants are there too", async (t) => {
   const world = await startSigned(t);
   const oauth = { ...signer, now: () => world.clock.now() };
   const { sync } = makeClient({ baseUrl: world.gateway.url, oauth }).endpoint(plain(world));

@@ -1,4 +1,4 @@
-/** A node is killed with callbacks in hand: the next one sends them, and none is lost. */
+/** A node is killed with callbacks in flight: the next one sends them, and none is lost. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readRows } from "../support/books.ts";

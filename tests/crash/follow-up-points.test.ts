@@ -91,7 +91,7 @@ for (const followUp of followUps) {
   }
 }
 
-/** Like every careful merchant, and nobody goes on asking after a test that has failed. */
+/** Like every careful merchant, until the test ends. */
 function askUntilAnswered<Reply>(
   t: TestContext,
   ask: (options: { readonly signal: AbortSignal }) => Promise<Reply>,

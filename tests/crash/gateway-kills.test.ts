@@ -1,4 +1,4 @@
-/** The gateway is killed or stopped under load at moments of nobody's choosing. */
+/** The gateway is killed or stopped under load at random moments. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -35,7 +35,7 @@ test("a gateway that is killed again and again under load ends with books that a
   assert.equal(orders.length, paying.sales.length);
 });
 
-test("what a killed node had in hand is finished by the other one after its lease", async (t) => {
+test("what a killed node had in flight is finished by the other one after its lease", async (t) => {
   const world = await startCrashWorld(t);
   const [left, right] = await Promise.all([
     world.startNode({ GW_NODE_NAME: "left" }),
@@ -51,9 +51,9 @@ test("what a killed node had in hand is finished by the other one after its leas
   await setLatency(world.bank.url, 150);
   const paying = startLoad(t, { ...merchants, clients: 20, sales: 160 });
 
-  await untilTrue("both nodes have orders in hand", () => paying.acknowledged >= 60);
+  await untilTrue("both nodes have orders in flight", () => paying.acknowledged >= 60);
   await left.kill();
-  const cardData = await readRows<{ id: string }>(
+  const inFlight = await readRows<{ id: string }>(
     world.databaseUrl,
     "select id from orders where carrier = 'left' and due_at is not null",
   );
@@ -61,17 +61,17 @@ test("what a killed node had in hand is finished by the other one after its leas
 
   const orders = await assertBooksAgree({ ...world, ...merchants }, paying);
   assert.equal(orders.length, 160);
-  assert.ok(cardData.length > 0, "nothing was in hand when the node was killed");
+  assert.ok(inFlight.length > 0, "nothing was in flight when the node was killed");
   const takenOver = await readRows<{ id: string }>(
     world.databaseUrl,
     `select distinct order_id as id from order_history
      where node = 'right' and events::text like '%"claimed"%'`,
   );
   const taken = new Set(takenOver.map(({ id }) => id));
-  assert.ok(cardData.some(({ id }) => taken.has(id)));
+  assert.ok(inFlight.some(({ id }) => taken.has(id)));
 });
 
-test("a gateway told to stop under load finishes the orders in hand and loses none", async (t) => {
+test("a gateway told to stop under load finishes the orders in flight and loses none", async (t) => {
   const world = await startCrashWorld(t);
   let node = await world.startNode();
   await node.untilReady();
@@ -79,7 +79,7 @@ test("a gateway told to stop under load finishes the orders in hand and loses no
   await setLatency(world.bank.url, 150);
   const paying = startLoad(t, { ...merchants, clients: 20 });
 
-  await untilTrue("the gateway has orders in hand", () => paying.acknowledged >= 60);
+  await untilTrue("the gateway has orders in flight", () => paying.acknowledged >= 60);
   const stopping = node.stop();
   await untilTrue("the gateway has stopped", () => !node.isRunning);
   await paying.leave();

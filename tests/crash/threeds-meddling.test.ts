@@ -1,7 +1,7 @@
 /**
  * Two nodes know of one order. One that slept too long with it, as a machine does that is moved,
  * must not undo what another has done since; and one that was only told of it must not take it
- * away from the node that has it in hand.
+ * away from the node that runs it.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

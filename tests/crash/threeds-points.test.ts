@@ -28,7 +28,7 @@ import { untilTrue } from "../support/until.ts";
 
 const world = await startSecureWorld({ after });
 
-/** Whoever holds a card for so short a time has given it up when the last test looks. */
+/** Pending card data that expires before the last test looks for it. */
 const brief = {
   ...{ GW_METHOD_DEADLINE_S: "4", GW_CHALLENGE_DEADLINE_S: "4", GW_PARES_DEADLINE_S: "4" },
   ...{ GW_RESULT_WAIT_S: "1", GW_RESULT_GRACE_S: "1", GW_PROCESSING_DEADLINE_S: "4" },
@@ -58,8 +58,8 @@ const [v2, v1] = [cards.challenge, cards.v1Authenticated];
 
 // biome-ignore format: a table
 const points: readonly Point[] = [
-  ["when its card is held and it is not written",     v2, "database",  () => statement("begin_orders", "before", 1), "none",               "paid", brief],
-  ["when its end is written and its card still held", v2, "database",  () => commit(5, "after"),                     "approved",           "paid", brief],
+  ["when its card data is kept and it is not written",     v2, "database",  () => statement("begin_orders", "before", 1), "none",               "paid", brief],
+  ["when its end is written and its card data still kept", v2, "database",  () => commit(5, "after"),                     "approved",           "paid", brief],
   ["when it is written and nobody was told",          v2, "database",  () => statement("begin_orders", "after", 1),  "awaiting_method",    "paid"],
   ["before the method's end is written",              v2, "database",  () => commit(1, "before"),                    "awaiting_method",    "paid"],
   ["when the method's end is written",                v2, "database",  () => commit(1, "after"),                     "authenticating",     "paid"],
@@ -107,7 +107,7 @@ for (const [index, [when, card, place, makeMoment, left, end, settings]] of poin
     await paying;
 
     assert.equal(found, left);
-    assert.ok(held.secrets > 0 && held.keys > 0, "its card was not held");
+    assert.ok(held.secrets > 0 && held.keys > 0, "its card data was not kept");
     assert.deepEqual(await readEnd(world, node, order), ends[end]);
   });
 }
@@ -134,7 +134,7 @@ test("an AReq that a killed node has sent is sent again under the same id", asyn
   assert.deepEqual(await readEnd(world, node, order), { ...ends.paid, verified: "UNSUPPORTED" });
 });
 
-test("what was held in vain, or for longer than needed, is destroyed by its time", async () => {
+test("pending card data that no order needs is destroyed by its time", async () => {
   await untilNothingHeld(world);
 });
 
@@ -151,7 +151,7 @@ function commit(wanted: number, moment: Trap["moment"]): Moment {
   return { moment, isAnswer, isRequest: nthMention("\0move_orders_", wanted) };
 }
 
-/** Whatever is more than the end of an idle connection. */
+/** A piece that is longer than the end of an idle connection. */
 function beforeAnything(): Moment {
   const isRequest = (piece: Buffer) => piece.length > 100;
   return { moment: "before", isRequest, isAnswer: () => false };

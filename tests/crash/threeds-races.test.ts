@@ -54,7 +54,7 @@ test("results and returns that meet at two nodes in one moment pay each order on
   const orders = await Promise.all(begun);
   const earlier = countResults();
 
-  // Nobody can write an order until both have read it: it is told of twice in one version.
+  // Neither node can write an order until both have read it: both report to the same version.
   const told = await whileNobodyWrites(
     world,
     () => orders.flatMap((order) => [pay.passOnly(order), other.returnEarly(order)]),

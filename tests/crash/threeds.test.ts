@@ -1,6 +1,6 @@
 /**
- * A node is killed while its orders wait for cardholders, one at each waiting stage: whatever is
- * brought back to another node, or to the next, finds the order and its card with the CVV.
+ * A node is killed while its orders wait for cardholders, one at each waiting stage: a result
+ * that comes to another node, or to the next, finds the order and its card data with the CVV.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,11 +1,17 @@
-/** Everything that `npm start` starts, killed under load and started again on the same folder. */
+/**
+ * Everything that `npm start` starts, killed under load and started again on the same folder, and
+ * with several gateway processes that share the port for results of challenges.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertBooksAgree } from "../support/books.ts";
+import { assertBooksAgree, assertMoneyAddsUp, readRows } from "../support/books.ts";
+import { payAt, payToTheEnd } from "../support/crash-payments.ts";
 import { shortTimes } from "../support/crash-world.ts";
 import { findServerOf } from "../support/database-server.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
+import { saleFields } from "../support/merchant.ts";
+import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";
 
 test("everything killed at once under load starts again and goes on, and stops without a trace", async (t) => {
@@ -33,4 +39,29 @@ test("everything killed at once under load starts again and goes on, and stops w
   assert.equal(findServerOf(dataDir), undefined);
   await assert.rejects(fetch(whole.demo.bank.url));
   await assert.rejects(fetch(whole.baseUrl));
+});
+
+test("challenges are finished whichever of two workers gets their result", async () => {
+  const whole = await startProcess({ env: { ...shortTimes, GW_WORKERS: "2" } });
+  const { dataDir, demo } = whole;
+  const databaseUrl = findServerOf(dataDir) ?? "";
+  const pay = payAt({ set: { ...demo.merchant, ...demo } }, { url: whole.baseUrl });
+
+  const orders = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      payToTheEnd(pay, saleFields({ credit_card_number: cards.challenge })),
+    ),
+  );
+
+  const statuses = await Promise.all(orders.map((order) => pay.status(order)));
+  const results = await readRows<{ node: string }>(
+    databaseUrl,
+    `select distinct node from order_history where events::text like '%"challenge_passed"%'`,
+  );
+  for (const { status, "verified-3d-status": verified } of statuses) {
+    assert.deepEqual({ status, verified }, { status: "approved", verified: "AUTHENTICATED" });
+  }
+  assert.equal(results.length, 2, "one worker has taken all results");
+  await assertMoneyAddsUp({ databaseUrl, dataDir });
+  await whole.stop();
 });

@@ -1,6 +1,6 @@
 /**
  * Many orders whose receivers are good, slow, failing and hanging, all mixed: every good one is
- * told at once whatever the others do, and what waits for the others takes no memory.
+ * told at once, and callbacks that wait for the others take no memory.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -10,7 +10,7 @@ const timeoutMs = 15_000;
 const places = 64;
 const graceMs = 2_000;
 
-test("what a stopping gateway had in hand goes on at once with the next one", async (t) => {
+test("what a stopping gateway had in flight goes on at once with the next one", async (t) => {
   const world = await startWorld(t, { GW_DRAIN_S: "30" });
   const shop = await startReceiver(t, hang);
   const merchant = world.merchant();

@@ -34,7 +34,7 @@ type Row = {
 const paid = approved("sale 1000");
 const undone: End = ["sale_error", "5003", "sale 1000, reversal 1000"];
 const neverBooked: End = ["sale_error", "5003", ""];
-const givenBack: End = ["reversal_approved", undefined, "sale 1000, reversal 1000"];
+const refunded: End = ["reversal_approved", undefined, "sale 1000, reversal 1000"];
 
 const loyalty = {
   "loyalty-balance": "1250",
@@ -67,16 +67,16 @@ const expectations: Readonly<Record<string, readonly Row[]>> = {
   "late-answer":            [{ heard: "nothing", end: undone }],
   "garbled-answer":         [{ heard: "nothing", end: neverBooked }],
   "link-drop":              [{ heard: "hang-up", end: neverBooked }],
-  "duplicate-answer":       [{ heard: "answer",  end: paid, later: ["return", "answer", givenBack] }],
-  "slow":                   [{ heard: "answer",  end: paid, later: ["return", "answer", givenBack] }],
+  "duplicate-answer":       [{ heard: "answer",  end: paid, later: ["return", "answer", refunded] }],
+  "slow":                   [{ heard: "answer",  end: paid, later: ["return", "answer", refunded] }],
 
   "amount-driven":          [
     { heard: "answer",  end: paid },
     { heard: "answer",  end: declined("116"), amount: "10.51" },
     { heard: "nothing", end: ["sale_error", "5003", "sale 1068, reversal 1068"], asked: approved("sale 1068"), amount: "10.68" },
   ],
-  "expires-soon":           [{ heard: "answer",  end: paid, later: ["return", "answer", givenBack] }],
-  "loyalty":                [{ heard: "answer",  end: paid, shown: loyalty, later: ["return", "answer", givenBack] }],
+  "expires-soon":           [{ heard: "answer",  end: paid, later: ["return", "answer", refunded] }],
+  "loyalty":                [{ heard: "answer",  end: paid, shown: loyalty, later: ["return", "answer", refunded] }],
   "partial-approval":       [
     { heard: "answer", end: ["sale_declined", "162", "sale 500, reversal 500"], acceptsPartialApproval: false },
     { heard: "answer", end: approved("sale 500"), shown: half, acceptsPartialApproval: true,
@@ -89,7 +89,7 @@ const expectations: Readonly<Record<string, readonly Row[]>> = {
     { heard: "answer", end: ["auth_approved", undefined, "authorisation 1000"], held: true,
       later: ["return", "answer", ["cancel_declined", "119", "authorisation 1000"]] },
   ],
-  "reversal-no-answer":     [{ heard: "answer",  end: paid, later: ["return", "nothing", givenBack] }],
+  "reversal-no-answer":     [{ heard: "answer",  end: paid, later: ["return", "nothing", refunded] }],
   "capture-refused":        [
     { heard: "answer", end: ["auth_approved", undefined, "authorisation 1000"], held: true,
       later: ["capture", "answer", ["capture_declined", "100", "authorisation 1000"]] },

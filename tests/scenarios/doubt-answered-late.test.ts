@@ -77,7 +77,7 @@ test("an approval that comes after a sale was settled as done is noted, and it s
 
   const ran = await settleByHand(world, order, "done");
   await comeBack(place);
-  // The bank says at last that it has approved the sale, as it is asked to give the money back.
+  // The bank says at last that it has approved the sale, as it is asked to refund it.
   await merchant.return(order);
   await world.settle();
   const status = await merchant.status(order);
@@ -91,7 +91,7 @@ test("an approval that comes after a sale was settled as done is noted, and it s
   });
 });
 
-test("an approval that comes after a sale was settled as not done is given back", async (t) => {
+test("an approval that comes after a sale was settled as not done is refunded", async (t) => {
   const { world, merchant, line } = await startDoubtPlace(t);
   line.hold();
   const order = await merchant.sale();
@@ -116,7 +116,7 @@ test("an approval that comes after a sale was settled as not done is given back"
   assert.equal((await runGw(world, "doubt", "list")).printed, "Nothing is in doubt.\n");
 });
 
-/** Answers for which nobody waited any more, by the log. */
+/** Answers to requests that had timed out, by the log. */
 function unmatchedIn({ logged }: World): number {
   return logged.filter((line) => line.includes("acquirer.message_unmatched")).length;
 }

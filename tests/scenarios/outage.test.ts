@@ -60,18 +60,18 @@ testOnEachDialect(
     const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const held = await ask(world, () => merchant.preauth());
-    const giveBack = (comment: string) => (at: number) =>
+    const refund = (comment: string) => (at: number) =>
       merchant.return(nth(held, at), { amount: "2.00", comment });
 
     await leaveInDoubt(world, merchant, "0220", (at) => merchant.capture(nth(held, at)));
-    const early = await Promise.allSettled(held.map((_, at) => giveBack("too early")(at)));
+    const early = await Promise.allSettled(held.map((_, at) => refund("too early")(at)));
     await comeBack(world);
     await world.settle();
-    await leaveInDoubt(world, merchant, "0400", giveBack("first"));
+    await leaveInDoubt(world, merchant, "0400", refund("first"));
     await world.pass(hourMs);
     await comeBack(world);
     await world.settle();
-    await leaveInDoubt(world, merchant, "0400", giveBack("second"));
+    await leaveInDoubt(world, merchant, "0400", refund("second"));
     await comeBack(world);
     await world.settle();
 
@@ -111,7 +111,7 @@ async function leaveInDoubt(
     assert.match(stage, /_processing$/);
     await world.bank.waitForMessage({ mti, reference });
   }
-  // As many as may be in hand at once are, and one more is told to come again.
+  // As many as may be in flight at once are, and one more is told to come again.
   await assert.rejects(merchant.sale(), { httpStatus: 503 });
   await world.bank.setSwitches({ hostDown: true, lostAnswerShare: 0 });
   await world.linksDown();

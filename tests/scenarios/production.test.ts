@@ -1,11 +1,11 @@
-/** A production installation never loads the code of staging, whatever is run on it. */
+/** A production installation never loads the code of staging, with any command. */
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { makeDatabase } from "../support/database-server.ts";
-import { startProgram } from "../support/program.ts";
+import { startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 
 const gw = join(import.meta.dirname, "../../gateway/cli/gw.ts");

@@ -1,5 +1,5 @@
 /**
- * Whatever merchants send, and whatever the bank does meanwhile: in the end every order is final
+ * Merchants send random requests while the bank misbehaves: in the end every order is final
  * and the books agree. The seed is printed; a journey that fails is shrunk to a short one.
  */
 import assert from "node:assert/strict";
@@ -138,14 +138,14 @@ function written(minor: number): string {
   return (minor / 100).toFixed(2);
 }
 
-/** A merchant may ask for what cannot be; he is told so, and nothing else may go wrong. */
+/** A merchant may ask for the impossible: that is refused, and no other error may come. */
 function expectRefusal(error: unknown): undefined {
   assert.ok(error instanceof Refused, String(error));
   assert.ok([9, 11].includes(error.code), error.message);
   return undefined;
 }
 
-/** Time goes on, and the gateway does what falls due; nobody waits for what never comes. */
+/** Moves the clock, so that the gateway does what is due and gives up lost answers. */
 async function work(world: World, seconds: number, step = 1): Promise<void> {
   for (let passed = 0; passed < seconds; passed += step) {
     world.clock.advance(step * 1_000);

@@ -1,4 +1,4 @@
-/** Returns: money of a sale or a capture given back, and preauthorisations cancelled. */
+/** Returns: sales and captures refunded, and preauthorisations cancelled. */
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
@@ -9,7 +9,7 @@ const reversalNoAnswer = "4000004000000228";
 const answerTimeoutMs = 30_000;
 
 testOnEachDialect(
-  "a sale is given back whole, and no more is left to give",
+  "a sale is refunded whole, and no more is left to refund",
   async (t, { through }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
@@ -33,7 +33,7 @@ testOnEachDialect(
 );
 
 testOnEachDialect(
-  "parts are given back until nothing is left, never more than was charged",
+  "parts are refunded until nothing is left, never more than was charged",
   async (t, { through }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
@@ -84,7 +84,7 @@ testOnEachDialect("a preauthorisation is cancelled", async (t, { through }) => {
 });
 
 testOnEachDialect(
-  "a capture is given back, not the preauthorisation that was larger",
+  "a capture is refunded, not the preauthorisation that was larger",
   async (t, { through }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
@@ -112,7 +112,7 @@ testOnEachDialect(
 );
 
 testOnEachDialect(
-  "twenty returns of the whole at the same moment give it back once",
+  "twenty returns of the whole at the same moment refund it once",
   async (t, { through }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
@@ -195,7 +195,7 @@ testOnEachDialect(
 );
 
 testOnEachDialect(
-  "a return that is not answered is repeated until it is, and given back once",
+  "a return that is not answered is repeated until it is, and refunded once",
   async (t, { through }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);

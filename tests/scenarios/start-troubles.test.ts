@@ -1,4 +1,4 @@
-/** Whatever a newcomer can run into at the start is one clear sentence that says what to do. */
+/** Every problem at the start is told in one clear sentence that says what to do. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";

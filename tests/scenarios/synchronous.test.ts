@@ -1,4 +1,4 @@
-/** The synchronous twins: the same operations, answered with the result when it comes in time. */
+/** The synchronous variants: the same operations, answered with the result when it comes in time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor } from "../support/expect.ts";
@@ -38,7 +38,7 @@ test("the identical request gets the same result, and the money moves once", asy
   assert.deepEqual(bookedFor(world, sale ?? {}), ["sale 1015"]);
 });
 
-test("a sale and its synchronous twin are the same request", async (t) => {
+test("a sale and its synchronous variant are the same request", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const fields = saleFields();
@@ -78,7 +78,7 @@ test("a refused request is refused at once", async (t) => {
 // Longer than this, and the gateway has waited until the idle connection's time was over.
 const endsWithin = { timeout: 60_000 };
 
-test("a gateway that ends lets go of those who wait", endsWithin, async (t) => {
+test("a gateway that ends answers the requests that wait", endsWithin, async (t) => {
   const world = await startWorld(t);
   const asked = world
     .merchant()
@@ -91,7 +91,7 @@ test("a gateway that ends lets go of those who wait", endsWithin, async (t) => {
   assert.equal((await asked).status, "processing");
 });
 
-test("a group has the twins too", async (t) => {
+test("a group has the synchronous variants too", async (t) => {
   const world = await startWorld(t);
 
   const status = await world

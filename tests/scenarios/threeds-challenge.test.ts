@@ -1,6 +1,6 @@
 /**
  * How challenges end: the directory server's word decides, the browser's return only hastens, and
- * whoever makes up a return gains nothing by it.
+ * a forged return gains nothing.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -107,7 +107,7 @@ async function missingIn({ gateway }: World): Promise<Readonly<Record<string, st
   return ((await answer.json()) as { missing: Record<string, string> }).missing;
 }
 
-/** One that nobody answers for, with a key of its own. */
+/** One of an unknown authority, with a key of its own. */
 async function putVisa(world: World, keyFile: string): Promise<void> {
   const pathOf = (name: string) => join(world.bank.tlsFolder, name);
   await copyFile(pathOf("gateway.key"), keyFile);

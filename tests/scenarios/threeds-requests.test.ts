@@ -1,6 +1,6 @@
 /**
- * What issuers are told of browsers and cardholders: whatever a merchant's request holds, the
- * question to the directory server is one that it takes, in every version.
+ * What issuers are told of browsers and cardholders: every request that a merchant may send leads
+ * to a question that the directory server takes, in every version.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import {
   statusOf,
   uploadMethodOnly,
 } from "../support/threeds.ts";
-import type { World } from "../support/world.ts";
+import { startWorld, type World } from "../support/world.ts";
 
 /** By version, all with a method. */
 const versions = [
@@ -170,3 +170,28 @@ function allAuthenticated(table: object) {
 function faultsIn({ logged }: World): readonly string[] {
   return logged.filter((line) => line.includes("threeds.failed"));
 }
+
+test("no state that a cardholder types switches 3-D Secure off", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant("secure");
+  for (const state of ["A-", "-", "é", "日本", "BY"]) {
+    const sale = await merchant.sale({
+      ...{ credit_card_number: "4000002100000023", country: "DE", state },
+    });
+    await world.settle();
+    const status = await merchant.status(sale);
+    assert.equal(status["tds-status"], "CReqForm", state);
+  }
+});
+
+test("a card number that is too short for 1.0.2 goes on as one that is not enrolled", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant("secure");
+
+  const sale = await merchant.sale({ credit_card_number: "400000300006" });
+  await world.settle();
+  const status = await merchant.status(sale);
+
+  assert.equal(status.status, "approved");
+  assert.equal(status["verified-3d-status"], "UNSUPPORTED");
+});

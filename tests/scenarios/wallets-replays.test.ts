@@ -139,7 +139,7 @@ test("a token does not come back after it was forgotten", async (t) => {
 
   world.clock.advance(26 * 3_600_000);
   await world.linksUp();
-  // Somebody else's payment, with which the old ones are forgotten.
+  // Another payment, with which the old ones are forgotten.
   await paid(world, "walletb_decrypted", await textOf(world, "walletb_decrypted"));
   await until("both are forgotten", async () => {
     const rows = await world.installation.database.query("select from wallet_messages");

@@ -171,7 +171,7 @@ test("a group takes payment data, and the reply can be JSON", async (t) => {
   assert.equal(status["order-stage"], "sale_approved", `${status["error-message"]}`);
 });
 
-test("the synchronous twin answers with the end, also when it is a rejection", async (t) => {
+test("the synchronous variant answers with the end, also when it is a rejection", async (t) => {
   const world = await startWalletWorld(t);
   const { sync } = world.merchant().endpoint("plain");
 

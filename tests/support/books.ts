@@ -1,6 +1,7 @@
 /**
- * The invariants that no crash may break, checked against the gateway's database, its interface
- * and the bank's ledger on disk.
+ * The invariants that no crash may break, checked against the gateway's database, its interface and
+ * the bank's ledger on disk. The money adds up: the balance at the bank equals the approved sums of
+ * the gateway. Both are read as they are stored, without either program's own sums.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -260,7 +261,7 @@ export function balanceAtBank(entries: readonly Booked[]): Balance {
   const isCaptured = entries.some(({ kind }) => kind === "capture");
   const held = sum("authorisation");
   const given = sum("reversal");
-  // What was given back before a capture was let go of; afterwards it was money.
+  // Before a capture a reversal reduces the hold, afterwards the captured money.
   if (held > 0n && !isCaptured) return { held: held - given, taken: 0n };
   return { held: 0n, taken: sum("sale") + captured - given };
 }

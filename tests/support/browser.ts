@@ -72,7 +72,7 @@ export type Window = {
   readonly size: Size;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser complained of, on whatever page. */
+  /** The browser's complaints, of every page. */
   readonly troubles: readonly string[];
 };
 

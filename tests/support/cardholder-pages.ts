@@ -1,6 +1,6 @@
 /**
- * Every page that a cardholder can meet, of the gateway and of the sandbox bank, and how he comes
- * to meet it. Each is shown in English.
+ * Every page that a cardholder can meet, of the gateway and of the sandbox bank, and how to
+ * come to it. Each is shown in English.
  */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { bankIn, press, type Size } from "./browser.ts";
@@ -13,7 +13,7 @@ type Show = (page: Page, checkout: Checkout, size: Size) => Promise<string>;
 
 export type ShownPage = readonly [name: string, options: BrowserContextOptions, show: Show];
 
-/** Without scripts every page stays until somebody presses its button. */
+/** Without scripts every page stays until its button is pressed. */
 const still = { javaScriptEnabled: false };
 const moving = {};
 

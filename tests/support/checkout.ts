@@ -1,6 +1,6 @@
 /**
- * A shop, a gateway, a bank and a browser: everything that a cardholder meets when he pays with 3-D
- * Secure. Payments are begun by the shop's server and go on in the browser.
+ * A shop, a gateway, a bank and a browser: everything that a cardholder meets in a payment with
+ * 3-D Secure. Payments are begun by the shop's server and go on in the browser.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";

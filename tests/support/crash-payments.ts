@@ -60,7 +60,7 @@ export function payAt({ set }: Pick<SecureWorld, "set">, node: Pick<Node, "url">
       await merchant.uploadMethod(order, { threeDSServerTransID });
     },
 
-    /** The cardholder passes; what the issuer gives his browser is not brought back yet. */
+    /** The cardholder passes; the browser has not returned yet. */
     async passOnly(order: Acknowledged): Promise<string> {
       const { cres } = await passChallenge(await this.untilStep(order, "CReqForm"));
       return cres;
@@ -70,7 +70,7 @@ export function payAt({ set }: Pick<SecureWorld, "set">, node: Pick<Node, "url">
       await merchant.uploadCres(order, await this.passOnly(order));
     },
 
-    /** The browser is back before the cardholder has passed; answers how he does so afterwards. */
+    /** The browser is back before the cardholder has passed; answers how to pass afterwards. */
     async returnEarly(order: Acknowledged): Promise<() => Promise<unknown>> {
       const status = await this.untilStep(order, "CReqForm");
       await merchant.uploadCres(order, forgeCres(status));
@@ -111,7 +111,7 @@ export async function untilStage(
   });
 }
 
-/** As it is written; "none" for what was never written. */
+/** As it is stored; "none" for an order that never was. */
 export async function readStage(
   { databaseUrl }: SecureWorld,
   clientOrderId: string,
@@ -136,7 +136,7 @@ export async function readEvents(
   return rows.flatMap(({ node, events }) => events.map(({ kind }) => ({ node, kind })));
 }
 
-/** How many cards are held, and how many keys of such. */
+/** Rows of pending card data, and of keys that open it. */
 export async function countPending({ databaseUrl }: SecureWorld) {
   const [row] = await readRows<{ secrets: number; keys: number }>(
     databaseUrl,
@@ -148,7 +148,7 @@ export async function countPending({ databaseUrl }: SecureWorld) {
 
 /** They are destroyed after the answer was written, so one has to look until they are. */
 export async function untilNothingHeld(world: SecureWorld): Promise<void> {
-  await until("no card is held any more", async () => {
+  await until("no card data is pending", async () => {
     const { secrets, keys } = await countPending(world);
     return secrets + keys === 0 ? true : undefined;
   });
@@ -187,7 +187,7 @@ async function readCvv({ secureBank }: SecureWorld, reference: string) {
   return ascii.readProof(fields)?.cvv;
 }
 
-/** Answers what was asked for, when it is under way and the two nodes want to write. */
+/** Answers the requests when they are under way and both nodes wait for the lock. */
 export async function whileNobodyWrites<Asked>(
   { databaseUrl }: SecureWorld,
   ask: () => Asked,

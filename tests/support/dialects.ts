@@ -1,4 +1,4 @@
-/** The ways to the bank: whatever a merchant is promised holds on each of them. */
+/** The bank's dialects: every promise to merchants is tested on each of them. */
 import { type TestContext, test } from "node:test";
 
 export type Dialect = {

@@ -29,7 +29,7 @@ export type Doubtful = {
   readonly stage: string;
   /** How it ends when the gateway settles it by itself. */
   readonly settled: string;
-  /** In the books when the bank has done it, and when all that is left then was given back. */
+  /** In the books when the bank has done it, and when the rest was refunded afterwards. */
   readonly done: string;
   readonly returned: string;
 };

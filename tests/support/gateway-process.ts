@@ -88,7 +88,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** Printed when everything is up; what was printed is the error when the process has ended. */
+/** Printed when everything is up. */
 function findAddress({ isRunning, output }: Program): string | undefined {
   if (!isRunning) throw new Error(`The gateway did not start:\n${output}`);
   const [, listening] = /^Tollgate listens on (\S+)$/m.exec(output) ?? [];

@@ -75,7 +75,7 @@ export function startLoad(t: Test, options: LoadOptions): Load {
     await paying;
   }
 
-  // Also when the test fails: nobody goes on paying after it.
+  // Also when the test fails: no merchant goes on paying after it.
   t.after(leave);
   const paying = Promise.allSettled(Array.from({ length: options.clients }, pay));
   return {

@@ -6,7 +6,7 @@ export function makeLocks({ database }: Installation) {
     /** Does something after an order was decided on and before it is written. */
     whileOrdersWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
       whileLocked("orders", ask, then),
-    /** Does something while somebody hangs who needs a card of the vault. */
+    /** Does something while a reader of the vault's cards hangs. */
     whileCardsWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
       whileLocked("vault.cards", ask, then),
   };

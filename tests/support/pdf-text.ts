@@ -28,7 +28,7 @@ function objectOf(body: string): PdfObject {
   return { head, stream: (isPacked ? inflateSync(bytes) : bytes).toString("latin1") };
 }
 
-/** Glyph by glyph; whatever is moved to begins a word of its own, a line further down a line. */
+/** Glyph by glyph: a move begins a new word, and a move down a new line. */
 function wordsOf({ head }: PdfObject, objects: Objects): string {
   const fonts = new Map(
     [...head.matchAll(/\/(F\d+) (\d+) 0 R/g)].map(([, name = "", id = ""]) => {

@@ -1,7 +1,7 @@
 /**
  * What an operator puts in front of the nodes: the one address to which directory servers post
- * results. It leads to the nodes in turn, or to the one that a test wants, and whoever comes while
- * all are away waits for the next.
+ * results. It leads to the nodes in turn, or to the one that a test wants, and a
+ * connection that comes while all are away waits for the next node.
  */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -12,7 +12,7 @@ export type ResultsBalancer = {
   add(port: number): void;
   /** From now on only there; without a port, to all of them in turn. */
   leadTo(port?: number): void;
-  /** Whoever comes waits; one who is being killed may still take a connection. */
+  /** Connections wait: a node that is being killed may still accept one. */
   leadNowhere(): void;
   close(): Promise<void>;
 };
@@ -82,7 +82,7 @@ function isOpen(socket: Socket): Promise<boolean> {
   });
 }
 
-/** Below those that the system hands out by itself, so that nobody takes it in the meantime. */
+/** Below those that the system hands out by itself, so that no other program gets it meanwhile. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

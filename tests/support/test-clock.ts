@@ -17,7 +17,7 @@ export class TestClock implements Clock {
     };
   }
 
-  /** Whether somebody waits for just this long from now: what he waits for is under way then. */
+  /** Whether a timer falls due in exactly this time: its request is under way then. */
   isAwaited(delayMs: number): boolean {
     return this.#timers.some(({ at }) => at === this.#now + delayMs);
   }

@@ -142,7 +142,7 @@ export function readChallenge(status: StatusReply): ChallengeRequest {
   return JSON.parse(Buffer.from(creq, "base64url").toString());
 }
 
-/** A CRes that somebody makes up, with the right ids unless others are given. */
+/** A forged CRes, with the right ids unless others are given. */
 export function forgeCres(status: StatusReply, more: object = {}): string {
   const { messageVersion, threeDSServerTransID, acsTransID } = readChallenge(status);
   const cres = {
@@ -199,7 +199,7 @@ export async function countPending({ installation }: World): Promise<HeldCount> 
 
 /** They are destroyed after the reply, so one has to look until they are. */
 export async function untilNothingHeld(world: World): Promise<void> {
-  await until("no card is held", async () => {
+  await until("no card data is pending", async () => {
     const { secrets, keys } = await countPending(world);
     return secrets + keys === 0 ? true : undefined;
   });

@@ -30,7 +30,7 @@ export async function startWalletWorld(t: Test, settings: Readonly<Record<string
   return withWallets(await startWorld(t, settings));
 }
 
-/** As a merchant sends what he got from a wallet. */
+/** As a merchant sends a wallet's token. */
 export function packed(token: string): string {
   return Buffer.from(token).toString("base64");
 }
@@ -46,7 +46,7 @@ export type Paying = {
   readonly isPanOnly?: boolean;
 };
 
-/** The text that a merchant has in hand, of either wallet, sealed or opened by himself. */
+/** Payment data of either wallet, encrypted or opened by the merchant. */
 export function textOf(world: World, kind: WalletKind, paying: Paying = {}): Promise<string> {
   if (kind === "walleta_encrypted") return mintA(world, paying);
   if (kind === "walletb_encrypted") return mintB(world, paying);
@@ -83,7 +83,7 @@ function catchUp({ clock }: World): number {
   return clock.now();
 }
 
-/** As a merchant has it who opens tokens himself. */
+/** As a merchant has it that opens tokens itself. */
 export function payloadOf(world: World, kind: WalletKind, paying: Paying = {}): object {
   const { pan = plainCard, eci = "5", amount = 1015, currency = "840", year = 2031 } = paying;
   const cryptogram = randomBytes(20).toString("base64");

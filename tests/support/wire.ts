@@ -1,4 +1,8 @@
-/** Raw requests, for tests that care about bytes: nothing is added, nothing is decoded. */
+/**
+ * Raw requests, for tests that care about bytes: nothing is added, nothing is decoded. Signed by
+ * control, or by OAuth with a signer written anew after RFC 5849: it shares no mistake with the
+ * gateway's, and every part of what it signs can be made wrong.
+ */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { Test } from "./clean-up.ts";
 import { startWorld, type World } from "./world.ts";

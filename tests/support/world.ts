@@ -137,7 +137,7 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     },
   };
 
-  /** The gateway ends with orders in hand, and another one starts on the same database. */
+  /** The gateway ends with orders in flight, and another one starts on the same database. */
   async function restart(down: readonly string[] = []): Promise<void> {
     await end(gateway);
     gateway = await start(installation.config, down);

@@ -24,7 +24,7 @@ import type { World } from "../support/world.ts";
 
 const one = { secrets: 1, keys: 1 };
 
-test("one card is held for an order that waits, and none when the bank has answered", async (t) => {
+test("card data is kept for an order that waits, and none when the bank has answered", async (t) => {
   const world = await startPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const counts = [await countPending(world)];
@@ -54,7 +54,7 @@ test("the card is gone before the bank's answer is written", async (t) => {
   assert.equal((await statusOf(pending)).status, "approved");
 });
 
-test("nothing is held for cards that do not take part, and where 3-D Secure is off", async (t) => {
+test("nothing is kept for cards that are not enrolled, and where 3-D Secure is off", async (t) => {
   const world = await startPatientWorld(t);
   const ends = [
     await beginWith(world, cards.frictionless, { through: "plain" }),
@@ -75,7 +75,7 @@ for (const [end, card, cvv2] of [
   ["the issuer refuses", "4000002000000073", "123"],
   ["the host refuses", cards.other, "116"],
 ] as const) {
-  test(`when ${end}, the card is held no longer`, async (t) => {
+  test(`when ${end}, its card data is kept no longer`, async (t) => {
     const world = await startPatientWorld(t);
     const pending = await beginWith(world, card, { fields: { cvv2 } });
     assert.deepEqual(await countPending(world), one);
