@@ -1,6 +1,6 @@
 /**
- * A merchant's keys as an operator keeps them: added, listed, changed while requests go on. A signed
- * request counts once and for a while: time stamps, nonces, and whose they are.
+ * A merchant's keys as an operator keeps them: added, listed, changed while requests go on. A
+ * signed request counts once and for a while: time stamps, nonces, and whose they are.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";

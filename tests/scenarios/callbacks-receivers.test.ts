@@ -1,4 +1,4 @@
-/** Receivers as they are: they hang, drip, flood and vanish, and no other receiver waits for them. */
+/** Receivers hang, drip, flood and vanish, and no other receiver waits for them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rebillFields, type SaleFields } from "../support/merchant.ts";

@@ -1,4 +1,4 @@
-/** The synchronous variants: the same operations, answered with the result when it comes in time. */
+/** Synchronous variants: the same operations, answered with the result when it comes in time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor } from "../support/expect.ts";

@@ -1,6 +1,6 @@
 /**
- * The keys that wallets encrypt for: made, certified, renewed beside the old ones, and removed; what
- * `gw wallet key` prints and leaves behind.
+ * The keys that wallets encrypt for: made, certified, renewed beside the old ones, and removed;
+ * what `gw wallet key` prints and leaves behind.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -9,7 +9,6 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Test } from "./clean-up.ts";
 import { until } from "./until.ts";
-import type { World } from "./world.ts";
 
 export type Program = {
   readonly child: ChildProcess;
@@ -164,7 +163,9 @@ export type Ran = { readonly code: number; readonly printed: string; readonly co
 const gw = join(root, "gateway/cli/gw.ts");
 
 /** A world, and what the operator has set beyond what the world's gateway has. */
-type Place = Pick<World, "installation" | "dataDir"> & {
+type Place = {
+  readonly installation: { readonly databaseUrl: string };
+  readonly dataDir: string;
   readonly settings?: Readonly<Record<string, string>>;
 };
 
