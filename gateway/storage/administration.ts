@@ -14,7 +14,7 @@ import {
   type GroupId,
   type MerchantId,
 } from "../values/ids.ts";
-import { configurationChannel } from "./configuration.ts";
+import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
 
 /** A gate's place among an endpoint's gates. */
@@ -205,7 +205,7 @@ async function findAndChange(
   values: readonly unknown[],
 ): Promise<string | undefined> {
   const [row] = await query<{ id: string }>(statement, values);
-  if (row !== undefined) await query("select pg_notify($1, '')", [configurationChannel]);
+  if (row !== undefined) await notifyNodes(query);
   return row?.id;
 }
 

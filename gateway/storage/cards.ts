@@ -9,49 +9,40 @@ import {
   type ReferencePurpose,
   referencePurposes,
 } from "../orders/card-reference.ts";
-import {
-  asCardRefId,
-  asEndpointId,
-  asMerchantId,
-  asOrderId,
-  type CardId,
-  type CardRefId,
-  type MerchantId,
-} from "../values/ids.ts";
-import { asInstant, type Instant } from "../values/time.ts";
+import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
 import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts";
-import type { FindSealedCard } from "../vault/vault.ts";
+import type { FindSealedCard, SealedCard } from "../vault/vault.ts";
 import type { Query } from "./database.ts";
-import { bytesArray, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
+import {
+  bytesArray,
+  type KeyedRow,
+  makeFindRow,
+  makeGather,
+  plainArray,
+  textArray,
+} from "./gather.ts";
 
 /** Look-ups of the same moment become one statement: captures and returns come in crowds. */
 export function makeFindSealedCard(query: Query): FindSealedCard {
   const statement = `
-    select cards.merchant_id, cards.id, cards.key_id, cards.sealed, cards.fingerprint
+    select cards.merchant_id, cards.id, cards.key_id as "keyId", cards.sealed, cards.fingerprint
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join vault.cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`;
   const find = makeFindRow<SealedCardRow, CardId>(query, { statement, name: "find_cards" });
   return async (merchantId, cardId) => {
     const row = await find(merchantId, cardId);
-    if (row === undefined) return undefined;
-    const { key_id: keyId, sealed, fingerprint } = row;
-    return { merchantId, cardId, keyId, sealed, fingerprint };
+    return row && { merchantId, cardId, ...row };
   };
 }
 
-type SealedCardRow = {
-  readonly merchant_id: string;
-  readonly id: string;
-  readonly key_id: number;
-  readonly sealed: Buffer;
-  readonly fingerprint: Buffer;
-};
+type SealedCardRow = KeyedRow & Pick<SealedCard, "keyId" | "sealed" | "fingerprint">;
 
 export function makeReferenceStore(query: Query): ReferenceStore {
   const statement = `
-    select references_.merchant_id, references_.id, purpose, endpoint_id, order_id, facts,
-      extract(epoch from created_at) * 1000 as created_ms,
-      extract(epoch from removed_at) * 1000 as removed_ms
+    select references_.merchant_id, references_.id, purpose, endpoint_id as "endpointId",
+      order_id as "orderId", facts, extract(epoch from created_at)::float8 * 1000 as "createdAt",
+      extract(epoch from removed_at)::float8 * 1000 as "removedAt"
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join card_references as references_
       on references_.merchant_id = wanted.merchant_id and references_.id = wanted.id`;
@@ -61,7 +52,9 @@ export function makeReferenceStore(query: Query): ReferenceStore {
   return {
     async find(merchantId, id) {
       const row = await find(merchantId, id);
-      return row && unpackReference(row);
+      if (row === undefined) return undefined;
+      const { facts, removedAt, ...reference } = row;
+      return { ...reference, ...facts, merchantId, removedAt: removedAt ?? undefined };
     },
 
     async add({ merchantId, cardId, endpointId, orderId, facts, at, ids }) {
@@ -100,42 +93,24 @@ export function makeReferenceStore(query: Query): ReferenceStore {
     merchantId: MerchantId,
     cardId: CardId,
   ): Promise<Registration | undefined> {
-    const rows = await query<{ id: string; purpose: ReferencePurpose; removed: boolean }>(
+    const rows = await query<{ id: CardRefId; purpose: ReferencePurpose; removed: boolean }>(
       `select id, purpose, removed_at is not null as removed from card_references
        where merchant_id = $1 and card_id = $2`,
       [merchantId, cardId],
       "card_references_by_card",
     );
     if (rows.length === 0) return undefined;
-    const ids = Object.fromEntries(rows.map(({ id, purpose }) => [purpose, asCardRefId(id)]));
+    const ids = Object.fromEntries(rows.map(({ id, purpose }) => [purpose, id]));
     // One statement writes the references of all purposes.
     return { ids: ids as CardReferences, removed: rows.some(({ removed }) => removed) };
   }
 }
 
-type ReferenceRow = {
+type ReferenceRow = Omit<CardReference, "merchantId" | "card" | "networkId" | "removedAt"> & {
   readonly merchant_id: string;
-  readonly id: string;
-  readonly purpose: ReferencePurpose;
-  readonly endpoint_id: string;
-  readonly order_id: string;
   readonly facts: NewReferences["facts"];
-  readonly created_ms: number;
-  readonly removed_ms: number | null;
+  readonly removedAt: Instant | null;
 };
-
-function unpackReference(row: ReferenceRow): CardReference {
-  return {
-    ...row.facts,
-    merchantId: asMerchantId(row.merchant_id),
-    id: asCardRefId(row.id),
-    purpose: row.purpose,
-    endpointId: asEndpointId(row.endpoint_id),
-    orderId: asOrderId(row.order_id),
-    createdAt: asInstant(row.created_ms),
-    removedAt: row.removed_ms === null ? undefined : asInstant(row.removed_ms),
-  };
-}
 
 /**
  * Pending card data and its keys, in two tables that the database keeps out of its write-ahead

@@ -13,14 +13,7 @@ import type {
   Merchant,
   OAuthKey,
 } from "../orders/merchant.ts";
-import {
-  asEndpointId,
-  asGateId,
-  asGroupId,
-  asMerchantId,
-  type EndpointId,
-  type GateId,
-} from "../values/ids.ts";
+import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { openReloadable } from "../values/reloadable.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Query } from "./database.ts";
@@ -66,11 +59,7 @@ export async function openConfiguration(dependencies: Dependencies): Promise<Liv
     },
     onError,
   });
-  return {
-    current,
-    getEndpoint: (id) => get(current().endpoints, id),
-    reload,
-  };
+  return { current, getEndpoint: (id) => get(current().endpoints, id), reload };
 }
 
 export async function loadConfiguration(query: Query, open: OpenSecret): Promise<Configuration> {
@@ -91,56 +80,44 @@ export function controlKeyContext(login: string): string {
   return `control-key/${login}`;
 }
 
-type MerchantRow = Pick<Merchant, "login" | "name" | "settings"> & {
-  readonly id: string;
-  readonly control_key: Buffer;
-};
+type MerchantRow = Omit<Merchant, "controlKey" | "oauthKeys"> & { readonly control_key: Buffer };
+type OAuthKeyRow = Omit<OAuthKey, "publicKey"> & { merchant_id: MerchantId; public_key: string };
 
 async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly Merchant[]> {
   const rows = await query<MerchantRow>(
     "select id, login, name, control_key, settings from merchants order by id",
   );
-  const keys = await loadOAuthKeys(query);
-  return rows.map(({ id, login, name, control_key, settings }) => ({
-    id: asMerchantId(id),
-    login,
-    name,
-    controlKey: open(control_key, controlKeyContext(login)),
-    oauthKeys: keys.get(id) ?? [],
-    settings,
-  }));
-}
-
-type OAuthKeyRow = Pick<OAuthKey, "id" | "name"> & {
-  readonly merchant_id: string;
-  readonly public_key: string;
-};
-
-/** By merchant, the oldest first, without removed ones. */
-async function loadOAuthKeys(query: Query): Promise<ReadonlyMap<string, readonly OAuthKey[]>> {
-  const rows = await query<OAuthKeyRow>(
+  const keyRows = await query<OAuthKeyRow>(
     `select merchant_id, id, name, public_key from merchant_keys
      where removed_at is null order by id`,
   );
-  return Map.groupBy(
-    rows.map(({ public_key, ...row }) => ({ ...row, publicKey: createPublicKey(public_key) })),
-    ({ merchant_id }) => merchant_id,
-  );
+  const keys = keyRows.map(({ public_key, ...row }) => ({
+    ...row,
+    publicKey: createPublicKey(public_key),
+  }));
+  const oauthKeys = Map.groupBy(keys, ({ merchant_id }) => merchant_id);
+  return rows.map(({ control_key, ...row }) => ({
+    ...row,
+    controlKey: open(control_key, controlKeyContext(row.login)),
+    oauthKeys: oauthKeys.get(row.id) ?? [],
+  }));
 }
 
-type EndpointRow = Pick<Endpoint, "name" | "currency" | "enabled"> & {
-  readonly id: string;
-  readonly merchant_id: string;
+export function loadGates(query: Query): Promise<readonly Gate[]> {
+  return query<Gate>("select id, name, kind, settings from gates order by id");
+}
+
+type GateRow = Pick<EndpointGate, "id" | "rank" | "weight">;
+type EndpointRow = Omit<Endpoint, "merchant" | "gates" | "settings"> & {
+  readonly merchant_id: MerchantId;
   readonly settings: Partial<EndpointSettings>;
   /** Null when the endpoint has none. */
   readonly gates: readonly GateRow[] | null;
 };
 
-type GateRow = Pick<EndpointGate, "rank" | "weight"> & { readonly id: string };
-
 async function loadEndpoints(
   query: Query,
-  merchants: ReadonlyMap<string, Merchant>,
+  merchants: ReadonlyMap<MerchantId, Merchant>,
   gates: ReadonlyMap<GateId, Gate>,
 ): Promise<readonly Endpoint[]> {
   const rows = await query<EndpointRow>(
@@ -151,14 +128,11 @@ async function loadEndpoints(
      ) as gates
      from endpoints order by id`,
   );
-  return rows.map(({ id, merchant_id, gates: gateRows, ...row }) => {
-    const settings = { ...row.settings, threeDSecure: row.settings.threeDSecure ?? "off" };
-    const merchant = get(merchants, merchant_id);
-    const endpoint = { ...row, id: asEndpointId(id), merchant, settings };
-    const endpointGates = (gateRows ?? []).map((gateRow) =>
-      gateOf(get(gates, asGateId(gateRow.id)), gateRow, endpoint),
-    );
-    return { ...endpoint, gates: endpointGates };
+  return rows.map(({ merchant_id, gates: gateRows, ...row }) => {
+    const settings = { threeDSecure: "off" as const, ...row.settings };
+    const endpoint = { ...row, merchant: get(merchants, merchant_id), settings };
+    const ownGates = (gateRows ?? []).map((own) => gateOf(get(gates, own.id), own, endpoint));
+    return { ...endpoint, gates: ownGates };
   });
 }
 
@@ -182,15 +156,14 @@ function gateOf(
   };
 }
 
-type GroupRow = Pick<EndpointGroup, "name" | "enabled"> & {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly members: readonly string[];
+type GroupRow = Omit<EndpointGroup, "merchant" | "endpoints"> & {
+  readonly merchant_id: MerchantId;
+  readonly members: readonly EndpointId[];
 };
 
 async function loadGroups(
   query: Query,
-  merchants: ReadonlyMap<string, Merchant>,
+  merchants: ReadonlyMap<MerchantId, Merchant>,
   endpoints: ReadonlyMap<EndpointId, Endpoint>,
 ): Promise<readonly EndpointGroup[]> {
   const rows = await query<GroupRow>(
@@ -199,20 +172,11 @@ async function loadGroups(
      )::text[] as members
      from endpoint_groups order by id`,
   );
-  return rows.map(({ id, merchant_id, name, enabled, members }) => ({
-    id: asGroupId(id),
+  return rows.map(({ merchant_id, members, ...row }) => ({
+    ...row,
     merchant: get(merchants, merchant_id),
-    name,
-    enabled,
-    endpoints: members.map((member) => get(endpoints, asEndpointId(member))).filter(isEnabled),
+    endpoints: members.map((member) => get(endpoints, member)).filter(isEnabled),
   }));
-}
-
-export async function loadGates(query: Query): Promise<readonly Gate[]> {
-  const rows = await query<Omit<Gate, "id"> & { id: string }>(
-    "select id, name, kind, settings from gates order by id",
-  );
-  return rows.map((row) => ({ ...row, id: asGateId(row.id) }));
 }
 
 function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]) {

@@ -9,7 +9,7 @@ import type {
 } from "../threeds/card-ranges.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import type { Clock } from "../values/time.ts";
-import { configurationChannel } from "./configuration.ts";
+import { notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 
 export async function loadDirectories(query: Query): Promise<readonly DirectoryServer[]> {
@@ -35,13 +35,13 @@ export function makeDirectoryAdministration(query: Query) {
          on conflict (directory, protocol) do update set ${dueAtOnce}`,
         [name, networks, JSON.stringify(settings), randomUUID()],
       );
-      await notify(query);
+      await notifyNodes(query);
     },
 
     async remove(name: string): Promise<boolean> {
       const statement = "delete from directory_servers where name = $1 returning name";
       const removed = await query(statement, [name]);
-      await notify(query);
+      await notifyNodes(query);
       return removed.length > 0;
     },
 
@@ -51,7 +51,7 @@ export function makeDirectoryAdministration(query: Query) {
         `update card_range_lists set ${dueAtOnce} where directory = $1 returning directory`,
         [name],
       );
-      await notify(query);
+      await notifyNodes(query);
       return found.length > 0;
     },
 
@@ -185,14 +185,10 @@ async function writeChanges(
       ranges.map(({ methodUrl }) => methodUrl ?? null),
     ],
   );
-  await notify(query);
+  await notifyNodes(query);
 }
 
 /** One statement cannot write a row twice, and directory servers do repeat ranges. */
 function lastOfEach(ranges: readonly StoredRange[]): readonly StoredRange[] {
   return [...new Map(ranges.map((range) => [range.first + range.last, range])).values()];
-}
-
-async function notify(query: Query): Promise<void> {
-  await query("select pg_notify($1, '')", [configurationChannel]);
 }

@@ -64,7 +64,7 @@ type Waiting<Item, Result> = {
   readonly reject: (error: unknown) => void;
 };
 
-type KeyedRow = { readonly merchant_id: string; readonly id: string };
+export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 
 /** Finds rows by merchant and id, both in the row; $1 and $2 of the statement are the arrays. */
 export function makeFindRow<Row extends KeyedRow, Id extends string>(

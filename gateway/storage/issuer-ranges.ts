@@ -4,7 +4,7 @@
  */
 import type { IssuerRange, IssuerStore } from "../issuers/issuers.ts";
 import type { Issuer } from "../orders/order.ts";
-import { configurationChannel } from "./configuration.ts";
+import { notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { plainArray, textArray } from "./gather.ts";
 
@@ -60,7 +60,7 @@ export function makeIssuerStore({ query, transaction }: Database) {
           report(count);
         }
         await ask("analyze issuer_ranges");
-        await ask("select pg_notify($1, '')", [configurationChannel]);
+        await notifyNodes(ask);
         return count;
       });
     },

@@ -3,9 +3,9 @@
  * secrets are sealed with it page by page while nodes work, and a key that seals nothing any more
  * is destroyed. Nodes are notified of every change, as of the configuration's.
  */
-import { asCardId, asMerchantId } from "../values/ids.ts";
 import type { KeyStore, SealedKey } from "../vault/keys.ts";
 import type { RotationStore } from "../vault/rotate-keys.ts";
+import type { SealedCard } from "../vault/vault.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { bytesArray, plainArray } from "./gather.ts";
@@ -139,17 +139,13 @@ function cardsOf(query: Query): Pick<RotationStore, "countCards" | "listCards" |
       return row?.count ?? 0;
     },
 
-    async listCards(keyId, after, limit) {
-      const rows = await query<CardRow>(
-        `select merchant_id, id, sealed, fingerprint from vault.cards
-         where key_id = $1 and (merchant_id, id) > ($2::bigint, $3::bigint)
+    listCards: (keyId, after, limit) =>
+      query<SealedCard>(
+        `select merchant_id as "merchantId", id as "cardId", key_id as "keyId", sealed, fingerprint
+         from vault.cards where key_id = $1 and (merchant_id, id) > ($2::bigint, $3::bigint)
          order by merchant_id, id limit $4`,
         [keyId, after?.merchantId ?? "-1", after?.cardId ?? "-1", limit],
-      );
-      return rows.map(({ merchant_id, id, ...row }) => {
-        return { merchantId: asMerchantId(merchant_id), cardId: asCardId(id), keyId, ...row };
-      });
-    },
+      ),
 
     async resealCards(from, cards) {
       const rows = await query(
@@ -172,30 +168,21 @@ function cardsOf(query: Query): Pick<RotationStore, "countCards" | "listCards" |
   };
 }
 
-type CardRow = {
-  readonly merchant_id: string;
-  readonly id: string;
-  readonly sealed: Buffer;
-  readonly fingerprint: Buffer;
-};
-
 /** Merchants' control keys and wallet keys; the context tells which of both a secret is. */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
     async listSecrets() {
-      const merchants = await query<{ login: string; sealed: Buffer }>(
-        "select login, control_key as sealed from merchants order by id",
+      const merchants = await query<{ id: string; sealed: Buffer }>(
+        "select login as id, control_key as sealed from merchants order by merchants.id",
       );
-      const wallets = await query<Omit<CardRow, "fingerprint"> & { readonly wallet: string }>(
-        `select id, merchant_id, wallet, sealed from vault.wallet_keys
+      const wallets = await query<{ id: string; owner: string; wallet: string; sealed: Buffer }>(
+        `select id, merchant_id as owner, wallet, sealed from vault.wallet_keys
          where removed_at is null order by id`,
       );
       return [
-        ...merchants.map(({ login, sealed }) => {
-          return { id: login, context: controlKeyContext(login), sealed };
-        }),
-        ...wallets.map(({ id, merchant_id, wallet, sealed }) => {
-          return { id, context: walletKeyContext(merchant_id, wallet), sealed };
+        ...merchants.map((row) => ({ ...row, context: controlKeyContext(row.id) })),
+        ...wallets.map(({ owner, wallet, ...row }) => {
+          return { ...row, context: walletKeyContext(owner, wallet) };
         }),
       ];
     },

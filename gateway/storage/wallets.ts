@@ -3,9 +3,9 @@
  * used, so that each pays once.
  */
 import { createPrivateKey } from "node:crypto";
-import { asMerchantId, type MerchantId } from "../values/ids.ts";
+import type { MerchantId } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
-import { asInstant, type Clock } from "../values/time.ts";
+import type { Clock } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
 import type { UsedToken } from "../wallets/open-wallet.ts";
 import type { ReadKeys, Wallet, WalletKey } from "../wallets/wallet-trust.ts";
@@ -13,19 +13,19 @@ import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
 import { bytesArray, makeGather, makeSweep, plainArray, textArray } from "./gather.ts";
 
-type OpenSecret = Vault["openSecret"];
-
-export async function loadWalletKeys(query: Query, open: OpenSecret): Promise<ReadKeys> {
+export async function loadWalletKeys(query: Query, open: Vault["openSecret"]): Promise<ReadKeys> {
   const rows = await query<KeyRow>(
-    `select id, merchant_id, wallet, sealed, certificate,
-       extract(epoch from created_at) * 1000 as created
+    `select id, merchant_id as "merchantId", wallet, sealed, certificate
      from vault.wallet_keys where removed_at is null order by id desc`,
   );
   const keys: WalletKey[] = [];
   const unreadable: { id: string; cause: string }[] = [];
   for (const row of rows) {
     try {
-      keys.push(unpackKey(row, open));
+      const { sealed, certificate, ...key } = row;
+      const pem = open(sealed, walletKeyContext(key.merchantId, key.wallet)).reveal();
+      const privateKey = createPrivateKey(pem);
+      keys.push({ ...key, privateKey, certificate: certificate ?? undefined });
     } catch (error) {
       unreadable.push({ id: row.id, cause: String(error) });
     }
@@ -33,24 +33,10 @@ export async function loadWalletKeys(query: Query, open: OpenSecret): Promise<Re
   return { keys, unreadable };
 }
 
-type KeyRow = Pick<WalletKey, "id" | "wallet"> & {
-  readonly merchant_id: string;
+type KeyRow = Pick<WalletKey, "id" | "merchantId" | "wallet"> & {
   readonly sealed: Buffer;
   readonly certificate: string | null;
-  readonly created: string;
 };
-
-function unpackKey(row: KeyRow, open: OpenSecret): WalletKey {
-  const { id, merchant_id, wallet, sealed, certificate, created } = row;
-  return {
-    id,
-    merchantId: asMerchantId(merchant_id),
-    wallet,
-    privateKey: createPrivateKey(open(sealed, walletKeyContext(merchant_id, wallet)).reveal()),
-    certificate: certificate ?? undefined,
-    createdAt: asInstant(Number(created)),
-  };
-}
 
 /** What a key is sealed for. */
 export function walletKeyContext(merchantId: string, wallet: string): string {

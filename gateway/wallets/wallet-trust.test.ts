@@ -23,7 +23,7 @@ const merchant = asMerchantId("7");
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const keyOf = (id: string) => ({
   ...{ id, merchantId: merchant, wallet: "walletb" as const, privateKey },
-  ...{ certificate: undefined, createdAt: asInstant(0) },
+  certificate: undefined,
 });
 const found = (...ids: readonly string[]): ReadKeys => ({ keys: ids.map(keyOf), unreadable: [] });
 

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { type RootKey, readRootKeys, WalletFault } from "@tollgate/protocols/walletb";
 import type { MerchantId } from "../values/ids.ts";
 import { openReloadable } from "../values/reloadable.ts";
-import type { Clock, Instant } from "../values/time.ts";
+import type { Clock } from "../values/time.ts";
 
 export type Wallet = "walleta" | "walletb";
 
@@ -22,7 +22,6 @@ export type WalletKey = {
   readonly privateKey: KeyObject;
   /** walleta: the certificate in PEM; absent until the merchant has had it signed. */
   readonly certificate: string | undefined;
-  readonly createdAt: Instant;
 };
 
 export type ReadKeys = {
