@@ -11,9 +11,7 @@ export const foldersWithCircles: readonly string[] = [
 ];
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
-export const namesOfSeveral: readonly string[] = [
-  ...["Chosen", "Connection"],
-];
+export const namesOfSeveral: readonly string[] = [...["Chosen", "Connection"]];
 
 /** Files of less than 40 lines, by folder. */
 // biome-ignore format: a table

@@ -4,10 +4,11 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
 import { saleFields } from "../support/merchant.ts";
+import { series } from "../support/series.ts";
 import { formOf, post, signedSale } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-const runs = 300;
+const runs = series(300, 6_000);
 
 test("random bytes as a body are refused", async (t) => {
   const world = await startWorld(t);

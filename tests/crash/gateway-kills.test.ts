@@ -6,12 +6,11 @@ import { assertBooksAgree, readOrders, readRows } from "../support/books.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
 import { setLatency } from "../support/programs.ts";
-import { series } from "../support/series.ts";
+import { seed, series } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 
 test("a gateway that is killed again and again under load ends with books that agree", async (t) => {
-  const seed = Number(process.env["TOLLGATE_CRASH_SEED"] ?? Date.now() % 1_000_000);
-  t.diagnostic(`seed ${seed}; set TOLLGATE_CRASH_SEED to repeat it`);
+  t.diagnostic(`TOLLGATE_SEED=${seed}`);
   const random = makeRandom(seed);
   const world = await startCrashWorld(t);
   let node = await world.startNode();

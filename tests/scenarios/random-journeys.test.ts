@@ -23,10 +23,9 @@ import {
   journey,
 } from "../support/journey.ts";
 import { type Acknowledged, saleFields } from "../support/merchant.ts";
-import { series } from "../support/series.ts";
+import { seed, series } from "../support/series.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-const seed = Number(process.env["TOLLGATE_SEED"] ?? Date.now() % 1_000_000_007);
 const acceptedMin = series(1_000, 20_000);
 
 type Begun = { readonly begin: Begin; readonly order: Acknowledged };

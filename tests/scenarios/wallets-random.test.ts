@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { saleFields } from "../support/merchant.ts";
+import { seed, series } from "../support/series.ts";
 import { chargesAt } from "../support/threeds.ts";
 import {
   mintA,
@@ -16,8 +17,6 @@ import {
 } from "../support/wallets.ts";
 import { post, signedSale } from "../support/wire.ts";
 import type { World } from "../support/world.ts";
-
-const seed = Number(process.env["TOLLGATE_SEED"] ?? Date.now() % 1_000_000_007);
 
 /** Where in the text, counted round and round, and what is done there: everywhere as often. */
 const changes = fc.record({
@@ -43,7 +42,7 @@ for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
 
       await assertNotPaid(world, kind, changed);
     });
-    await fc.assert(property, { seed, numRuns: 250, endOnFailure: true });
+    await fc.assert(property, { seed, numRuns: series(250, 5_000), endOnFailure: true });
 
     assert.equal(chargesAt(world), 0);
     // No changed one has used the genuine one up.
@@ -61,7 +60,7 @@ test(`random JSON as payment data is never paid with (TOLLGATE_SEED=${seed})`, a
   const property = fc.asyncProperty(fc.constantFrom(...walletKinds), texts, (kind, text) =>
     assertNotPaid(world, kind, Buffer.from(text)),
   );
-  await fc.assert(property, { seed, numRuns: 200, endOnFailure: true });
+  await fc.assert(property, { seed, numRuns: series(200, 4_000), endOnFailure: true });
 
   assert.equal(chargesAt(world), 0);
 });
@@ -80,7 +79,7 @@ test(`a payload with a random member is judged, never stumbled over (${seed})`, 
     // Only what a payment can do without may be anything.
     else assert.match(name, /^(deviceManufacturerIdentifier|messageId)$/, `${kind} ${name}`);
   });
-  await fc.assert(property, { seed, numRuns: 200, endOnFailure: true });
+  await fc.assert(property, { seed, numRuns: series(200, 4_000), endOnFailure: true });
 });
 
 function changeText(token: string, { at, change }: Change): Buffer {
