@@ -22,7 +22,7 @@ import {
 } from "./gather.ts";
 import { packFacts, packProgress } from "./order-row.ts";
 
-export type CommitOptions = GatherOptions & {
+type CommitOptions = GatherOptions & {
   /** For how long a new order is tried again while the database is away, before it is refused. */
   readonly beginTriesMs: number;
   /** For how long only the writing node may send a new callback. */

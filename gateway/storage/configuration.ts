@@ -15,7 +15,7 @@ import type {
 } from "../orders/merchant.ts";
 import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { openReloadable } from "../values/reloadable.ts";
-import type { Secret } from "../values/secret.ts";
+import type { Vault } from "../vault/vault.ts";
 import type { Query } from "./database.ts";
 
 export const configurationChannel = "tollgate_configuration";
@@ -40,7 +40,7 @@ export type LiveConfiguration = {
   reload(): Promise<void>;
 };
 
-type OpenSecret = (sealed: Uint8Array, context: string) => Secret<string>;
+type OpenSecret = Vault["openSecret"];
 
 type Dependencies = {
   readonly query: Query;

@@ -32,7 +32,7 @@ const hotPlanner = [
   .map((setting) => `-c ${setting}`)
   .join(" ");
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
   readonly onLost: (error: Error) => void;

@@ -1,41 +1,18 @@
 /** Orders by the id of their receipt, in a real database: within their merchant, by the index. */
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
 import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
-import { Problem } from "../values/problem.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { startEmbedded } from "./embedded.ts";
 import { makeFindByReceipt } from "./find-orders.ts";
-import { migrate } from "./migrate.ts";
 import { packFacts, packProgress } from "./order-row.ts";
+import { startDatabase } from "./testing/database-for-tests.ts";
 
 const [merchant, other] = [asMerchantId("7"), asMerchantId("8")];
 const receipt = asReceiptId("814660");
 
-let database: Database;
-let clean = async (): Promise<void> => undefined;
-
-before(async () => {
-  const folder = await mkdtemp(join(tmpdir(), "receipts-test-"));
-  // The database runs as another user when the tests are run by root.
-  await chmod(folder, 0o711);
-  const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
-  if (server instanceof Problem) throw new Error(server.sentence);
-  const options = { poolSize: 2, connectTimeoutMs: 5_000, onLost: () => undefined };
-  database = openDatabase(server.url, options);
-  clean = async () => {
-    await database.close();
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
-  await migrate(database, () => undefined);
-});
-after(() => clean());
+const { database, stop } = await startDatabase();
+after(stop);
 
 test("an order is found by its receipt, whatever follows, and by its merchant only", async () => {
   const find = makeFindByReceipt(database.query);

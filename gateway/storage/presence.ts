@@ -7,9 +7,7 @@ import type pg from "pg";
 import { configurationChannel } from "./configuration.ts";
 import type { Database } from "./database.ts";
 
-export type Presence = { readonly node: string; stop(): Promise<void> };
-
-export type PresenceOptions = {
+type Options = {
   /** The first one that is free is taken. */
   readonly names: readonly string[];
   readonly onConfiguration: () => void;
@@ -19,8 +17,8 @@ export type PresenceOptions = {
 
 export async function takePresence(
   database: Database,
-  { names, onConfiguration, onLost, retryMs }: PresenceOptions,
-): Promise<Presence> {
+  { names, onConfiguration, onLost, retryMs }: Options,
+) {
   let client: pg.Client | undefined;
   let stopped = false;
   const node = await join(names);

@@ -1,44 +1,13 @@
 /** Nonces in a real database: accepted once, by any node, and deleted when they may be. */
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, beforeEach, test } from "node:test";
+import { after, beforeEach, test } from "node:test";
 import { asMerchantId } from "../values/ids.ts";
-import { Problem } from "../values/problem.ts";
 import { asInstant, later, minutes } from "../values/time.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { startEmbedded } from "./embedded.ts";
-import { migrate } from "./migrate.ts";
 import { makeTakeNonce } from "./requests.ts";
+import { startDatabase } from "./testing/database-for-tests.ts";
 
-let database: Database;
-let cleanUp = async (): Promise<void> => undefined;
-
-before(async () => {
-  const folder = await mkdtemp(join(tmpdir(), "oauth-nonces-test-"));
-  // The database runs as another user when the tests are run by root.
-  await chmod(folder, 0o711);
-  const server = await startEmbedded({
-    folder: join(folder, "postgres"),
-    report: () => undefined,
-    settings: { shared_buffers: "16MB" },
-  });
-  if (server instanceof Problem) throw new Error(server.sentence);
-  database = openDatabase(server.url, {
-    poolSize: 4,
-    connectTimeoutMs: 5000,
-    onLost: () => undefined,
-  });
-  cleanUp = async () => {
-    await database.close();
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
-  await migrate(database, () => undefined);
-});
-
-after(() => cleanUp());
+const { database, stop } = await startDatabase();
+after(stop);
 
 const windowMs = minutes(5);
 const start = asInstant(1_794_700_800_000);

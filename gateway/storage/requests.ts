@@ -32,7 +32,7 @@ export function makeStoreRequest(query: Query): (request: RequestRecord) => Prom
   });
 }
 
-export type SignedNonce = {
+type SignedNonce = {
   readonly merchantId: MerchantId;
   readonly nonce: string;
   readonly signedAt: Instant;

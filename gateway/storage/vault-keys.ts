@@ -26,7 +26,7 @@ export function makeKeyStore(query: Query): KeyStore {
 
 const insertKey = "insert into vault.keys (purpose, sealed) values ($1, $2)";
 
-export type ListedVaultKey = {
+type ListedVaultKey = {
   readonly id: number;
   readonly purpose: string;
   readonly createdAt: string;

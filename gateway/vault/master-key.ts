@@ -97,7 +97,7 @@ function causeOf(error: {
   return `it was ended by ${error.signal ?? "the system"}`;
 }
 
-export const keyForms = `${keyBytes * 2} hexadecimal digits, or 32 bytes in base64`;
+const keyForms = `${keyBytes * 2} hexadecimal digits, or 32 bytes in base64`;
 
 export function makeKeyText(): string {
   return randomBytes(keyBytes).toString("hex");

@@ -10,7 +10,7 @@ import type { Keys } from "./keys.ts";
 import { keyBytes, open, seal } from "./seal.ts";
 import { type Card, packCard, unpackCard } from "./vault.ts";
 
-export type PendingCard = Card & { readonly cvv: Secret<string> | undefined };
+type PendingCard = Card & { readonly cvv: Secret<string> | undefined };
 
 export type PendingCardRow = {
   /** Names the merchant and the order. */

@@ -9,7 +9,7 @@ import { type Keys, makeSealedKey, type OpenKey, type Purpose } from "./keys.ts"
 import { open, seal } from "./seal.ts";
 import { cardContext, openWithAny, type SealedCard } from "./vault.ts";
 
-export type SealedSecret = {
+type SealedSecret = {
   readonly id: string;
   readonly context: string;
   readonly sealed: Uint8Array;
@@ -36,7 +36,7 @@ export type RotationStore = {
   destroy(keyId: number): Promise<"destroyed" | "in_use">;
 };
 
-export type Rotation = {
+type Rotation = {
   readonly masterKey: Uint8Array;
   readonly keys: Keys;
   readonly store: RotationStore;
@@ -48,7 +48,7 @@ export type Rotation = {
   readonly report: (progress: string) => void;
 };
 
-export type Rotated = {
+type Rotated = {
   readonly cards: number;
   readonly destroyed: readonly number[];
   /** Retired keys that are kept, because a card or a secret under them does not open. */

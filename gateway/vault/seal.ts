@@ -11,7 +11,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 export const keyBytes = 32;
 
-export type SealingKey = KeyObject | Uint8Array;
+type SealingKey = KeyObject | Uint8Array;
 
 export function seal(key: SealingKey, plain: Uint8Array | string, context: string): Buffer {
   const nonce = takeRandom(nonceBytes);

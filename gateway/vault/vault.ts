@@ -6,7 +6,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { CardNumber } from "../values/card-number.ts";
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import type { Keys, OpenKey } from "./keys.ts";
+import type { Keys, OpenKey, Purpose } from "./keys.ts";
 import { open, seal } from "./seal.ts";
 
 export type Card = {
@@ -16,9 +16,7 @@ export type Card = {
   readonly expiryMonth: string;
 };
 
-export type FingerprintedCard = Card & { readonly fingerprint: Fingerprint };
-
-export type Fingerprint = {
+type Fingerprint = {
   readonly bytes: Buffer;
   /** Sixty bits of it: at most nineteen digits, as ids are on the wire. */
   readonly hashId: string;
@@ -26,7 +24,7 @@ export type Fingerprint = {
 
 export type Vault = {
   /** The result is written with the order that brought the card. */
-  seal(merchant: MerchantId, id: CardId, card: FingerprintedCard): SealedCard;
+  seal(merchant: MerchantId, id: CardId, card: Card & { fingerprint: Fingerprint }): SealedCard;
   findCard(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
   /** The same for the same card of the same merchant; of no use outside this installation. */
   fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
@@ -70,15 +68,12 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
     },
 
     fingerprint(merchantId, number) {
-      const { key } = keys.current("fingerprints");
-      const bytes = createHmac("sha256", key).update(`${merchantId}/${number.reveal()}`).digest();
+      const bytes = hmac("fingerprints", `${merchantId}/${number.reveal()}`);
       return { bytes, hashId: String(bytes.readBigUInt64BE() >> 4n) };
     },
 
-    digest(text) {
-      return createHmac("sha256", keys.current("digests").key).update(text.reveal()).digest();
-    },
-
+    digest: (text) => hmac("digests", text.reveal()),
+    secretFor: (name) => hmac("digests", `shared/${name}`),
     tokenOf: (text) => tokenUnder(keys.current("digests").key, text),
 
     isToken(text, token) {
@@ -90,9 +85,6 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
       });
     },
 
-    secretFor: (name) =>
-      createHmac("sha256", keys.current("digests").key).update(`shared/${name}`).digest(),
-
     sealSecret(secret, context) {
       return seal(keys.current("secrets").key, secret.reveal(), context);
     },
@@ -101,6 +93,10 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
       return new Secret(openWithAny(keys.list("secrets"), sealed, context).plain.toString());
     },
   };
+
+  function hmac(purpose: Purpose, text: string): Buffer {
+    return createHmac("sha256", keys.current(purpose).key).update(text).digest();
+  }
 
   /**
    * An unknown key was made by a rotation of which this node was not notified yet, or destroyed by

@@ -22,7 +22,7 @@ import { Secret } from "../values/secret.ts";
 import type { WalletKey, WalletRoots } from "./wallet-trust.ts";
 import type { WalletWorker } from "./wallet-worker.ts";
 
-export type SentPaymentData = {
+type SentPaymentData = {
   readonly text: string;
   readonly isEncrypted: boolean;
   readonly merchant: Merchant;

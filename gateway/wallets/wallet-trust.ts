@@ -86,7 +86,7 @@ export type WalletRoots = {
   walletb(): readonly RootKey[];
 };
 
-export type RootSources = {
+type RootSources = {
   /** A file; empty for none. */
   readonly walleta: string;
   /** A file or an https address; empty for none. */

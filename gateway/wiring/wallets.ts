@@ -8,16 +8,11 @@ import { loadWalletKeys, makeClaimToken, makeReleaseToken } from "../storage/wal
 import { eciOf } from "../threeds/authentication-outcome.ts";
 import type { Clock } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
-import { makeOpenWallet, type OpenWallet } from "../wallets/open-wallet.ts";
+import { makeOpenWallet } from "../wallets/open-wallet.ts";
 import { openWalletKeys, openWalletRoots, rootSourcesOf } from "../wallets/wallet-trust.ts";
 import { startWalletWorker } from "../wallets/wallet-worker.ts";
 
-export type Wallets = {
-  readonly open: OpenWallet;
-  /** Keys may have been made, certified or removed. */
-  reload(): Promise<void>;
-  stop(): Promise<void>;
-};
+export type Wallets = Awaited<ReturnType<typeof openWallets>>;
 
 type Dependencies = {
   readonly config: Config;
@@ -28,14 +23,8 @@ type Dependencies = {
   readonly vault: Vault;
 };
 
-export async function openWallets({
-  config,
-  clock,
-  log,
-  metrics,
-  databases,
-  vault,
-}: Dependencies): Promise<Wallets> {
+export async function openWallets(dependencies: Dependencies) {
+  const { config, clock, log, metrics, databases, vault } = dependencies;
   const roots = await openWalletRoots({
     sources: rootSourcesOf(config),
     clock,
@@ -69,6 +58,7 @@ export async function openWallets({
   });
   return {
     open,
+    /** Keys may have been made, certified or removed. */
     reload: keys.reload,
     async stop() {
       roots.stop();
