@@ -70,7 +70,7 @@ const oldWords: readonly OldWord[] = [
   { was: "Needs",         now: "Dependencies",               pattern: /\b[A-Z]?[a-z]*Needs\b/, verbatim: true, codeOnly: true },
   { was: "he, his, him",  now: "the noun, or they",          pattern: /\b(he|his|him|himself)\b/, manner: true },
   { was: "whoever",       now: "the actor",                  pattern: /\bwho(so)?m?ever\b/, manner: true },
-  { was: "somebody",      now: "the actor",                  pattern: /\b(some|no)body\b/, manner: true },
+  { was: "somebody",      now: "the actor",                  pattern: /\b(some|no)body\b/, manner: true, skip: /^gateway\/storage\/embedded\/system\.ts\n/ },
   { was: "whatever",      now: "what is meant",              pattern: /\bwhatever\b/, manner: true },
   { was: "what was",      now: "what is meant",              pattern: /\bwhat was\b/, manner: true },
 ];

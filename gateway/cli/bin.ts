@@ -1,4 +1,4 @@
-/** `gw bin`: loads and searches the BIN table, which tells the issuer of a card. */
+/** `gw bin`: loads and searches the BIN table, the table of card issuers. */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Command } from "commander";
@@ -6,9 +6,8 @@ import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
 import { firstOf, formatPrefix, type IssuerRange, isPrefix, lastOf } from "../issuers/issuers.ts";
 import { makeIssuerStore } from "../storage/issuer-ranges.ts";
 import { Problem } from "../values/problem.ts";
-import { addCommands, type JsonOption, type Output } from "./command.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
 import { loadStaging } from "./environment.ts";
-import type { Installation } from "./installation.ts";
 
 const reportEveryRows = 100_000;
 
@@ -21,7 +20,7 @@ export function addBinCommands(bin: Command): void {
   ]);
 }
 
-async function loadIssuers({ database }: Installation, file: string): Promise<Output> {
+async function loadIssuers({ database }: Session, file: string): Promise<Output> {
   const problem = await findFileProblem(file);
   if (problem !== undefined) return problem;
   try {
@@ -55,26 +54,22 @@ function makeReport(): (count: number) => void {
   };
 }
 
-async function findIssuer(
-  installation: Installation,
-  prefix: string,
-  { json = false }: JsonOption,
-): Promise<Output> {
+async function findIssuer(session: Session, prefix: string): Promise<Output> {
   // The text is not repeated: it may be a whole card number.
   if (!isPrefix(prefix)) {
     return new Problem("A prefix is 6 to 11 digits, never a whole card number.");
   }
   const [first, last] = [firstOf(prefix), lastOf(prefix)];
-  const loaded = await makeIssuerStore(installation.database).findRanges(first, last);
-  const staging = await loadStaging(installation.config);
-  const builtIn = staging?.makeStagingParts(installation).ranges ?? [];
+  const loaded = await makeIssuerStore(session.database).findRanges(first, last);
+  const staging = await loadStaging(session.config);
+  const builtIn = staging?.makeStagingParts(session).ranges ?? [];
   const rows = [
     ...loaded.map((range) => toRow(range, "loaded")),
     ...builtIn
       .filter((range) => range.first <= last && range.last >= first)
       .map((range) => toRow(range, "built in")),
   ];
-  if (rows.length > 0 || json) return rows;
+  if (rows.length > 0 || session.json) return rows;
   return new Problem(`The BIN table has no cards that begin with ${prefix}.`);
 }
 
@@ -87,7 +82,7 @@ function toRow({ first, last, issuer }: IssuerRange, from: string) {
   };
 }
 
-async function countIssuers({ database }: Installation, { json = false }: JsonOption) {
+async function countIssuers({ database, json }: Session): Promise<Output> {
   const { ranges, loadedAt } = await makeIssuerStore(database).count();
   return json ? { ranges, loadedAt } : { ranges, "loaded at": loadedAt ?? "never" };
 }

@@ -7,20 +7,20 @@ import type { AddressInfo } from "node:net";
 import { signFor } from "../merchant-api/control.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { Problem } from "../values/problem.ts";
-import { type Output, print, untilStopSignal } from "./command.ts";
-import { type Installation, readConfiguration } from "./installation.ts";
+import { type Output, print, type Session, untilStopSignal } from "./command.ts";
+import { readConfiguration } from "./installation.ts";
 
 const bodyCharactersMax = 65_536;
 const shownMax = 1_000;
 const nameMax = 40;
 
 export async function listenForCallbacks(
-  installation: Installation,
+  session: Session,
   { port, answer }: { readonly port: string; readonly answer: string },
 ): Promise<Output> {
   const isValid = /^\d{1,5}$/.test(port) && Number(port) < 65_536 && /^[2-5]\d\d$/.test(answer);
   if (!isValid) return new Problem("Name a port, and an answer from 200 to 599.");
-  const { merchants } = await readConfiguration(installation);
+  const { merchants } = await readConfiguration(session);
   const server = createServer(async (request, response) => {
     const fields = await readFields(request).catch(() => undefined);
     if (fields === undefined) return response.writeHead(413).end();

@@ -9,7 +9,6 @@ import {
   retireOldSecret,
   secretNames,
 } from "../callbacks/webhook-secrets.ts";
-import { makeAdministration } from "../storage/administration.ts";
 import {
   type CallbackEntry,
   type Chosen,
@@ -21,9 +20,9 @@ import {
 import { Problem } from "../values/problem.ts";
 import { asInstant, type Instant, makePrintDate, parseDate, systemClock } from "../values/time.ts";
 import { listenForCallbacks } from "./callback-listen.ts";
-import { addCommands, type JsonOption, type Output, print } from "./command.ts";
+import { addCommands, type Output, print, type Session } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
-import { type Installation, openVault, readConfiguration } from "./installation.ts";
+import { openVault, readConfiguration } from "./installation.ts";
 import { readOneOf } from "./options.ts";
 import { findOrder } from "./order.ts";
 
@@ -62,38 +61,30 @@ type Choice = {
   readonly state?: string;
 };
 
-async function listCallbacks(
-  installation: Installation,
-  { json = false, ...choice }: Choice & JsonOption,
-): Promise<Output> {
-  const chosen = await choose(installation, choice);
+async function listCallbacks(session: Session, choice: Choice): Promise<Output> {
+  const chosen = await choose(session, choice);
   if (chosen instanceof Problem) return chosen;
-  const found = await findCallbacks(installation.database.query, chosen, listedMax);
-  if (found.length === 0 && !json) return "There is no such callback.";
+  const found = await findCallbacks(session.database.query, chosen, listedMax);
+  if (found.length === 0 && !session.json) return "There is no such callback.";
   if (found.length === listedMax) {
     process.stderr.write(`These are the latest ${listedMax}; there may be more.\n`);
   }
-  return describe(installation, found);
+  return describe(session, found);
 }
 
-async function showCallback(
-  installation: Installation,
-  order: string,
-  sequence: string | undefined,
-  { json = false }: JsonOption,
-): Promise<Output> {
-  const chosen = await choose(installation, { order }, sequence);
+async function showCallback(session: Session, order: string, sequence?: string): Promise<Output> {
+  const chosen = await choose(session, { order }, sequence);
   if (chosen instanceof Problem) return chosen;
-  const { query } = installation.database;
+  const { query } = session.database;
   const found = await findCallbacks(query, chosen, listedMax);
   if (found.length === 0) return nothingFor(order);
-  const printDate = makePrintDate(installation.config.zone);
+  const printDate = makePrintDate(session.config.zone);
   const attempts = (await findAttempts(query, chosen)).map((attempt) => ({
     ...attempt,
     at: printDate(attempt.at),
   }));
-  const callbacks = describe(installation, found);
-  if (json) return { callbacks, attempts };
+  const callbacks = describe(session, found);
+  if (session.json) return { callbacks, attempts };
   print(callbacks);
   process.stdout.write("\n");
   return attempts.map(({ status, failure, body, ...attempt }) => ({
@@ -104,7 +95,7 @@ async function showCallback(
 }
 
 async function resendCallback(
-  installation: Installation,
+  session: Session,
   order: string | undefined,
   sequence: string | undefined,
   choice: Omit<Choice, "order">,
@@ -112,9 +103,9 @@ async function resendCallback(
   if (order === undefined && choice.since === undefined) {
     return new Problem("Name an order, or a time with --since.");
   }
-  const chosen = await choose(installation, { ...choice, order }, sequence);
+  const chosen = await choose(session, { ...choice, order }, sequence);
   if (chosen instanceof Problem) return chosen;
-  const sent = await resendCallbacks(installation.database.query, chosen, systemClock.now());
+  const sent = await resendCallbacks(session.database.query, chosen, systemClock.now());
   if (order !== undefined && sent.length === 0) return nothingFor(order);
   const earlier = sent.filter(({ asked }) => !asked).length;
   const note = earlier === 0 ? {} : { "of these earlier ones, which go first": earlier };
@@ -122,7 +113,7 @@ async function resendCallback(
 }
 
 async function choose(
-  installation: Installation,
+  session: Session,
   { order: id, since, until, state }: Choice,
   sequence?: string,
 ): Promise<Chosen | Problem> {
@@ -132,7 +123,7 @@ async function choose(
   if (to instanceof Problem) return to;
   const wanted = state === undefined ? undefined : readOneOf(callbackStates)(state, "--state");
   if (wanted instanceof Problem) return wanted;
-  const order = id === undefined ? undefined : await findOrder(installation, id);
+  const order = id === undefined ? undefined : await findOrder(session, id);
   if (order instanceof Problem) return order;
   if (sequence !== undefined && !/^[1-9]\d{0,5}$/.test(sequence)) {
     return new Problem(`${sequence} is no sequence number of a transaction in its order.`);
@@ -156,7 +147,7 @@ function nothingFor(order: string): Problem {
   return new Problem(`Order ${order} has no such callback.`);
 }
 
-function describe({ config }: Installation, found: readonly CallbackEntry[]) {
+function describe({ config }: Session, found: readonly CallbackEntry[]) {
   const printDate = makePrintDate(config.zone);
   return found.map(({ order, sequence, serial, state, tries, made, next, ended, url }) => ({
     ...{ order, sequence, state, tries, made: printDate(made) },
@@ -167,24 +158,23 @@ function describe({ config }: Installation, found: readonly CallbackEntry[]) {
 }
 
 async function printSecret(
-  installation: Installation,
+  session: Session,
   id: string,
   { renew = false, retire = false }: { readonly renew?: boolean; readonly retire?: boolean },
 ): Promise<Output> {
-  const endpoint = findEndpoint(await readConfiguration(installation), id);
+  const endpoint = findEndpoint(await readConfiguration(session), id);
   if (endpoint instanceof Problem) return endpoint;
   const now = systemClock.now();
   const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
   const settings = retire ? retireOldSecret(renewed) : renewed;
   if (renew || retire) {
-    const { setEndpoint } = makeAdministration(installation.database.query);
-    await setEndpoint(endpoint.id, { settings, enabled: endpoint.enabled });
+    await session.administration.setEndpoint(endpoint.id, settings, endpoint.enabled);
   }
-  const { secretFor } = await openVault(installation);
+  const { secretFor } = await openVault(session);
   const [name = ""] = secretNames({ id: endpoint.id, settings }, now);
   const secret = `whsec_${secretFor(name).toString("base64")}`;
   const oldUntil = oldSecretUntil(settings) ?? 0;
   if (oldUntil <= now) return { endpoint: id, secret };
-  const printDate = makePrintDate(installation.config.zone);
+  const printDate = makePrintDate(session.config.zone);
   return { endpoint: id, secret, "old one until": printDate(asInstant(oldUntil)) };
 }

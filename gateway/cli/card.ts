@@ -4,8 +4,8 @@ import { makeReferenceStore } from "../storage/cards.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { makePrintDate, systemClock } from "../values/time.ts";
-import { addCommands, type Output } from "./command.ts";
-import { type Installation, readConfiguration } from "./installation.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
+import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
 
 export function addCardCommands(card: Command): void {
@@ -16,10 +16,10 @@ export function addCardCommands(card: Command): void {
   ]);
 }
 
-async function showCard(installation: Installation, login: string, id: string): Promise<Output> {
-  const reference = await findReference(installation, login, id);
+async function showCard(session: Session, login: string, id: string): Promise<Output> {
+  const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
-  const printDate = makePrintDate(installation.config.zone);
+  const printDate = makePrintDate(session.config.zone);
   const { card, purpose, orderId, createdAt, removedAt } = reference;
   return {
     reference: id,
@@ -33,23 +33,23 @@ async function showCard(installation: Installation, login: string, id: string): 
 }
 
 /** All references to the card end together. */
-async function removeCard(installation: Installation, login: string, id: string): Promise<Output> {
-  const reference = await findReference(installation, login, id);
+async function removeCard(session: Session, login: string, id: string): Promise<Output> {
+  const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
   const { merchantId, card } = reference;
-  const isRemoved = await storeOf(installation).remove(merchantId, card.cardId, systemClock.now());
+  const isRemoved = await storeOf(session).remove(merchantId, card.cardId, systemClock.now());
   if (!isRemoved) return new Problem(`The reference ${id} is removed already.`);
   return { reference: id, removed: "yes" };
 }
 
-async function findReference(installation: Installation, login: string, id: string) {
-  const merchant = findMerchant(await readConfiguration(installation), login);
+async function findReference(session: Session, login: string, id: string) {
+  const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
-  const store = storeOf(installation);
+  const store = storeOf(session);
   const reference = isNumericId(id) ? await store.find(merchant.id, asCardRefId(id)) : undefined;
   return reference ?? new Problem(`The merchant ${login} has no card reference ${id}.`);
 }
 
-function storeOf({ database }: Installation) {
+function storeOf({ database }: Session) {
   return makeReferenceStore(database.query);
 }

@@ -3,13 +3,18 @@
  * problem that stops it: the first goes to standard output, the second to standard error.
  */
 import type { Command, Option } from "commander";
+import { makeAdministration } from "../storage/administration.ts";
 import { Problem } from "../values/problem.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 
 type Lines = Readonly<Record<string, unknown>>;
 /** A sentence, named values, or a table; nothing when the command has printed everything itself. */
 export type Output = string | Lines | readonly Lines[] | Problem | undefined;
-export type JsonOption = { readonly json?: boolean };
+export type Session = Installation & {
+  readonly administration: ReturnType<typeof makeAdministration>;
+  /** Whether the output is for programs. */
+  readonly json: boolean;
+};
 
 /** A command's arguments and options come last, in the order of its usage. */
 type Work<First extends unknown[]> = (...given: [...First, ...never[]]) => Promise<Output> | Output;
@@ -21,7 +26,7 @@ type Row<First extends unknown[]> = readonly [
 ];
 
 /** Commands that work on the installation, which is opened for them and closed after them. */
-export function addCommands(parent: Command, rows: readonly Row<[Installation]>[]): void {
+export function addCommands(parent: Command, rows: readonly Row<[Session]>[]): void {
   for (const [usage, description, work, options] of rows) {
     setAction(parent.command(usage).description(description), work, options);
   }
@@ -36,18 +41,19 @@ export function addOfflineCommands(parent: Command, rows: readonly Row<[]>[]): v
 
 export function setAction(
   command: Command,
-  work: Work<[Installation]>,
+  work: Work<[Session]>,
   options?: readonly Option[],
 ): void {
   setOutput(command, run, options);
 
-  async function run(given: never[]): Promise<Output> {
+  async function run(given: never[], json: boolean): Promise<Output> {
     const report = (progress: string) => process.stderr.write(`${progress}\n`);
     const place = { environment: process.env, report, besideOthers: true };
     const installation = await openInstallation(place);
     if (installation instanceof Problem) return installation;
     try {
-      return await work(installation, ...given);
+      const administration = makeAdministration(installation.database.query);
+      return await work({ ...installation, administration, json }, ...given);
     } finally {
       await installation.close();
     }
@@ -56,14 +62,14 @@ export function setAction(
 
 function setOutput(
   command: Command,
-  run: (given: never[]) => Promise<Output> | Output,
+  run: (given: never[], json: boolean) => Promise<Output> | Output,
   options: readonly Option[] = [],
 ): void {
   for (const option of options) command.addOption(option);
   command.option("--json", "as JSON").action(async (...given: unknown[]) => {
-    const { json = false }: JsonOption = command.opts();
-    // Commander's last argument is the command itself; the others are as the usage declares them.
-    const output = await run(given.slice(0, -1) as never[]);
+    const { json = false, ...others }: { readonly json?: boolean } = command.opts();
+    // Commander's last arguments are the options and the command; the usage declares the others.
+    const output = await run([...given.slice(0, -2), others] as never[], json);
     if (output instanceof Problem) complain(output);
     else if (output !== undefined) print(output, json);
   });

@@ -1,6 +1,5 @@
 /** `gw directory`: the directory servers of 3-D Secure, and their card ranges. */
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
@@ -8,11 +7,11 @@ import {
   type DirectoryServer,
   type DirectorySettings,
   findFileFaults,
+  readCertificates,
 } from "../threeds/directory-client.ts";
 import type { Network } from "../values/card-number.ts";
 import { Problem } from "../values/problem.ts";
-import { addCommands, type JsonOption, type Output } from "./command.ts";
-import type { Installation } from "./installation.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
 import {
   type GivenOptions,
   orNone,
@@ -68,7 +67,7 @@ export function addDirectoryCommands(directory: Command): void {
   ]);
 }
 
-async function listDirectories({ database }: Installation): Promise<Output> {
+async function listDirectories({ database }: Session): Promise<Output> {
   const ranges = await makeDirectoryAdministration(database.query).countRanges();
   const known = await loadDirectories(database.query);
   const faults = await findFileFaults(known);
@@ -83,47 +82,39 @@ async function listDirectories({ database }: Installation): Promise<Output> {
   }));
 }
 
-async function showDirectory(installation: Installation, name: string): Promise<Output> {
-  const server = await find(installation, name);
+async function showDirectory(session: Session, name: string): Promise<Output> {
+  const server = await find(session, name);
   return server === undefined ? unknown(name) : describe(server);
 }
 
-async function putDirectory(
-  installation: Installation,
-  name: string,
-  { json: _, ...options }: GivenOptions & JsonOption,
-): Promise<Output> {
+async function putDirectory(session: Session, name: string, options: GivenOptions) {
   if (!nameForm.test(name)) {
     return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
   }
-  const { settings: known, networks: served = [] } = (await find(installation, name)) ?? {};
-  const values = readSettings(
-    settings,
-    options,
-    { ...known, networks: served },
-    "A directory server",
-  );
+  const { settings: known, networks: served = [] } = (await find(session, name)) ?? {};
+  const before = { ...known, networks: served };
+  const values = readSettings(settings, options, before, "A directory server");
   if (values instanceof Problem) return values;
   const { networks: meant, ...own } = values;
-  const fault = findFileFault(own);
+  const fault = await findFileFault(own);
   if (fault !== undefined) return fault;
   const server = { name, networks: meant, settings: own };
-  await makeDirectoryAdministration(installation.database.query).put(server);
+  await makeDirectoryAdministration(session.database.query).put(server);
   return describe(server);
 }
 
-async function refreshDirectory({ database }: Installation, name: string): Promise<Output> {
+async function refreshDirectory({ database }: Session, name: string): Promise<Output> {
   const known = await makeDirectoryAdministration(database.query).refresh(name);
   if (!known) return unknown(name);
   return { refreshed: name, note: "a running node requests its card ranges now" };
 }
 
-async function removeDirectory({ database }: Installation, name: string): Promise<Output> {
+async function removeDirectory({ database }: Session, name: string): Promise<Output> {
   const known = await makeDirectoryAdministration(database.query).remove(name);
   return known ? { removed: name } : unknown(name);
 }
 
-async function find({ database }: Installation, name: string) {
+async function find({ database }: Session, name: string) {
   return (await loadDirectories(database.query)).find((server) => server.name === name);
 }
 
@@ -144,28 +135,14 @@ function readNetworks(text: string, option: string): readonly Network[] | Proble
 }
 
 /** Found here and not by the first payment. */
-function findFileFault(own: DirectorySettings): Problem | undefined {
-  const { certificateFile, keyFile, authorityFile, paresRootsFile } = own;
-  const certificates = [certificateFile, authorityFile, paresRootsFile].filter(
-    (file) => file !== undefined,
-  );
-  for (const file of certificates) {
-    const fault = findFault(() => new X509Certificate(readFileSync(file)));
-    if (fault !== undefined) return new Problem(`${file} is no certificate in PEM: ${fault}.`);
-  }
-  const fault = findFault(() => createPrivateKey(readFileSync(keyFile)));
-  if (fault !== undefined) return new Problem(`${keyFile} is no private key: ${fault}.`);
-  const certificate = new X509Certificate(readFileSync(certificateFile));
-  return certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))
-    ? undefined
-    : new Problem(`${keyFile} is not the key of the certificate ${certificateFile}.`);
-}
-
-function findFault(read: () => unknown): string | undefined {
+async function findFileFault(own: DirectorySettings): Promise<Problem | undefined> {
   try {
-    read();
-    return undefined;
+    const { paresRoots } = await readCertificates(own);
+    for (const root of paresRoots) new X509Certificate(root);
+    const lacksRoots = own.paresRootsFile !== undefined && paresRoots.length === 0;
+    return lacksRoots ? new Problem(`${own.paresRootsFile} has no certificate.`) : undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const cause = error instanceof Error ? error.message : String(error);
+    return new Problem(`The files cannot be used: ${cause}.`);
   }
 }

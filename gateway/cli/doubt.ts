@@ -18,8 +18,7 @@ import { type Instant, makePrintDate, systemClock } from "../values/time.ts";
 import { newReceiptId } from "../vault/seal.ts";
 import { wireStageOf } from "../views/status.ts";
 import { deadlinesOf } from "../wiring/engine.ts";
-import { addCommands, type JsonOption, type Output } from "./command.ts";
-import type { Installation } from "./installation.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
 import { findOrder } from "./order.ts";
 
 const listedMax = 1_000;
@@ -37,10 +36,7 @@ export function addDoubtCommands(doubt: Command): void {
   ]);
 }
 
-async function listDoubt(
-  { database, config }: Installation,
-  { json = false }: JsonOption,
-): Promise<Output> {
+async function listDoubt({ database, config, json }: Session): Promise<Output> {
   const orders = await makeFindInDoubt(database.query)(listedMax);
   if (orders.length === 0 && !json) return "Nothing is in doubt.";
   if (orders.length === listedMax && !json) {
@@ -69,40 +65,36 @@ function describe(order: Order, printDate: (instant: Instant) => string) {
 type Why = { readonly reason: string; readonly by?: string };
 
 async function askAgain(
-  installation: Installation,
+  session: Session,
   id: string,
   { reason, by = userName() }: Why,
 ): Promise<Output> {
-  return decide(installation, id, { kind: "asked_again", by, why: reason });
+  return decide(session, id, { kind: "asked_again", by, why: reason });
 }
 
 async function settleByHand(
-  installation: Installation,
+  session: Session,
   id: string,
   { as, reason, by = userName() }: Why & { readonly as: string },
 ): Promise<Output> {
   const why = { by, why: reason };
-  if (as === "not-done") return decide(installation, id, { kind: "settled_as_not_done", ...why });
+  if (as === "not-done") return decide(session, id, { kind: "settled_as_not_done", ...why });
   if (as !== "done") return new Problem("Settle it --as done or --as not-done.");
   const done = { kind: "settled_as_done", ...why, receiptId: newReceiptId() } as const;
-  return decide(installation, id, done);
+  return decide(session, id, done);
 }
 
-async function decide(
-  installation: Installation,
-  id: string,
-  event: OperatorEvent,
-): Promise<Output> {
+async function decide(session: Session, id: string, event: OperatorEvent): Promise<Output> {
   if (event.why.trim() === "" || event.by.trim() === "") {
     return new Problem("Neither --reason nor --by can be empty.");
   }
-  const order = await findOrder(installation, id);
+  const order = await findOrder(session, id);
   if (order instanceof Problem) return order;
   const { owed, transaction } = order;
   if (owed?.effect !== "reverse" && !stagesInDoubt.includes(transaction.stage)) {
     return new Problem(`Order ${id} is not in doubt.`);
   }
-  const decided = await makeDecideIn(installation)(order, event);
+  const decided = await makeDecideIn(session)(order, event);
   if (decided === bankIsAsked) {
     return new Problem(
       `The bank is being asked about order ${id} at this moment. Settle it while it rests ` +
@@ -118,7 +110,7 @@ async function decide(
 }
 
 /** This process runs no effects: a node finds the order due, and sends the callback. */
-function makeDecideIn({ config, database }: Installation) {
+function makeDecideIn({ config, database }: Session) {
   const { byId } = makeFindOrders(database.query);
   return makeDecide({
     advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),

@@ -5,14 +5,14 @@
 import { type Command, Option } from "commander";
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, EndpointSettings, Merchant } from "../orders/merchant.ts";
-import { type GatePlace, makeAdministration } from "../storage/administration.ts";
+import type { GatePlace } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { addCommands, type JsonOption, type Output } from "./command.ts";
-import { type Installation, readConfiguration } from "./installation.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
+import { readConfiguration } from "./installation.ts";
 import { findMerchant, sandboxGate } from "./merchant-set.ts";
 import {
   checkLimits,
@@ -80,12 +80,12 @@ export function addGroupCommands(group: Command): void {
 type NewEndpoint = GivenOptions & { readonly currency: string; readonly gate?: readonly string[] };
 
 async function createEndpoint(
-  installation: Installation,
+  session: Session,
   login: string,
   name: string,
   { gate = [sandboxGate], ...options }: NewEndpoint,
 ): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+  const configuration = await readConfiguration(session);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
   const currency = findCurrency(options.currency);
@@ -97,31 +97,23 @@ async function createEndpoint(
   if (settings instanceof Problem) return settings;
 
   const made = { merchantId: merchant.id, name, currency: code, gates, settings };
-  const id = await makeAdministration(installation.database.query).createEndpoint(made);
+  const id = await session.administration.createEndpoint(made);
   return { login, endpoint: id, name, currency: code };
 }
 
-async function listEndpoints(
-  installation: Installation,
-  login: string,
-  { json = false }: JsonOption,
-): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+async function listEndpoints(session: Session, login: string): Promise<Output> {
+  const configuration = await readConfiguration(session);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
   return endpointsOf(merchant, configuration).map((endpoint) =>
-    json ? describe(endpoint) : describeShortly(endpoint),
+    session.json ? describe(endpoint) : describeShortly(endpoint),
   );
 }
 
 type EndpointChange = GivenOptions & { readonly enable?: boolean; readonly disable?: boolean };
 
-async function setEndpoint(
-  installation: Installation,
-  id: string,
-  { json = false, ...options }: EndpointChange & JsonOption,
-): Promise<Output> {
-  const endpoint = findEndpoint(await readConfiguration(installation), id);
+async function setEndpoint(session: Session, id: string, options: EndpointChange): Promise<Output> {
+  const endpoint = findEndpoint(await readConfiguration(session), id);
   if (endpoint instanceof Problem) return endpoint;
   const { enable = false, disable = false } = options;
   if (Object.keys(options).length === 0) {
@@ -133,10 +125,9 @@ async function setEndpoint(
   if (settings instanceof Problem) return settings;
 
   const enabled = enable || (endpoint.enabled && !disable);
-  const { query } = installation.database;
-  await makeAdministration(query).setEndpoint(endpoint.id, { settings, enabled });
+  await session.administration.setEndpoint(endpoint.id, settings, enabled);
   const changed = { ...endpoint, settings, enabled };
-  if (json) return describe(changed);
+  if (session.json) return describe(changed);
   return {
     ...describeShortly(changed),
     descriptor: settings.descriptor ?? "the gate's",
@@ -147,26 +138,26 @@ async function setEndpoint(
 }
 
 async function setEndpointGates(
-  installation: Installation,
+  session: Session,
   id: string,
   texts: readonly string[],
 ): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+  const configuration = await readConfiguration(session);
   const endpoint = findEndpoint(configuration, id);
   if (endpoint instanceof Problem) return endpoint;
   const gates = readGatesFor(endpoint.currency, texts, configuration);
   if (gates instanceof Problem) return gates;
-  await makeAdministration(installation.database.query).setEndpointGates(endpoint.id, gates);
+  await session.administration.setEndpointGates(endpoint.id, gates);
   return { endpoint: id, name: endpoint.name, gates: texts.join(", ") };
 }
 
 async function createGroup(
-  installation: Installation,
+  session: Session,
   login: string,
   name: string,
   ids: readonly string[],
 ): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+  const configuration = await readConfiguration(session);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
   const own = endpointsOf(merchant, configuration);
@@ -177,8 +168,8 @@ async function createGroup(
   if (new Set(members.map(({ currency }) => currency)).size !== members.length) {
     return new Problem("A group can have one endpoint per currency only.");
   }
-  const group = { merchantId: merchant.id, name, endpoints: members.map(({ id }) => id) };
-  const id = await makeAdministration(installation.database.query).createGroup(group);
+  const memberIds = members.map(({ id }) => id);
+  const id = await session.administration.createGroup(merchant.id, name, memberIds);
   return { login, group: id, name, endpoints: ids.join(", ") };
 }
 

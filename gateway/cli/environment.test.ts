@@ -1,4 +1,4 @@
-/** What production needs before the results of challenges can arrive, and from nobody else. */
+/** What production needs for results of challenges to arrive, from directory servers only. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig } from "../config/config.ts";
@@ -23,7 +23,7 @@ const rows: readonly (readonly [what: string, environment: object, settings: Par
   ["no address for results",      { ...places, GW_RESULTS_URL: "" },              named,                        /^GW_RESULTS_URL is not set/],
   ["no certificate for results",  { ...places, GW_RESULTS_CERTIFICATE_FILE: "" }, named,                        /^GW_RESULTS_CERTIFICATE_FILE is not set/],
   ["no key for results",          { ...places, GW_RESULTS_KEY_FILE: "" },         named,                        /^GW_RESULTS_KEY_FILE is not set/],
-  ["nobody named to post them",   places,                                       nameless,                     /^The directory server visa has no --results-name/],
+  ["no name for its certificate",   places,                                       nameless,                     /^The directory server visa has no --results-name/],
   ["only 1.0.2, without results", {},                                           { url102: "https://a.example" }, undefined],
 ];
 

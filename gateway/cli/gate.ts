@@ -2,11 +2,10 @@
 import { type Command, Option } from "commander";
 import { type Gate, type GateKind, type GateSettings, gateKinds } from "../acquirers/gates.ts";
 import type { CredentialDefaults } from "../orders/order.ts";
-import { makeAdministration } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { Problem } from "../values/problem.ts";
-import { addCommands, type JsonOption, type Output } from "./command.ts";
-import { type Installation, readConfiguration } from "./installation.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
+import { readConfiguration } from "./installation.ts";
 import {
   checkLimits,
   type GivenOptions,
@@ -80,15 +79,12 @@ export function addGateCommands(gate: Command): void {
   ]);
 }
 
-async function listGates(
-  installation: Installation,
-  { json = false }: JsonOption,
-): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+async function listGates(session: Session): Promise<Output> {
+  const configuration = await readConfiguration(session);
   return [...configuration.gates.values()].map((gate) => {
     const { id, name, kind, settings: own } = gate;
     const endpoints = endpointsOf(gate, configuration);
-    if (json) return { ...gate, endpoints };
+    if (session.json) return { ...gate, endpoints };
     return {
       ...{ name, id, kind, host: `${own.host}:${own.port}` },
       currencies: own.currencies?.join(",") ?? "all",
@@ -97,40 +93,28 @@ async function listGates(
   });
 }
 
-async function showGate(
-  installation: Installation,
-  name: string,
-  { json = false }: JsonOption,
-): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+async function showGate(session: Session, name: string): Promise<Output> {
+  const configuration = await readConfiguration(session);
   const gate = findGate(name, configuration);
-  return gate instanceof Problem ? gate : describe(gate, configuration, json);
+  return gate instanceof Problem ? gate : describe(gate, configuration, session.json);
 }
 
-async function createGate(
-  installation: Installation,
-  name: string,
-  { json = false, ...options }: GivenOptions & JsonOption,
-): Promise<Output> {
+async function createGate(session: Session, name: string, options: GivenOptions): Promise<Output> {
   if (!nameForm.test(name)) {
     return new Problem("A gate's name is 1 to 40 letters, digits, dots, dashes or underscores.");
   }
-  const configuration = await readConfiguration(installation);
+  const configuration = await readConfiguration(session);
   if (!(findGate(name, configuration) instanceof Problem)) {
     return new Problem(`There is a gate ${name} already: see \`gw gate set\`.`);
   }
   const read = readGate(options);
   if (read instanceof Problem) return read;
-  const id = await makeAdministration(installation.database.query).putGate({ name, ...read });
-  return describe({ id, name, ...read }, configuration, json);
+  const id = await session.administration.putGate({ name, ...read });
+  return describe({ id, name, ...read }, configuration, session.json);
 }
 
-async function setGate(
-  installation: Installation,
-  name: string,
-  { json = false, ...options }: GivenOptions & JsonOption,
-): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+async function setGate(session: Session, name: string, options: GivenOptions): Promise<Output> {
+  const configuration = await readConfiguration(session);
   const gate = findGate(name, configuration);
   if (gate instanceof Problem) return gate;
   if (Object.keys(options).length === 0) {
@@ -138,12 +122,12 @@ async function setGate(
   }
   const read = readGate(options, gate);
   if (read instanceof Problem) return read;
-  await makeAdministration(installation.database.query).putGate({ name, ...read });
-  return describe({ ...gate, ...read }, configuration, json);
+  await session.administration.putGate({ name, ...read });
+  return describe({ ...gate, ...read }, configuration, session.json);
 }
 
-async function removeGate(installation: Installation, name: string): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+async function removeGate(session: Session, name: string): Promise<Output> {
+  const configuration = await readConfiguration(session);
   const gate = findGate(name, configuration);
   if (gate instanceof Problem) return gate;
   const endpoints = endpointsOf(gate, configuration);
@@ -153,7 +137,7 @@ async function removeGate(installation: Installation, name: string): Promise<Out
         "give them others first, with `gw endpoint gates`.",
     );
   }
-  const removed = await makeAdministration(installation.database.query).removeGate(gate.id);
+  const removed = await session.administration.removeGate(gate.id);
   if (removed === "removed") return { removed: name };
   return new Problem(`Orders in flight need the gate ${name}: try again when they are final.`);
 }

@@ -11,13 +11,7 @@ import { type Config, readConfig } from "../config/config.ts";
 import { deletePendingCards, makeFindSealedCard } from "../storage/cards.ts";
 import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
-import {
-  findLogin,
-  nodeRole,
-  separateVault,
-  vaultAdvice,
-  vaultRole,
-} from "../storage/database-roles.ts";
+import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
 import { makeKeyStore } from "../storage/vault-keys.ts";
@@ -70,19 +64,19 @@ export async function openInstallation(
     await server.stop();
   };
   const problem =
-    (await prepare(database, config, report)) ?? (await checkMasterKey(database, masterKey));
+    (await updateSchema(database, config, report)) ?? (await checkMasterKey(database, masterKey));
   if (problem !== undefined) {
     await close();
     return problem;
   }
-  const isSeparate = await separateVault(database);
+  const vaultAdvice = await separateVault(database);
+  if (vaultAdvice !== undefined && !options.besideOthers) report(vaultAdvice);
+  const isSeparate = vaultAdvice === undefined;
   const node = openAs(isSeparate ? nodeRole : undefined, server.url, config);
   const vault = openAs(isSeparate ? vaultRole : undefined, server.url, config);
   opened.push(node, vault);
-  const advice = isSeparate ? undefined : vaultAdvice(await findLogin(database.query));
-  if (advice !== undefined && !options.besideOthers) report(advice);
   return {
-    ...{ config, database, databases: { node, vault }, vaultAdvice: advice },
+    ...{ config, database, databases: { node, vault }, vaultAdvice },
     ...{ databaseUrl: server.url, masterKey, close },
   };
 }
@@ -129,7 +123,7 @@ async function findServer(
     : { url: started.url, isOwn: true, stop: started.stop };
 }
 
-async function prepare(
+async function updateSchema(
   database: Database,
   config: Config,
   report: (progress: string) => void,

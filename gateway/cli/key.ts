@@ -23,15 +23,8 @@ import {
   readMasterKey,
 } from "../vault/master-key.ts";
 import { rotateKeys } from "../vault/rotate-keys.ts";
-import {
-  addCommands,
-  addOfflineCommands,
-  complain,
-  type JsonOption,
-  type Output,
-} from "./command.ts";
-import type { Installation } from "./installation.ts";
-import { deleteGivenKeys, masterKeySource, nextMasterKeySource } from "./master-key.ts";
+import { addCommands, addOfflineCommands, complain, type Output, type Session } from "./command.ts";
+import { deleteGivenKeys, masterKeySource } from "./master-key.ts";
 
 export function addKeyCommands(key: Command): void {
   const anew = new Option("--anew", "make new keys even if an earlier rotation was not completed");
@@ -49,7 +42,7 @@ export function addKeyCommands(key: Command): void {
   ]);
 }
 
-async function listVaultKeys({ database }: Installation, { json = false }: JsonOption) {
+async function listVaultKeys({ database, json }: Session): Promise<Output> {
   const keys = await listKeys(database.query);
   if (json) return keys;
   return keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
@@ -59,8 +52,8 @@ async function listVaultKeys({ database }: Installation, { json = false }: JsonO
 }
 
 async function rotateVaultKeys(
-  { database, masterKey, config }: Installation,
-  { json = false, anew = false }: JsonOption & { readonly anew?: boolean },
+  { database, masterKey, config, json }: Session,
+  { anew = false }: { readonly anew?: boolean },
 ): Promise<Output> {
   const lock = await takeRotationLock(database);
   if (lock === undefined) {
@@ -93,14 +86,14 @@ function undestroyed(kept: readonly number[]): Problem {
 }
 
 /** The vault's keys stay; only the key that seals them changes. */
-async function rewrap({ config, database, masterKey }: Installation): Promise<Output> {
+async function rewrap({ config, database, masterKey }: Session): Promise<Output> {
   if (keySourcesOf(config, "newMasterKey").length === 0) {
     return new Problem(
       "Give the next key-encryption key by GW_NEW_MASTER_KEY_FILE or another of the " +
         "GW_NEW_MASTER_KEY settings.",
     );
   }
-  const next = await readMasterKey(nextMasterKeySource(config));
+  const next = await readMasterKey(masterKeySource(config, "newMasterKey"));
   if (typeof next === "string") return new Problem(next);
   if (checkValueOf(next) === checkValueOf(masterKey)) {
     return new Problem("The next key-encryption key is the present one.");
@@ -160,12 +153,10 @@ async function checkKey(file: string | undefined): Promise<Output> {
   const config = readConfig(process.env);
   deleteGivenKeys(process.env);
   if (config instanceof Problem) return config;
-  const hasNext = keySourcesOf(config, "newMasterKey").length > 0;
   const rows: Record<string, string>[] = [];
-  for (const source of [
-    masterKeySource(config),
-    ...(hasNext ? [nextMasterKeySource(config)] : []),
-  ]) {
+  for (const which of ["masterKey", "newMasterKey"] as const) {
+    if (which === "newMasterKey" && keySourcesOf(config, which).length === 0) continue;
+    const source = masterKeySource(config, which);
     const key = await readMasterKey(source);
     if (typeof key === "string") return new Problem(key);
     rows.push({ key: source.setting, "check value": checkValueOf(key) });

@@ -35,23 +35,18 @@ export function deleteGivenKeys(environment: Environment): void {
   for (const name of ["GW_MASTER_KEY", "GW_NEW_MASTER_KEY"]) delete process.env[name];
 }
 
-export function masterKeySource(config: Config): MasterKeySource {
+/** The present key-encryption key, or the next one for a rewrap. */
+export function masterKeySource(
+  config: Config,
+  which: "masterKey" | "newMasterKey" = "masterKey",
+): MasterKeySource {
+  const isMade = which === "masterKey" && keySourcesOf(config).length === 0;
   return {
-    setting: "GW_MASTER_KEY",
-    file: keySourcesOf(config).length === 0 ? stagingKeyFile(config) : config.masterKeyFile,
-    given: config.masterKey,
-    command: config.masterKeyCommand,
-    partFiles: [config.masterKeyPartFile1, config.masterKeyPartFile2],
-  };
-}
-
-export function nextMasterKeySource(config: Config): MasterKeySource {
-  return {
-    setting: "GW_NEW_MASTER_KEY",
-    file: config.newMasterKeyFile,
-    given: config.newMasterKey,
-    command: config.newMasterKeyCommand,
-    partFiles: [config.newMasterKeyPartFile1, config.newMasterKeyPartFile2],
+    setting: which === "masterKey" ? "GW_MASTER_KEY" : "GW_NEW_MASTER_KEY",
+    file: isMade ? stagingKeyFile(config) : config[`${which}File`],
+    given: config[which],
+    command: config[`${which}Command`],
+    partFiles: [config[`${which}PartFile1`], config[`${which}PartFile2`]],
   };
 }
 

@@ -52,18 +52,12 @@ export async function createMerchantSet(
   const controlKey = randomBytes(20).toString("hex");
   return database.transaction(async (query) => {
     const administration = makeAdministration(query);
-    const merchantId = await administration.createMerchant({
-      login,
-      name: login,
-      controlKey: vault.sealSecret(new Secret(controlKey), controlKeyContext(login)),
-    });
+    const sealed = vault.sealSecret(new Secret(controlKey), controlKeyContext(login));
+    const merchantId = await administration.createMerchant(login, sealed);
     const endpoints = await createEndpoints(administration, merchantId, { gates, known: [] });
     const grouped = endpointRows.filter(({ inGroup }) => inGroup);
-    const group = await administration.createGroup({
-      merchantId,
-      name: "all",
-      endpoints: grouped.flatMap(({ name }) => endpoints[name] ?? []),
-    });
+    const members = grouped.flatMap(({ name }) => endpoints[name] ?? []);
+    const group = await administration.createGroup(merchantId, "all", members);
     return { login, controlKey, endpoints, group };
   });
 }

@@ -5,10 +5,9 @@
 import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { makeAdministration } from "../storage/administration.ts";
 import { Problem } from "../values/problem.ts";
-import { addCommands, type JsonOption, type Output } from "./command.ts";
-import { type Installation, openVault, readConfiguration } from "./installation.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
+import { openVault, readConfiguration } from "./installation.ts";
 import {
   createMerchantSet,
   findMerchant,
@@ -40,27 +39,23 @@ export function addMerchantCommands(merchant: Command): void {
   ]);
 }
 
-async function createMerchant(
-  installation: Installation,
-  login: string,
-  { json = false }: JsonOption,
-): Promise<Output> {
+async function createMerchant(session: Session, login: string): Promise<Output> {
   if (!loginForm.test(login)) {
     return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
   }
-  const known = findMerchant(await readConfiguration(installation), login);
+  const known = findMerchant(await readConfiguration(session), login);
   if (!(known instanceof Problem)) {
     return new Problem(`There is a merchant ${login} already: choose another login.`);
   }
-  const { database } = installation;
+  const { database } = session;
   const gates = await findSandboxGates(database);
   if (gates === undefined) return new Problem("There is no gate yet: run `npm start` once.");
-  const vault = await openVault(installation);
-  return describe(await createMerchantSet(database, vault, { login, gates }), json);
+  const vault = await openVault(session);
+  return describe(await createMerchantSet(database, vault, { login, gates }), session.json);
 }
 
-async function listMerchants(installation: Installation): Promise<Output> {
-  const { merchants, endpoints } = await readConfiguration(installation);
+async function listMerchants(session: Session): Promise<Output> {
+  const { merchants, endpoints } = await readConfiguration(session);
   return merchants.map(({ id, login, name }) => ({
     login,
     name,
@@ -69,15 +64,11 @@ async function listMerchants(installation: Installation): Promise<Output> {
   }));
 }
 
-async function showMerchant(
-  installation: Installation,
-  login: string,
-  { json = false }: JsonOption,
-): Promise<Output> {
-  const configuration = await readConfiguration(installation);
+async function showMerchant(session: Session, login: string): Promise<Output> {
+  const configuration = await readConfiguration(session);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
-  return describe(merchantSetOf(configuration, merchant), json);
+  return describe(merchantSetOf(configuration, merchant), session.json);
 }
 
 function describe(set: MerchantSet, json: boolean): Output {
@@ -88,11 +79,11 @@ function describe(set: MerchantSet, json: boolean): Output {
 }
 
 async function setMerchant(
-  installation: Installation,
+  session: Session,
   login: string,
   { commissions }: { readonly commissions?: string },
 ): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(installation), login);
+  const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
   if (commissions === undefined) {
     return new Problem("Nothing to change: see `gw merchant set --help`.");
@@ -100,17 +91,17 @@ async function setMerchant(
   const shown = readSwitch(commissions, "--commissions");
   if (shown instanceof Problem) return shown;
   const settings = { ...merchant.settings, commissions: shown };
-  await makeAdministration(installation.database.query).setMerchant(merchant.id, settings);
+  await session.administration.setMerchant(merchant.id, settings);
   return { login, commissions };
 }
 
 async function addKey(
-  installation: Installation,
+  session: Session,
   login: string,
   file: string,
   { name = "" }: { readonly name?: string },
 ): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(installation), login);
+  const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
   const text = await readFile(file, "utf8").catch(() => undefined);
   if (text === undefined) return new Problem(`${file} cannot be read.`);
@@ -120,30 +111,25 @@ async function addKey(
   if (known !== undefined) {
     return new Problem(`${login} has this key already: it is key ${known.id}.`);
   }
-  const { addMerchantKey } = makeAdministration(installation.database.query);
-  const id = await addMerchantKey({ merchantId: merchant.id, name, publicKey: pemOf(key) });
+  const id = await session.administration.addMerchantKey(merchant.id, name, pemOf(key));
   return { login, ...describeKey(id, name, key) };
 }
 
-async function listKeys(
-  installation: Installation,
-  login: string,
-  { json = false }: JsonOption,
-): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(installation), login);
+async function listKeys(session: Session, login: string): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
   const { oauthKeys } = merchant;
-  if (oauthKeys.length === 0 && !json) return `${login} has no key.`;
+  if (oauthKeys.length === 0 && !session.json) return `${login} has no key.`;
   return oauthKeys.map(({ id, name, publicKey }) => describeKey(id, name, publicKey));
 }
 
-async function removeKey(installation: Installation, login: string, id: string): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(installation), login);
+async function removeKey(session: Session, login: string, id: string): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
   if (!merchant.oauthKeys.some((key) => key.id === id)) {
     return new Problem(`${login} has no key ${id}: see \`gw merchant key list ${login}\`.`);
   }
-  await makeAdministration(installation.database.query).removeMerchantKey(merchant.id, id);
+  await session.administration.removeMerchantKey(merchant.id, id);
   return { login, removed: id, left: merchant.oauthKeys.length - 1 };
 }
 

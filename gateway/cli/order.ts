@@ -9,22 +9,17 @@ import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { makePrintDate } from "../values/time.ts";
 import { printStatus, wireStageOf } from "../views/status.ts";
-import { addCommands, type JsonOption, type Output, print } from "./command.ts";
-import type { Installation } from "./installation.ts";
+import { addCommands, type Output, print, type Session } from "./command.ts";
 
 export function addOrderCommands(order: Command): void {
   addCommands(order, [["show <orderid>", "show an order with its whole history", showOrder]]);
 }
 
-async function showOrder(
-  installation: Installation,
-  id: string,
-  { json = false }: JsonOption,
-): Promise<Output> {
-  const order = await findOrder(installation, id);
+async function showOrder(session: Session, id: string): Promise<Output> {
+  const order = await findOrder(session, id);
   if (order instanceof Problem) return order;
 
-  const { config, database } = installation;
+  const { config, database } = session;
   const found = { order, transaction: order.transaction };
   const printDate = makePrintDate(config.zone);
   const fields = printStatus(found, { bySerialNumber: undefined, printDate });
@@ -33,7 +28,7 @@ async function showOrder(
   );
   const transactions = transactionsOf(order).map(describeTransaction);
   const history = await findHistory(database.query, order);
-  if (json) return { order: seen, transactions, history };
+  if (session.json) return { order: seen, transactions, history };
 
   print({ "gw-order-id": order.id, "merchant-order-id": order.clientOrderId, ...seen });
   process.stdout.write("\n");
@@ -58,7 +53,7 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
 type Transaction = Order["transaction"];
 
 /** By the id that merchants and logs use. */
-export async function findOrder({ database }: Installation, text: string) {
+export async function findOrder({ database }: Session, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
   const order = isId ? await makeFindBySequence(database.query)(sequenceOf(id)) : undefined;

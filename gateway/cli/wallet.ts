@@ -3,12 +3,11 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate }
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
-import { makeAdministration } from "../storage/administration.ts";
 import { makeWalletKeyAdministration } from "../storage/wallets.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import type { Wallet } from "../wallets/wallet-trust.ts";
-import { addCommands, type Output } from "./command.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
 import { type Installation, openVault, readConfiguration } from "./installation.ts";
 import { pemOf } from "./merchant.ts";
 import { findMerchant } from "./merchant-set.ts";
@@ -41,17 +40,12 @@ type WalletOptions = {
   readonly walletbMerchant?: string;
 };
 
-async function setWallets(
-  installation: Installation,
-  login: string,
-  given: WalletOptions,
-): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(installation), login);
+async function setWallets(session: Session, login: string, given: WalletOptions): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
   const wallets = readSettings(given, merchant.settings.wallets);
   if (wallets instanceof Problem) return wallets;
-  const { setMerchant } = makeAdministration(installation.database.query);
-  await setMerchant(merchant.id, { ...merchant.settings, wallets });
+  await session.administration.setMerchant(merchant.id, { ...merchant.settings, wallets });
   return { merchant: login, ...wallets.walleta, ...wallets.walletb };
 }
 
@@ -74,17 +68,13 @@ function readSettings(
   };
 }
 
-async function makeWalletKey(
-  installation: Installation,
-  login: string,
-  wallet: string,
-): Promise<Output> {
-  const merchant = findMerchant(await readConfiguration(installation), login);
+async function makeWalletKey(session: Session, login: string, wallet: string): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
   if (wallet !== "walleta" && wallet !== "walletb") {
     return new Problem("The wallet is walleta or walletb.");
   }
-  return addWalletKey(installation, merchant, wallet);
+  return addWalletKey(session, merchant, wallet);
 }
 
 /** Answers with what the wallet needs: a certificate request, or the public key. */
@@ -131,12 +121,8 @@ export function pointOf(publicKey: KeyObject): string {
   return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
 }
 
-async function certifyWalletKey(
-  installation: Installation,
-  id: string,
-  file: string,
-): Promise<Output> {
-  const keys = await openWalletKeys(installation);
+async function certifyWalletKey(session: Session, id: string, file: string): Promise<Output> {
+  const keys = await openWalletKeys(session);
   const key = (await keys.list()).find((each) => each.id === id && each.wallet === "walleta");
   if (key === undefined) {
     return new Problem(`There is no walleta key ${id}: see \`gw wallet key list\`.`);
@@ -160,10 +146,10 @@ async function readCertificate(file: string): Promise<X509Certificate | Problem>
   }
 }
 
-async function listWalletKeys(installation: Installation): Promise<Output> {
-  const { merchants } = await readConfiguration(installation);
+async function listWalletKeys(session: Session): Promise<Output> {
+  const { merchants } = await readConfiguration(session);
   const logins = new Map(merchants.map(({ id, login }) => [id, login]));
-  const keys = await (await openWalletKeys(installation)).list();
+  const keys = await (await openWalletKeys(session)).list();
   return keys.map(({ id, merchantId, wallet, createdAt, certificate, expiresAt }) => ({
     id,
     merchant: logins.get(merchantId) ?? merchantId,
@@ -180,8 +166,8 @@ function warningOf(expiresAt: string): string {
   return days <= warnDays ? ` (in ${days} days: make another)` : "";
 }
 
-async function removeWalletKey(installation: Installation, id: string): Promise<Output> {
-  const keys = await openWalletKeys(installation);
+async function removeWalletKey(session: Session, id: string): Promise<Output> {
+  const keys = await openWalletKeys(session);
   if (/^\d{1,18}$/.test(id) && (await keys.remove(id))) return { removed: id };
   return new Problem(`There is no key ${id}: see \`gw wallet key list\`.`);
 }

@@ -29,12 +29,22 @@ export function readConfig(environment: Environment): Config | Problem {
   return problems.length > 0 ? new Problem(problems.join("\n")) : config;
 }
 
-/** The rows of `gw config`. */
-export function describeConfig(environment: Environment) {
-  const config = readConfig(environment);
+export type DescribedSetting = {
+  readonly name: string;
+  readonly value: unknown;
+  readonly origin: "default" | "environment";
+  readonly meaning: string;
+};
+
+/** The rows of `gw config`, without the password of the database. */
+export function describeConfig(environment: Environment): readonly DescribedSetting[] {
+  const read = readConfig(environment);
+  const config: Partial<Config> = read instanceof Problem ? {} : read;
+  const databaseUrl = config.databaseUrl?.replace(/\/\/([^:/@]*):[^@]*@/, "//$1:****@");
+  const shown = { ...config, databaseUrl };
   return Object.entries<Setting<unknown>>(settings).map(([key, { name, meaning }]) => ({
     name,
-    value: config instanceof Problem ? undefined : config[key as SettingName],
+    value: shown[key as SettingName],
     origin: environment[name] === undefined || environment[name] === "" ? "default" : "environment",
     meaning,
   }));

@@ -62,15 +62,11 @@ export async function putSandboxGates(
     const [name = "", port = ""] = address.split(":");
     return { ...sandboxSettings, host: name, port: Number(port) };
   };
-  return {
-    sandbox: await putGate({ name: sandboxGate, kind: "sandbox", settings: settingsOf(host) }),
-    binary:
-      binaryHost === undefined
-        ? undefined
-        : await putGate({
-            ...{ name: binaryGate, kind: "iso87_binary", settings: settingsOf(binaryHost) },
-          }),
-  };
+  const sandbox = { name: sandboxGate, kind: "sandbox", settings: settingsOf(host) } as const;
+  const gates = { sandbox: await putGate(sandbox), binary: undefined };
+  if (binaryHost === undefined) return gates;
+  const settings = settingsOf(binaryHost);
+  return { ...gates, binary: await putGate({ name: binaryGate, kind: "iso87_binary", settings }) };
 }
 
 /** The bank writes its certificates to the data folder that it shares with the gateway. */
@@ -133,9 +129,8 @@ export async function makeDemonstrationKey(
   const merchant = findMerchant(await readConfiguration(installation), demonstrationLogin);
   if (merchant instanceof Problem) return undefined;
   if (merchant.oauthKeys.some((known) => known.publicKey.equals(publicKey))) return undefined;
-  await makeAdministration(installation.database.query).addMerchantKey({
-    ...{ merchantId: merchant.id, name: "demonstration", publicKey: pemOf(publicKey) },
-  });
+  const { addMerchantKey } = makeAdministration(installation.database.query);
+  await addMerchantKey(merchant.id, "demonstration", pemOf(publicKey));
   return undefined;
 }
 

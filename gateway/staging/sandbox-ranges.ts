@@ -1,6 +1,6 @@
 /**
  * Who issues the sandbox bank's cards: invented banks, and codes in the form that the networks use.
- * For staging, where nobody has loaded a BIN table yet.
+ * For staging, before an operator has loaded a BIN table.
  */
 
 import { type IssuerRange, makeRange } from "../issuers/issuers.ts";

@@ -1,7 +1,8 @@
 /**
  * The page at `/` in staging: what is running, how to pay, and the last orders. Rendering only; the
- * template escapes what comes from merchants.
+ * template escapes all text of merchants.
  */
+import type { EndpointSettings } from "../orders/merchant.ts";
 import { type Page, renderPage } from "../pages/design.ts";
 import { type Html, html } from "../values/html.ts";
 import { type Instant, minutes, seconds } from "../values/time.ts";
@@ -13,22 +14,18 @@ export type WelcomeFacts = Shop & {
   readonly database: string;
   /** What keeps the gateway from accepting requests; empty when it is ready. */
   readonly missing: Readonly<Record<string, string>>;
-  readonly endpoints: readonly EndpointLine[];
-  readonly groups: readonly GroupLine[];
+  readonly endpoints: readonly EndpointFacts[];
+  readonly groups: readonly (Named & {
+    readonly endpoints: readonly { readonly name: string }[];
+  })[];
   /** Nothing when the bank does not answer. */
   readonly cards: readonly TestCard[] | undefined;
   /** The latest first. */
   readonly orders: readonly OrderLine[];
 };
 
-type EndpointLine = {
-  readonly name: string;
-  readonly id: string;
-  readonly currency: string;
-  readonly threeDSecure: "off" | "when_possible" | "always";
-};
-
-type GroupLine = Pick<EndpointLine, "name" | "id"> & { readonly endpoints: readonly string[] };
+type Named = { readonly id: string; readonly name: string };
+type EndpointFacts = Named & { readonly currency: string; readonly settings: EndpointSettings };
 
 /** A row of the sandbox bank's catalogue. */
 export type TestCard = {
@@ -38,7 +35,7 @@ export type TestCard = {
   readonly what: string;
 };
 
-/** What was chosen in the form; `endpoint` is its number. */
+/** The visitor's choices in the form; `endpoint` is its number. */
 export type Chosen = { readonly card: string; readonly amount: string; readonly endpoint: string };
 
 export type Visit = {
@@ -47,7 +44,7 @@ export type Visit = {
   readonly newOrderId: string;
   /** The client order id that the visitor has just paid for. */
   readonly wanted?: string | undefined;
-  /** A form that could not be sent on: why, and what was chosen in it. */
+  /** A form that was refused: why, and the choices in it. */
   readonly refused?: { readonly sentence: string; readonly chosen: Chosen } | undefined;
 };
 
@@ -145,30 +142,30 @@ click selects a whole value.</p>
 <thead><tr><th>Endpoint</th><th>Number</th><th>Currency</th><th>3-D Secure</th></tr></thead>
 <tbody>
 ${endpoints.map(
-  ({ name, id, currency, threeDSecure }) => html`<tr><td>${name}</td>
+  ({ name, id, currency, settings }) => html`<tr><td>${name}</td>
 <td><code class="value">${id}</code></td><td>${currency}</td>
-<td class="prose">${policies[threeDSecure]}</td></tr>\n`,
+<td class="prose">${policies[settings.threeDSecure]}</td></tr>\n`,
 )}
 ${groups.map(
   ({ id, name, endpoints: members }) => html`<tr><td class="firm">group “${name}”</td>
 <td><code class="value">${id}</code></td><td class="firm">by the order</td>
-<td class="prose">as its endpoints: ${members.join(", ")}</td></tr>\n`,
+<td class="prose">as its endpoints: ${members.map((member) => member.name).join(", ")}</td></tr>\n`,
 )}
 </tbody></table></div>
 </section>`;
 }
 
 // biome-ignore format: a table
-const policies: Readonly<Record<EndpointLine["threeDSecure"], string>> = {
+const policies: Readonly<Record<EndpointSettings["threeDSecure"], string>> = {
   off:           "never",
   when_possible: "when the card is enrolled",
   always:        "always",
 };
 
 function renderCommands(facts: WelcomeFacts, clientOrderId: string): Html {
-  const endpoint = facts.endpoints.find(({ currency, threeDSecure }) => {
-    return currency === firstSale.currency && threeDSecure === "off";
-  });
+  const endpoint = facts.endpoints.find(
+    ({ currency, settings }) => currency === firstSale.currency && settings.threeDSecure === "off",
+  );
   if (endpoint === undefined) return html``;
   const sale = { ...firstSale, endpoint: endpoint.id, clientOrderId };
   return html`<section id="commands">
@@ -176,7 +173,7 @@ function renderCommands(facts: WelcomeFacts, clientOrderId: string): Html {
 <p class="hint">Paste both as they are. Load this page again for another order.</p>
 <h3>Pay ${sale.amount} ${sale.currency}</h3>
 <pre tabindex="0">${writeSaleCommand(facts, sale)}</pre>
-<h3>Ask how it went</h3>
+<h3>Ask for its status</h3>
 <pre tabindex="0">${writeStatusCommand(facts, sale)}</pre>
 </section>`;
 }
@@ -185,7 +182,7 @@ function renderReading(): Html {
   return html`<footer>To read on, in the repository: <code>README.md</code>,
 <code>docs/merchant-api/</code> for every operation, <code>docs/orders.md</code> for the life of an
 order, <code>docs/operating.md</code> for production. On the command line,
-<code>npm run gw -- order show</code> with an order id tells all that happened to it.</footer>`;
+<code>npm run gw -- order show</code> with an order id shows its whole history.</footer>`;
 }
 
 function renderTryForm(
@@ -221,8 +218,8 @@ ${members.map(({ name, card, what }) =>
 function renderCards({ cards, bank }: WelcomeFacts): Html {
   return html`<section id="cards">
 <h2>Test cards</h2>
-<p class="hint">Any expiry date to come, CVV <code>123</code>. The <a href="${bank.url}/">bank’s own
-page</a> tells what other CVVs and amounts decide.</p>
+<p class="hint">Any future expiry date, CVV <code>123</code>. The <a href="${bank.url}/">bank’s own
+page</a> explains what other CVVs and amounts decide.</p>
 ${cards === undefined ? bankIsSilent : renderCardTable(cards)}
 </section>`;
 }
@@ -260,19 +257,19 @@ function option(value: string, text: string, state: "chosen" | "other"): Html {
 }
 
 // biome-ignore format: a table
-const looks: Readonly<Record<Status, string>> = {
-  processing: "wait",
-  approved:   "good",
-  declined:   "bad",
-  error:      "bad",
-  filtered:   "",
+const looks: Readonly<Record<Status, { readonly look: string; readonly words: string }>> = {
+  processing: { look: "wait", words: "In progress" },
+  approved:   { look: "good", words: "Approved" },
+  declined:   { look: "bad",  words: "Declined" },
+  error:      { look: "bad",  words: "Ended with an error" },
+  filtered:   { look: "",     words: "Filtered" },
 };
 
 function renderOrders({ orders, bank }: WelcomeFacts, chosen: string | undefined): Html {
   return html`<section id="orders">
 <h2>Last orders</h2>
-<p class="hint">The demonstration merchant’s, the latest first, as the status response tells
-them.</p>
+<p class="hint">The demonstration merchant’s, the latest first, as in the status
+response.</p>
 ${orders.length === 0 ? noOrders : renderOrderTable(orders, bank.url, chosen)}
 </section>`;
 }
@@ -280,8 +277,8 @@ ${orders.length === 0 ? noOrders : renderOrderTable(orders, bank.url, chosen)}
 /** What a page that was opened right after a payment says first. */
 function renderResult(order: OrderLine, bankUrl: string): Html {
   const { clientOrderId, amount, cardMask, error, status } = order;
-  return html`<section class="result ${looks[status]}" role="status">
-<h2>${words[status]} ${pill(order)}</h2>
+  return html`<section class="result ${looks[status].look}" role="status">
+<h2>${looks[status].words} ${pill(order)}</h2>
 <p>${amount} on <span class="mono">${cardMask}</span>, order
 <code class="value">${clientOrderId}</code>.
 ${error === "" ? undefined : html`Error <code>${error}</code>.`}</p>
@@ -290,17 +287,7 @@ ${status === "processing" ? watching : undefined}
 </section>`;
 }
 
-const watching = html`<p class="hint">This page looks again by itself.</p>`;
-
-// biome-ignore format: a table
-const words: Readonly<Record<Status, string>> = {
-  processing: "On its way",
-  approved:   "Approved",
-  declined:   "Declined",
-  error:      "Ended with an error",
-  filtered:   "Filtered",
-};
-
+const watching = html`<p class="hint">This page refreshes itself.</p>`;
 const noOrders = html`<p>None yet. Pay with a test card, or paste the command below.</p>`;
 
 function renderOrderTable(
@@ -328,7 +315,7 @@ function renderRow(order: OrderLine, bankUrl: string, look: "chosen" | ""): Html
 }
 
 function pill({ status, stage }: OrderLine): Html {
-  return html`<span class="pill ${looks[status]} mono">${stage}</span>`;
+  return html`<span class="pill ${looks[status].look} mono">${stage}</span>`;
 }
 
 /** To the bank's own account of it; nothing was said to the bank when there is no reference. */

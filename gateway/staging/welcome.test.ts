@@ -24,6 +24,12 @@ const order: OrderLine = {
   reference: "631900000001",
 };
 
+const plain = {
+  name: "plain",
+  id: "1001",
+  currency: "USD",
+  settings: { threeDSecure: "off" },
+} as const;
 const facts: WelcomeFacts = {
   baseUrl: "http://localhost:8080",
   pathWord: "gw",
@@ -31,8 +37,8 @@ const facts: WelcomeFacts = {
   bank: { url: "http://localhost:8090", host: "127.0.0.1:8583" },
   database: "PostgreSQL, embedded, in the data folder",
   missing: {},
-  endpoints: [{ name: "plain", id: "1001", currency: "USD", threeDSecure: "off" }],
-  groups: [{ name: "all", id: "1007", endpoints: ["plain"] }],
+  endpoints: [plain],
+  groups: [{ name: "all", id: "1007", endpoints: [{ name: "plain" }] }],
   cards: [{ name: "decline-funds", card: "4000004000000020", group: "Acquirer", what: "51" }],
   orders: [order],
 };
@@ -43,7 +49,7 @@ test("hostile words of merchants and of the bank stay words", () => {
     ...facts,
     merchant: { login: hostile, controlKey: hostile },
     missing: { [hostile]: hostile },
-    endpoints: [{ name: hostile, id: hostile, currency: "USD", threeDSecure: "off" }],
+    endpoints: [{ ...plain, name: hostile, id: hostile }],
     cards: [{ name: hostile, card: hostile, group: hostile, what: hostile }],
     orders: [{ ...order, ...lines, status: "processing" }],
   };

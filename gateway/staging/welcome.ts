@@ -188,12 +188,8 @@ export function makeFindFacts(installation: Installation) {
     return {
       ...demo,
       ...{ pathWord: config.pathWord, database, missing, cards },
-      endpoints: own.map(({ id, name, currency, settings: { threeDSecure } }) => ({
-        ...{ id, name, currency, threeDSecure },
-      })),
-      groups: groups.map(({ id, name, endpoints }) => ({
-        ...{ id, name, endpoints: endpoints.map((endpoint) => endpoint.name) },
-      })),
+      endpoints: own,
+      groups,
       orders: orders.map((order) => printOrderLine(order, printDate)),
     };
   };

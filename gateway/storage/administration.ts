@@ -1,8 +1,8 @@
 /**
- * Making and changing merchants, endpoints, groups and gates. Every change tells all nodes, which
- * then read their configuration again.
+ * Creates and changes merchants, endpoints, groups and gates. Every change notifies all nodes,
+ * which then read their configuration again.
  */
-import type { GateKind, GateSettings } from "../acquirers/gates.ts";
+import type { Gate } from "../acquirers/gates.ts";
 import type { EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
 import {
   asEndpointId,
@@ -17,11 +17,19 @@ import {
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
 
-/** A gate's place among an endpoint's gates. */
+/** A gate with its rank and weight among an endpoint's gates. */
 export type GatePlace = {
   readonly gateId: GateId;
   readonly rank: number;
   readonly weight: number;
+};
+
+export type NewEndpoint = {
+  readonly merchantId: MerchantId;
+  readonly name: string;
+  readonly currency: string;
+  readonly gates: readonly GatePlace[];
+  readonly settings: EndpointSettings;
 };
 
 export function makeAdministration(query: Query) {
@@ -30,42 +38,32 @@ export function makeAdministration(query: Query) {
 
 function makeForMerchants(query: Query) {
   return {
-    async createMerchant(merchant: {
-      login: string;
-      name: string;
-      controlKey: Uint8Array;
-    }): Promise<MerchantId> {
+    async createMerchant(login: string, controlKey: Uint8Array): Promise<MerchantId> {
       const id = await change(
         query,
         `insert into merchants (id, login, name, control_key)
-         values (nextval('merchant_ids'), $1, $2, $3) returning id`,
-        [merchant.login, merchant.name, merchant.controlKey],
+         values (nextval('merchant_ids'), $1, $1, $2) returning id`,
+        [login, controlKey],
       );
       return asMerchantId(id);
     },
 
     async setMerchant(id: MerchantId, settings: MerchantSettings): Promise<void> {
-      await change(query, "update merchants set settings = $2 where id = $1 returning id", [
-        id,
-        JSON.stringify(settings),
-      ]);
+      const values = [id, JSON.stringify(settings)];
+      await change(query, "update merchants set settings = $2 where id = $1 returning id", values);
     },
 
-    /** In PEM, as SPKI. */
-    async addMerchantKey(key: {
-      merchantId: MerchantId;
-      name: string;
-      publicKey: string;
-    }): Promise<string> {
+    /** The key is SPKI in PEM. */
+    addMerchantKey(merchantId: MerchantId, name: string, publicKey: string): Promise<string> {
       return change(
         query,
         `insert into merchant_keys (merchant_id, name, public_key) values ($1, $2, $3)
          returning id`,
-        [key.merchantId, key.name, key.publicKey],
+        [merchantId, name, publicKey],
       );
     },
 
-    /** It stays in the table, for whoever asks later what an old request was signed with. */
+    /** The row stays: it tells which key an old request was signed with. */
     async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
       await change(
         query,
@@ -79,13 +77,8 @@ function makeForMerchants(query: Query) {
 
 function makeForEndpoints(query: Query) {
   return {
-    async createEndpoint(endpoint: {
-      merchantId: MerchantId;
-      name: string;
-      currency: string;
-      gates: readonly GatePlace[];
-      settings: EndpointSettings;
-    }): Promise<EndpointId> {
+    async createEndpoint(endpoint: NewEndpoint): Promise<EndpointId> {
+      const { merchantId, name, currency, gates, settings } = endpoint;
       const id = await change(
         query,
         `with made as (
@@ -96,21 +89,12 @@ function makeForEndpoints(query: Query) {
            select made.id, place.* from made, unnest($5::bigint[], $6::int[], $7::int[]) as place
          )
          select id from made`,
-        [
-          endpoint.merchantId,
-          endpoint.name,
-          endpoint.currency,
-          JSON.stringify(endpoint.settings),
-          ...columnsOf(endpoint.gates),
-        ],
+        [merchantId, name, currency, JSON.stringify(settings), ...columnsOf(gates)],
       );
       return asEndpointId(id);
     },
 
-    async setEndpoint(
-      id: EndpointId,
-      { settings, enabled }: { settings: EndpointSettings; enabled: boolean },
-    ): Promise<void> {
+    async setEndpoint(id: EndpointId, settings: EndpointSettings, enabled: boolean): Promise<void> {
       await change(
         query,
         "update endpoints set settings = $2, enabled = $3 where id = $1 returning id",
@@ -135,11 +119,11 @@ function makeForEndpoints(query: Query) {
       );
     },
 
-    async createGroup(group: {
-      merchantId: MerchantId;
-      name: string;
-      endpoints: readonly EndpointId[];
-    }): Promise<GroupId> {
+    async createGroup(
+      merchantId: MerchantId,
+      name: string,
+      endpoints: readonly EndpointId[],
+    ): Promise<GroupId> {
       const id = await change(
         query,
         `with made as (
@@ -150,7 +134,7 @@ function makeForEndpoints(query: Query) {
            select made.id, member from made, unnest($3::bigint[]) as member
          )
          select id from made`,
-        [group.merchantId, group.name, group.endpoints],
+        [merchantId, name, endpoints],
       );
       return asGroupId(id);
     },
@@ -159,18 +143,18 @@ function makeForEndpoints(query: Query) {
 
 function makeForGates(query: Query) {
   return {
-    /** A gate of that name is changed, or made when there is none. */
-    async putGate(gate: { name: string; kind: GateKind; settings: GateSettings }): Promise<GateId> {
+    /** Changes the gate of that name, or creates it. */
+    async putGate({ name, kind, settings }: Omit<Gate, "id">): Promise<GateId> {
       const id = await change(
         query,
         `insert into gates (id, name, kind, settings) values (nextval('gate_ids'), $1, $2, $3)
          on conflict (name) do update set kind = $2, settings = $3 returning id`,
-        [gate.name, gate.kind, JSON.stringify(gate.settings)],
+        [name, kind, JSON.stringify(settings)],
       );
       return asGateId(id);
     },
 
-    /** Only one that no endpoint uses and that no open order may still have to go through. */
+    /** Only a gate that no endpoint uses and that no open order may still need. */
     async removeGate(id: GateId): Promise<"removed" | "in_use"> {
       const removed = await findAndChange(
         query,
@@ -188,31 +172,21 @@ function makeForGates(query: Query) {
   };
 }
 
-/** The id of the row that is made or changed. */
-async function change(
-  query: Query,
-  statement: string,
-  values: readonly unknown[],
-): Promise<string> {
+type Values = readonly unknown[];
+
+/** Answers with the id of the row that was made or changed. */
+async function change(query: Query, statement: string, values: Values): Promise<string> {
   const id = await findAndChange(query, statement, values);
   if (id === undefined) throw new Error("nothing was changed");
   return id;
 }
 
-async function findAndChange(
-  query: Query,
-  statement: string,
-  values: readonly unknown[],
-): Promise<string | undefined> {
+async function findAndChange(query: Query, statement: string, values: Values) {
   const [row] = await query<{ id: string }>(statement, values);
   if (row !== undefined) await notifyNodes(query);
   return row?.id;
 }
 
-function columnsOf(gates: readonly GatePlace[]): readonly (readonly unknown[])[] {
-  return [
-    gates.map(({ gateId }) => gateId),
-    gates.map(({ rank }) => rank),
-    gates.map(({ weight }) => weight),
-  ];
+function columnsOf(gates: readonly GatePlace[]): readonly Values[] {
+  return (["gateId", "rank", "weight"] as const).map((name) => gates.map((gate) => gate[name]));
 }

@@ -130,7 +130,7 @@ test("fees are known only where the merchant is shown what payments cost", async
     settings: { ...settings, fee: { percent: "1" } },
   });
   const id = await makeEndpoint([{ gateId, rank: 1, weight: 1 }]);
-  await administration.setEndpoint(id, { settings: { threeDSecure: "off", fee }, enabled: true });
+  await administration.setEndpoint(id, { threeDSecure: "off", fee }, true);
   const feesOf = async () => (await load()).endpoints.get(id)?.gates[0]?.fees;
   assert.equal(await feesOf(), undefined);
 
@@ -153,7 +153,7 @@ test("every change is told to the nodes", async (t) => {
 
   const gateId = await administration.putGate({ name: "told", kind: "sandbox", settings });
   const id = await makeEndpoint([{ gateId, rank: 1, weight: 1 }]);
-  await administration.setEndpoint(id, { settings: { threeDSecure: "off" }, enabled: false });
+  await administration.setEndpoint(id, { threeDSecure: "off" }, false);
   await administration.setEndpointGates(id, [{ gateId: asGateId("1"), rank: 1, weight: 1 }]);
   await administration.removeGate(gateId);
   await listener.query("select 1");

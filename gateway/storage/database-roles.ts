@@ -8,26 +8,25 @@ import type { Database, Query } from "./database.ts";
 export const nodeRole = "tollgate_gateway";
 export const vaultRole = "tollgate_vault";
 
-/** For an administrator of the database, when the gateway's login may not make the roles. */
-export const vaultAdvice = (login: string) =>
-  "The gateway's own statements can read the vault's tables. Have an administrator of the " +
-  `database run: create role ${nodeRole}; create role ${vaultRole}; ` +
-  `grant ${nodeRole}, ${vaultRole} to "${login}"; then start again.`;
-
-/** Makes the roles and grants if the login may; answers whether they are in force. */
-export async function separateVault(database: Database): Promise<boolean> {
-  if (await isVaultSeparate(database.query)) return true;
+/** Makes the roles and grants; answers with advice for an administrator if the login may not. */
+export async function separateVault({ query, transaction }: Database): Promise<string | undefined> {
+  if (await isVaultSeparate(query)) return undefined;
   try {
-    await database.transaction(async (query) => {
-      await query("select pg_advisory_xact_lock(8584, 0)");
-      await query(makeRoles);
-      await query(grants);
+    await transaction(async (change) => {
+      await change("select pg_advisory_xact_lock(8584, 0)");
+      await change(makeRoles);
+      await change(grants);
     });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
-    return false;
   }
-  return isVaultSeparate(database.query);
+  if (await isVaultSeparate(query)) return undefined;
+  const [row] = await query<{ login: string }>("select current_user as login");
+  return (
+    "The gateway's own statements can read the vault's tables. Have an administrator of the " +
+    `database run: create role ${nodeRole}; create role ${vaultRole}; ` +
+    `grant ${nodeRole}, ${vaultRole} to "${row?.login}"; then start again.`
+  );
 }
 
 async function isVaultSeparate(query: Query): Promise<boolean> {
@@ -44,11 +43,6 @@ export async function canReadVault(query: Query): Promise<boolean> {
        and has_table_privilege('vault.cards', 'select') as can`,
   );
   return row?.can === true;
-}
-
-export async function findLogin(query: Query): Promise<string> {
-  const [row] = await query<{ login: string }>("select current_user as login");
-  return row?.login ?? "";
 }
 
 /** What `gw doctor` checks. */

@@ -14,7 +14,7 @@ export async function migrate(
   database: Database,
   report: (progress: string) => void,
 ): Promise<Problem | undefined> {
-  const names = await listMigrations();
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
   return database.transaction(async (query) => {
     await query("select pg_advisory_xact_lock($1)", [lockNumber]);
     const applied = await listApplied(query);
@@ -33,10 +33,6 @@ export async function migrate(
     }
     return undefined;
   });
-}
-
-async function listMigrations(): Promise<readonly string[]> {
-  return (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
 }
 
 async function listApplied(query: Query): Promise<readonly string[]> {

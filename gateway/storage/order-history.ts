@@ -4,23 +4,16 @@ import type { MerchantId } from "../values/ids.ts";
 import type { Query } from "./database.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
-export type HistoryLine = {
-  /** The order's version after the commit that contains the event. */
+type CommitRow = {
+  /** The order's version after the commit. */
   readonly version: number;
   readonly at: string;
   readonly node: string;
-  readonly kind: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-};
-
-type CommitRow = Pick<HistoryLine, "version" | "at" | "node"> & {
   readonly events: readonly ({ readonly kind: string } & Readonly<Record<string, unknown>>)[];
 };
 
-export async function findHistory(
-  query: Query,
-  { merchantId, id }: Order,
-): Promise<readonly HistoryLine[]> {
+/** Event by event. */
+export async function findHistory(query: Query, { merchantId, id }: Order) {
   const rows = await query<CommitRow>(
     `select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as at, node, events
      from order_history where merchant_id = $1 and order_id = $2 order by version`,
@@ -38,11 +31,7 @@ const requestsPerOrder = 10;
  * The latest first. Requests are stored by serial number, which grows with time on every node;
  * order ids do not, because each node takes them from its own block.
  */
-export async function findLatestOrders(
-  query: Query,
-  merchant: MerchantId,
-  most: number,
-): Promise<readonly Order[]> {
+export async function findLatestOrders(query: Query, merchant: MerchantId, most: number) {
   const rows = await query<OrderRow>(
     `select ${orderColumns} from orders
      where merchant_id = $1 and id in (
