@@ -72,16 +72,13 @@ export function makeFindRow<Row extends KeyedRow, Id extends string>(
   { statement, name, ...options }: GatherOptions & { statement: string; name: string },
 ): (merchantId: MerchantId, id: Id) => Promise<Row | undefined> {
   const find = makeGather(async (keys: readonly (readonly [MerchantId, Id])[]) => {
-    const columns = [plainArray(keys.map(([merchant]) => merchant)), plainArray(keys.map(idOf))];
-    const rows = await query<Row>(statement, columns, name);
+    const merchants = plainArray(keys.map(([merchant]) => merchant));
+    const ids = plainArray(keys.map(([, id]) => id));
+    const rows = await query<Row>(statement, [merchants, ids], name);
     const found = new Map(rows.map((row) => [`${row.merchant_id}/${row.id}`, row]));
     return keys.map(([merchantId, id]) => found.get(`${merchantId}/${id}`));
   }, options);
   return (merchantId, id) => find([merchantId, id]);
-}
-
-function idOf<Id>([, id]: readonly [MerchantId, Id]): Id {
-  return id;
 }
 
 // The driver can write arrays too, but it escapes every element twice, and a batch of orders on
