@@ -8,7 +8,6 @@ import {
   encodeFormValue,
   MessageFault,
   makeErro,
-  protocolVersions,
   readMessage,
   textOf,
   writeMessage,
@@ -99,10 +98,7 @@ export function makeAuthenticate(dependencies: AuthenticateDependencies): Effect
     warn(order, `the ARes is invalid: ${fault.code} ${fault.detail}`);
     // An Erro is never answered by another.
     if (fault.received.messageType === "Erro") return;
-    const transactionId = textOf(message, "threeDSServerTransID");
-    const version = protocolVersions.find((known) => known === message.messageVersion) ?? "2.2.0";
-    const ids = transactionId === undefined ? {} : { threeDSServerTransID: transactionId };
-    await send(writeMessage(makeErro(fault, { component: "S", version, ...ids }), { allowHttp }));
+    await send(writeMessage(makeErro(fault, "S", message), { allowHttp }));
   }
 }
 

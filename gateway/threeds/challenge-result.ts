@@ -6,7 +6,6 @@ import {
   type Emv3dsMessage,
   MessageFault,
   makeErro,
-  protocolVersions,
   readMessage,
   textOf,
   writeMessage,
@@ -43,7 +42,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
   const { allowHttp, report, warn } = dependencies;
   return async (directory, text) => {
     const message = readMessage(text, { types: ["RReq", "Erro"], allowHttp });
-    if (message instanceof MessageFault) return refuse(directory, message, { ...message.received });
+    if (message instanceof MessageFault) return refuse(directory, message, message.received);
     // An Erro is never answered by another.
     if (message.messageType === "Erro") {
       warn(directory, `Erro ${textOf(message, "errorCode")}`);
@@ -116,21 +115,9 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     return new MessageFault(code, ["threeDSServerTransID"], "it has a result already");
   }
 
-  function refuse(
-    directory: string,
-    fault: MessageFault,
-    message: Readonly<Record<string, unknown>>,
-  ): string {
+  function refuse(directory: string, fault: MessageFault, message: object): string {
     warn(directory, `refused a result: ${fault.code} ${fault.detail}`);
-    const ids = Object.fromEntries(
-      ["threeDSServerTransID", "dsTransID", "acsTransID"].flatMap((name) => {
-        const value = message[name];
-        return typeof value === "string" ? [[name, value]] : [];
-      }),
-    );
-    const received = message["messageVersion"];
-    const version = protocolVersions.find((known) => known === received) ?? "2.2.0";
-    return writeMessage(makeErro(fault, { component: "S", version, ...ids }), { allowHttp });
+    return writeMessage(makeErro(fault, "S", message), { allowHttp });
   }
 }
 

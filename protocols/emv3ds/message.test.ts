@@ -17,7 +17,7 @@ test("an Erro names the elements and the transaction of what it answers", () => 
     const fault = readMessage(JSON.stringify(areq), { types: ["AReq"] });
     assert.ok(fault instanceof MessageFault);
 
-    const erro = makeErro(fault, { component: "D", version, dsTransID: ds });
+    const erro = makeErro(fault, "D", { messageVersion: version, dsTransID: ds });
 
     assert.equal(erro.errorCode, "201");
     assert.equal(erro.errorDetail, "mcc,homePhone.subscriber");
@@ -33,7 +33,7 @@ test("what cannot be read is answered all the same", () => {
   const fault = readMessage("{", { types: ["AReq"] });
   assert.ok(fault instanceof MessageFault);
 
-  const erro = makeErro(fault, { component: "S", version: "2.2.0" });
+  const erro = makeErro(fault, "S", { messageVersion: "2.2.0" });
 
   assert.equal(textOf(erro, "errorCode"), "101");
   assert.equal(textOf(erro, "errorMessageType"), undefined);
@@ -43,15 +43,13 @@ test("what cannot be read is answered all the same", () => {
 test("an Erro is written for a fault that the caller found", () => {
   const fault = new MessageFault("301", ["acsTransID"]);
 
-  const erro = makeErro(fault, { component: "S", version: "2.1.0", acsTransID: acs });
+  const erro = makeErro(fault, "S", { messageVersion: "2.1.0", acsTransID: acs });
 
   assert.equal(erro.errorDetail, "acsTransID");
   assert.equal(erro.acsTransID, acs);
   const long = new MessageFault("404", [], "x".repeat(5000));
-  assert.ok(writeMessage(makeErro(long, { component: "A", version: "2.1.0" })).length < 3000);
-  assert.ok(
-    writeMessage(makeErro(new MessageFault("403", []), { component: "C", version: "2.3.1" })),
-  );
+  assert.ok(writeMessage(makeErro(long, "A", { messageVersion: "2.1.0" })).length < 3000);
+  assert.ok(writeMessage(makeErro(new MessageFault("403", []), "C", { messageVersion: "2.3.1" })));
 });
 
 test("an Erro may come instead of the answer, in another version and without ids", () => {

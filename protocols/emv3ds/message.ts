@@ -62,33 +62,36 @@ export class MessageFault {
   }
 }
 
-/** Ids left out are copied from the refused message, where they were readable. */
-export type ErroDetails = Pick<Received, "threeDSServerTransID" | "dsTransID" | "acsTransID"> & {
-  /** The sender: 3DS SDK (C), 3DS Server (S), directory server (D) or ACS (A). */
-  readonly component: "C" | "S" | "D" | "A";
-  readonly version: ProtocolVersion;
-};
-
-/** An Erro itself is never answered: callers check the type in `received` first. */
-export function makeErro(fault: MessageFault, details: ErroDetails): Emv3dsMessage {
-  const { component, version, ...ids } = details;
-  const { messageType, messageVersion, ...received } = fault.received;
-  const description = errorDescriptions[fault.code];
+/**
+ * The Erro for a fault in `message`, or in the readable part of it. The sender is the 3DS SDK (C),
+ * the 3DS Server (S), the directory server (D) or the ACS (A). An Erro itself is never answered:
+ * callers check the type in `received` first.
+ */
+export function makeErro(
+  { code, detail, received }: MessageFault,
+  component: "C" | "S" | "D" | "A",
+  message: object,
+): Emv3dsMessage {
+  const known: JsonObject = { ...received, ...message };
+  const ids = ["threeDSServerTransID", "dsTransID", "acsTransID"]
+    .map((name) => [name, textOf(known, name)])
+    .filter(([, id]) => id !== undefined);
+  const { messageType } = received;
   return {
-    ...received,
-    ...ids,
-    errorCode: fault.code,
+    ...Object.fromEntries(ids),
+    errorCode: code,
     errorComponent: component,
-    errorDescription: description,
-    errorDetail: fault.detail.slice(0, 2048) || description,
+    errorDescription: errorDescriptions[code],
+    errorDetail: detail.slice(0, 2048) || errorDescriptions[code],
     ...(messageType !== undefined && { errorMessageType: messageType }),
     messageType: "Erro",
-    messageVersion: version,
+    messageVersion: isProtocolVersion(known.messageVersion) ? known.messageVersion : "2.2.0",
   };
 }
 
 export type ErrorCode = keyof typeof errorDescriptions;
 
+/** The codes that this codec and its callers send. */
 // biome-ignore format: a table
 const errorDescriptions = {
   "101": "The message is invalid, unknown or not meant for this receiver",
@@ -99,24 +102,12 @@ const errorDescriptions = {
   "203": "An element has an invalid format or value",
   "204": "An element is given more than once",
   "205": "Card ranges overlap",
-  "206": "The action for a card range is not possible",
   "207": "A reserved value is used",
   "301": "The transaction is not known",
-  "302": "The message could not be decrypted",
-  "303": "Access is denied",
   "304": "An ISO code is not valid",
   "305": "The transaction is not valid",
-  "306": "The merchant category code is not valid",
   "307": "The serial number is not valid",
-  "308": "The signature is not valid",
-  "309": "The content security policy is not valid",
-  "310": "The algorithm is not valid",
-  "311": "The key is not known",
   "312": "The message was received before",
-  "313": "A result came without a challenge",
-  "314": "A challenge request may not be repeated",
-  "315": "A challenge request was repeated with a difference",
-  "402": "The transaction timed out",
   "403": "The system fails for the moment",
   "404": "The system fails permanently",
   "405": "The connection failed",

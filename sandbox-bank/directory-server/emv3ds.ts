@@ -82,8 +82,8 @@ function findFault(areq: Emv3dsMessage): MessageFault | undefined {
 }
 
 function answerFault(fault: MessageFault, context: ThreeDsContext): string {
-  const version = versionOf(fault.received.messageVersion);
-  return write(makeErro(fault, { component: "D", version }), context);
+  const messageVersion = versionOf(fault.received.messageVersion);
+  return write(makeErro(fault, "D", { messageVersion }), context);
 }
 
 function write(
