@@ -1,6 +1,6 @@
 /** What the payment tokens of both wallets have in common: JSON, keys, card fields and faults. */
 import type { Buffer } from "node:buffer";
-import { createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { decodeBase64, findJsonFault, isJsonObject, type JsonObject, parseJson } from "./json.ts";
 
 /**
@@ -123,6 +123,15 @@ export function readPublicKey(der: Buffer): KeyObject | undefined {
     return key.asymmetricKeyDetails?.namedCurve === curve ? key : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** By SHA-256. False also for a key or a signature that Node refuses to use. */
+export function isSignedBy(key: KeyObject, bytes: Buffer, signature: Buffer): boolean {
+  try {
+    return verify("sha256", bytes, key, signature);
+  } catch {
+    return false;
   }
 }
 

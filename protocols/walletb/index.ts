@@ -5,6 +5,7 @@
  * storage and the order: replayed message ids, and the merchant of a `gatewayMerchantId`.
  */
 export { WalletFault, type WalletReason } from "../shared/wallet.ts";
+export { type RootKey, readRootKeys, type Version, writeRootKeys } from "./keys.ts";
 export {
   distortToken,
   type Intermediate,
@@ -12,7 +13,5 @@ export {
   mintToken,
   type SignedMessage,
 } from "./mint-token.ts";
-export { type Decrypted, decryptToken, type Opened, openToken, type Trust } from "./open-token.ts";
+export { decryptToken, type Opened, openToken, type Trust } from "./open-token.ts";
 export { type Payload, readPayload, writePayload } from "./payload.ts";
-export { type RootKey, readRootKeys, writeRootKeys } from "./root-keys.ts";
-export type { Version } from "./token.ts";

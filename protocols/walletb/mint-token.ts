@@ -5,8 +5,15 @@
 import { Buffer } from "node:buffer";
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { curve } from "../shared/wallet.ts";
-import { deriveKeys, encrypt, makeTag, writePoint, writePublicKey } from "./encryption.ts";
-import { intermediateBytes, messageBytes, type Version } from "./token.ts";
+import {
+  applyCipher,
+  deriveKeys,
+  makeTag,
+  type Version,
+  writePoint,
+  writePublicKey,
+} from "./keys.ts";
+import { intermediateBytes, messageBytes } from "./open-token.ts";
 
 export type Minting = {
   readonly version: Version;
@@ -88,7 +95,7 @@ function encryptMessage(plaintext: string, minting: Minting): SignedMessage {
     minting.ephemeralKey ?? generateKeyPairSync("ec", { namedCurve: curve }).privateKey;
   const point = writePoint(createPublicKey(privateKey));
   const keys = deriveKeys(point, { privateKey, publicKey }, version);
-  const encrypted = encrypt(keys, Buffer.from(plaintext, "utf8"), version);
+  const encrypted = applyCipher(keys, Buffer.from(plaintext, "utf8"), version);
   return {
     encryptedMessage: encrypted.toString("base64"),
     ephemeralPublicKey: point.toString("base64"),

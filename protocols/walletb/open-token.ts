@@ -1,23 +1,32 @@
 /**
- * Opens a token: verifies the signatures from a root key through the intermediate key to the
+ * Reads a token and opens it: verifies the signatures from a root key through the intermediate key to the
  * message, then the MAC, then decrypts. The signed texts are used byte for byte as they were sent,
  * and parsed only after their signature is verified.
  */
-import type { Buffer } from "node:buffer";
-import { type KeyObject, timingSafeEqual, verify } from "node:crypto";
-import { decodeBase64, hasExactly } from "../shared/json.ts";
-import { curve, decodeText, parseFields, readPublicKey, WalletFault } from "../shared/wallet.ts";
-import { decrypt, deriveKeys, type MessageKeys, makeTag, readPoint } from "./encryption.ts";
-import { type Payload, readPayload } from "./payload.ts";
-import { isMilliseconds, type RootKey } from "./root-keys.ts";
+import { Buffer } from "node:buffer";
+import { type KeyObject, timingSafeEqual } from "node:crypto";
+import { decodeBase64, hasExactly, isJsonObject } from "../shared/json.ts";
 import {
-  intermediateBytes,
-  messageBytes,
-  readToken,
-  type SignedKey,
-  type Token,
+  curve,
+  decodeText,
+  isSignedBy,
+  parseFields,
+  readPublicKey,
+  WalletFault,
+} from "../shared/wallet.ts";
+import {
+  applyCipher,
+  deriveKeys,
+  isMilliseconds,
+  type MessageKeys,
+  makeTag,
+  type RootKey,
+  readPoint,
+  sender,
   type Version,
-} from "./token.ts";
+  versions,
+} from "./keys.ts";
+import { type Payload, readPayload } from "./payload.ts";
 
 export type Trust = {
   /** Milliseconds since 1970. */
@@ -32,8 +41,6 @@ export type Trust = {
 
 export type Opened = { readonly version: Version; readonly payload: Payload };
 
-export type Decrypted = { readonly version: Version; readonly plaintext: string };
-
 export function openToken(text: string, trust: Trust): Opened | WalletFault {
   const decrypted = decryptToken(text, trust);
   if (decrypted instanceof WalletFault) return decrypted;
@@ -43,7 +50,7 @@ export function openToken(text: string, trust: Trust): Opened | WalletFault {
 }
 
 /** Without the checks of the payload, which include its expiry. */
-export function decryptToken(text: string, trust: Trust): Decrypted | WalletFault {
+export function decryptToken(text: string, trust: Trust) {
   const token = readToken(text, trust.versions);
   if (token instanceof WalletFault) return token;
   const fault = findSignatureFault(token, trust);
@@ -52,9 +59,71 @@ export function decryptToken(text: string, trust: Trust): Decrypted | WalletFaul
   if (message instanceof WalletFault) return message;
   const keys = findKeys(message, token.version, trust.recipientKeys);
   if (keys instanceof WalletFault) return keys;
-  const plaintext = decodeText(decrypt(keys, message.encrypted, token.version));
+  const plaintext = decodeText(applyCipher(keys, message.encrypted, token.version));
   if (plaintext === undefined) return new WalletFault("bad_payload");
   return { version: token.version, plaintext };
+}
+
+type Token = Exclude<ReturnType<typeof readToken>, WalletFault>;
+type SignedKey = Exclude<ReturnType<typeof readSignedKey>, WalletFault>;
+
+// biome-ignore format: a table
+const tokenFields: Readonly<Record<Version, readonly string[]>> = {
+  ECv1: ["protocolVersion", "signature", "signedMessage"],
+  ECv2: ["protocolVersion", "signature", "signedMessage", "intermediateSigningKey"],
+};
+
+const signaturesMax = 8;
+
+/** The token names its version, but only an allowed one is accepted. */
+function readToken(text: string, allowed: readonly Version[]) {
+  const fields = parseFields(text);
+  if (fields instanceof WalletFault) return fields;
+  const { protocolVersion, signedMessage } = fields;
+  if (typeof protocolVersion !== "string") return new WalletFault("wrong_fields");
+  const version = versions.find((one) => one === protocolVersion && allowed.includes(one));
+  if (version === undefined) return new WalletFault("unknown_version");
+  if (!hasExactly(fields, tokenFields[version])) return new WalletFault("wrong_fields");
+  if (typeof signedMessage !== "string") return new WalletFault("malformed_field", "signedMessage");
+  const signature = decodeBase64(fields["signature"]);
+  if (signature === undefined) return new WalletFault("malformed_field", "signature");
+  if (version === "ECv1") return { version, signedMessage, signature };
+  const intermediate = readSignedKey(fields["intermediateSigningKey"]);
+  if (intermediate instanceof WalletFault) return intermediate;
+  return { version, signedMessage, signature, intermediate };
+}
+
+function readSignedKey(value: unknown) {
+  if (!isJsonObject(value) || !hasExactly(value, ["signedKey", "signatures"])) {
+    return new WalletFault("wrong_fields", "intermediateSigningKey");
+  }
+  const { signedKey, signatures } = value;
+  if (typeof signedKey !== "string") return new WalletFault("malformed_field", "signedKey");
+  const isList = Array.isArray(signatures) && signatures.length <= signaturesMax;
+  const decoded = isList ? signatures.map(decodeBase64) : [];
+  if (decoded.length === 0 || decoded.includes(undefined)) {
+    return new WalletFault("malformed_field", "signatures");
+  }
+  return { signedKey, signatures: decoded.filter((one) => one !== undefined) };
+}
+
+export function intermediateBytes(signedKey: string): Buffer {
+  return frame([sender, "ECv2", signedKey]);
+}
+
+export function messageBytes(recipientId: string, version: Version, signedMessage: string): Buffer {
+  return frame([sender, recipientId, version, signedMessage]);
+}
+
+/** Each text after its length in bytes, little-endian. */
+function frame(texts: readonly string[]): Buffer {
+  return Buffer.concat(
+    texts.flatMap((text) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(Buffer.byteLength(text, "utf8"));
+      return [length, Buffer.from(text, "utf8")];
+    }),
+  );
 }
 
 function findSignatureFault(token: Token, trust: Trust): WalletFault | undefined {
@@ -104,23 +173,9 @@ function findRootFault(signed: Signed, version: Version, trust: Trust): WalletFa
   return new WalletFault(fitting.some(hasSigned) ? "expired_root_key" : "untrusted_root");
 }
 
-function isSignedBy(key: KeyObject, bytes: Buffer, signature: Buffer): boolean {
-  try {
-    return verify("sha256", bytes, key, signature);
-  } catch {
-    // A key or a signature that Node refuses to use.
-    return false;
-  }
-}
+type Message = Exclude<ReturnType<typeof readMessage>, WalletFault>;
 
-type Message = {
-  readonly encrypted: Buffer;
-  readonly tag: Buffer;
-  readonly point: Buffer;
-  readonly ephemeralKey: KeyObject;
-};
-
-function readMessage({ signedMessage }: Token): Message | WalletFault {
+function readMessage({ signedMessage }: Token) {
   const fields = parseFields(signedMessage);
   if (fields instanceof WalletFault) return new WalletFault("malformed_field", "signedMessage");
   if (!hasExactly(fields, ["encryptedMessage", "ephemeralPublicKey", "tag"])) {

@@ -13,8 +13,7 @@ import {
   readMembers,
   WalletFault,
 } from "../shared/wallet.ts";
-import { isMilliseconds } from "./root-keys.ts";
-import type { Version } from "./token.ts";
+import { isMilliseconds, type Version } from "./keys.ts";
 
 // biome-ignore format: a table
 const payloadRows = [

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { diffieHellman } from "node:crypto";
 import { test } from "node:test";
-import { deriveKeys, readPoint } from "./encryption.ts";
 import { decryptToken, openToken, readRootKeys, type Trust, WalletFault } from "./index.ts";
+import { deriveKeys, readPoint } from "./keys.ts";
 import { makeKey, readPrivateKey, type Vector, vectors } from "./samples.ts";
 
 const versions = ["ECv1", "ECv2"] as const;
