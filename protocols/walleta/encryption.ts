@@ -12,8 +12,7 @@ import {
 } from "node:crypto";
 import { readBer, tags } from "../shared/asn1.ts";
 import { decodeText, readPublicKey } from "../shared/wallet.ts";
-import { merchantIdentifierExtension, readPem } from "./cms.ts";
-import type { Version } from "./token.ts";
+import { merchantIdentifierExtension, readPem } from "./verify-signature.ts";
 
 export type MerchantKey = {
   /** PEM. A certificate that the wallet issued holds the hash of the merchant identifier. */
@@ -23,11 +22,18 @@ export type MerchantKey = {
   readonly merchantIdentifier?: string;
 };
 
+export type Version = keyof typeof ciphers;
+
+/** `keyField` holds the ephemeral public key or the wrapped key. */
 // biome-ignore format: a table
 export const ciphers = {
-  EC_v1:  { name: "aes-256-gcm", keyBytes: 32 },
-  RSA_v1: { name: "aes-128-gcm", keyBytes: 16 },
-} as const satisfies Readonly<Record<Version, unknown>>;
+  EC_v1:  { name: "aes-256-gcm", keyBytes: 32, keyField: "ephemeralPublicKey" },
+  RSA_v1: { name: "aes-128-gcm", keyBytes: 16, keyField: "wrappedKey" },
+} as const;
+
+export function isVersion(value: unknown): value is Version {
+  return typeof value === "string" && Object.hasOwn(ciphers, value);
+}
 
 /** Every key is used once, so the vector may be constant: the wallet uses 16 zero bytes. */
 const vector = Buffer.alloc(16);

@@ -5,9 +5,8 @@
  * the order: replayed transaction ids, and the comparison of amount and currency.
  */
 export { WalletFault, type WalletReason } from "../shared/wallet.ts";
-export { intermediateMarker, leafMarker, merchantIdentifierExtension } from "./cms.ts";
-export type { MerchantKey } from "./encryption.ts";
+export type { MerchantKey, Version } from "./encryption.ts";
 export { distortToken, type Minting, mintToken, type Signer } from "./mint-token.ts";
 export { type Opened, openToken, type Trust } from "./open-token.ts";
 export { expiryOf, type Payload, readPayload, writePayload } from "./payload.ts";
-export type { Version } from "./token.ts";
+export { intermediateMarker, leafMarker, merchantIdentifierExtension } from "./verify-signature.ts";

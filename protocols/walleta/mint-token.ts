@@ -14,16 +14,17 @@ import {
 } from "node:crypto";
 import * as asn1 from "../shared/asn1.ts";
 import { curve } from "../shared/wallet.ts";
-import { identifiers, readPem } from "./cms.ts";
 import {
   ciphers,
   deriveKey,
   encrypt,
   hashMerchantIdentifier,
   hashPublicKey,
+  type Version,
   wrapping,
 } from "./encryption.ts";
-import { keyFields, signedContent, type Version } from "./token.ts";
+import { signedContent } from "./open-token.ts";
+import { identifiers, readPem } from "./verify-signature.ts";
 
 export type Minting = {
   readonly version: Version;
@@ -70,7 +71,7 @@ export function mintToken(plaintext: string, minting: Minting): string {
     data: encrypted.toString("base64"),
     signature: signature.toString("base64"),
     header: {
-      [keyFields[version]]: key.toString("base64"),
+      [ciphers[version].keyField]: key.toString("base64"),
       publicKeyHash: publicKeyHash.toString("base64"),
       transactionId: transactionId.toString("hex"),
       ...(applicationData && { applicationData: applicationData.toString("hex") }),

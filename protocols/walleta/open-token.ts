@@ -1,17 +1,23 @@
-/** Opens a token: verifies certificates and signature, finds the key by its hash, decrypts. */
-import type { Buffer } from "node:buffer";
-import { curve, WalletFault } from "../shared/wallet.ts";
+/**
+ * Reads a token and opens it: verifies certificates and signature, finds the key by its hash,
+ * decrypts.
+ */
+import { Buffer } from "node:buffer";
+import { decodeBase64, hasExactly, isJsonObject, type JsonObject } from "../shared/json.ts";
+import { curve, parseFields, WalletFault } from "../shared/wallet.ts";
 import {
+  ciphers,
   decrypt,
   deriveKey,
   findMerchantIdentifierHash,
   findMerchantKey,
+  isVersion,
   type MerchantKey,
   readEphemeralKey,
   unwrapKey,
+  type Version,
 } from "./encryption.ts";
 import { type Payload, readPayload } from "./payload.ts";
-import { readToken, signedContent, type Token, type Version } from "./token.ts";
 import {
   type SignatureTrust,
   type VerifiedSignature,
@@ -69,4 +75,63 @@ function findContentKey(token: Token, merchant: MerchantKey): Buffer | undefined
   const hash = findMerchantIdentifierHash(merchant);
   if (hash === undefined) return new WalletFault("no_merchant_identifier");
   return deriveKey({ privateKey, publicKey }, hash);
+}
+
+type Token = Exclude<ReturnType<typeof readToken>, WalletFault>;
+
+/** Of 16 KB, several times what three certificates need: each is parsed before it is verified. */
+const signatureCharactersMax = (4 / 3) * 16 * 1024;
+
+export function readToken(text: string) {
+  const fields = parseFields(text);
+  if (fields instanceof WalletFault) return fields;
+  if (!hasExactly(fields, ["version", "data", "signature", "header"])) {
+    return new WalletFault("wrong_fields");
+  }
+  const { version, header, signature: encoded } = fields;
+  if (!isVersion(version)) return new WalletFault("unknown_version");
+  const encrypted = decodeBase64(fields["data"]);
+  if (encrypted === undefined) return new WalletFault("malformed_field", "data");
+  if (typeof encoded === "string" && encoded.length > signatureCharactersMax) {
+    return new WalletFault("too_large", "signature");
+  }
+  const signature = decodeBase64(encoded);
+  if (signature === undefined) return new WalletFault("malformed_field", "signature");
+  if (!isJsonObject(header)) return new WalletFault("wrong_fields", "header");
+  const read = readHeader(header, ciphers[version].keyField);
+  return read instanceof WalletFault ? read : { version, encrypted, signature, ...read };
+}
+
+/** The decoded fields, concatenated. */
+export function signedContent(token: Omit<Token, "signature">): Buffer {
+  const { key, encrypted, transactionId, applicationData } = token;
+  return Buffer.concat([key, encrypted, transactionId, applicationData ?? Buffer.alloc(0)]);
+}
+
+function readHeader(header: JsonObject, keyField: string) {
+  const required = [keyField, "publicKeyHash", "transactionId"];
+  if (!hasExactly(header, required) && !hasExactly(header, [...required, "applicationData"])) {
+    return new WalletFault("wrong_fields", "header");
+  }
+  const malformed = (name: string) => new WalletFault("malformed_field", `header.${name}`);
+  const key = decodeBase64(header[keyField]);
+  if (key === undefined) return malformed(keyField);
+  const publicKeyHash = decodeBase64(header["publicKeyHash"]);
+  if (publicKeyHash === undefined) return malformed("publicKeyHash");
+  const transactionId = decodeHash(header["transactionId"]);
+  if (transactionId === undefined) return malformed("transactionId");
+  const applicationData = decodeHash(header["applicationData"]);
+  if (applicationData === undefined && "applicationData" in header) {
+    return malformed("applicationData");
+  }
+  return { key, publicKeyHash, transactionId, applicationData };
+}
+
+/**
+ * 32 bytes in hex. The signed content does not mark where one field ends and the next begins: if
+ * other lengths were accepted, a used token could return under another transaction id.
+ */
+function decodeHash(value: unknown): Buffer | undefined {
+  const isHash = typeof value === "string" && /^[0-9a-f]{64}$/i.test(value);
+  return isHash ? Buffer.from(value, "hex") : undefined;
 }

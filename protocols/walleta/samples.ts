@@ -10,8 +10,13 @@ import {
 } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as asn1 from "../shared/asn1.ts";
-import { identifiers, intermediateMarker, leafMarker, merchantIdentifierExtension } from "./cms.ts";
 import type { MerchantKey, Minting, Payload, Signer, Trust, Version } from "./index.ts";
+import {
+  identifiers,
+  intermediateMarker,
+  leafMarker,
+  merchantIdentifierExtension,
+} from "./verify-signature.ts";
 
 export const now = Date.parse("2026-11-15T08:00:00Z");
 export const minuteMs = 60_000;

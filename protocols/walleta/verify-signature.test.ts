@@ -9,8 +9,8 @@ import fc from "fast-check";
 import * as pkijs from "pkijs";
 import { type Element, readBer, tags, writeDer, writeIndefinite } from "../shared/asn1.ts";
 import { mintToken, WalletFault, type WalletReason, writePayload } from "./index.ts";
+import { readToken, signedContent } from "./open-token.ts";
 import { issue, mintingOf, payload, readText, trust, vector, wishes } from "./samples.ts";
-import { readToken, signedContent } from "./token.ts";
 import { type SignatureTrust, verifySignature } from "./verify-signature.ts";
 
 const plaintext = writePayload(payload);
