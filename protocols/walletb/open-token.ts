@@ -1,7 +1,7 @@
 /**
- * Reads a token and opens it: verifies the signatures from a root key through the intermediate key to the
- * message, then the MAC, then decrypts. The signed texts are used byte for byte as they were sent,
- * and parsed only after their signature is verified.
+ * Reads a token and opens it: verifies the signatures from a root key through the intermediate key
+ * to the message, then the MAC, then decrypts. The signed texts are used byte for byte as they were
+ * sent, and parsed only after their signature is verified.
  */
 import { Buffer } from "node:buffer";
 import { type KeyObject, timingSafeEqual } from "node:crypto";
