@@ -2,21 +2,13 @@
 import { isJsonObject, type JsonObject } from "../shared/json.ts";
 import { type Emv3dsMessage, protocolVersions, textOf } from "./message.ts";
 
-export type CardRange = {
-  readonly start: string;
-  readonly end: string;
-  /** Add, delete or modify; a range without an indicator is added. */
-  readonly action: "A" | "D" | "M";
-  /** Those that ACS, directory server and this codec all support; ascending. */
-  readonly versions: readonly RangeVersion[];
-};
-
-export type RangeVersion = { readonly version: string; readonly methodUrl: string | undefined };
+type CardRange = ReturnType<typeof readCardRanges>[number];
 
 /** The ranges of a PRes that `readMessage` accepted. */
-export function readCardRanges(pres: Emv3dsMessage): readonly CardRange[] {
+export function readCardRanges(pres: Emv3dsMessage) {
   return listOf(pres.cardRangeData).flatMap((range) => {
     const indicator = textOf(range, "actionInd");
+    // Add, delete or modify; a range without an indicator is added.
     const action = indicator === "D" || indicator === "M" ? indicator : "A";
     const versions = readVersions(range, pres);
     const spans = Array.isArray(range.ranges)
@@ -39,10 +31,10 @@ export function hasOverlap(ranges: readonly CardRange[]): boolean {
 }
 
 /**
- * Up to 2.2.0 the ACS names its first and last version. From 2.3.1 on it lists its versions, each
- * with a method address of its own.
+ * Those that ACS, directory server and this codec all support; ascending. Up to 2.2.0 the ACS names
+ * its first and last version. From 2.3.1 on it lists its versions, each with a method address.
  */
-function readVersions(range: JsonObject, pres: JsonObject): readonly RangeVersion[] {
+function readVersions(range: JsonObject, pres: JsonObject) {
   const acsStart = textOf(range, "acsStartProtocolVersion");
   const acsEnd = textOf(range, "acsEndProtocolVersion");
   const listed = Array.isArray(range.ranges) ? listOf(range.acsProtocolVersions) : undefined;

@@ -3,23 +3,5 @@
  * same tables check incoming and outgoing messages. Faults name elements, never their values.
  */
 export { readCardRanges } from "./card-range.ts";
-export {
-  decodeFormValue,
-  decodeMethodData,
-  type Expectation,
-  encodeFormValue,
-  readMessage,
-  writeMessage,
-} from "./codec.ts";
-export {
-  type Emv3dsMessage,
-  isProtocolVersion,
-  MessageFault,
-  type MessageType,
-  makeErro,
-  messageTypes,
-  type ProtocolVersion,
-  protocolVersions,
-  type Received,
-  textOf,
-} from "./message.ts";
+export * from "./codec.ts";
+export * from "./message.ts";

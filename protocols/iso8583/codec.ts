@@ -13,6 +13,7 @@ import {
   compileComposite,
   type FieldCodec,
   type FieldName,
+  isWrittenIn,
   type Specification,
 } from "./specification.ts";
 
@@ -94,13 +95,6 @@ export function readComposite(composite: Composite, hex: string): IsoFields | De
   const cursor = new Cursor(Buffer.from(hex, "hex"));
   const bitmap = cursor.read(compiled.bitmap);
   return bitmap instanceof DecodeFault ? bitmap : readFields(cursor, bitmap, compiled);
-}
-
-export function isWrittenIn(alphabet: Uint8Array, value: string): boolean {
-  for (let at = 0; at < value.length; at++) {
-    if (alphabet[value.charCodeAt(at)] !== 1) return false;
-  }
-  return true;
 }
 
 type Entry = { readonly codec: FieldCodec; readonly value: string };

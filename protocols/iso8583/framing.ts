@@ -5,31 +5,25 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 
-export type Framing = "binary-2" | "ascii-4";
+export type Framing = keyof typeof headers;
 
 /** A length counts the payload and not itself; `read` is negative when the length is malformed. */
-type Header = {
-  readonly bytes: number;
-  readonly payloadBytesMax: number;
-  readonly read: (stream: Buffer, at: number) => number;
-  readonly write: (length: number, target: Buffer) => void;
-};
-
-const headers: Record<Framing, Header> = {
+const headers = {
   "binary-2": {
     bytes: 2,
     payloadBytesMax: 0xffff,
-    read: (stream, at) => stream.readUInt16BE(at),
-    write: (length, target) => target.writeUInt16BE(length),
+    read: (stream: Buffer, at: number) => stream.readUInt16BE(at),
+    write: (length: number, target: Buffer) => target.writeUInt16BE(length),
   },
   "ascii-4": {
     bytes: 4,
     payloadBytesMax: 9999,
-    read: (stream, at) => {
+    read: (stream: Buffer, at: number) => {
       const digits = stream.toString("latin1", at, at + 4);
       return /^[0-9]{4}$/.test(digits) ? Number(digits) : -1;
     },
-    write: (length, target) => target.write(String(length).padStart(4, "0"), "latin1"),
+    write: (length: number, target: Buffer) =>
+      target.write(String(length).padStart(4, "0"), "latin1"),
   },
 };
 
@@ -55,7 +49,7 @@ export class FrameFault {
 }
 
 export class FrameReader {
-  readonly #header: Header;
+  readonly #header: (typeof headers)[Framing];
   readonly #payloadBytesMax: number;
   #chunks: Buffer[] = [];
   #bytes = 0;

@@ -43,6 +43,13 @@ export const alphabets = {
   b: makeAlphabet(/[0-9A-F]/),
 };
 
+export function isWrittenIn(alphabet: Uint8Array, value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    if (alphabet[value.charCodeAt(at)] !== 1) return false;
+  }
+  return true;
+}
+
 export type Encoding = keyof typeof encodings;
 
 /**

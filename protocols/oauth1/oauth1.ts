@@ -44,19 +44,7 @@ const oauthVersion = "1.0";
 const signatureName = "oauth_signature";
 const required = ["consumer_key", "nonce", "signature", "signature_method", "timestamp", "version"];
 
-export type OAuthHeader = {
-  readonly consumerKey: string;
-  /** Unique per request. */
-  readonly nonce: string;
-  /** Seconds since 1970. */
-  readonly timestamp: number;
-  /** In base64. */
-  readonly signature: string;
-  /** The signed ones. */
-  readonly parameters: readonly Parameter[];
-};
-
-export function parseOAuthHeader(header: string | undefined): OAuthHeader | OAuthFault {
+export function parseOAuthHeader(header: string | undefined) {
   if (header === undefined || header.trim() === "") return new OAuthFault("no_header");
   const [scheme = ""] = /^\s*[^\s]+/.exec(header) ?? [];
   if (scheme.trim().toLowerCase() !== "oauth") return new OAuthFault("other_scheme");
@@ -74,11 +62,17 @@ export function parseOAuthHeader(header: string | undefined): OAuthHeader | OAut
     nonce: get("nonce"),
     timestamp: Number(timestamp),
     signature: get("signature"),
+    // The signed ones.
     parameters: [...values].filter(([name]) => name !== "realm" && name !== signatureName),
   };
 }
 
-export type Credentials = Pick<OAuthHeader, "consumerKey" | "nonce" | "timestamp"> & {
+export type Credentials = {
+  readonly consumerKey: string;
+  /** Unique per request. */
+  readonly nonce: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
   readonly privateKey: crypto.KeyObject;
 };
 

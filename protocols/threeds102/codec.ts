@@ -61,16 +61,10 @@ export function writePaResElement(paRes: PaResMessage): string {
   return writeElement("PARes", paRes, ` id="${checkIdentifier(paRes.id, "PARes")}"`);
 }
 
-export type Envelope = {
-  readonly messageId: string;
-  readonly kind: MessageKind;
-  readonly message: XmlElement;
-  /** The elements after the message inside `Message`: a PARes may have its signature there. */
-  readonly followers: readonly XmlElement[];
-  readonly root: XmlElement;
-};
+export type Envelope = Exclude<ReturnType<typeof openEnvelope>, ThreeDsFault>;
 
-export function openEnvelope(xml: string): Envelope | ThreeDsFault {
+/** `followers` come after the message inside `Message`: a PARes may have its signature there. */
+export function openEnvelope(xml: string) {
   const root = parseXml(xml);
   if (root instanceof ThreeDsFault) return root;
   if (root.name !== "ThreeDSecure") return new ThreeDsFault("other_root");

@@ -46,17 +46,9 @@ export type SignatureTrust = {
   readonly allowSandboxSigner: boolean;
 };
 
-export type VerifiedSignature = {
-  /** Milliseconds since 1970. */
-  readonly signingTime: number;
-  readonly isSandboxSigner: boolean;
-};
+export type VerifiedSignature = Exclude<ReturnType<typeof verifySignature>, WalletFault>;
 
-export function verifySignature(
-  bytes: Buffer,
-  content: Buffer,
-  trust: SignatureTrust,
-): VerifiedSignature | WalletFault {
+export function verifySignature(bytes: Buffer, content: Buffer, trust: SignatureTrust) {
   const signature = readSignature(bytes);
   if (signature === undefined) return new WalletFault("malformed_signature");
   const chain = findChain(signature, trust.roots);

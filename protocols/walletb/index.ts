@@ -6,12 +6,6 @@
  */
 export { WalletFault, type WalletReason } from "../shared/wallet.ts";
 export { type RootKey, readRootKeys, type Version, writeRootKeys } from "./keys.ts";
-export {
-  distortToken,
-  type Intermediate,
-  type Minting,
-  mintToken,
-  type SignedMessage,
-} from "./mint-token.ts";
+export * from "./mint-token.ts";
 export { decryptToken, type Opened, openToken, type Trust } from "./open-token.ts";
 export { type Payload, readPayload, writePayload } from "./payload.ts";
