@@ -1,4 +1,5 @@
 /** What the parts of the bank share: among others the clock, whose local time is UTC. */
+import type { Log } from "./http.ts";
 import type { AuthenticationValues } from "./issuer.ts";
 import type { Switchboard } from "./switches.ts";
 
@@ -7,7 +8,7 @@ export type BankContext = {
   readonly clock: BankClock;
   readonly switches: Switchboard;
   readonly authenticationValues: AuthenticationValues;
-  readonly log: (line: string) => void;
+  readonly log: Log;
 };
 
 /** A time in the formats of ledger and messages. */

@@ -10,7 +10,7 @@ import { ascii, binary } from "./acquirer-host/dialects.ts";
 import { makeHostPort } from "./acquirer-host/host.ts";
 import { BankClock, type BankContext } from "./bank-context.ts";
 import { makeControlServer } from "./control-server.ts";
-import { BadRequest } from "./http.ts";
+import { BadRequest, type Log } from "./http.ts";
 import { AuthenticationValues } from "./issuer.ts";
 import { Ledger, type LedgerEntry } from "./ledger.ts";
 import { type LoggedMessage, MessageLog, type MessageMatch } from "./message-log.ts";
@@ -29,7 +29,7 @@ export type BankOptions = {
   readonly directoryPort?: number;
   readonly host?: string;
   readonly dataDir: string;
-  readonly log?: (line: string) => void;
+  readonly log?: Log;
 };
 
 export type Bank = {

@@ -114,7 +114,6 @@ export const cardFields = {
   expirationMonth: whole(1, 12, "a month, 1 to 12"),
 };
 
-// biome-ignore format: a table
 export const paymentFields = {
   amount: whole(0, 999_999_999_999, "a whole number of minor units"),
   currency,

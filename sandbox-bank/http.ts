@@ -6,6 +6,8 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
 
+export type Log = (line: string) => void;
+
 export type Address = { readonly host: string; readonly port: number };
 
 /** Thrown, because the bank cannot start without its ports. */
@@ -83,7 +85,7 @@ export type Routes = ReadonlyMap<string, Route>;
 /** A listener that logs what a handler throws, and answers it with status 500. */
 export function makeRequestListener(
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
-  log: (line: string) => void,
+  log: Log,
 ): RequestListener {
   return async (request, response) => {
     try {

@@ -7,6 +7,7 @@ import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { appendFile, mkdir, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { BankClock } from "./bank-context.ts";
+import type { Log } from "./http.ts";
 
 const entryKinds = ["sale", "authorisation", "capture", "reversal"] as const;
 
@@ -29,8 +30,6 @@ export type ChargeBalance = {
   readonly captures: readonly bigint[];
   readonly currency: string;
 };
-
-type Log = (line: string) => void;
 
 export class Ledger {
   readonly #clock: BankClock;

@@ -88,8 +88,7 @@ export class ExpiringMap<Value> {
 
   find(id: string): Value | undefined {
     const entry = this.#entries.get(id);
-    return entry !== undefined && entry.expiresAtMs > this.#clock.now().ms
-      ? entry.value
-      : undefined;
+    const isAlive = entry !== undefined && entry.expiresAtMs > this.#clock.now().ms;
+    return isAlive ? entry.value : undefined;
   }
 }

@@ -44,9 +44,8 @@ export class ThreeDsMessages {
   /** Oldest first. */
   list(transactionId?: string): readonly ThreeDsMessage[] {
     const last = this.#messages.slice(-messagesMax);
-    return transactionId === undefined
-      ? last
-      : last.filter((message) => message.transactionId === transactionId);
+    if (transactionId === undefined) return last;
+    return last.filter((message) => message.transactionId === transactionId);
   }
 
   /** The fields of the oldest such message; when there is none, of the next one. */

@@ -4,12 +4,7 @@ import { type Emv3dsMessage, MessageFault, textOf } from "@tollgate/protocols/em
 import { eciFor, maskCard, type ProvedStatus } from "../issuer.ts";
 import { showAmount } from "../money.ts";
 import { type ChallengeRule, type Emv3dsRule, findScenario } from "../scenarios.ts";
-import {
-  acsPaths,
-  type Challenge,
-  type Purchase,
-  type ThreeDsContext,
-} from "../threeds-context.ts";
+import { acsPaths, type Challenge, type ThreeDsContext } from "../threeds-context.ts";
 
 /** The directory server turns a fault into an Erro; undefined means no answer. */
 export function authenticate(
@@ -91,7 +86,7 @@ export function writeAuthenticationMethod(version: string): object {
   return version === "2.3.1" ? { authenticationMethod: ["02"] } : { authenticationType: "02" };
 }
 
-function describePurchase(areq: Emv3dsMessage, card: string): Purchase {
+function describePurchase(areq: Emv3dsMessage, card: string): Challenge["purchase"] {
   const read = (name: string) => textOf(areq, name);
   const units = read("purchaseAmount");
   const [exponent = "0", currency = ""] = ["purchaseExponent", "purchaseCurrency"].map(read);

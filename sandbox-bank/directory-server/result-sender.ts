@@ -12,7 +12,7 @@ import {
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { DirectoryIdentity } from "../certificates/chains.ts";
-import { readBody } from "../http.ts";
+import { type Log, readBody } from "../http.ts";
 import type { ThreeDsMessages } from "../threeds-messages.ts";
 
 const answerTimeoutMs = 5_000;
@@ -20,11 +20,11 @@ const answerBytesMax = 1_048_576;
 
 export class ResultSender {
   readonly #messages: ThreeDsMessages;
-  readonly #log: (line: string) => void;
+  readonly #log: Log;
   readonly #agent: Agent;
   readonly #stopped = new AbortController();
 
-  constructor(identity: DirectoryIdentity, messages: ThreeDsMessages, log: (line: string) => void) {
+  constructor(identity: DirectoryIdentity, messages: ThreeDsMessages, log: Log) {
     this.#messages = messages;
     this.#log = log;
     this.#agent = new Agent({ ...identity, keepAlive: false, minVersion: "TLSv1.2" });
