@@ -20,12 +20,11 @@ const shortOnes: Readonly<Record<string, string>> = {
   "gateway/acquirers/iso8583-host/dialects":  "dialects",
   "gateway/acquirers/iso8583-host":           "recent remarks",
   "gateway/callbacks":                        "limit",
-  "gateway/wiring":                           "readiness",
+  "gateway/wiring":                           "resources",
   "gateway/screening":                        "amount-limits",
   "gateway/orders":                           "amounts deadlines effect-handler effects follow-up-transitions transitions",
   "gateway/storage":                          "callbacks-retention",
   "gateway/values":                           "html problem secret",
-  "gateway/engine":                           "decide",
   "protocols/http1":                          "write-request",
   "tools":                                    "exceptions warm",
 };

@@ -5,8 +5,9 @@
  */
 import { userInfo } from "node:os";
 import { type Command, Option } from "commander";
-import { bankIsAsked, makeDecide, type OperatorEvent } from "../engine/decide.ts";
-import { makeAdvance } from "../orders/advance.ts";
+import { bankIsAsked, makeAdvance } from "../orders/advance.ts";
+import { makeApply } from "../orders/apply.ts";
+import type { OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { makeCommit } from "../storage/commit.ts";
@@ -94,7 +95,7 @@ async function decide(session: Session, id: string, event: OperatorEvent): Promi
   if (owed?.effect !== "reverse" && !stagesInDoubt.includes(transaction.stage)) {
     return new Problem(`Order ${id} is not in doubt.`);
   }
-  const decided = await makeDecideIn(session)(order, event);
+  const decided = await makeApplyIn(session)(order, event);
   if (decided === bankIsAsked) {
     return new Problem(
       `The bank is being asked about order ${id} at this moment. Settle it while it rests ` +
@@ -110,12 +111,12 @@ async function decide(session: Session, id: string, event: OperatorEvent): Promi
 }
 
 /** This process runs no effects: a node finds the order due, and sends the callback. */
-function makeDecideIn({ config, database }: Session) {
+function makeApplyIn({ config, database }: Session) {
   const { byId } = makeFindOrders(database.query);
-  return makeDecide({
+  return makeApply({
     advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
     commit: makeCommit(database.query, `gw-${userName()}`, { beginTriesMs: 0, callbackLeaseMs: 0 }),
-    load: async (merchantId, orderId) => (await byId({ merchantId, orderId })) ?? unexpected(),
+    load: async ({ merchantId, id }) => (await byId({ merchantId, orderId: id })) ?? unexpected(),
     clock: systemClock,
   });
 }

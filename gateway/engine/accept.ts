@@ -17,7 +17,7 @@ import { Failure } from "../values/failure.ts";
 import { asCardId, type EndpointId, type OrderId, type SerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { SealedCard, Vault } from "../vault/vault.ts";
-import type { FindExisting, FindOrder } from "./find.ts";
+import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
 import type { OrderRunner } from "./run.ts";
 
 /** The first step of a new order, with the request that made it. */
@@ -115,29 +115,18 @@ export function makeAccept(dependencies: Dependencies): Accept {
     const issuer = dependencies.findIssuer(cardData.number.issuerPrefix);
     const known = issuer === undefined ? {} : { issuer };
     const facts = { ...card.facts, cardId, hashId: fingerprint.hashId, ...known, ...secure };
-    return {
-      facts,
-      sealed: vault.seal(merchantId, cardId, { ...cardData, fingerprint }),
-    };
+    return { facts, sealed: vault.seal(merchantId, cardId, { ...cardData, fingerprint }) };
   }
 
   function draft(request: OrderRequest, id: OrderId): Omit<Order, "attempt" | "card"> {
     const { kind, serialNumber, merchantId, endpointId, clientOrderId, purchase } = request;
+    const begun = newTransaction({ kind, serialNumber, amount: purchase.amount });
     return {
-      id,
-      merchantId,
-      endpointId,
-      clientOrderId,
-      version: 0,
+      ...{ id, merchantId, endpointId, clientOrderId, version: 0 },
       acceptedAt: dependencies.clock.now(),
       purchase,
-      transaction: {
-        ...newTransaction({ kind, serialNumber, amount: purchase.amount }),
-        authentication: request.authentication,
-      },
-      earlier: [],
-      owed: undefined,
-      deadlineAt: undefined,
+      transaction: { ...begun, authentication: request.authentication },
+      ...{ earlier: [], owed: undefined, deadlineAt: undefined },
     };
   }
 }
@@ -155,34 +144,27 @@ function endedUnpaid(order: Order): boolean {
   return isFinal(stage) && stage !== "approved" && order.owed === undefined;
 }
 
-export type FindRepeat = (
-  request: Pick<OrderRequest, "merchantId" | "clientOrderId" | "requestFingerprint">,
-) => Promise<Accepted | undefined>;
+export type FindRepeat = ReturnType<typeof makeFindRepeat>;
+type Repeatable = Pick<OrderRequest, "merchantId" | "clientOrderId" | "requestFingerprint">;
 
 /** Finds the order that an identical request has begun, without beginning one. */
 export function makeFindRepeat({
   findExisting,
   vault,
-}: Pick<Dependencies, "findExisting" | "vault">): FindRepeat {
-  return async ({ merchantId, clientOrderId, requestFingerprint }) => {
-    const known = await findExisting(merchantId, clientOrderId);
-    return repeatAmong(known, vault.digest(requestFingerprint));
+}: Pick<Dependencies, "findExisting" | "vault">) {
+  return async (request: Repeatable): Promise<Accepted | undefined> => {
+    const known = await findExisting(request.merchantId, request.clientOrderId);
+    return repeatAmong(known, vault.digest(request.requestFingerprint));
   };
 }
 
-function repeatAmong(
-  known: Awaited<ReturnType<FindExisting>>,
-  digest: Buffer,
-): Accepted | undefined {
+function repeatAmong(known: readonly ExistingOrder[], digest: Buffer): Accepted | undefined {
   const same = known.find((earlier) => timingSafeEqual(earlier.digest, digest));
   if (same === undefined) return undefined;
   return { order: same.order, transaction: initialOf(same.order), repeated: true };
 }
 
-export type FollowUp = (
-  entryPoint: EntryPoint,
-  request: FollowUpRequest,
-) => Promise<Accepted | Failure>;
+export type FollowUp = ReturnType<typeof makeFollowUp>;
 
 type FollowUpDependencies = Pick<Dependencies, "runner" | "inFlightMax"> & {
   readonly find: FindOrder;
@@ -190,13 +172,10 @@ type FollowUpDependencies = Pick<Dependencies, "runner" | "inFlightMax"> & {
 };
 
 /** A capture or a return: finds the order, begins the transaction and runs it from memory. */
-export function makeFollowUp({
-  find,
-  follow,
-  runner,
-  inFlightMax,
-}: FollowUpDependencies): FollowUp {
-  return async (entryPoint, { wanted, serialNumber, request }) => {
+export function makeFollowUp(dependencies: FollowUpDependencies) {
+  const { find, follow, runner, inFlightMax } = dependencies;
+  return async (entryPoint: EntryPoint, asked: FollowUpRequest): Promise<Accepted | Failure> => {
+    const { wanted, serialNumber, request } = asked;
     if (runner.count >= inFlightMax) return tooManyInFlight;
     const found = await find(entryPoint, { ...wanted, bySerialNumber: undefined });
     if (found instanceof Failure) return found;

@@ -9,19 +9,17 @@ import {
 } from "../orders/card-reference.ts";
 import type { CardData } from "../orders/events.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
-import type { CardFacts, Order } from "../orders/order.ts";
+import type { Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { isExpired } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
-import type { CardId, CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
+import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
+import type { Vault } from "../vault/vault.ts";
 
-export type NewReferences = {
-  readonly merchantId: MerchantId;
+export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "orderId"> & {
   readonly cardId: CardId;
-  readonly endpointId: EndpointId;
-  readonly orderId: OrderId;
-  readonly facts: { readonly card: CardFacts; readonly networkId: string | undefined };
+  readonly facts: Pick<CardReference, "card" | "networkId">;
   readonly at: Instant;
   /** Used unless the card has its references already. */
   readonly ids: CardReferences;
@@ -37,57 +35,48 @@ export type ReferenceStore = {
   remove(merchant: MerchantId, card: CardId, at: Instant): Promise<boolean>;
 };
 
-export type Cards = {
-  register(order: Order): Promise<CardReferences | Failure>;
-  /** A reference that can be paid with, or why it cannot. */
-  find(entryPoint: EntryPoint, id: CardRefId): Promise<CardReference | Failure>;
-  /** The card behind it; nothing when the vault no longer has it. */
-  findCardData(reference: CardReference): Promise<CardData | undefined>;
-};
-
 type Dependencies = {
   readonly store: ReferenceStore;
-  readonly findCard: (
-    merchant: MerchantId,
-    card: CardId,
-  ) => Promise<Omit<CardData, "cvv"> | undefined>;
+  readonly findCard: Vault["findCard"];
   readonly newReferenceId: () => CardRefId;
   readonly clock: Clock;
   /** How long after the card's expiry a reference may still be used. */
   readonly graceMs: number;
 };
 
-export function makeCards({
-  store,
-  findCard,
-  newReferenceId,
-  clock,
-  graceMs,
-}: Dependencies): Cards {
+export type Cards = ReturnType<typeof makeCards>;
+
+export function makeCards(dependencies: Dependencies) {
+  const { store, findCard, newReferenceId, clock, graceMs } = dependencies;
   return {
-    async register(order) {
+    /** The references of an order's card: made by the first call, and returned by all others. */
+    async register(order: Order): Promise<CardReferences | Failure> {
       const refusal = refuseRegistration(order);
       if (refusal !== undefined) return refusal;
-      const { merchantId, endpointId, card } = order;
-      const known = await store.findByCard(merchantId, card.cardId);
+      const { merchantId, endpointId, id: orderId, card } = order;
+      const { cardId } = card;
+      const known = await store.findByCard(merchantId, cardId);
       if (known !== undefined) {
         return known.removed ? new Failure("card_reference_removed") : known.ids;
       }
-      if ((await findCard(merchantId, card.cardId)) === undefined) {
+      if ((await findCard(merchantId, cardId)) === undefined) {
         return new Failure("not_allowed_now", "the card is no longer held");
       }
       return store.add({
-        merchantId,
-        cardId: card.cardId,
-        endpointId,
-        orderId: order.id,
+        ...{ merchantId, cardId, endpointId, orderId },
         facts: { card, networkId: initialOf(order).answer?.networkId },
         at: clock.now(),
-        ids: newReferences(newReferenceId),
+        ids: {
+          card: newReferenceId(),
+          recurring: newReferenceId(),
+          destination: newReferenceId(),
+          destination_recurring: newReferenceId(),
+        },
       });
     },
 
-    async find({ merchant }, id) {
+    /** A reference that can be paid with, or why it cannot. */
+    async find({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
       // The other ids of a registration are for other interfaces.
       if (reference === undefined || reference.purpose !== "card") {
@@ -100,18 +89,10 @@ export function makeCards({
         : reference;
     },
 
-    async findCardData({ merchantId, card }) {
-      const held = await findCard(merchantId, card.cardId);
-      return held === undefined ? undefined : { ...held, cvv: undefined };
+    /** The card behind it; nothing when the vault no longer has it. */
+    async findCardData({ merchantId, card }: CardReference): Promise<CardData | undefined> {
+      const found = await findCard(merchantId, card.cardId);
+      return found && { ...found, cvv: undefined };
     },
-  };
-}
-
-function newReferences(newId: () => CardRefId): CardReferences {
-  return {
-    card: newId(),
-    recurring: newId(),
-    destination: newId(),
-    destination_recurring: newId(),
   };
 }

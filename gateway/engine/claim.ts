@@ -18,17 +18,12 @@ type Dependencies = {
   readonly batchMax: number;
 };
 
-export type ClaimWork = {
-  /** Looks once for due orders; answers how many this node claimed. */
-  claimDue(): Promise<number>;
-  /** After a restart the node claims its own orders without waiting for its old lease. */
-  claimOwn(): Promise<number>;
-};
-
-export function makeClaimWork(dependencies: Dependencies): ClaimWork {
+export function makeClaimWork(dependencies: Dependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
   return {
+    /** Looks once for due orders; answers how many this node claimed. */
     claimDue: async () => claimAll(await findDue(clock.now(), batchMax)),
+    /** After a restart the node claims its own orders without waiting for its old lease. */
     claimOwn: async () => claimAll(await findOwned(node)),
   };
 
@@ -39,10 +34,8 @@ export function makeClaimWork(dependencies: Dependencies): ClaimWork {
   }
 
   async function claimOne(order: Order): Promise<boolean> {
-    const event = isExpired(order)
-      ? ({ kind: "expired" } as const)
-      : ({ kind: "claimed", node } as const);
-    const claimed = await claim(order, event);
+    const expired = isExpired(order);
+    const claimed = await claim(order, expired ? { kind: "expired" } : { kind: "claimed", node });
     if (claimed === undefined) return false;
     // No node ran an order that only waited: nothing of it can have been sent.
     runner.start(claimed, { startedBefore: order.owed !== undefined });

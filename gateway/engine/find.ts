@@ -38,13 +38,10 @@ type Dependencies = {
   ) => Promise<NamedBySerial | undefined>;
 };
 
-export type FindOrder = (
-  entryPoint: EntryPoint,
-  wanted: OrderQuery,
-) => Promise<FoundOrder | Failure>;
+export type FindOrder = ReturnType<typeof makeFindOrder>;
 
-export function makeFindOrder(dependencies: Dependencies): FindOrder {
-  return async (entryPoint, wanted) => {
+export function makeFindOrder(dependencies: Dependencies) {
+  return async (entryPoint: EntryPoint, wanted: OrderQuery): Promise<FoundOrder | Failure> => {
     const { bySerialNumber } = wanted;
     if (bySerialNumber !== undefined) return findBySerial(entryPoint, wanted, bySerialNumber);
     const order = await find(entryPoint, wanted);
@@ -97,19 +94,19 @@ type ReceiptDependencies = {
   readonly findByReceipt: (merchant: MerchantId, receipt: ReceiptId) => Promise<Order | undefined>;
 };
 
-export type FoundReceipt = { readonly order: Order; readonly merchantName: string };
+export type FindReceipt = ReturnType<typeof makeFindReceipt>;
 
 /**
  * Finds the order of a receipt. Only approved orders have one, and only at the endpoint that
  * accepted the order; in every other case the caller gets the same answer: there is none.
  */
 export function makeFindReceipt({ findEndpoint, findByReceipt }: ReceiptDependencies) {
-  return async (endpointId: string, receiptId: string): Promise<FoundReceipt | undefined> => {
+  return async (endpointId: string, receiptId: string) => {
     const endpoint = findEndpoint(asEndpointId(endpointId));
     if (endpoint === undefined || !/^\d{1,39}$/.test(receiptId)) return undefined;
     const order = await findByReceipt(endpoint.merchant.id, asReceiptId(receiptId));
     if (order === undefined || order.endpointId !== endpoint.id) return undefined;
-    const { stage } = initialOf(order);
-    return stage === "approved" ? { order, merchantName: endpoint.merchant.name } : undefined;
+    const isApproved = initialOf(order).stage === "approved";
+    return isApproved ? { order, merchantName: endpoint.merchant.name } : undefined;
   };
 }

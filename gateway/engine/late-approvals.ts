@@ -7,11 +7,7 @@ import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
 import type { OrderRunner } from "./run.ts";
 
-export type LateApprovals = {
-  report(approval: LateApproval): Promise<void>;
-  /** Resolves when every reported approval is committed. */
-  idle(): Promise<void>;
-};
+export type LateApprovals = ReturnType<typeof makeLateApprovals>;
 
 type Dependencies = {
   readonly find: (sequence: bigint) => Promise<Order | undefined>;
@@ -22,17 +18,18 @@ type Dependencies = {
   readonly onUnreversed: (order: Order, priorAttempts: PriorAttempt) => void;
 };
 
-export function makeLateApprovals(dependencies: Dependencies): LateApprovals {
+export function makeLateApprovals(dependencies: Dependencies) {
   const { find, apply, runner, reversePriorAttempt, onUnreversed } = dependencies;
   const reports = new Set<Promise<void>>();
 
   return {
-    report(approval) {
+    report(approval: LateApproval): Promise<void> {
       const report = reverse(approval).finally(() => reports.delete(report));
       reports.add(report);
       return report;
     },
-    async idle() {
+    /** Resolves when every reported approval is committed. */
+    async idle(): Promise<void> {
       while (reports.size > 0) await Promise.allSettled(reports);
     },
   };
@@ -41,8 +38,8 @@ export function makeLateApprovals(dependencies: Dependencies): LateApprovals {
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
     if (named === undefined || order === undefined) return;
-    if (order.transaction.identifiers?.reference !== reference)
-      return reverseEarlier(order, reference);
+    const isPresent = order.transaction.identifiers?.reference === reference;
+    if (!isPresent) return reverseEarlier(order, reference);
     const approvedAmount = approvedOf(order, minor);
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);

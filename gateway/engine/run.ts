@@ -6,7 +6,6 @@
 import type { Step } from "../orders/advance.ts";
 import type { Apply } from "../orders/apply.ts";
 import {
-  type CardData,
   type EffectHandlers,
   isBeforeNextAttempt,
   isUnanswered,
@@ -18,17 +17,7 @@ import { isExternal } from "../orders/stages.ts";
 import { Failure } from "../values/failure.ts";
 import type { OrderId } from "../values/ids.ts";
 
-export type OrderRunner = {
-  /**
-   * Runs in the background. An order that is in flight already is left alone, unless its run ends
-   * without having seen this version.
-   */
-  start(order: Order, context?: Partial<RunContext>): void;
-  has(order: OrderId): boolean;
-  readonly count: number;
-  /** Resolves when no order is in flight. */
-  idle(): Promise<void>;
-};
+export type OrderRunner = ReturnType<typeof makeOrderRunner>;
 
 type Dependencies = {
   readonly handlers: EffectHandlers;
@@ -41,27 +30,29 @@ type Dependencies = {
 /** `version` is the latest that the run has seen. */
 type Run = { version: number; end: Promise<void> };
 
-export function makeOrderRunner(dependencies: Dependencies): OrderRunner {
+export function makeOrderRunner(dependencies: Dependencies) {
   const { handlers, apply, onRefused, onTrouble } = dependencies;
   const inFlight = new Map<OrderId, Run>();
 
   return {
     start,
-    has: (order) => inFlight.has(order),
+    has: (order: OrderId) => inFlight.has(order),
     get count() {
       return inFlight.size;
     },
-    async idle() {
+    /** Resolves when no order is in flight. */
+    async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.all([...inFlight.values()].map(({ end }) => end));
     },
   };
 
-  function start(
-    order: Order,
-    { startedBefore = false, cardData }: Partial<RunContext> = {},
-  ): void {
+  /**
+   * Runs in the background. An order that is in flight already is left alone, unless its run ends
+   * without having seen this version.
+   */
+  function start(order: Order, given: Partial<RunContext> = {}): void {
     if (order.owed === undefined) return;
-    const context = { startedBefore, cardData };
+    const context = { startedBefore: false, cardData: undefined, ...given };
     const earlier = inFlight.get(order.id);
     if (earlier !== undefined) {
       void earlier.end.then(() => earlier.version < order.version && start(order, context));
@@ -86,14 +77,11 @@ export function makeOrderRunner(dependencies: Dependencies): OrderRunner {
       run.version = next.version;
       startedBefore = false;
       // The CVV is for the authorisation; once that is answered it is forgotten.
-      if (effect === "authorize" && !isBeforeNextAttempt(event)) cardData = withoutCvv(cardData);
+      const isAnswered = effect === "authorize" && !isBeforeNextAttempt(event);
+      if (isAnswered) cardData = cardData && { ...cardData, cvv: undefined };
       if (isUnanswered(event)) return;
     }
   }
-}
-
-function withoutCvv(cardData: CardData | undefined): CardData | undefined {
-  return cardData === undefined ? undefined : { ...cardData, cvv: undefined };
 }
 
 /**

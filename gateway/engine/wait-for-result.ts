@@ -2,7 +2,6 @@
  * Waits for the end of a transaction, or for the cardholder's turn, within a limit. Steps that this
  * node commits wake the wait at once; steps of other nodes are looked for at an interval.
  */
-
 import type { Step } from "../orders/advance.ts";
 import type { Order, Stage } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
@@ -11,14 +10,7 @@ import { transactionsOf } from "../orders/transactions.ts";
 import type { OrderId } from "../values/ids.ts";
 import { type Clock, later } from "../values/time.ts";
 
-export type ResultWaits = {
-  /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
-  wait(found: FoundOrder): Promise<FoundOrder>;
-  /** This node has committed a step. */
-  notify(step: Step): void;
-  /** The node stops: every wait ends with the order as it is. */
-  end(): void;
-};
+export type ResultWaits = ReturnType<typeof makeResultWaits>;
 
 type Dependencies = {
   readonly load: (order: Order) => Promise<Order>;
@@ -29,12 +21,13 @@ type Dependencies = {
 
 type Wake = (order: Order | undefined) => void;
 
-export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependencies): ResultWaits {
+export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependencies) {
   const sleeping = new Map<OrderId, Set<Wake>>();
   let ended = false;
 
   return {
-    async wait(found) {
+    /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
+    async wait(found: FoundOrder): Promise<FoundOrder> {
       const deadlineAt = later(clock.now(), limitMs);
       let met = found;
       while (!ended && !endsWait(met.transaction.stage)) {
@@ -46,10 +39,12 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependenc
       }
       return met;
     },
-    notify({ order }) {
+    /** This node has committed a step. */
+    notify({ order }: Step): void {
       for (const wake of sleeping.get(order.id) ?? []) wake(order);
     },
-    end() {
+    /** The node stops: every wait ends with the order as it is. */
+    end(): void {
       ended = true;
       for (const wakes of sleeping.values()) for (const wake of wakes) wake(undefined);
     },

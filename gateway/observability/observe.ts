@@ -9,8 +9,6 @@ import type { Metrics } from "./metrics.ts";
 
 const lateTriesPerAlarm = 10;
 
-export type ObserveOrders = ReturnType<typeof makeObserveOrders>;
-
 export function makeObserveOrders(log: Log, metrics: Metrics) {
   return {
     onBatch: (queue: string) => (size: number, durationMs: number) => {
@@ -37,7 +35,11 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     onTrouble(order: Order, error: unknown): void {
       log("order.effect_failed", { ...named(order), err: error });
     },
-    alert,
+    /** The `alert_operator` effect. */
+    async alertOperator(order: Order): Promise<OrderEvent> {
+      alert(order);
+      return { kind: "operator_alerted" };
+    },
   };
 
   /** A final order has no deadline that could raise the alarm, so the number of tries does. */

@@ -113,6 +113,9 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
   }
 }
 
+/** An order cannot be settled by hand while a node asks the bank: the two answers may differ. */
+export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");
+
 type Met = { readonly order: Order; readonly effect: Effect | undefined };
 
 function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
@@ -130,11 +133,8 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
     return { order: { ...order, version, earlier, transaction: next }, effect };
   }
 
-  // While a message is on its way to the acquirer, its answer may contradict the operator.
   const isSettlement = event.kind === "settled_as_done" || event.kind === "settled_as_not_done";
-  if (isSettlement && order.owed?.resting !== true) {
-    return new Failure("not_allowed_now", "", `${event.kind} while the bank is being asked`);
-  }
+  if (isSettlement && order.owed?.resting !== true) return bankIsAsked;
   const cell = tables[transaction.kind][transaction.stage]?.[event.kind];
   if (cell === undefined) {
     return new Failure("not_allowed_now", "", `${event.kind} in stage ${transaction.stage}`);

@@ -4,11 +4,12 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
-import type { Step } from "./advance.ts";
+import { bankIsAsked, type Step } from "./advance.ts";
 import { type Commit, makeApply, makeClaim } from "./apply.ts";
 import type { Order } from "./order.ts";
 import { advance, approved, asks, draft, events, inStage, meet, start } from "./testing.ts";
 
+const notDone = { kind: "settled_as_not_done", by: "ann", why: "the bank says so" } as const;
 const clock: Clock = { now: () => start, after: () => () => undefined };
 
 /** A store of one order: a step is committed when it was made from what is stored. */
@@ -163,6 +164,39 @@ test("nobody settles what the bank is being asked about", () => {
     assert.ok(!(advance(resting, event, start) instanceof Failure));
     assert.ok(advance(claimed, event, start) instanceof Failure);
   }
+});
+
+test("an order that rests between two tries is settled", async () => {
+  const resting = meet(inStage("reversing"), events.reversal_unanswered);
+  const store = makeStore(resting);
+
+  const settled = await makeApply({ ...store, advance, clock })(resting, notDone);
+
+  assert.ok(!(settled instanceof Failure));
+  assert.equal(settled.transaction.stage, "error");
+  assert.deepEqual(store.steps[0]?.events, [notDone]);
+});
+
+test("an order that the bank is being asked about is not settled, but may be asked again", async () => {
+  const asked = inStage("reversing");
+  const store = makeStore(asked);
+  const apply = makeApply({ ...store, advance, clock });
+
+  assert.equal(await apply(asked, notDone), bankIsAsked);
+  assert.equal(store.steps.length, 0);
+  const again = { kind: "asked_again", by: "ann", why: "the bank is back" } as const;
+  assert.ok(!((await apply(asked, again)) instanceof Failure));
+});
+
+test("a node that begins to ask first keeps the order, which notes the decision", async () => {
+  const asked = inStage("reversing");
+  const resting = meet(asked, events.reversal_unanswered);
+  const store = makeStore({ ...asked, version: resting.version + 1 });
+
+  assert.equal(await makeApply({ ...store, advance, clock })(resting, notDone), bankIsAsked);
+  assert.equal(store.steps.length, 1);
+  assert.equal(store.steps[0]?.order.transaction.stage, "reversing");
+  assert.equal(store.steps[0]?.events[0]?.kind, "noted");
 });
 
 test("a reversal that was sent before the approval came does not end the doubt", async () => {

@@ -4,7 +4,6 @@
  * meets the order as it is now, and is kept as a note when it no longer changes anything.
  */
 import { Failure } from "../values/failure.ts";
-import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { Advance, Conditions, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
@@ -34,7 +33,7 @@ export type Followed = { readonly order: Order; readonly repeated: Transaction |
 export type ApplyDependencies = {
   readonly advance: Advance;
   readonly commit: Commit;
-  readonly load: (merchant: MerchantId, order: OrderId) => Promise<Order>;
+  readonly load: (order: Order) => Promise<Order>;
   /** Absent where no event leads to an immediate effect. */
   readonly conditionsOf?: (order: Order) => Conditions;
   readonly clock: Pick<Clock, "now">;
@@ -60,7 +59,7 @@ export function makeApply({
         return step;
       }
       if ((await commit(step)) === "done") return step.order;
-      met = await load(order.merchantId, order.id);
+      met = await load(order);
     }
   };
 }
@@ -125,7 +124,7 @@ export function makeFollow({ advance, commit, load, clock }: ApplyDependencies):
       const step = advance(met, event, clock.now());
       if (step instanceof Failure) return step;
       if ((await commit(step)) === "done") return { order: step.order, repeated };
-      met = await load(order.merchantId, order.id);
+      met = await load(order);
     }
   };
 }

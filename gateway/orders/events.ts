@@ -78,6 +78,8 @@ type Facts = {
 
 export type EventKind = keyof Facts;
 export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Kind];
+/** An operator's decision about an order in doubt. */
+export type OperatorEvent = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
 export type OrderEvent = { [Kind in EventKind]: EventOf<Kind> }[EventKind];
 
 /** The next message asks for money again, at another gate or for another amount. */

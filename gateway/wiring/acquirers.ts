@@ -1,32 +1,23 @@
-/** Builds the link behind each gate. */
-import type { StartAcquirer } from "../acquirers/gates.ts";
+/** Builds the link behind each gate, and the effect handlers that use the links. */
+import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
+import { makeCapture, makeRefund } from "../acquirers/follow-up.ts";
+import type { Gates, StartAcquirer } from "../acquirers/gates.ts";
 import { dialects, makeIso8583Acquirer } from "../acquirers/iso8583-host/connector.ts";
-import type { Config } from "../config/config.ts";
+import { makeReverse, makeReversePriorAttempt } from "../acquirers/reverse.ts";
 import type { LateApprovals } from "../engine/late-approvals.ts";
-import type { Log } from "../observability/log.ts";
-import type { Metrics } from "../observability/metrics.ts";
-import type { Clock } from "../values/time.ts";
+import type { Order } from "../orders/order.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
+import { newReceiptId } from "../vault/seal.ts";
+import type { Resources } from "./resources.ts";
+import type { ThreeDs } from "./threeds.ts";
 
-type Dependencies = {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly lateApprovals: LateApprovals;
-};
-
-export function makeStartAcquirer({
-  config,
-  clock,
-  log,
-  metrics,
-  lateApprovals,
-}: Dependencies): StartAcquirer {
+export function makeStartAcquirer(
+  { config, clock, log, metrics }: Resources,
+  lateApprovals: LateApprovals,
+): StartAcquirer {
   return ({ name, kind, settings }) =>
     makeIso8583Acquirer({
-      dialect: dialects[kind],
-      settings,
-      clock,
+      ...{ dialect: dialects[kind], settings, clock },
       answerTimeoutMs: config.answerTimeoutMs,
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
       log: (event, facts) => log(event, { gate: name, ...facts }),
@@ -37,8 +28,33 @@ export function makeStartAcquirer({
           .report(approval)
           .catch((error) => log("acquirer.late_approval_lost", { err: error, reference }));
       },
-      observe: {
-        answered: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
-      },
+      onAnswer: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
     });
+}
+
+type EffectDependencies = Resources & {
+  readonly configuration: LiveConfiguration;
+  readonly gates: Gates;
+  readonly threeds: ThreeDs;
+};
+
+export function makeAcquirerEffects(dependencies: EffectDependencies) {
+  const { config, clock, vault, threeds, configuration, gates } = dependencies;
+  const shared = {
+    ...{ ...threeds, clock, newReceiptId },
+    ...{ getEndpoint: configuration.getEndpoint, findAcquirer: gates.find },
+    answerTimeoutMs: config.answerTimeoutMs,
+    processingDeadlineMs: config.processingDeadlineMs,
+    findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
+  };
+  return {
+    reversePriorAttempt: makeReversePriorAttempt(shared),
+    handlers: {
+      authorize: makeAuthorize(shared),
+      inquire: makeInquire(shared),
+      reverse: makeReverse(shared),
+      capture: makeCapture(shared),
+      refund: makeRefund(shared),
+    },
+  };
 }

@@ -1,45 +1,27 @@
 /** The background jobs of a node: claiming due work, and deleting what has expired. */
-import type { Config } from "../config/config.ts";
 import { every } from "../engine/claim.ts";
-import type { Log } from "../observability/log.ts";
-import type { Clock } from "../values/time.ts";
-import type { PendingCards } from "../vault/pending-cards.ts";
+import type { EventName } from "../observability/events.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import type { Resources } from "./resources.ts";
 
-/** How often expired pending card data is destroyed. */
-const destroyEveryMs = 10_000;
-/** How often old callbacks are deleted, and in how many statements at most: a thousand a second. */
+/** How often expired pending card data and old callbacks are deleted. */
 const deleteEveryMs = 10_000;
+/** In how many statements at most: a thousand callbacks a second. */
 const deletionsMax = 20;
 
-type Workers = {
-  readonly engine: Engine;
-  readonly pendingCards: PendingCards;
-  readonly callbacks: Callbacks;
-};
+type Workers = Resources & { readonly engine: Engine; readonly callbacks: Callbacks };
 
-export function startBackgroundJobs(
-  { engine, pendingCards, callbacks }: Workers,
-  { config, clock, log }: { config: Config; clock: Clock; log: Log },
-): () => Promise<unknown> {
+export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
+  const { config, clock, log, engine, pendingCards, callbacks } = workers;
+  const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
+    every(everyMs, task, (error) => log(failed, { err: error }));
+  const destroyExpired = () => pendingCards.destroyExpired(clock.now());
   const stops = [
-    every(config.claimEveryMs, engine.claims.claimDue, (error) =>
-      log("order.claim_failed", { err: error }),
-    ),
-    every(config.claimEveryMs, callbacks.claimDue, (error) =>
-      log("callback.claim_failed", { err: error }),
-    ),
-    every(
-      destroyEveryMs,
-      () => pendingCards.destroyExpired(clock.now()),
-      (error) => log("vault.pending_cards_delete_failed", { err: error }),
-    ),
-    every(
-      deleteEveryMs,
-      () => deleteSome(callbacks),
-      (error) => log("callback.delete_failed", { err: error }),
-    ),
+    start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
+    start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),
+    start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
+    start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
   ];
   return () => Promise.all(stops.map((stop) => stop()));
 }

@@ -1,9 +1,13 @@
-/** Callbacks wired together: rules, text, delivery. Part of what `main.ts` wires. */
-import type { AddressOptions } from "../callbacks/addresses.ts";
-import { type AddressRules, makeAddressRules } from "../callbacks/addresses.ts";
+/** Builds callbacks: address rules, message text, delivery. */
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type AddressOptions,
+  type AddressRules,
+  makeAddressRules,
+} from "../callbacks/addresses.ts";
 import type { Callback } from "../callbacks/callback.ts";
 import { startCallbackWorker } from "../callbacks/callback-worker.ts";
-import { type Deliver, makeDeliver } from "../callbacks/deliver.ts";
+import { makeDeliver } from "../callbacks/deliver.ts";
 import { askSystem, makeResolve } from "../callbacks/look-up.ts";
 import { type Message, makeMessage } from "../callbacks/make-message.ts";
 import { makeSend, type Send } from "../callbacks/send.ts";
@@ -11,42 +15,20 @@ import { secretNames } from "../callbacks/webhook-secrets.ts";
 import type { Config } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { signFor } from "../merchant-api/control.ts";
-import type { Log } from "../observability/log.ts";
-import type { Metrics } from "../observability/metrics.ts";
 import type { Step } from "../orders/advance.ts";
-import type { Endpoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { transactionsOf } from "../orders/transactions.ts";
 import { makeCallbackStore } from "../storage/callbacks.ts";
 import { deleteEndedCallbacks } from "../storage/callbacks-retention.ts";
-import type { Database } from "../storage/database.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeFindOrders } from "../storage/find-orders.ts";
-import type { EndpointId } from "../values/ids.ts";
-import { type Clock, later, systemClock } from "../values/time.ts";
-import type { Vault } from "../vault/vault.ts";
+import { later, systemClock } from "../values/time.ts";
 import { printResult } from "../views/result.ts";
+import type { Resources } from "./resources.ts";
 
-export type Callbacks = {
-  readonly rules: AddressRules;
-  /** A step was written: what it owes is sent. */
-  tell(step: Step): void;
-  readonly claimDue: Deliver["claimDue"];
-  readonly idle: Deliver["idle"];
-  /** Deletes some of what is kept for long enough; answers how many. */
-  deleteOld(): Promise<number>;
-  /** Whatever is still to be told is due for the next node that looks. */
-  stop(): Promise<void>;
-};
-
-type Dependencies = {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly database: Database;
+type Dependencies = Resources & {
   readonly node: string;
-  readonly vault: Vault;
-  readonly getEndpoint: (id: EndpointId) => Endpoint;
+  readonly configuration: LiveConfiguration;
 };
 
 /** How long tries that are under way when a node stops may still take. */
@@ -54,11 +36,15 @@ const graceMaxMs = 2_000;
 /** And writing down what became of them. */
 const releaseMs = 2_000;
 const dayMs = 86_400_000;
-/** In one statement: nobody shall notice it. */
+/** In one statement, so that none takes long. */
 const deletedMax = 500;
 const gathered = { batchMax: 256, inFlightMax: 1 };
+/** For timers that must not keep a stopping node alive. */
+const unref = { ref: false };
 
-export function makeCallbacks(dependencies: Dependencies): Callbacks {
+export type Callbacks = ReturnType<typeof makeCallbacks>;
+
+export function makeCallbacks(dependencies: Dependencies) {
   const { config, clock, log, metrics, database, node } = dependencies;
   const rules = makeAddressRules(addressOptions(config));
   const leaseMs = callbackLeaseMs(config);
@@ -85,7 +71,8 @@ export function makeCallbacks(dependencies: Dependencies): Callbacks {
   });
   return {
     rules,
-    tell({ order, callback, at }) {
+    /** Sends the callback that a committed step owes. */
+    tell({ order, callback, at }: Step): void {
       if (callback === undefined) return;
       const key = { merchantId: order.merchantId, orderId: order.id };
       // As its row has it, however long the database took to write that.
@@ -94,21 +81,23 @@ export function makeCallbacks(dependencies: Dependencies): Callbacks {
     },
     claimDue: deliver.claimDue,
     idle: deliver.idle,
-    async deleteOld() {
+    /** Deletes some of the callbacks that were kept for long enough; answers how many. */
+    async deleteOld(): Promise<number> {
       if (config.callbackKeepDays === 0) return 0;
       const before = later(clock.now(), -config.callbackKeepDays * dayMs);
       return deleteEndedCallbacks(database.hot, { before, most: deletedMax });
     },
-    async stop() {
+    /** The remaining callbacks are due for the next node that looks. */
+    async stop(): Promise<void> {
       const graceMs = Math.min(graceMaxMs, config.drainMs);
       // A database that is away must not hold us up: the leases run out.
-      await Promise.race([deliver.stop(graceMs), delay(graceMs + releaseMs)]);
+      await Promise.race([deliver.stop(graceMs), delay(graceMs + releaseMs, undefined, unref)]);
       callOff();
     },
   };
 }
 
-/** A thread goes by the system's clock; whoever has another one sends from here. */
+/** The worker thread reads the system clock; with another clock, the node's own thread sends. */
 function makeSender({ config, clock, log }: Dependencies, rules: AddressRules): Send {
   const asksSystem = config.environment === "staging";
   const proxy = config.callbackProxy === "" ? undefined : config.callbackProxy;
@@ -124,13 +113,13 @@ function makeSender({ config, clock, log }: Dependencies, rules: AddressRules): 
 }
 
 /** Nothing when the order no longer knows the transaction. */
-function makeMessageOf({ clock, vault, getEndpoint }: Dependencies) {
+function makeMessageOf({ clock, vault, configuration }: Dependencies) {
   return (callback: Callback, order: Order): Message | undefined => {
     const transaction = transactionsOf(order).find(
       ({ serialNumber }) => serialNumber === callback.serialNumber,
     );
     if (transaction === undefined) return undefined;
-    const endpoint = getEndpoint(order.endpointId);
+    const endpoint = configuration.getEndpoint(order.endpointId);
     const { merchant, settings } = endpoint;
     const now = clock.now();
     const sign = (text: string) => signFor(merchant, text);
@@ -156,8 +145,4 @@ function addressOptions(config: Config): AddressOptions {
     privateNetworks: partsOf(config.callbackPrivateNetworks),
     names: partsOf(config.callbackNames),
   };
-}
-
-function delay(durationMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, durationMs).unref());
 }

@@ -1,32 +1,22 @@
 /** Builds the connections to and from directory servers: requests, card ranges, results. */
-import type { Config } from "../config/config.ts";
 import {
   type ResultsServer,
   readResultsCertificate,
   startResultsServer,
 } from "../directory-api/results-server.ts";
 import { every } from "../engine/claim.ts";
-import type { Log } from "../observability/log.ts";
-import type { Database } from "../storage/database.ts";
 import { loadDirectories, makeRangeStore } from "../storage/directories.ts";
 import type { ReceiveResult } from "../threeds/challenge-result.ts";
 import { type Directories, openDirectories } from "../threeds/directories.ts";
-import type { Clock } from "../values/time.ts";
-
-type Dependencies = {
-  readonly config: Config;
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-};
+import type { Resources } from "./resources.ts";
 
 /** How often a node looks for card ranges that are due. */
 const lookEveryMs = 5_000;
 /** How long the start waits for the first ranges, without which no card is enrolled. */
 const firstRangesMs = 3_000;
 
-export async function openDirectoryServers(dependencies: Dependencies) {
-  const { config, database, clock, log } = dependencies;
+export async function openDirectoryServers(resources: Resources) {
+  const { config, database, clock, log } = resources;
   const directories = await openDirectories({
     load: () => loadDirectories(database.query),
     ...{ store: makeRangeStore(database, clock), clock },
@@ -37,7 +27,7 @@ export async function openDirectoryServers(dependencies: Dependencies) {
     onReloadError: (error) => log("directory.reload_failed", { err: error }),
     onRefreshError: (error) => log("directory.refresh_failed", { err: error }),
   });
-  const results = await startResults(dependencies, directories);
+  const results = await startResults(resources, directories);
   const resultsUrl =
     config.resultsUrl || `https://${config.host}:${results?.port ?? config.resultsPort}`;
   let stopLooking = async () => {};
@@ -80,7 +70,7 @@ export async function openDirectoryServers(dependencies: Dependencies) {
 
 /** Undefined without a certificate: challenges then cannot be finished. */
 async function startResults(
-  { config, clock, log }: Dependencies,
+  { config, clock, log }: Resources,
   directories: Directories,
 ): Promise<ResultsServer | undefined> {
   const own = await readResultsCertificate(config);

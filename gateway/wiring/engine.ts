@@ -1,9 +1,6 @@
 /** Builds the order engine: decisions, commits, effect handlers and the search for due orders. */
 import { randomBytes } from "node:crypto";
-import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type AcquirerDependencies, makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
-import { makeCapture, makeRefund } from "../acquirers/follow-up.ts";
-import { makeReverse, makeReversePriorAttempt } from "../acquirers/reverse.ts";
+import type { Gates } from "../acquirers/gates.ts";
 import type { Config } from "../config/config.ts";
 import { makeAccept, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
 import { makeClaimWork } from "../engine/claim.ts";
@@ -11,15 +8,13 @@ import { makeFindOrder } from "../engine/find.ts";
 import { makeLateApprovals } from "../engine/late-approvals.ts";
 import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
 import { makeResultWaits } from "../engine/wait-for-result.ts";
-import type { ObserveOrders } from "../observability/observe.ts";
+import { makeObserveOrders } from "../observability/observe.ts";
 import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orders/advance.ts";
 import { makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
-import type { EffectHandlers } from "../orders/events.ts";
-import type { Endpoint } from "../orders/merchant.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import { makeBegin, makeCommit, makeNextOrderId } from "../storage/commit.ts";
-import type { Database } from "../storage/database.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
 import {
   makeFindBySequence,
   makeFindBySerial,
@@ -28,43 +23,33 @@ import {
   makeFindOwned,
 } from "../storage/find-orders.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
-import type { EndpointId, GateId, MerchantId, OrderId } from "../values/ids.ts";
-import type { Clock } from "../values/time.ts";
-import { newReceiptId } from "../vault/seal.ts";
-import type { Vault } from "../vault/vault.ts";
+import { makeAcquirerEffects } from "./acquirers.ts";
 import { callbackLeaseMs } from "./callbacks.ts";
+import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
-export type EngineDependencies = {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly database: Database;
+type Dependencies = Resources & {
   readonly node: string;
-  readonly vault: Vault;
+  readonly configuration: LiveConfiguration;
+  readonly gates: Gates;
   readonly threeds: ThreeDs;
-  readonly getEndpoint: (id: EndpointId) => Endpoint;
-  readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   /** Called with every committed step. */
   readonly sendCallback: (step: Step) => void;
-  readonly observe: ObserveOrders;
 };
 
 const batchMax = 256;
 
 export type Engine = ReturnType<typeof makeEngine>;
 
-export function makeEngine(dependencies: EngineDependencies) {
-  const { config, database, node, clock, vault, threeds, observe } = dependencies;
+export function makeEngine(dependencies: Dependencies) {
+  const { config, log, metrics, database, node, clock, vault, threeds } = dependencies;
   const { inFlightMax } = config;
-  const { byId, findExisting, begin, commit } = makeQueues(dependencies);
+  const observe = makeObserveOrders(log, metrics);
+  const { byId, findExisting, begin, commit } = makeQueues(dependencies, observe.onBatch);
   const findBySequence = makeFindBySequence(database.hot);
-  const waits = makeResultWaits({
-    load: ({ merchantId, id }) => load(merchantId, id),
-    clock,
-    limitMs: config.syncWaitMs,
-    lookEveryMs: config.claimEveryMs,
-  });
+  const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
+  const waits = makeResultWaits({ load, clock, limitMs, lookEveryMs });
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
@@ -73,10 +58,16 @@ export function makeEngine(dependencies: EngineDependencies) {
     commit: announcing(commit, (step) => step, listeners),
   };
   const apply = makeApply(steps);
-  const acquirers = acquirerDependencies(dependencies);
-  const handlers = makeEffectHandlers(acquirers, dependencies);
-  const { onRefused, onTrouble, onUnreversed } = observe;
-  const runner = makeOrderRunner({ handlers, apply, onRefused, onTrouble });
+  const acquirers = makeAcquirerEffects(dependencies);
+  const runner = makeOrderRunner({
+    ...{ apply, onRefused: observe.onRefused, onTrouble: observe.onTrouble },
+    handlers: {
+      ...acquirers.handlers,
+      authenticate: threeds.authenticate,
+      ask_enrolment: threeds.ask_enrolment,
+      alert_operator: observe.alertOperator,
+    },
+  });
   const findBySerial = makeFindBySerial(database.hot);
   const find = makeFindOrder({ findById: byId, findExisting, findBySerial });
   return {
@@ -98,74 +89,43 @@ export function makeEngine(dependencies: EngineDependencies) {
       findOwned: makeFindOwned(database.hot),
     }),
     lateApprovals: makeLateApprovals({
-      ...{ find: findBySequence, apply, runner, onUnreversed },
-      reversePriorAttempt: makeReversePriorAttempt(acquirers),
+      ...{ find: findBySequence, apply, runner, onUnreversed: observe.onUnreversed },
+      reversePriorAttempt: acquirers.reversePriorAttempt,
     }),
     /** For results that a browser, a merchant or a directory server reports. */
-    reports: {
-      findBySequence,
-      report: makeReport(apply, runner),
-      load: ({ merchantId, id }: Order) => load(merchantId, id),
-    },
+    reports: { findBySequence, load, report: makeReport(apply, runner) },
   };
 
-  async function load(merchantId: MerchantId, orderId: OrderId): Promise<Order> {
-    const order = await byId({ merchantId, orderId });
-    if (order === undefined) throw new Error(`order ${orderId} has vanished`);
+  async function load({ merchantId, id }: Order): Promise<Order> {
+    const order = await byId({ merchantId, orderId: id });
+    if (order === undefined) throw new Error(`order ${id} has vanished`);
     return order;
   }
 }
 
 /** The queues that gather the reads and commits of all orders in flight into few statements. */
-function makeQueues({ config, database, node, observe }: EngineDependencies) {
-  const queue = (name: string) => ({ onBatch: observe.onBatch(name) });
-  const { beginTriesMs } = config;
-  const lasting = { beginTriesMs, callbackLeaseMs: callbackLeaseMs(config) };
-  return {
-    ...makeFindOrders(database.hot, queue("read")),
-    begin: makeBegin(database.query, node, { ...queue("begin"), ...lasting }),
-    commit: makeCommit(database.hot, node, { ...queue("move"), ...lasting }),
+function makeQueues(
+  { config, database, node }: Dependencies,
+  onBatch: ReturnType<typeof makeObserveOrders>["onBatch"],
+) {
+  const lasting = {
+    beginTriesMs: config.beginTriesMs,
+    callbackLeaseMs: callbackLeaseMs(config),
   };
-}
-
-function acquirerDependencies(dependencies: EngineDependencies): AcquirerDependencies {
-  const { config, clock, vault, threeds, getEndpoint, findAcquirer } = dependencies;
   return {
-    ...{ clock, getEndpoint, findAcquirer, newReceiptId },
-    answerTimeoutMs: config.answerTimeoutMs,
-    processingDeadlineMs: config.processingDeadlineMs,
-    findCard: ({ merchantId, card }) => vault.findCard(merchantId, card.cardId),
-    findPendingCard: threeds.findPendingCard,
-    destroyPendingCard: threeds.destroyPendingCard,
-  };
-}
-
-function makeEffectHandlers(
-  acquirers: AcquirerDependencies,
-  { threeds, observe }: EngineDependencies,
-): EffectHandlers {
-  return {
-    authenticate: threeds.authenticate,
-    ask_enrolment: threeds.ask_enrolment,
-    authorize: makeAuthorize(acquirers),
-    inquire: makeInquire(acquirers),
-    reverse: makeReverse(acquirers),
-    capture: makeCapture(acquirers),
-    refund: makeRefund(acquirers),
-    async alert_operator(order) {
-      observe.alert(order);
-      return { kind: "operator_alerted" };
-    },
+    ...makeFindOrders(database.hot, { onBatch: onBatch("read") }),
+    begin: makeBegin(database.query, node, { onBatch: onBatch("begin"), ...lasting }),
+    commit: makeCommit(database.hot, node, { onBatch: onBatch("move"), ...lasting }),
   };
 }
 
 const entropyBytes = 20;
 const noEntropy = new Uint8Array();
 
-function makeConditionsOf({ getEndpoint, findAcquirer }: EngineDependencies) {
+function makeConditionsOf({ configuration, gates }: Dependencies) {
   return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
-    const endpoint = getEndpoint(endpointId);
-    const ready = endpoint.gates.filter(({ id }) => findAcquirer(id)?.isReady() === true);
+    const endpoint = configuration.getEndpoint(endpointId);
+    const ready = endpoint.gates.filter(({ id }) => gates.isReady(id));
     const entropy = card.enrolment === undefined ? noEntropy : randomBytes(entropyBytes);
     return { endpoint, readyGates: new Set(ready.map(({ id }) => id)), entropy };
   };

@@ -1,10 +1,10 @@
 /** Builds the HTTP edges: merchant interface, cardholder's pages, receipts, health, staging. */
 import type { FastifyInstance } from "fastify";
-import type { AddressRules } from "../callbacks/addresses.ts";
-import { type Config, signedUrlsOf } from "../config/config.ts";
-import type { Cards } from "../engine/cards.ts";
+import type { Gates } from "../acquirers/gates.ts";
+import { signedUrlsOf } from "../config/config.ts";
+import { makeCards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
-import { addHealthRoutes, type CheckReadiness, makeStorageGuard } from "../http/availability.ts";
+import { addHealthRoutes, makeStorageGuard } from "../http/availability.ts";
 import { makeRateLimit } from "../http/rate-limit.ts";
 import { makeServer } from "../http/server.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
@@ -12,36 +12,36 @@ import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
 import { addMerchantRoutes, makeAnswerError } from "../merchant-api/routes.ts";
-import type { Log } from "../observability/log.ts";
-import type { Metrics } from "../observability/metrics.ts";
 import type { Order } from "../orders/order.ts";
+import { findUnreadyGates } from "../orders/route.ts";
 import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
+import { makeReferenceStore } from "../storage/cards.ts";
 import type { Configuration, LiveConfiguration } from "../storage/configuration.ts";
-import { type Database, isConnectionLoss } from "../storage/database.ts";
+import { isConnectionLoss } from "../storage/database.ts";
+import { loadDirectories } from "../storage/directories.ts";
 import { makeFindByReceipt } from "../storage/find-orders.ts";
 import { makeStoreRequest, makeTakeNonce } from "../storage/requests.ts";
+import { findFileFaults } from "../threeds/directory-client.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
+import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
+import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
-import type { BrowserAuthentication, Services } from "./services.ts";
+import type { Resources } from "./resources.ts";
+import type { Services } from "./services.ts";
+import type { ThreeDs } from "./threeds.ts";
 import type { Wallets } from "./wallets.ts";
 
-export type HttpDependencies = {
-  readonly config: Config;
-  readonly database: Database;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly engine: Engine;
-  readonly cards: Cards;
-  readonly threeds: BrowserAuthentication;
-  readonly wallets: Wallets;
-  readonly callbackRules: AddressRules;
-  readonly metrics: Metrics;
+type Dependencies = Resources & {
   readonly configuration: LiveConfiguration;
-  readonly checkReadiness: CheckReadiness;
+  readonly gates: Gates;
+  readonly engine: Engine;
+  readonly threeds: ThreeDs;
+  readonly wallets: Wallets;
+  readonly callbacks: Callbacks;
   readonly staging?: StagingParts | undefined;
 };
 
@@ -62,8 +62,8 @@ export type NodeState = {
 
 const guarded = makeStorageGuard(isConnectionLoss);
 
-export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance {
-  const { config, log, clock, metrics, configuration, staging, checkReadiness } = dependencies;
+export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
+  const { config, log, clock, metrics, configuration, staging } = dependencies;
   const { pathWord, fieldWord, lineFeeds } = config;
   const wire = { fieldWord, lineFeeds };
   const services = servicesOf(dependencies);
@@ -79,18 +79,22 @@ export function makeHttpServer(dependencies: HttpDependencies): FastifyInstance 
     storeRequest: makeStoreRequest(dependencies.database.hot),
   });
   addPages(server, services, dependencies);
+  const checkReadiness = makeCheckReadiness(dependencies);
   addHealthRoutes(server, { checkReadiness, registry: metrics.registry });
-  staging?.addPages?.(server, {
-    findState: async () => ({
-      ...{ configuration: configuration.current(), missing: await checkReadiness() },
-    }),
-    clock,
+  const findState = async () => ({
+    ...{ configuration: configuration.current(), missing: await checkReadiness() },
   });
+  staging?.addPages?.(server, { findState, clock });
   return server;
 }
 
-function servicesOf(dependencies: HttpDependencies): Services {
-  const { config, engine, cards, threeds, wallets, callbackRules } = dependencies;
+function servicesOf(dependencies: Dependencies): Services {
+  const { config, clock, database, vault, engine, wallets, callbacks } = dependencies;
+  const threeds = dependencies.threeds.makeBrowserAuthentication(engine.reports);
+  const cards = makeCards({
+    ...{ store: makeReferenceStore(database.hot), findCard: vault.findCard, clock },
+    ...{ newReferenceId: newCardRefId, graceMs: config.cardReferenceGraceMs },
+  });
   return {
     orders: {
       accept: guarded(engine.accept),
@@ -112,14 +116,14 @@ function servicesOf(dependencies: HttpDependencies): Services {
       uploadPares: guarded(threeds.uploadPares),
     },
     wallets: { open: guarded(wallets.open) },
-    findCallbackFault: callbackRules.findUrlFault,
+    findCallbackFault: callbacks.rules.findUrlFault,
     printDate: makePrintDate(config.zone),
   };
 }
 
 type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken">;
 
-function accessOf({ config, database, clock, configuration }: HttpDependencies): Access {
+function accessOf({ config, database, clock, configuration }: Dependencies): Access {
   const windowMs = config.oauthWindowMs;
   const takeNonce = makeTakeNonce(database.hot, { clock, windowMs });
   const limitOf = (perSecond: number) => makeRateLimit<MerchantId>({ perSecond }, clock);
@@ -142,7 +146,7 @@ function accessOf({ config, database, clock, configuration }: HttpDependencies):
 function addPages(
   server: FastifyInstance,
   { threeds, printDate }: Services,
-  { config, log, clock, configuration, database }: HttpDependencies,
+  { config, log, clock, configuration, database }: Dependencies,
 ): void {
   const { pathWord, pageLogoFile: logoFile } = config;
   const theme = openTheme({
@@ -164,4 +168,23 @@ function addPages(
   });
   const receipts = { find: guarded(findReceipt) };
   addReceiptRoutes(server, { pathWord, receipts, theme, printDate, clock });
+}
+
+/** What keeps a node from being ready: the database, files of directory servers, gates. */
+function makeCheckReadiness({ database, configuration, gates }: Dependencies) {
+  return async () => {
+    const missing: Record<string, string> = {};
+    const directories = await loadDirectories(database.query).catch((error) => {
+      missing["database"] = error.message;
+      return [];
+    });
+    for (const [name, cause] of await findFileFaults(directories)) {
+      missing[`directory ${name}`] = cause;
+    }
+    const endpoints = configuration.current().endpoints.values();
+    for (const gate of findUnreadyGates(endpoints, gates.isReady)) {
+      missing[`gate ${gate}`] = "not signed on";
+    }
+    return missing;
+  };
 }

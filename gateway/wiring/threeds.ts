@@ -2,7 +2,6 @@
  * Builds 3-D Secure: the effect handlers, the pending card data, and what browsers, merchants and
  * directory servers report.
  */
-import type { Config } from "../config/config.ts";
 import type { Order } from "../orders/order.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeAuthenticate } from "../threeds/authenticate.ts";
@@ -14,32 +13,25 @@ import { makeAskEnrolment, makeReadPaRes } from "../threeds/threeds102.ts";
 import { makeUploads } from "../threeds/uploads.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import type { EndpointId } from "../values/ids.ts";
-import type { Clock } from "../values/time.ts";
-import type { PendingCards } from "../vault/pending-cards.ts";
-import type { Vault } from "../vault/vault.ts";
+import type { Resources } from "./resources.ts";
 import type { BrowserAuthentication } from "./services.ts";
 
-type ThreeDsDependencies = {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly vault: Vault;
-  readonly pendingCards: PendingCards;
+type Dependencies = Resources & {
   readonly directories: Directories;
   readonly configuration: LiveConfiguration;
   /** The public address. */
   readonly baseUrl: () => string;
   readonly resultsUrl: (directory: string) => string;
-  readonly warn: (facts: object, cause: string) => void;
 };
 
 export type ThreeDs = ReturnType<typeof makeThreeDs>;
 
-export function makeThreeDs(dependencies: ThreeDsDependencies) {
-  const { config, clock, vault, pendingCards, directories, configuration } = dependencies;
+export function makeThreeDs(dependencies: Dependencies) {
+  const { config, clock, log, vault, pendingCards, directories, configuration } = dependencies;
   const links = makeLinks({ ...vault, baseUrl: dependencies.baseUrl, pathWord: config.pathWord });
   const allowHttp = config.environment === "staging";
   const warn = ({ id, merchantId }: Order, cause: string) =>
-    dependencies.warn({ order: id, merchant: merchantId }, cause);
+    log("threeds.failed", { order: id, merchant: merchantId, cause });
   const policyOf = ({ endpointId }: Pick<Order, "endpointId">) =>
     configuration.getEndpoint(endpointId).settings.threeDSecure;
   const messages = {
@@ -67,7 +59,7 @@ export function makeThreeDs(dependencies: ThreeDsDependencies) {
     makeReceiveResult: (reports: OrderReports) =>
       makeReceiveResult({
         ...{ ...reports, policyOf, allowHttp },
-        warn: (directory, cause) => dependencies.warn({ directory }, cause),
+        warn: (directory, cause) => log("threeds.failed", { directory, cause }),
       }),
   };
 }

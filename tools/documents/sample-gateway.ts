@@ -80,7 +80,7 @@ export function makeSampleGateway(): Services {
       keep(order);
       return "done";
     },
-    load: async (_merchant, id) => get(id),
+    load: async ({ id }) => get(id),
   });
   return {
     orders: {

@@ -35,7 +35,8 @@ export type Iso8583Options = {
   readonly random?: () => number;
   readonly log: (event: ConnectorEvent, facts: object) => void;
   readonly onLateApproval: OnLateApproval;
-  readonly observe: Observe;
+  /** By the type of the request. */
+  readonly onAnswer: (mti: string, answerMs: number) => void;
 };
 
 /** Names of the log's catalogue. */
@@ -47,11 +48,6 @@ export type ConnectorEvent =
   | "acquirer.message_unmatched"
   | "acquirer.message_unreadable"
   | "acquirer.message_unsendable";
-
-export type Observe = {
-  /** By the type of the request. */
-  readonly answered: (mti: string, answerMs: number) => void;
-};
 
 export type Iso8583Acquirer = Acquirer & { stop(): Promise<void>; state(): LinkState };
 
@@ -157,7 +153,7 @@ function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options
 type Exchange = (make: () => IsoMessage) => Promise<Ending | "not_sent">;
 
 function makeExchange(link: Link, options: Iso8583Options): Exchange {
-  const { clock, log, observe } = options;
+  const { clock, log, onAnswer } = options;
   const limit = { timeoutMs: options.answerTimeoutMs };
 
   return async (make) => {
@@ -165,7 +161,7 @@ function makeExchange(link: Link, options: Iso8583Options): Exchange {
     const request = send(make);
     if (request === undefined) return "not_sent";
     const answer = await request.answer;
-    if (typeof answer !== "string") observe.answered(request.mti, clock.now() - startedAt);
+    if (typeof answer !== "string") onAnswer(request.mti, clock.now() - startedAt);
     return answer;
   };
 

@@ -98,9 +98,7 @@ export async function connectAcquirer(t: TestContext, port: number, dialect = sa
     random: () => 0,
     log: journal.log,
     onLateApproval: ({ reference, answer }) => void late.push({ reference, answer }),
-    observe: {
-      answered: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
-    },
+    onAnswer: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
   });
   t.after(() => closeInTime(clock, acquirer.stop()));
   await journal.until("acquirer.link_up");
