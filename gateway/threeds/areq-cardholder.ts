@@ -10,13 +10,11 @@ const nameMax = 45;
 const lineMax = 50;
 const postCodeMax = 16;
 
-export function customerElements(
-  customer: Customer,
-  { holderName }: CardFacts,
-): Readonly<Record<string, string | object>> {
+/** Undefined elements are not written. */
+export function customerElements(customer: Customer, { holderName }: CardFacts) {
   const country = countryOf(customer.country);
   const name = latin(holderName, nameMax);
-  const elements = {
+  return {
     cardholderName: name !== undefined && name.length >= 2 ? name : undefined,
     email: customer.email,
     homePhone: phoneOf(customer.phone),
@@ -28,11 +26,6 @@ export function customerElements(
     // The protocol refuses a state without its country.
     billAddrState: country === undefined ? undefined : stateOf(customer.state),
   };
-  return Object.fromEntries(
-    Object.entries(elements).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    ),
-  );
 }
 
 /** Directory servers refuse the user-assigned codes from 901 on, such as Kosovo's. */

@@ -129,14 +129,9 @@ export async function openDirectories(dependencies: Dependencies) {
 
   async function connectAll(present: readonly Connected[] = []): Promise<readonly Connected[]> {
     const servers = await load();
-    const next = await Promise.all(
-      servers.map((server) =>
-        connect(
-          server,
-          present.find(({ server: { name } }) => name === server.name),
-        ),
-      ),
-    );
+    const knownOf = ({ name }: DirectoryServer) =>
+      present.find(({ server }) => server.name === name);
+    const next = await Promise.all(servers.map((server) => connect(server, knownOf(server))));
     for (const { client } of present) {
       if (client === undefined || next.some((each) => each.client === client)) continue;
       // Requests in flight still get their answers: payments depend on them.
@@ -155,10 +150,7 @@ export async function openDirectories(dependencies: Dependencies) {
     if (certificates === undefined) return makeFaulty(server, String(read));
     const same = { server: known?.server, certificates: known?.certificates };
     if (known && isDeepStrictEqual(same, { server, certificates })) return known;
-    const client = makeDirectoryClient(certificates, {
-      clock,
-      onFailure: (cause) => warn(name, cause),
-    });
+    const client = makeDirectoryClient(certificates, clock, (cause) => warn(name, cause));
     if (stopping) client.close();
     else clients.add(client);
     return { server, certificates, client, send: unlessStopping(client) };

@@ -79,7 +79,7 @@ test("one that is drained closes what is idle at once, and waits for what was as
 async function makeClient(network: Network) {
   network.answer = () => "good";
   const certificates = await readCertificates(network.server("a").settings);
-  return makeDirectoryClient(certificates, { clock: systemClock, onFailure: () => undefined });
+  return makeDirectoryClient(certificates, systemClock, () => undefined);
 }
 
 function bodiesOf({ received }: Network): readonly string[] {

@@ -92,18 +92,14 @@ export type DirectoryRequest = {
 
 export type DirectoryClient = ReturnType<typeof makeDirectoryClient>;
 
-type Dependencies = {
-  readonly clock: Clock;
-  readonly onFailure: (cause: string) => void;
-};
-
 const connectionsMax = 128;
 /** Servers close idle connections after five seconds or later: the client closes them first. */
 const idleMs = 4_000;
 
 export function makeDirectoryClient(
   { cert, key, ca }: Certificates,
-  { clock, onFailure }: Dependencies,
+  clock: Clock,
+  onFailure: (cause: string) => void,
 ) {
   const agent = new Agent({
     ...{ cert, key, ca, keepAlive: true },

@@ -46,39 +46,30 @@ const answerBytesMax = 64 * 1024 * 1024;
 /** Every version, and once more when the directory server does not know the serial number. */
 const requestsMax = 2 * protocolVersions.length;
 
-/** Tells whether ranges were stored. Never rejects: failures are reported and tried again. */
-export type RefreshRanges = (directory: Directory) => Promise<boolean>;
-
-export function makeRefreshRanges(dependencies: Dependencies): RefreshRanges {
+/** Never rejects: failures are reported and tried again. */
+export function makeRefreshRanges(dependencies: Dependencies) {
   const { store, everyMs, timeoutMs, warn } = dependencies;
   // Longer than all requests take, so that no other node sends them at the same time.
   const leaseMs = requestsMax * timeoutMs + storingMs;
 
-  return async (directory) => {
+  return async (directory: Directory): Promise<void> => {
     const { name, settings } = directory.server;
     const due: Protocol[] = [];
     if (settings.url !== undefined) due.push("2");
     if (settings.url102 !== undefined) due.push("1");
-    const stored = await Promise.all(
-      due.map((protocol) =>
-        refresh(directory, protocol).catch((error) => {
-          warn(name, `could not refresh its card ranges: ${messageOf(error)}`);
-          return false;
-        }),
-      ),
-    );
-    return stored.includes(true);
+    const report = (error: unknown) =>
+      warn(name, `could not refresh its card ranges: ${messageOf(error)}`);
+    await Promise.all(due.map((protocol) => refresh(directory, protocol).catch(report)));
   };
 
-  async function refresh(directory: Directory, protocol: Protocol): Promise<boolean> {
+  async function refresh(directory: Directory, protocol: Protocol): Promise<void> {
     const lease = await store.claim(directory.server.name, protocol, leaseMs);
-    if (lease === undefined) return false;
+    if (lease === undefined) return;
     try {
       const fetchRanges = protocol === "2" ? fetchRanges2 : fetchRanges102;
       const changes = await fetchRanges(dependencies, directory, lease);
-      if (typeof changes !== "string") return await store.save(lease, changes, everyMs);
-      await store.postpone(lease, changes === "too_often" ? gapMaxMs : gapAfter(lease));
-      return false;
+      if (typeof changes !== "string") await store.save(lease, changes, everyMs);
+      else await store.postpone(lease, changes === "too_often" ? gapMaxMs : gapAfter(lease));
     } catch (error) {
       if (dependencies.isStopping()) await store.release(lease);
       else await store.postpone(lease, gapAfter(lease));
@@ -197,8 +188,6 @@ async function fetchRanges102(
   }
   const put = answer.cardRanges
     .filter(({ action }) => action === "A")
-    .map(({ begin, end }) => ({
-      ...{ first: padFirst(begin), last: padLast(end), version: "1.0.2" },
-    }));
+    .map(({ begin, end }) => ({ first: padFirst(begin), last: padLast(end), version: "1.0.2" }));
   return { replaces: true, put, remove: [] };
 }

@@ -49,12 +49,8 @@ export function makeAskEnrolment(
 
   async function askEnrolment(order: Order, parties: Parties): Promise<VeRes | undefined> {
     const { directory, url, card, merchant } = parties;
-    const pan = card.number.reveal();
-    const question = {
-      messageId: randomUUID(),
-      pan,
-      merchant: idsOf(merchant.acquirerId, merchant.merchantCode),
-    };
+    const ids = idsOf(merchant.acquirerId, merchant.merchantCode);
+    const question = { messageId: randomUUID(), pan: card.number.reveal(), merchant: ids };
     const body = attempt(order, () => writeXml("VEReq", question));
     const request = { contentType, answerBytesMax, timeoutMs, mayRepeat: true };
     const text = body && (await directory.send(url, { ...request, body }));
@@ -130,7 +126,8 @@ export function makeReadPaRes({
         ? ["everything"]
         : matchPaRes(answer, {
             ...idsOf(request.acquirerBin, request.merchantCode),
-            ...{ ...purchaseOf(order), date: request.date },
+            ...purchaseOf(order),
+            date: request.date,
             lastFour: order.card.lastFour,
           });
     if (differing.length > 0) {
