@@ -55,10 +55,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     return writeMessage(answerTo(message), { allowHttp });
   };
 
-  async function findOrder(
-    directory: string,
-    message: Emv3dsMessage,
-  ): Promise<Order | MessageFault> {
+  async function findOrder(directory: string, message: Emv3dsMessage) {
     const transactionId = textOf(message, "threeDSServerTransID") ?? "";
     const sequence = sequenceIn(transactionId);
     const order = sequence === undefined ? undefined : await dependencies.findBySequence(sequence);
@@ -82,10 +79,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
   }
 
   /** Undefined when the result is stored, now or by an earlier message. */
-  async function store(
-    order: Order,
-    message: Emv3dsMessage,
-  ): Promise<Failure | MessageFault | undefined> {
+  async function store(order: Order, message: Emv3dsMessage): ReturnType<typeof noteLate> {
     const outcome = outcomeOf(order, resultIn(message), dependencies.policyOf(order));
     const { stage, authentication } = initialOf(order);
     if (stage !== "awaiting_challenge" && stage !== "awaiting_result") {
@@ -99,10 +93,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
   }
 
   /** The order has ended without a result, or another one came first: nothing changes any more. */
-  async function noteLate(
-    order: Order,
-    message: Emv3dsMessage,
-  ): Promise<Failure | MessageFault | undefined> {
+  async function noteLate(order: Order, message: Emv3dsMessage) {
     const { stage, authentication } = initialOf(order);
     const noted = await report(order, {
       kind: "noted",

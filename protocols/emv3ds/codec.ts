@@ -85,15 +85,10 @@ export function decodeFormValue(value: string): string | MessageFault {
 }
 
 /** The form value `threeDSMethodData`, which the ACS returns without the address. */
-export type MethodData = {
-  readonly threeDSServerTransID: string;
-  readonly threeDSMethodNotificationURL?: string;
-};
-
 export function decodeMethodData(
   value: string,
   { allowHttp = false }: { readonly allowHttp?: boolean } = {},
-): MethodData | MessageFault {
+) {
   const json = decodeFormValue(value);
   if (json instanceof MessageFault) return json;
   const elements = parseElements(json);

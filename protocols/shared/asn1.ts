@@ -158,10 +158,8 @@ function sizeOf(elements: readonly Element[]): number {
   return elements.reduce((sum, { encoded }) => sum + encoded.length, 0);
 }
 
-type Length = { readonly start: number; readonly value: number | undefined };
-
 /** `value` is undefined for an indefinite length. */
-function readLength(bytes: Buffer): Length | undefined {
+function readLength(bytes: Buffer) {
   const [, first] = bytes;
   if (first === undefined) return undefined;
   if (first === indefiniteLength) return { start: 2, value: undefined };
