@@ -1,13 +1,16 @@
-/** The AReq: the merchant, the purchase, the cardholder and the browser. */
+/**
+ * The AReq: the merchant, the purchase, the cardholder and the browser. Values that do not fit the
+ * protocol are made to fit or left out: an unusual screen or name must not cost a payment.
+ */
 import type { Emv3dsMessage } from "@tollgate/protocols/emv3ds";
-import type { ThreeDSecure } from "../orders/authentication.ts";
-import type { Order } from "../orders/order.ts";
+import type { SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
+import type { CardFacts, Customer, Order, Purchase } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
+import { numericCountry } from "../values/iso-codes.ts";
 import { calendar, type Instant } from "../values/time.ts";
-import { browserElements, customerElements, latin } from "./areq-cardholder.ts";
 import type { DirectorySettings } from "./directory-client.ts";
 
-export type AReqParts = {
+type AReqParts = {
   readonly order: Order;
   readonly threeds: ThreeDSecure;
   readonly card: PaidCard;
@@ -108,4 +111,154 @@ function purchaseElements({ order, now }: AReqParts): object {
     purchaseDate: `${year}${month}${day}${hour}${minute}${second}`,
     transType: "01",
   };
+}
+
+const nameMax = 45;
+const lineMax = 50;
+const postCodeMax = 16;
+
+/** Undefined elements are not written. */
+function customerElements(customer: Customer, { holderName }: CardFacts) {
+  const country = countryOf(customer.country);
+  const name = latin(holderName, nameMax);
+  return {
+    cardholderName: name !== undefined && name.length >= 2 ? name : undefined,
+    email: customer.email,
+    homePhone: phoneOf(customer.phone),
+    mobilePhone: phoneOf(customer.cellPhone),
+    billAddrLine1: latin(customer.address, lineMax),
+    billAddrCity: latin(customer.city, lineMax),
+    billAddrPostCode: latin(customer.zipCode, postCodeMax),
+    billAddrCountry: country,
+    // The protocol refuses a state without its country.
+    billAddrState: country === undefined ? undefined : stateOf(customer.state),
+  };
+}
+
+/** Directory servers refuse the user-assigned codes from 901 on, such as Kosovo's. */
+function countryOf(code: string | undefined): string | undefined {
+  const numeric = code === undefined ? undefined : numericCountry(code);
+  return numeric === undefined || numeric > "900" ? undefined : numeric;
+}
+
+/** Versions before 2.3.1 refuse other letters; a name without its accents is accepted. */
+function latin(text: string | undefined, lengthMax: number): string | undefined {
+  return asciiOf(text?.normalize("NFKD"), lengthMax);
+}
+
+function asciiOf(text: string | undefined, lengthMax: number): string | undefined {
+  const ascii = text?.replaceAll(/[^\x20-\x7e]/g, "");
+  return ascii?.trim().slice(0, lengthMax) || undefined;
+}
+
+/** The subdivision alone: `CA`, not `US-CA`. */
+function stateOf(state: string | undefined): string | undefined {
+  const code = state?.split("-").at(-1) ?? "";
+  return /^[A-Za-z0-9]{1,3}$/.test(code) ? code : undefined;
+}
+
+/** Country codes of one and of two digits; all others have three (ITU-T E.164). */
+const shortCodes = /^(?:[17]|2[07]|3[0-46-9]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
+
+/** Only an international number can be split into its parts. */
+function phoneOf(phone: string | undefined): object | undefined {
+  const [, digits] = /^\+(\d{5,18})$/.exec(phone?.replaceAll(/[\s()-]/g, "") ?? "") ?? [];
+  if (digits === undefined) return undefined;
+  const cc = shortCodes.exec(digits)?.[0] ?? digits.slice(0, 3);
+  return { cc, subscriber: digits.slice(cc.length).slice(0, 15) };
+}
+
+type Properties = Readonly<Record<string, string | undefined>>;
+type BrowserElements = Readonly<Record<string, string | boolean | readonly string[]>>;
+
+/** The names that the fields of a sale have for the browser's properties. */
+// biome-ignore format: a table
+const saleNames: readonly (readonly [property: string, saleName: string])[] = [
+  ["browserAcceptHeader",      "customer_browser_accept_header"],
+  ["browserColorDepth",        "customer_browser_color_depth"],
+  ["browserJavaEnabled",       "customer_browser_java_enabled"],
+  ["browserJavascriptEnabled", "customer_browser_javascript_enabled"],
+  ["browserLanguage",          "customer_browser_accept_language"],
+  ["browserScreenHeight",      "customer_browser_screen_height"],
+  ["browserScreenWidth",       "customer_browser_screen_width"],
+  ["browserTZ",                "customer_browser_time_zone"],
+  ["browserUserAgent",         "customer_browser_user_agent"],
+];
+
+const colorDepths = [48, 32, 24, 16, 15, 8, 4, 1];
+const headerMax = 2048;
+const languageMax = 8;
+
+/** The method's upload is later than the sale, so its properties replace the sale's. */
+function browserElements(
+  { browser, ipAddress }: Pick<Purchase, "browser" | "ipAddress">,
+  seen: SeenBrowser | undefined,
+  version: string,
+): BrowserElements {
+  const properties: Properties = {
+    ...Object.fromEntries(saleNames.map(([property, name]) => [property, browser?.[name]])),
+    ...seen?.properties,
+  };
+  const always = {
+    browserAcceptHeader: asciiOf(properties["browserAcceptHeader"], headerMax) ?? "*/*",
+    browserUserAgent: asciiOf(properties["browserUserAgent"], headerMax) ?? "unknown",
+    browserIP: properties["browserIP"] ?? ipAddress,
+  };
+  const scripted = scriptedElements(properties);
+  const language = languageOf(properties["browserLanguage"]) ?? "en";
+  if (version === "2.1.0") {
+    return { ...always, ...unscripted, ...scripted, browserLanguage: language };
+  }
+
+  const runsScripts = properties["browserJavascriptEnabled"] === "true" && scripted !== undefined;
+  return {
+    ...always,
+    ...(version === "2.3.1" ? { acceptLanguage: [language] } : {}),
+    browserJavascriptEnabled: runsScripts,
+    ...(runsScripts ? scripted : {}),
+    // Up to 2.2.0 it is required with and without scripts.
+    ...(runsScripts || version === "2.2.0" ? { browserLanguage: language } : {}),
+  };
+}
+
+/** 2.1.0 requires these of every browser, also of one that runs no scripts. */
+const unscripted = {
+  browserJavaEnabled: false,
+  browserColorDepth: "24",
+  browserScreenHeight: "0",
+  browserScreenWidth: "0",
+  browserTZ: "0",
+};
+
+/** The properties that only a script can read; undefined when any of them is missing. */
+function scriptedElements(properties: Properties): BrowserElements | undefined {
+  const depth = depthOf(properties["browserColorDepth"]);
+  const height = pixelsOf(properties["browserScreenHeight"]);
+  const width = pixelsOf(properties["browserScreenWidth"]);
+  const zone = properties["browserTZ"];
+  if (!depth || !height || !width || !/^[+-]?\d{1,4}$/.test(zone ?? "")) return undefined;
+  return {
+    browserJavaEnabled: properties["browserJavaEnabled"] === "true",
+    browserColorDepth: depth,
+    browserScreenHeight: height,
+    browserScreenWidth: width,
+    browserTZ: zone ?? "",
+  };
+}
+
+/** The next lower depth of the protocol: screens of 30 bits exist, and it has no code for them. */
+function depthOf(depth: string | undefined): string | undefined {
+  if (depth === undefined || !/^\d{1,4}$/.test(depth)) return undefined;
+  return String(colorDepths.find((known) => known <= Number(depth)) ?? 24);
+}
+
+function pixelsOf(pixels: string | undefined): string | undefined {
+  return pixels !== undefined && /^\d{1,6}$/.test(pixels) ? String(Number(pixels)) : undefined;
+}
+
+/** The first tag of a list; only its language where the tag is longer than the protocol allows. */
+function languageOf(languages: string | undefined): string | undefined {
+  const [tag] = /[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*/.exec(languages ?? "") ?? [];
+  if (tag === undefined) return undefined;
+  return tag.length <= languageMax ? tag : (tag.split("-")[0] ?? "en");
 }

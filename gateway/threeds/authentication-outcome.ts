@@ -9,7 +9,7 @@ import type { EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { Network } from "../values/card-number.ts";
 
-export type AuthenticationResult = {
+type AuthenticationResult = {
   /** Y, A, N or R; every other status counts as U. */
   readonly status: string;
   readonly eci?: string | undefined;

@@ -14,10 +14,10 @@ import {
   type PaResMessage,
   type Row,
   type Rows,
+  ThreeDsFault,
   tables,
   type VeRes,
 } from "./messages.ts";
-import { ThreeDsFault } from "./threeds-fault.ts";
 import { escapeText, isBlank, parseXml, type XmlElement } from "./xml.ts";
 
 const version = "1.0.2";

@@ -7,13 +7,13 @@ import { X509Certificate } from "node:crypto";
 import { createRequire } from "node:module";
 import { type Envelope, openEnvelope, readId, readPaResElement } from "./codec.ts";
 import type { PaRes } from "./messages.ts";
+import { ThreeDsFault } from "./messages.ts";
 import {
   canonicalization,
   digestMethods,
   signatureMethods,
   signatureNamespace,
 } from "./sign-pares.ts";
-import { ThreeDsFault } from "./threeds-fault.ts";
 import { parseXml, type XmlElement } from "./xml.ts";
 
 /** xml-crypto takes some megabytes, and few gateways see a PARes: the first one loads it. */

@@ -3,7 +3,7 @@
  * comments, CDATA and processing instructions are refused, because each of them lets two readers
  * see two messages in the same bytes.
  */
-import { ThreeDsFault } from "./threeds-fault.ts";
+import { ThreeDsFault } from "./messages.ts";
 
 export type XmlElement = {
   /** With its prefix, if it has one. */
