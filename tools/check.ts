@@ -114,6 +114,7 @@ async function startDatabase(): Promise<void> {
 
 /** A stopped run leaves nothing running. */
 async function leave(signal: "SIGINT" | "SIGTERM"): Promise<never> {
+  say(`\nThe run is stopped by ${signal}.`);
   stopping.abort();
   await stopDatabase();
   process.exit(128 + constants.signals[signal]);

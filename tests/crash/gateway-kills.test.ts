@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { assertBooksAgree, readOrders, readRows } from "../support/books.ts";
-import { startCrashWorld } from "../support/crash-world.ts";
+import { shortLease, startCrashWorld } from "../support/crash-world.ts";
 import { startLoad } from "../support/load.ts";
 import { setLatency } from "../support/programs.ts";
 import { seed, series } from "../support/series.ts";
@@ -37,7 +37,7 @@ test("a gateway that is killed again and again under load ends with books that a
 test("what a killed node had in flight is finished by the other one after its lease", async (t) => {
   const world = await startCrashWorld(t);
   const [left, right] = await Promise.all([
-    world.startNode({ GW_NODE_NAME: "left" }),
+    world.startNode({ GW_NODE_NAME: "left", ...shortLease }),
     world.startNode({ GW_NODE_NAME: "right" }),
   ]);
   await Promise.all([left.untilReady(), right.untilReady()]);

@@ -14,12 +14,13 @@ import {
   startSecureWorld,
   whileNobodyWrites,
 } from "../support/crash-payments.ts";
+import { shortLease } from "../support/crash-world.ts";
 import { cards } from "../support/threeds.ts";
 import { until, untilTrue } from "../support/until.ts";
 
 test("a node that slept while another asked for a challenge does not pay without it", async (t) => {
   const world = await startSecureWorld(t);
-  const sleeper = await world.startNode({ GW_NODE_NAME: "sleeper" });
+  const sleeper = await world.startNode({ GW_NODE_NAME: "sleeper", ...shortLease });
   const right = await world.startNode({ GW_NODE_NAME: "right" });
   await Promise.all([sleeper.untilReady(), right.untilReady()]);
   world.results.leadTo(right.resultsPort);
@@ -47,8 +48,7 @@ test("a node that slept while another asked for a challenge does not pay without
 });
 
 test("a node that was told of a payment in another's hands and is killed does not undo it", async (t) => {
-  const settings = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "15" };
-  const world = await startSecureWorld(t, { settings });
+  const world = await startSecureWorld(t);
   const names = ["left", "right"] as const;
   const left = await world.startNode({ GW_NODE_NAME: "left" });
   const right = await world.startNode({ GW_NODE_NAME: "right" });
