@@ -49,7 +49,7 @@ export function makeAskEnrolment(
 
   async function askEnrolment(order: Order, parties: Parties): Promise<VeRes | undefined> {
     const { directory, url, card, merchant } = parties;
-    const ids = idsOf(merchant.acquirerId, merchant.merchantCode);
+    const ids = { acqBin: merchant.acquirerId, merId: merchant.merchantCode };
     const question = { messageId: randomUUID(), pan: card.number.reveal(), merchant: ids };
     const body = attempt(order, () => writeXml("VEReq", question));
     const request = { contentType, answerBytesMax, timeoutMs, mayRepeat: true };
@@ -85,7 +85,8 @@ function requestPayer(
   const xml = writeXml("PAReq", {
     messageId: randomUUID(),
     merchant: {
-      ...idsOf(acquirerBin, merchantCode),
+      acqBin: acquirerBin,
+      merId: merchantCode,
       name: merchantNameOf(merchant, 25),
       country: merchant.countryCode,
       url: directory.server.settings.requestorUrl,
@@ -125,7 +126,8 @@ export function makeReadPaRes({
       request === undefined
         ? ["everything"]
         : matchPaRes(answer, {
-            ...idsOf(request.acquirerBin, request.merchantCode),
+            acqBin: request.acquirerBin,
+            merId: request.merchantCode,
             ...purchaseOf(order),
             date: request.date,
             lastFour: order.card.lastFour,
@@ -146,11 +148,6 @@ export function makeReadPaRes({
     const reason = { code: "pares_refused", detail: "" } as const;
     return { kind: "authentication_failed", authentication, reason };
   }
-}
-
-/** The same in VEReq, PAReq and PARes. */
-function idsOf(acqBin: string, merId: string) {
-  return { acqBin, merId };
 }
 
 /** The same in PAReq and PARes. */

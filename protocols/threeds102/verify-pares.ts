@@ -6,8 +6,7 @@ import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import { createRequire } from "node:module";
 import { type Envelope, openEnvelope, readId, readPaResElement } from "./codec.ts";
-import type { PaRes } from "./messages.ts";
-import { ThreeDsFault } from "./messages.ts";
+import { type PaRes, ThreeDsFault } from "./messages.ts";
 import {
   canonicalization,
   digestMethods,
