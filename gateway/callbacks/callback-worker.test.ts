@@ -25,6 +25,7 @@ function makeSender(t: TestContext, { clock = systemClock, timeoutMs = 15_000 } 
 test("what goes out and what comes back is what it would be without a thread", async (t) => {
   const shop = await startReceiver(t, answerWith(503, { "retry-after": "7" }));
   const { get, send } = makeSender(t);
+  const before = Date.now();
 
   const [first, form, refused] = await Promise.all([
     get(`${shop.url}/told?a=b`),
@@ -37,7 +38,7 @@ test("what goes out and what comes back is what it would be without a thread", a
     ...{ method: "GET", url: `${shop.url}/told?a=b`, body: "", status: 503, answer: "" },
     ...{ failure: undefined, retryAfterMs: 7_000 },
   });
-  assert.ok(Math.abs(at - Date.now()) < 10_000 && durationMs >= 0);
+  assert.ok(at >= before && at <= Date.now() && durationMs >= 0);
   assert.deepEqual([form.status, form.method, form.body], [503, "POST", "c=d"]);
   assert.match(refused.failure ?? "", /never called/);
   const headers = shop.heard.map((heard) => heard.headers);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { systemClock } from "../values/time.ts";
 import {
   type DirectoryRequest,
@@ -11,7 +12,7 @@ import {
 import { type Network, startNetwork } from "./testing/network.ts";
 
 const request: DirectoryRequest = {
-  ...{ contentType: "text/plain", body: "", answerBytesMax: 100, timeoutMs: 5_000 },
+  ...{ contentType: "text/plain", body: "", answerBytesMax: 100, timeoutMs: 60_000 },
 };
 
 test("a message that may not be repeated is not, when a kept connection breaks", async (t) => {
@@ -47,14 +48,16 @@ test("an idle connection is given up before a server would close it", async (t) 
   const client = await makeClient(network);
   await client.send(network.url, request);
   const socket = network.received[0]?.socket;
-  assert.ok(socket !== undefined);
+  assert.ok(socket !== undefined && !socket.closed);
 
-  const before = performance.now();
-  await once(socket, "close");
-  const idleMs = performance.now() - before;
+  // Timers of one process fire in their order, also when it is slow: the client's comes first.
+  await pause(4_900);
+  const other = await makeClient(network);
+  await other.send(network.url, request);
 
-  assert.ok(idleMs < 4_900, `${idleMs} ms`);
+  assert.ok(socket.closed, "it is still open");
   client.close();
+  other.close();
 });
 
 test("one that is drained closes what is idle at once, and waits for what was asked", async (t) => {

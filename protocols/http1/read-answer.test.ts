@@ -127,11 +127,12 @@ for (const [name, text, fault] of refused) {
 test("no line takes long to read, whatever stands in it", () => {
   const roomy = { headBytesMax: 16_384, bodyBytesMax: 100, startBytesMax: 10 };
   const spaces = " ".repeat(16_000);
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   for (const line of [`a:${spaces}\n`, `a: x${spaces}x`, `a${spaces}: b`, `a:${spaces}`]) {
     const reader = makeAnswerReader(roomy);
     reader.take(Buffer.from(`${ok}${line}\r\nContent-Length: 0\r\n\r\n`));
     assert.equal(reader.answer?.status, 200);
   }
-  assert.ok(performance.now() - startedAt < 200);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 200_000, `${user + system} µs`);
 });

@@ -81,7 +81,7 @@ test("both versions open, with both kinds of number", async () => {
 });
 
 test("ids, expiry and merchant are as they are asked for", async () => {
-  const messageExpiration = Date.now() + 5_000;
+  const messageExpiration = Date.now() + 3_600_000;
   const asked = { messageId: "one", messageExpiration, gatewayMerchantId: "another" };
   const payload = await openPayload(asked);
 
