@@ -23,19 +23,27 @@ import { listenForCallbacks } from "./callback-listen.ts";
 import { addCommands, type Output, print, type Session } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
 import { openVault, readConfiguration } from "./installation.ts";
-import { readOneOf } from "./options.ts";
+import {
+  type GivenOptions,
+  readOneOf,
+  readSettings,
+  type SettingOption,
+  setting,
+} from "./options.ts";
 import { findOrder } from "./order.ts";
 
 const listedMax = 1_000;
 
+// biome-ignore format: a table
+const choices: readonly SettingOption<Chosen>[] = [
+  setting("--since <moment>", "only of results from then on, like 2030-01-31T09:30:00Z", "since", readMoment),
+  setting("--until <moment>", "only of results up to then",                              "until", readMoment),
+  setting("--state <state>",  "only these: due, delivered, stopped or given_up",         "state", readOneOf(callbackStates)),
+];
+
 export function addCallbackCommands(callback: Command): void {
   const order = new Option("--order <orderid>", "only those of one order");
-  const states = "only these: due, delivered, stopped or given_up";
-  const choice = [
-    new Option("--since <moment>", "only of results from then on, like 2030-01-31T09:30:00Z"),
-    new Option("--until <moment>", "only of results up to then"),
-    new Option("--state <state>", states),
-  ];
+  const choice = choices.map(({ option }) => option);
   const listen = [
     new Option("--port <port>", "where to listen").default("9099"),
     new Option("--answer <status>", "the HTTP status of every answer").default("200"),
@@ -54,15 +62,10 @@ export function addCallbackCommands(callback: Command): void {
   ]);
 }
 
-type Choice = {
-  readonly order?: string | undefined;
-  readonly since?: string;
-  readonly until?: string;
-  readonly state?: string;
-};
+type Choice = GivenOptions & { readonly order?: string };
 
 async function listCallbacks(session: Session, choice: Choice): Promise<Output> {
-  const chosen = await choose(session, choice);
+  const chosen = await choose(session, choice, choice.order);
   if (chosen instanceof Problem) return chosen;
   const found = await findCallbacks(session.database.query, chosen, listedMax);
   if (found.length === 0 && !session.json) return "There is no such callback.";
@@ -73,7 +76,7 @@ async function listCallbacks(session: Session, choice: Choice): Promise<Output> 
 }
 
 async function showCallback(session: Session, order: string, sequence?: string): Promise<Output> {
-  const chosen = await choose(session, { order }, sequence);
+  const chosen = await choose(session, {}, order, sequence);
   if (chosen instanceof Problem) return chosen;
   const { query } = session.database;
   const found = await findCallbacks(query, chosen, listedMax);
@@ -98,12 +101,12 @@ async function resendCallback(
   session: Session,
   order: string | undefined,
   sequence: string | undefined,
-  choice: Omit<Choice, "order">,
+  choice: GivenOptions,
 ): Promise<Output> {
-  if (order === undefined && choice.since === undefined) {
+  if (order === undefined && choice["since"] === undefined) {
     return new Problem("Name an order, or a time with --since.");
   }
-  const chosen = await choose(session, { ...choice, order }, sequence);
+  const chosen = await choose(session, choice, order, sequence);
   if (chosen instanceof Problem) return chosen;
   const sent = await resendCallbacks(session.database.query, chosen, systemClock.now());
   if (order !== undefined && sent.length === 0) return nothingFor(order);
@@ -114,29 +117,24 @@ async function resendCallback(
 
 async function choose(
   session: Session,
-  { order: id, since, until, state }: Choice,
+  choice: GivenOptions,
+  id: string | undefined,
   sequence?: string,
 ): Promise<Chosen | Problem> {
-  const from = readMoment(since);
-  if (from instanceof Problem) return from;
-  const to = readMoment(until);
-  if (to instanceof Problem) return to;
-  const wanted = state === undefined ? undefined : readOneOf(callbackStates)(state, "--state");
-  if (wanted instanceof Problem) return wanted;
+  const chosen = readSettings(choices, choice, {});
+  if (chosen instanceof Problem) return chosen;
   const order = id === undefined ? undefined : await findOrder(session, id);
   if (order instanceof Problem) return order;
   if (sequence !== undefined && !/^[1-9]\d{0,5}$/.test(sequence)) {
     return new Problem(`${sequence} is no sequence number of a transaction in its order.`);
   }
   return {
-    ...{ merchantId: order?.merchantId, orderId: order?.id },
+    ...{ ...chosen, merchantId: order?.merchantId, orderId: order?.id },
     sequence: sequence === undefined ? undefined : Number(sequence),
-    ...{ since: from, until: to, state: wanted },
   };
 }
 
-function readMoment(text: string | undefined): Instant | undefined | Problem {
-  if (text === undefined) return undefined;
+function readMoment(text: string): Instant | Problem {
   return (
     parseDate(text) ??
     new Problem(`${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`)

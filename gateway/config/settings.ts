@@ -20,10 +20,7 @@ export type Setting<Value> = {
 const text: Read<string> = (value) => value;
 const secret: Read<Secret<string> | ""> = (value) => new Secret(value);
 const whole: Read<number> = (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined);
-const port: Read<number> = (value) => {
-  const number = whole(value);
-  return number !== undefined && number <= 65_535 ? number : undefined;
-};
+const port = upTo(65_535, whole);
 const seconds: Read<number> = (value) =>
   /^\d{1,9}(\.\d{1,3})?$/.test(value) ? Math.round(Number(value) * 1000) : undefined;
 const secondsList: Read<readonly number[]> = (value) => {
@@ -32,10 +29,7 @@ const secondsList: Read<readonly number[]> = (value) => {
 };
 /** Used payment data is remembered for as long as any window could accept it: see `wallets/`. */
 export const signingWindowMaxMs = 86_400_000;
-const signingWindow: Read<number> = (value) => {
-  const windowMs = seconds(value);
-  return windowMs !== undefined && windowMs <= signingWindowMaxMs ? windowMs : undefined;
-};
+const signingWindow = upTo(signingWindowMaxMs, seconds);
 const word: Read<string> = (value) => (/^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined);
 const onOff: Read<boolean> = (value) =>
   value === "on" ? true : value === "off" ? false : undefined;
@@ -67,77 +61,77 @@ const callbackGaps = [
 
 // biome-ignore format: a table
 export const settings = {
-  environment:          same("GW_ENV",                       environment, "staging or production", "staging",        "the environment; staging includes the sandbox bank and a demonstration merchant"),
-  host:                 same("GW_HOST",                      text,        "an address",            "127.0.0.1",      "the address on which the gateway listens"),
-  port:                 same("GW_PORT",                      port,        "a port",                8080,             "the port on which the gateway listens; 0 selects a free port"),
-  resultsPort:          same("GW_RESULTS_PORT",              port,        "a port",                8081,             "the port to which directory servers post 3-D Secure results, over mutual TLS; 0 selects a free port"),
-  resultsUrl:           same("GW_RESULTS_URL",               text,        "a URL",                 "",               "the address of that port as directory servers see it; when empty, it is made from host and port"),
-  resultsCertificateFile: same("GW_RESULTS_CERTIFICATE_FILE", text,       "a file",                "",               "the gateway's server certificate on that port, in PEM; in staging the sandbox bank issues one"),
-  resultsKeyFile:       same("GW_RESULTS_KEY_FILE",          text,        "a file",                "",               "the private key of that certificate"),
-  baseUrl:              same("GW_BASE_URL",                  text,        "a URL",                 "",               "the public address of the gateway, as merchants and browsers see it; when empty, it is made from host and port"),
-  dataDir:              same("GW_DATA_DIR",                  text,        "a folder",              "./data",         "the folder of the embedded database, generated keys and demo.json"),
-  databaseUrl:          same("GW_DATABASE_URL",              text,        "a postgres:// URL",     "",               "your own PostgreSQL, used instead of the embedded one"),
-  databasePoolSize:     same("GW_DATABASE_POOL_SIZE",        whole,       "a number",              8,                "database connections per pool and process"),
-  databaseConnectMs:    same("GW_DATABASE_CONNECT_TIMEOUT_S", seconds,    "seconds",               10_000,           "the timeout for opening a database connection"),
-  beginTriesMs:         same("GW_ACCEPT_RETRY_S",            seconds,     "seconds",               5_000,            "how long the gateway retries the commit of a new order while the database is unavailable, before it answers 503"),
-  pathWord:             same("GW_PATH_WORD",                 word,        "lower-case letters",    "gw",             "the product word in paths"),
-  fieldWord:            same("GW_FIELD_WORD",                word,        "lower-case letters",    "gw",             "the product word in field names"),
-  lineFeeds:            same("GW_LINE_FEEDS",                onOff,       "on or off",             false,            "whether a line feed follows every value of a reply"),
-  zone:                 same("GW_TIME_ZONE",                 text,        "a time zone",           "UTC",            "the time zone of dates in replies"),
-  pageName:             same("GW_PAGE_NAME",                 text,        "a name",                "",               "your name at the top of the cardholder's pages and receipts; when empty, no name is shown"),
-  pageLogoFile:         same("GW_PAGE_LOGO_FILE",            text,        "a file",                "",               "your logo beside the name: SVG or PNG, up to 64 KiB"),
-  pageAccent:           same("GW_PAGE_ACCENT",               accent,      "a colour such as #0f766e, dark enough to be read on white (4.5 to 1)", "", "the colour of buttons and links on these pages; the dark colour scheme uses a lighter tone of it"),
-  bankPort:             same("GW_BANK_PORT",                 port,        "a port",                8090,             "sandbox bank: the port of its pages and controls"),
-  bankHostPort:         same("GW_BANK_HOST_PORT",            port,        "a port",                8583,             "sandbox bank: the port of its ISO 8583 host"),
-  bankDirectoryPort:    same("GW_BANK_DIRECTORY_PORT",       port,        "a port",                8091,             "sandbox bank: the port of its directory server for 3-D Secure"),
-  bankBinaryHostPort:   same("GW_BANK_BINARY_HOST_PORT",     port,        "a port",                8584,             "sandbox bank: the port of its ISO 8583 host in the binary dialect"),
-  workers:              same("GW_WORKERS",                   whole,       "a number",              1,                "gateway processes on this machine"),
-  nodeName:             same("GW_NODE_NAME",                 text,        "a name",                "",               "the name of this node, unique among all nodes; when empty, it is made from the machine's name and the data folder"),
-  masterKeyFile:        same("GW_MASTER_KEY_FILE",           text,        "a file",                "",               "the file of the key-encryption key: 64 hexadecimal digits or base64; in staging the gateway makes one in the data folder. Set exactly one of `GW_MASTER_KEY_FILE`, `GW_MASTER_KEY` and `GW_MASTER_KEY_COMMAND`, or both parts"),
-  masterKey:            same("GW_MASTER_KEY",                secret,      "a key",                 "",               "the key-encryption key itself"),
-  masterKeyCommand:     same("GW_MASTER_KEY_COMMAND",        text,        "a command",             "",               "a program that prints the key-encryption key, with its arguments; it runs without a shell"),
-  masterKeyPartFile1:   same("GW_MASTER_KEY_PART_FILE_1",    text,        "a file",                "",               "the first custodian's part of the key-encryption key; the parts are combined in memory only"),
-  masterKeyPartFile2:   same("GW_MASTER_KEY_PART_FILE_2",    text,        "a file",                "",               "the second custodian's part of the key-encryption key"),
-  newMasterKeyFile:     same("GW_NEW_MASTER_KEY_FILE",       text,        "a file",                "",               "for `gw key rewrap`: the file of the next key-encryption key"),
-  newMasterKey:         same("GW_NEW_MASTER_KEY",            secret,      "a key",                 "",               "for `gw key rewrap`: the next key-encryption key itself"),
-  newMasterKeyCommand:  same("GW_NEW_MASTER_KEY_COMMAND",    text,        "a command",             "",               "for `gw key rewrap`: a program that prints the next key-encryption key"),
-  newMasterKeyPartFile1: same("GW_NEW_MASTER_KEY_PART_FILE_1", text,        "a file",                "",               "for `gw key rewrap`: the first custodian's part of the next key-encryption key"),
-  newMasterKeyPartFile2: same("GW_NEW_MASTER_KEY_PART_FILE_2", text,        "a file",                "",               "for `gw key rewrap`: the second custodian's part of the next key-encryption key"),
-  keyGraceMs:           same("GW_KEY_GRACE_S",               seconds,     "seconds",               60_000,           "how long a retired key is kept for nodes that have not yet loaded its successor"),
-  logLevel:             same("GW_LOG_LEVEL",                 level,       "a level",               "info",           "the lowest level that is logged: trace, debug, info, warn, error or silent"),
-  bodyBytesMax:         same("GW_BODY_BYTES_MAX",            whole,       "bytes",                 1_048_576,        "the largest request body"),
-  inFlightMax:          same("GW_IN_FLIGHT_MAX",             whole,       "a number",              5_000,            "orders in flight per process; above it, the process answers new orders with 503"),
-  methodDeadlineMs:     same("GW_METHOD_DEADLINE_S",         seconds,     "seconds",               600_000,          "the deadline for the result of the 3DS method"),
-  challengeDeadlineMs:  same("GW_CHALLENGE_DEADLINE_S",      seconds,     "seconds",               600_000,          "the deadline for a challenge"),
-  paresDeadlineMs:      same("GW_PARES_DEADLINE_S",          seconds,     "seconds",               900_000,          "the deadline for the PaRes"),
-  resultGraceMs:        same("GW_RESULT_GRACE_S",            seconds,     "seconds",               60_000,           "how long a payment with a successful RReq waits for the CRes before it goes on without"),
-  resultWaitMs:         same("GW_RESULT_WAIT_S",             seconds,     "seconds",               60_000,           "how long a payment with a CRes waits for the RReq before it is declined"),
-  processingDeadlineMs: same("GW_PROCESSING_DEADLINE_S",     seconds,     "seconds",               300_000,          "the deadline for each stage that does not wait for the cardholder: filtering, authenticating, authorizing, inquiring, capturing, returning"),
-  doubtAlarmMs:         same("GW_DOUBT_ALARM_S",             seconds,     "seconds",               900_000,          "how long an order is in doubt before it raises an alarm, and the time between its alarms"),
-  answerTimeoutMs:      same("GW_ACQUIRER_ANSWER_TIMEOUT_S", seconds,     "seconds",               30_000,           "the timeout for an acquirer's answer; after it, the answer counts as lost"),
-  leaseSlackMs:         same("GW_LEASE_SLACK_S",             seconds,     "seconds",               15_000,           "an order's lease is longer than `GW_ACQUIRER_ANSWER_TIMEOUT_S` by this time"),
-  echoAfterMs:          same("GW_ACQUIRER_ECHO_AFTER_S",     seconds,     "seconds",               30_000,           "how long an acquirer link is idle before the gateway tests it with an echo"),
-  reversalGapsMs:       same("GW_REVERSAL_RETRY_GAPS_S",     secondsList, "comma-separated seconds", gaps(2, 5, 10, 30, 60, 120, 300), "gaps between attempts to settle doubt (reversals, repeated captures and refunds); the last gap repeats without end"),
-  syncWaitMs:           same("GW_SYNC_WAIT_S",               seconds,     "seconds",               30_000,           "how long a synchronous request waits for the result"),
-  cardReferenceGraceMs: same("GW_CARD_REFERENCE_GRACE_S",    seconds,     "seconds",               0,                "how long a card reference stays valid after the expiry of its card"),
-  claimEveryMs:         same("GW_CLAIM_EVERY_S",             seconds,     "seconds",               1_000,            "how often a node looks for due orders and callbacks"),
-  drainMs:              same("GW_DRAIN_S",                   seconds,     "seconds",               10_000,           "how long a stopping node waits for its orders in flight"),
-  directoryTimeoutMs:   same("GW_DIRECTORY_TIMEOUT_S",       seconds,     "seconds",               10_000,           "the timeout for a directory server's answer; after it, the answer counts as lost"),
-  cardRangesEveryMs:    same("GW_CARD_RANGES_EVERY_S",       seconds,     "seconds",               86_400_000,       "how often the gateway requests the card ranges of directory servers, which refuse more than one request an hour"),
-  linkLifeMs:           same("GW_LINK_LIFE_S",               seconds,     "seconds",               3_600_000,        "how long a cardholder's link is valid, counted from its order"),
-  walletaRootsFile:     same("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
-  walletbRootKeys:      same("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),
-  walletSigningWindowMs: same("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "the largest difference between the present time and the time at which walleta signed its payment data"),
-  callbackTimeoutMs:    same("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "the timeout for a receiver's answer to a callback"),
-  callbackRetryGapsMs:  same("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "comma-separated seconds", callbackGaps,     "gaps between attempts to deliver a callback; when the attempt after the last gap fails, the gateway gives the callback up"),
-  callbackKeepDays:     same("GW_CALLBACK_KEEP_DAYS",        whole,       "days, or 0 for no limit", 90,               "how long a callback and its attempts are kept after it was delivered, stopped or given up"),
-  callbackPorts:        same("GW_CALLBACK_PORTS",            ports,       "comma-separated ports", "",               "ports that callbacks may use besides 80, 443, 8080 and 8443; in staging every port is allowed"),
-  callbackPrivateNetworks: same("GW_CALLBACK_PRIVATE_NETWORKS", networks, "comma-separated CIDR",  "",               "private networks to which callbacks may be sent"),
-  callbackNames:        same("GW_CALLBACK_ALLOWED_NAMES",    text,        "comma-separated names", "",               "names or addresses to which callbacks may be sent, in any network"),
-  callbackProxy:        same("GW_CALLBACK_PROXY",            httpUrl,     "http://host:port",      "",               "a proxy for all callbacks; the proxy resolves the names, and must refuse addresses inside your network"),
-  oauthWindowMs:        same("GW_OAUTH_WINDOW_S",            seconds,     "seconds",               300_000,          "the largest difference between the present time and the timestamp of an OAuth signature"),
-  transactionsPerSecond: both("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, or 0 for no limit", 0, 200,         "transactions per second and merchant"),
-  questionsPerSecond:   both("GW_RATE_STATUS_PER_S",         whole,       "a number, or 0 for no limit", 0, 1000,        "status requests per second and merchant"),
+  environment:          setting("GW_ENV",                       environment, "staging or production", "staging",        "the environment; staging includes the sandbox bank and a demonstration merchant"),
+  host:                 setting("GW_HOST",                      text,        "an address",            "127.0.0.1",      "the address on which the gateway listens"),
+  port:                 setting("GW_PORT",                      port,        "a port",                8080,             "the port on which the gateway listens; 0 selects a free port"),
+  resultsPort:          setting("GW_RESULTS_PORT",              port,        "a port",                8081,             "the port to which directory servers post 3-D Secure results, over mutual TLS; 0 selects a free port"),
+  resultsUrl:           setting("GW_RESULTS_URL",               text,        "a URL",                 "",               "the address of that port as directory servers see it; when empty, it is made from host and port"),
+  resultsCertificateFile: setting("GW_RESULTS_CERTIFICATE_FILE", text,       "a file",                "",               "the gateway's server certificate on that port, in PEM; in staging the sandbox bank issues one"),
+  resultsKeyFile:       setting("GW_RESULTS_KEY_FILE",          text,        "a file",                "",               "the private key of that certificate"),
+  baseUrl:              setting("GW_BASE_URL",                  text,        "a URL",                 "",               "the public address of the gateway, as merchants and browsers see it; when empty, it is made from host and port"),
+  dataDir:              setting("GW_DATA_DIR",                  text,        "a folder",              "./data",         "the folder of the embedded database, generated keys and demo.json"),
+  databaseUrl:          setting("GW_DATABASE_URL",              text,        "a postgres:// URL",     "",               "your own PostgreSQL, used instead of the embedded one"),
+  databasePoolSize:     setting("GW_DATABASE_POOL_SIZE",        whole,       "a number",              8,                "database connections per pool and process"),
+  databaseConnectMs:    setting("GW_DATABASE_CONNECT_TIMEOUT_S", seconds,    "seconds",               10_000,           "the timeout for opening a database connection"),
+  beginTriesMs:         setting("GW_ACCEPT_RETRY_S",            seconds,     "seconds",               5_000,            "how long the gateway retries the commit of a new order while the database is unavailable, before it answers 503"),
+  pathWord:             setting("GW_PATH_WORD",                 word,        "lower-case letters",    "gw",             "the product word in paths"),
+  fieldWord:            setting("GW_FIELD_WORD",                word,        "lower-case letters",    "gw",             "the product word in field names"),
+  lineFeeds:            setting("GW_LINE_FEEDS",                onOff,       "on or off",             false,            "whether a line feed follows every value of a reply"),
+  zone:                 setting("GW_TIME_ZONE",                 text,        "a time zone",           "UTC",            "the time zone of dates in replies"),
+  pageName:             setting("GW_PAGE_NAME",                 text,        "a name",                "",               "your name at the top of the cardholder's pages and receipts; when empty, no name is shown"),
+  pageLogoFile:         setting("GW_PAGE_LOGO_FILE",            text,        "a file",                "",               "your logo beside the name: SVG or PNG, up to 64 KiB"),
+  pageAccent:           setting("GW_PAGE_ACCENT",               accent,      "a colour such as #0f766e, dark enough to be read on white (4.5 to 1)", "", "the colour of buttons and links on these pages; the dark colour scheme uses a lighter tone of it"),
+  bankPort:             setting("GW_BANK_PORT",                 port,        "a port",                8090,             "sandbox bank: the port of its pages and controls"),
+  bankHostPort:         setting("GW_BANK_HOST_PORT",            port,        "a port",                8583,             "sandbox bank: the port of its ISO 8583 host"),
+  bankDirectoryPort:    setting("GW_BANK_DIRECTORY_PORT",       port,        "a port",                8091,             "sandbox bank: the port of its directory server for 3-D Secure"),
+  bankBinaryHostPort:   setting("GW_BANK_BINARY_HOST_PORT",     port,        "a port",                8584,             "sandbox bank: the port of its ISO 8583 host in the binary dialect"),
+  workers:              setting("GW_WORKERS",                   whole,       "a number",              1,                "gateway processes on this machine"),
+  nodeName:             setting("GW_NODE_NAME",                 text,        "a name",                "",               "the name of this node, unique among all nodes; when empty, it is made from the machine's name and the data folder"),
+  masterKeyFile:        setting("GW_MASTER_KEY_FILE",           text,        "a file",                "",               "the file of the key-encryption key: 64 hexadecimal digits or base64; in staging the gateway makes one in the data folder. Set exactly one of `GW_MASTER_KEY_FILE`, `GW_MASTER_KEY` and `GW_MASTER_KEY_COMMAND`, or both parts"),
+  masterKey:            setting("GW_MASTER_KEY",                secret,      "a key",                 "",               "the key-encryption key itself"),
+  masterKeyCommand:     setting("GW_MASTER_KEY_COMMAND",        text,        "a command",             "",               "a program that prints the key-encryption key, with its arguments; it runs without a shell"),
+  masterKeyPartFile1:   setting("GW_MASTER_KEY_PART_FILE_1",    text,        "a file",                "",               "the first custodian's part of the key-encryption key; the parts are combined in memory only"),
+  masterKeyPartFile2:   setting("GW_MASTER_KEY_PART_FILE_2",    text,        "a file",                "",               "the second custodian's part of the key-encryption key"),
+  newMasterKeyFile:     setting("GW_NEW_MASTER_KEY_FILE",       text,        "a file",                "",               "for `gw key rewrap`: the file of the next key-encryption key"),
+  newMasterKey:         setting("GW_NEW_MASTER_KEY",            secret,      "a key",                 "",               "for `gw key rewrap`: the next key-encryption key itself"),
+  newMasterKeyCommand:  setting("GW_NEW_MASTER_KEY_COMMAND",    text,        "a command",             "",               "for `gw key rewrap`: a program that prints the next key-encryption key"),
+  newMasterKeyPartFile1: setting("GW_NEW_MASTER_KEY_PART_FILE_1", text,        "a file",                "",               "for `gw key rewrap`: the first custodian's part of the next key-encryption key"),
+  newMasterKeyPartFile2: setting("GW_NEW_MASTER_KEY_PART_FILE_2", text,        "a file",                "",               "for `gw key rewrap`: the second custodian's part of the next key-encryption key"),
+  keyGraceMs:           setting("GW_KEY_GRACE_S",               seconds,     "seconds",               60_000,           "how long a retired key is kept for nodes that have not yet loaded its successor"),
+  logLevel:             setting("GW_LOG_LEVEL",                 level,       "a level",               "info",           "the lowest level that is logged: trace, debug, info, warn, error or silent"),
+  bodyBytesMax:         setting("GW_BODY_BYTES_MAX",            whole,       "bytes",                 1_048_576,        "the largest request body"),
+  inFlightMax:          setting("GW_IN_FLIGHT_MAX",             whole,       "a number",              5_000,            "orders in flight per process; above it, the process answers new orders with 503"),
+  methodDeadlineMs:     setting("GW_METHOD_DEADLINE_S",         seconds,     "seconds",               600_000,          "the deadline for the result of the 3DS method"),
+  challengeDeadlineMs:  setting("GW_CHALLENGE_DEADLINE_S",      seconds,     "seconds",               600_000,          "the deadline for a challenge"),
+  paresDeadlineMs:      setting("GW_PARES_DEADLINE_S",          seconds,     "seconds",               900_000,          "the deadline for the PaRes"),
+  resultGraceMs:        setting("GW_RESULT_GRACE_S",            seconds,     "seconds",               60_000,           "how long a payment with a successful RReq waits for the CRes before it goes on without"),
+  resultWaitMs:         setting("GW_RESULT_WAIT_S",             seconds,     "seconds",               60_000,           "how long a payment with a CRes waits for the RReq before it is declined"),
+  processingDeadlineMs: setting("GW_PROCESSING_DEADLINE_S",     seconds,     "seconds",               300_000,          "the deadline for each stage that does not wait for the cardholder: filtering, authenticating, authorizing, inquiring, capturing, returning"),
+  doubtAlarmMs:         setting("GW_DOUBT_ALARM_S",             seconds,     "seconds",               900_000,          "how long an order is in doubt before it raises an alarm, and the time between its alarms"),
+  answerTimeoutMs:      setting("GW_ACQUIRER_ANSWER_TIMEOUT_S", seconds,     "seconds",               30_000,           "the timeout for an acquirer's answer; after it, the answer counts as lost"),
+  leaseSlackMs:         setting("GW_LEASE_SLACK_S",             seconds,     "seconds",               15_000,           "an order's lease is longer than `GW_ACQUIRER_ANSWER_TIMEOUT_S` by this time"),
+  echoAfterMs:          setting("GW_ACQUIRER_ECHO_AFTER_S",     seconds,     "seconds",               30_000,           "how long an acquirer link is idle before the gateway tests it with an echo"),
+  reversalGapsMs:       setting("GW_REVERSAL_RETRY_GAPS_S",     secondsList, "comma-separated seconds", gaps(2, 5, 10, 30, 60, 120, 300), "gaps between attempts to settle doubt (reversals, repeated captures and refunds); the last gap repeats without end"),
+  syncWaitMs:           setting("GW_SYNC_WAIT_S",               seconds,     "seconds",               30_000,           "how long a synchronous request waits for the result"),
+  cardReferenceGraceMs: setting("GW_CARD_REFERENCE_GRACE_S",    seconds,     "seconds",               0,                "how long a card reference stays valid after the expiry of its card"),
+  claimEveryMs:         setting("GW_CLAIM_EVERY_S",             seconds,     "seconds",               1_000,            "how often a node looks for due orders and callbacks"),
+  drainMs:              setting("GW_DRAIN_S",                   seconds,     "seconds",               10_000,           "how long a stopping node waits for its orders in flight"),
+  directoryTimeoutMs:   setting("GW_DIRECTORY_TIMEOUT_S",       seconds,     "seconds",               10_000,           "the timeout for a directory server's answer; after it, the answer counts as lost"),
+  cardRangesEveryMs:    setting("GW_CARD_RANGES_EVERY_S",       seconds,     "seconds",               86_400_000,       "how often the gateway requests the card ranges of directory servers, which refuse more than one request an hour"),
+  linkLifeMs:           setting("GW_LINK_LIFE_S",               seconds,     "seconds",               3_600_000,        "how long a cardholder's link is valid, counted from its order"),
+  walletaRootsFile:     setting("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
+  walletbRootKeys:      setting("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),
+  walletSigningWindowMs: setting("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "the largest difference between the present time and the time at which walleta signed its payment data"),
+  callbackTimeoutMs:    setting("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "the timeout for a receiver's answer to a callback"),
+  callbackRetryGapsMs:  setting("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "comma-separated seconds", callbackGaps,     "gaps between attempts to deliver a callback; when the attempt after the last gap fails, the gateway gives the callback up"),
+  callbackKeepDays:     setting("GW_CALLBACK_KEEP_DAYS",        whole,       "days, or 0 for no limit", 90,               "how long a callback and its attempts are kept after it was delivered, stopped or given up"),
+  callbackPorts:        setting("GW_CALLBACK_PORTS",            ports,       "comma-separated ports", "",               "ports that callbacks may use besides 80, 443, 8080 and 8443; in staging every port is allowed"),
+  callbackPrivateNetworks: setting("GW_CALLBACK_PRIVATE_NETWORKS", networks, "comma-separated CIDR",  "",               "private networks to which callbacks may be sent"),
+  callbackNames:        setting("GW_CALLBACK_ALLOWED_NAMES",    text,        "comma-separated names", "",               "names or addresses to which callbacks may be sent, in any network"),
+  callbackProxy:        setting("GW_CALLBACK_PROXY",            httpUrl,     "http://host:port",      "",               "a proxy for all callbacks; the proxy resolves the names, and must refuse addresses inside your network"),
+  oauthWindowMs:        setting("GW_OAUTH_WINDOW_S",            seconds,     "seconds",               300_000,          "the largest difference between the present time and the timestamp of an OAuth signature"),
+  transactionsPerSecond: setting("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, or 0 for no limit", 0,         "transactions per second and merchant", 200),
+  questionsPerSecond:   setting("GW_RATE_STATUS_PER_S",         whole,       "a number, or 0 for no limit", 0,        "status requests per second and merchant", 1000),
 } as const;
 
 export type SettingName = keyof typeof settings;
@@ -162,23 +156,20 @@ function isNetwork(text: string): boolean {
   );
 }
 
-function both<Value>(
+function upTo(most: number, read: Read<number>): Read<number> {
+  return (value) => {
+    const number = read(value);
+    return number !== undefined && number <= most ? number : undefined;
+  };
+}
+
+function setting<Value>(
   name: string,
   read: Read<Value>,
   expects: string,
   staging: Value,
-  production: Value,
   meaning: string,
+  production = staging,
 ): Setting<Value> {
   return { name, read, expects, staging, production, meaning };
-}
-
-function same<Value>(
-  name: string,
-  read: Read<Value>,
-  expects: string,
-  value: Value,
-  meaning: string,
-): Setting<Value> {
-  return both(name, read, expects, value, value, meaning);
 }
