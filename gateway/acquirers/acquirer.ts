@@ -8,10 +8,9 @@ import type {
   Answer,
   ChargeKind,
   Credential,
-  LateApproval,
   Reason,
 } from "../orders/order.ts";
-import type { CardNumber } from "../values/card-number.ts";
+import type { Card } from "../values/card-number.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
@@ -23,7 +22,7 @@ export type Acquirer = {
   authorize(request: AuthorizationRequest): Promise<Authorization>;
   /** Asks what became of a charge; absent where the host has no such message. */
   readonly inquire:
-    | ((request: AuthorizationRequest, inquiry: InquiryRequest) => Promise<Found>)
+    | ((request: AuthorizationRequest, traceNumber: string) => Promise<Found>)
     | undefined;
   /** Tells that a charge of unknown outcome must not stand; safe to repeat. */
   reverse(request: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
@@ -45,10 +44,7 @@ export type AuthorizationRequest = {
   readonly credential: Credential | undefined;
 };
 
-export type ChargedCard = {
-  readonly number: CardNumber;
-  readonly expiryYear: string;
-  readonly expiryMonth: string;
+export type ChargedCard = Card & {
   /** The number is a wallet's device number. */
   readonly isDevice?: true;
 };
@@ -58,8 +54,6 @@ export type AuthenticationProof = {
   readonly eci: string | undefined;
   readonly value: string | undefined;
 };
-
-export type InquiryRequest = { readonly traceNumber: string };
 
 export type ReversalRequest = {
   readonly traceNumber: string;
@@ -114,5 +108,3 @@ export type Refusal = {
   /** The host speaks of itself or of this message, not of the request that it repeats. */
   readonly isUndecided: boolean;
 };
-
-export type OnLateApproval = (approval: LateApproval) => void;

@@ -3,9 +3,12 @@
  * what became of a charge that went unanswered, and reports the answer as an event. Until a message
  * has been sent another gate may get the order; afterwards none ever does.
  */
-
-import type { CardData, EffectHandler } from "../orders/events.ts";
-import { isBeforeNextAttempt, type OrderEvent } from "../orders/events.ts";
+import {
+  type CardData,
+  type EffectHandler,
+  isBeforeNextAttempt,
+  type OrderEvent,
+} from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Answer, ChargeKind, GateFacts, Order, TransactionKind } from "../orders/order.ts";
 import { chooseGate } from "../orders/route.ts";
@@ -107,7 +110,7 @@ export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
     if (inquire === undefined || request === undefined) return notFound("cannot be asked");
 
     const traceNumber = traceNumberOf(order.id, 1, request.identifiers.attempt);
-    const found = await inquire(request, { traceNumber });
+    const found = await inquire(request, traceNumber);
     if (found.kind === "approved" || found.kind === "approved_in_part") {
       return approvalEvent(order, found, dependencies);
     }

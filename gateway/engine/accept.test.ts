@@ -103,7 +103,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
         ...{ merchantId, cardId, keyId: 1 },
         ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
       }),
-      fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "1" }),
+      fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "1" }),
       digest: () => digests.asked,
     },
     nextOrderId: async () => asOrderId("590000000000000001"),

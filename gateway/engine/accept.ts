@@ -111,10 +111,10 @@ export function makeAccept(dependencies: Dependencies): Accept {
       return { facts: { ...facts, ...secure }, sealed: undefined };
     }
     const cardId = asCardId(order);
-    const fingerprint = vault.fingerprint(merchantId, cardData.number);
+    const { fingerprint, hashId } = vault.fingerprint(merchantId, cardData.number);
     const issuer = dependencies.findIssuer(cardData.number.issuerPrefix);
     const known = issuer === undefined ? {} : { issuer };
-    const facts = { ...card.facts, cardId, hashId: fingerprint.hashId, ...known, ...secure };
+    const facts = { ...card.facts, cardId, hashId, ...known, ...secure };
     return { facts, sealed: vault.seal(merchantId, cardId, { ...cardData, fingerprint }) };
   }
 

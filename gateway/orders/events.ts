@@ -3,7 +3,7 @@
  * handlers that report such events. The reporter decides which event it is: the transition tables
  * have no conditions.
  */
-import type { CardNumber } from "../values/card-number.ts";
+import type { Card } from "../values/card-number.ts";
 import type { ReceiptId, SerialNumber } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
@@ -106,11 +106,7 @@ export type RunContext = {
 };
 
 /** The card and its secrets, while the accepting node has them in memory. */
-export type CardData = {
-  readonly number: CardNumber;
-  /** Two digits each, as acquirers want them. */
-  readonly expiryYear: string;
-  readonly expiryMonth: string;
+export type CardData = Card & {
   readonly cvv: Secret<string> | undefined;
   /** A wallet's cryptogram in base64; payment data, so it is never stored. */
   readonly cryptogram?: Secret<string>;

@@ -222,12 +222,8 @@ export type LateApproval = {
   readonly minor: bigint | undefined;
 };
 
-export type Loyalty = {
-  readonly balance?: string;
-  readonly message?: string;
-  readonly bonus?: string;
-  readonly program?: string;
-};
+export const loyaltyNames = ["balance", "message", "bonus", "program"] as const;
+export type Loyalty = { readonly [Name in (typeof loyaltyNames)[number]]?: string };
 
 /** A payment with a stored card, as the networks want it told. */
 export type Credential = {

@@ -134,12 +134,12 @@ async function open(t: TestContext, dataDir: string): Promise<Opened> {
     installation,
     pending: makePendingCards(keys, makePendingCardStore(query)),
     async keep() {
-      const fingerprint = vault.fingerprint(merchant, number);
+      const { fingerprint } = vault.fingerprint(merchant, number);
       const { keyId, sealed } = vault.seal(merchant, order, { ...card, fingerprint });
       await query(
         `insert into vault.cards (merchant_id, id, key_id, sealed, fingerprint)
          values ($1, $2, $3, $4, $5)`,
-        [merchant, order, keyId, sealed, fingerprint.bytes],
+        [merchant, order, keyId, sealed, fingerprint],
       );
     },
     reveal: () => vault.findCard(merchant, order),

@@ -51,6 +51,13 @@ export class CardNumber extends Secret<string> {
   }
 }
 
+export type Card = {
+  readonly number: CardNumber;
+  /** Two digits each, as acquirers want them. */
+  readonly expiryYear: string;
+  readonly expiryMonth: string;
+};
+
 export function isLuhnValid(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {

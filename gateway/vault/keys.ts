@@ -27,37 +27,35 @@ export type KeyStore = {
 
 export type OpenKey = { readonly id: number; readonly key: KeyObject };
 
-export type Keys = {
-  /** The key that seals new values. */
-  current(purpose: Purpose): OpenKey;
-  /** The key that sealed an older value; absent when this process does not have it. */
-  find(id: number): KeyObject | undefined;
-  /** All of a purpose, the newest first. */
-  list(purpose: Purpose): readonly OpenKey[];
-  /** Opens keys that were made elsewhere, and drops those that were destroyed. */
-  reload(): Promise<void>;
-};
+export type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 export class WrongMasterKey extends Error {}
 
 /** Makes the keys that are missing, then opens them all. */
-export async function openKeys(masterKey: Uint8Array, store: KeyStore): Promise<Keys> {
+export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
   await addMissing(masterKey, store);
-  let opened: readonly Opened[] = [];
-  let current: ReadonlyMap<string, Opened> = new Map();
+  let opened: readonly (OpenKey & Pick<SealedKey, "purpose" | "retired">)[] = [];
+  let current: ReadonlyMap<string, OpenKey> = new Map();
   let reloading = Promise.resolve();
   await load();
 
   return {
-    current(purpose) {
+    /** The key that seals new values. */
+    current(purpose: Purpose): OpenKey {
       const key = current.get(purpose);
       if (key === undefined) throw new Error(`no key for ${purpose}`);
       return key;
     },
-    find: (id) => opened.find((key) => key.id === id)?.key,
-    list: (purpose) => opened.filter((key) => key.purpose === purpose).toReversed(),
-    // One after the other, so that an older answer never replaces a newer one. Unlike other
-    // reloads it rejects: a rotation must not go on with the previous keys.
+    /** The key that sealed an older value; absent when this process does not have it. */
+    find: (id: number) => opened.find((key) => key.id === id)?.key,
+    /** All of a purpose, the newest first. */
+    list: (purpose: Purpose): readonly OpenKey[] =>
+      opened.filter((key) => key.purpose === purpose).toReversed(),
+    /**
+     * Opens keys that were made elsewhere, and drops those that were destroyed. One after the
+     * other, so that an older answer never replaces a newer one. Unlike other reloads it rejects:
+     * a rotation must not go on with the previous keys.
+     */
     reload: () => (reloading = reloading.then(load, load)),
   };
 
@@ -72,8 +70,6 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore): Promise<
     current = new Map(inUse.map((key) => [key.purpose, key]));
   }
 }
-
-type Opened = OpenKey & { readonly purpose: string; readonly retired: boolean };
 
 async function addMissing(masterKey: Uint8Array, store: KeyStore): Promise<void> {
   const kept = await store.list();

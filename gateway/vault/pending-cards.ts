@@ -4,11 +4,12 @@
  * neither is ever in a backup (decision 0015). Once lost, the order goes on without it, or ends.
  */
 import { randomBytes } from "node:crypto";
+import type { Card } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import type { Keys } from "./keys.ts";
 import { keyBytes, open, seal } from "./seal.ts";
-import { type Card, packCard, unpackCard } from "./vault.ts";
+import { packCard, unpackCard } from "./vault.ts";
 
 type PendingCard = Card & { readonly cvv: Secret<string> | undefined };
 
@@ -30,18 +31,11 @@ export type PendingCardStore = {
   removeExpired(now: Instant): Promise<number>;
 };
 
-export type PendingCards = {
-  store(context: string, card: PendingCard, expiresAt: Instant): Promise<void>;
-  /** Absent when it has expired, was destroyed, or the database has lost it. */
-  find(context: string, now: Instant): Promise<PendingCard | undefined>;
-  /** Destroys the card and its key, when the authorisation is answered. */
-  destroy(context: string): Promise<void>;
-  destroyExpired(now: Instant): Promise<number>;
-};
+export type PendingCards = ReturnType<typeof makePendingCards>;
 
-export function makePendingCards(keys: Keys, store: PendingCardStore): PendingCards {
+export function makePendingCards(keys: Keys, store: PendingCardStore) {
   return {
-    async store(context, card, expiresAt) {
+    async store(context: string, card: PendingCard, expiresAt: Instant): Promise<void> {
       const { id: keyId, key } = keys.current("held");
       const own = randomBytes(keyBytes);
       const plain = `${packCard(card)}/${card.cvv?.reveal() ?? ""}`;
@@ -51,7 +45,8 @@ export function makePendingCards(keys: Keys, store: PendingCardStore): PendingCa
       await store.put({ context, sealed, sealedKey, keyId }, expiresAt);
     },
 
-    async find(context, now) {
+    /** Absent when it has expired, was destroyed, or the database has lost it. */
+    async find(context: string, now: Instant): Promise<PendingCard | undefined> {
       const row = await store.find(context, now);
       if (row === undefined) return undefined;
       const key = keys.find(row.keyId);
@@ -65,6 +60,7 @@ export function makePendingCards(keys: Keys, store: PendingCardStore): PendingCa
       return { ...unpackCard(packed), cvv: cvv === "" ? undefined : new Secret(cvv) };
     },
 
+    /** Destroys the card and its key, when the authorisation is answered. */
     destroy: store.remove,
     destroyExpired: store.removeExpired,
   };

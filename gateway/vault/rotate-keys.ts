@@ -48,18 +48,12 @@ type Rotation = {
   readonly report: (progress: string) => void;
 };
 
-type Rotated = {
-  readonly cards: number;
-  readonly destroyed: readonly number[];
-  /** Retired keys that are kept, because a card or a secret under them does not open. */
-  readonly kept: readonly number[];
-};
-
 const rotated: readonly Purpose[] = ["cards", "secrets"];
 const pageSize = 500;
 const reportEveryMs = 1000;
 
-export async function rotateKeys(rotation: Rotation): Promise<Rotated> {
+/** Retired keys are `kept` when a card or a secret under them does not open. */
+export async function rotateKeys(rotation: Rotation) {
   const { keys, store, report, graceMs } = rotation;
   await keys.reload();
   const retiredKeys = () => rotated.flatMap((purpose) => retiredOf(keys, purpose));

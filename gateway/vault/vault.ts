@@ -3,41 +3,11 @@
  * is handed in, as the function types below say.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { CardNumber } from "../values/card-number.ts";
+import { type Card, CardNumber } from "../values/card-number.ts";
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import type { Keys, OpenKey, Purpose } from "./keys.ts";
 import { open, seal } from "./seal.ts";
-
-export type Card = {
-  readonly number: CardNumber;
-  /** Two digits each, as acquirers want them. */
-  readonly expiryYear: string;
-  readonly expiryMonth: string;
-};
-
-type Fingerprint = {
-  readonly bytes: Buffer;
-  /** Sixty bits of it: at most nineteen digits, as ids are on the wire. */
-  readonly hashId: string;
-};
-
-export type Vault = {
-  /** The result is written with the order that brought the card. */
-  seal(merchant: MerchantId, id: CardId, card: Card & { fingerprint: Fingerprint }): SealedCard;
-  findCard(merchant: MerchantId, card: CardId): Promise<Card | undefined>;
-  /** The same for the same card of the same merchant; of no use outside this installation. */
-  fingerprint(merchant: MerchantId, number: CardNumber): Fingerprint;
-  /** Tells whether two requests are the same, without storing either. */
-  digest(text: Secret<string>): Buffer;
-  /** For URLs that the gateway issues: only this installation can make the token of a text. */
-  tokenOf(text: string): string;
-  isToken(text: string, token: string): boolean;
-  /** A secret that is shared with the named receiver; the same for the same name. */
-  secretFor(name: string): Buffer;
-  sealSecret(secret: Secret<string>, context: string): Buffer;
-  openSecret(sealed: Uint8Array, context: string): Secret<string>;
-};
 
 export type SealedCard = {
   readonly merchantId: MerchantId;
@@ -54,29 +24,39 @@ export type FindSealedCard = (
 /** 144 bits. */
 const tokenLength = 24;
 
-export function makeVault(keys: Keys, find: FindSealedCard): Vault {
+export type Vault = ReturnType<typeof makeVault>;
+
+export function makeVault(keys: Keys, find: FindSealedCard) {
   return {
-    seal(merchantId, cardId, card) {
+    /** The result is written with the order that brought the card. */
+    seal(merchantId: MerchantId, cardId: CardId, card: Card & { fingerprint: Buffer }): SealedCard {
       const { id: keyId, key } = keys.current("cards");
       const sealed = seal(key, packCard(card), cardContext(merchantId, cardId));
-      return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint.bytes };
+      return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint };
     },
 
-    async findCard(merchantId, cardId) {
+    async findCard(merchantId: MerchantId, cardId: CardId): Promise<Card | undefined> {
       const plain = await openCard(merchantId, cardId);
       return plain && unpackCard(plain.toString());
     },
 
-    fingerprint(merchantId, number) {
-      const bytes = hmac("fingerprints", `${merchantId}/${number.reveal()}`);
-      return { bytes, hashId: String(bytes.readBigUInt64BE() >> 4n) };
+    /**
+     * The same for the same card of the same merchant; of no use outside this installation. The
+     * hash id is sixty bits of it: at most nineteen digits, as ids are on the wire.
+     */
+    fingerprint(merchantId: MerchantId, number: CardNumber) {
+      const fingerprint = hmac("fingerprints", `${merchantId}/${number.reveal()}`);
+      return { fingerprint, hashId: String(fingerprint.readBigUInt64BE() >> 4n) };
     },
 
-    digest: (text) => hmac("digests", text.reveal()),
-    secretFor: (name) => hmac("digests", `shared/${name}`),
-    tokenOf: (text) => tokenUnder(keys.current("digests").key, text),
+    /** Tells whether two requests are the same, without storing either. */
+    digest: (text: Secret<string>) => hmac("digests", text.reveal()),
+    /** A secret that is shared with the named receiver; the same for the same name. */
+    secretFor: (name: string) => hmac("digests", `shared/${name}`),
+    /** For URLs that the gateway issues: only this installation can make the token of a text. */
+    tokenOf: (text: string) => tokenUnder(keys.current("digests").key, text),
 
-    isToken(text, token) {
+    isToken(text: string, token: string): boolean {
       const given = Buffer.from(token);
       // A token that was issued before a rotation stays valid.
       return keys.list("digests").some(({ key }) => {
@@ -85,13 +65,10 @@ export function makeVault(keys: Keys, find: FindSealedCard): Vault {
       });
     },
 
-    sealSecret(secret, context) {
-      return seal(keys.current("secrets").key, secret.reveal(), context);
-    },
-
-    openSecret(sealed, context) {
-      return new Secret(openWithAny(keys.list("secrets"), sealed, context).plain.toString());
-    },
+    sealSecret: (secret: Secret<string>, context: string) =>
+      seal(keys.current("secrets").key, secret.reveal(), context),
+    openSecret: (sealed: Uint8Array, context: string) =>
+      new Secret(openWithAny(keys.list("secrets"), sealed, context).plain.toString()),
   };
 
   function hmac(purpose: Purpose, text: string): Buffer {
@@ -127,10 +104,8 @@ export function unpackCard(packed: string): Card {
 }
 
 function tokenUnder(key: KeyObject, text: string): string {
-  return createHmac("sha256", key)
-    .update(`token/${text}`)
-    .digest("base64url")
-    .slice(0, tokenLength);
+  const digest = createHmac("sha256", key).update(`token/${text}`).digest("base64url");
+  return digest.slice(0, tokenLength);
 }
 
 /** What a card is sealed for. */

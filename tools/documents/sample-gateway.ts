@@ -61,7 +61,7 @@ export function makeSampleGateway(): Services {
         ...{ merchantId, cardId, keyId: 1 },
         ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
       }),
-      fingerprint: () => ({ bytes: Buffer.alloc(32), hashId: "613942087530214466" }),
+      fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "613942087530214466" }),
       digest: () => Buffer.alloc(32),
     },
     nextOrderId: async () => {

@@ -25,7 +25,7 @@ const cards = {
 };
 
 const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
-const inquiry = { traceNumber: "000779" };
+const inquiry = "000779";
 const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
 
 async function approve(acquirer: Acquirer, attempt: AuthorizationRequest): Promise<Answer> {

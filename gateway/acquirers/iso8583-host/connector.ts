@@ -1,6 +1,6 @@
 /**
  * An acquirer behind an ISO 8583 host. It never throws and never sends twice; what the answers
- * mean is decided in `read-answer.ts`, how the link lives in `link.ts`.
+ * mean is decided in `answers.ts`, how the link lives in `link.ts`.
  */
 import {
   type DecodeFault,
@@ -8,16 +8,17 @@ import {
   type IsoMessage,
   responseMti,
 } from "@tollgate/protocols/iso8583";
+import type { LateApproval } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
 import type {
-  Acquirer,
+  AuthorizationRequest,
   FollowUpAnswer,
   FollowUpMessage,
+  Found,
   NotSent,
-  OnLateApproval,
   Unknown,
 } from "../acquirer.ts";
-import type { GateKind, GateSettings } from "../gates.ts";
+import type { GateKind, GateSettings, RunningAcquirer } from "../gates.ts";
 import { makeAnswerReader, meaningOf, readAmount, refusalOf } from "./answers.ts";
 import type { Ending } from "./connection.ts";
 import { charges, type Dialect } from "./dialect.ts";
@@ -26,7 +27,7 @@ import { sandbox } from "./dialects/sandbox.ts";
 import { Link, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
 import { makeMessages } from "./messages.ts";
 
-export type Iso8583Options = {
+type Iso8583Options = {
   readonly dialect: Dialect;
   readonly settings: GateSettings;
   readonly clock: Clock;
@@ -34,13 +35,13 @@ export type Iso8583Options = {
   readonly limits?: Partial<LinkLimits>;
   readonly random?: () => number;
   readonly log: (event: ConnectorEvent, facts: object) => void;
-  readonly onLateApproval: OnLateApproval;
+  readonly onLateApproval: (approval: LateApproval) => void;
   /** By the type of the request. */
   readonly onAnswer: (mti: string, answerMs: number) => void;
 };
 
 /** Names of the log's catalogue. */
-export type ConnectorEvent =
+type ConnectorEvent =
   | "acquirer.link_up"
   | "acquirer.link_down"
   | "acquirer.link_changed"
@@ -49,10 +50,8 @@ export type ConnectorEvent =
   | "acquirer.message_unreadable"
   | "acquirer.message_unsendable";
 
-export type Iso8583Acquirer = Acquirer & { stop(): Promise<void>; state(): LinkState };
-
 /** Connects at once. Settings that fit no message throw here. */
-export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
+export function makeIso8583Acquirer(options: Iso8583Options): RunningAcquirer {
   const { clock, log, dialect } = options;
   const messages = makeMessages(dialect, options.settings);
   const reader = makeAnswerReader(dialect);
@@ -62,7 +61,6 @@ export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
 
   return {
     isReady: () => link.isReady(),
-    state: () => link.state,
     stop: () => link.close(),
 
     async authorize(attempt) {
@@ -71,13 +69,7 @@ export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
       return reader.readAuthorization(answer, attempt, clock.now());
     },
 
-    inquire: dialect.hasInquiry
-      ? async (attempt, inquiry) => {
-          const answer = await exchange(() => messages.makeInquiry(attempt, inquiry, clock.now()));
-          if (typeof answer === "string") return endWithout(answer);
-          return reader.readFound(answer, attempt, clock.now());
-        }
-      : undefined,
+    inquire: dialect.hasInquiry ? inquire : undefined,
 
     async reverse(attempt, advice) {
       const answer = await exchange(() => messages.makeReversal(attempt, advice, clock.now()));
@@ -94,6 +86,12 @@ export function makeIso8583Acquirer(options: Iso8583Options): Iso8583Acquirer {
     capture: (request) => followUp(request, messages.makeCapture),
     refund: (request) => followUp(request, messages.makeReturn),
   };
+
+  async function inquire(attempt: AuthorizationRequest, traceNumber: string): Promise<Found> {
+    const answer = await exchange(() => messages.makeInquiry(attempt, traceNumber, clock.now()));
+    if (typeof answer === "string") return endWithout(answer);
+    return reader.readFound(answer, attempt, clock.now());
+  }
 
   async function followUp(
     request: FollowUpMessage,
@@ -112,13 +110,9 @@ function endWithout(answer: Unanswered): NotSent | Unknown {
 }
 
 function makeLink(options: Iso8583Options): Link {
-  const { settings, dialect, clock, log, random = Math.random } = options;
-  const { host, port } = settings;
+  const { settings: address, dialect: wire, clock, log, random = Math.random } = options;
   return new Link({
-    address: { host, port },
-    wire: dialect,
-    clock,
-    random,
+    ...{ address, wire, clock, random },
     limits: { ...usualLinkLimits, ...options.limits },
     events: {
       onState: (state, why) => log(eventOf(state), { state, why }),
@@ -172,9 +166,8 @@ function makeExchange(link: Link, options: Iso8583Options): Exchange {
       return { mti: message.mti, answer: link.send(message, limit) };
     } catch (error) {
       // The codec's complaints name fields and rules, never values.
-      log("acquirer.message_unsendable", {
-        why: error instanceof Error ? error.message : "unknown",
-      });
+      const why = error instanceof Error ? error.message : "unknown";
+      log("acquirer.message_unsendable", { why });
       return undefined;
     }
   }

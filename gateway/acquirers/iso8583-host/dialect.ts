@@ -3,11 +3,10 @@
  * has which field, and how its value is made. A host with other habits is another table.
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
-import type { AcquirerIdentifiers, ChargeKind, Credential, Loyalty } from "../../orders/order.ts";
+import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
 import type { Money } from "../../values/money.ts";
-import type { Secret } from "../../values/secret.ts";
 import type { calendar } from "../../values/time.ts";
-import type { AuthenticationProof, ChargedCard } from "../acquirer.ts";
+import type { AuthorizationRequest } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
 
 export type Dialect = {
@@ -27,36 +26,24 @@ export type Dialect = {
 export type MessageKind = ChargeKind | "inquiry" | "reversal" | "capture" | "return";
 export type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: string };
 
+type Row<Write> = readonly [field: number, kinds: readonly MessageKind[], write: Write];
 /** The same in every message of a gate. */
-export type GateRow = readonly [
-  field: number,
-  kinds: readonly MessageKind[],
-  write: (settings: GateSettings) => string,
-];
-
+export type GateRow = Row<(settings: GateSettings) => string>;
 /** Nothing: the message goes without the field. */
-export type FactRow = readonly [
-  field: number,
-  kinds: readonly MessageKind[],
-  write: (facts: Facts) => string | undefined,
-];
+export type FactRow = Row<(facts: Facts) => string | undefined>;
 
-/** What one message is about. `sent` and `traceNumber` are its own, not those of the charge. */
-export type Facts = {
-  readonly identifiers: AcquirerIdentifiers;
-  readonly card: ChargedCard;
-  readonly amount: Money;
+/**
+ * What one message is about; only a charge has the CVV and a proof of authentication. `sent` and
+ * `traceNumber` are the message's own, not those of the charge.
+ */
+export type Facts = Omit<AuthorizationRequest, "kind"> & {
   readonly sent: Calendar;
   readonly traceNumber: string;
-  /** What only a charge says. */
-  readonly cvv: Secret<string> | undefined;
-  readonly authentication: AuthenticationProof | undefined;
-  readonly credential: Credential | undefined;
   /** What only a message about a charge says. */
   readonly original: Original | undefined;
 };
 
-export type Original = {
+type Original = {
   readonly mti: string;
   readonly sent: Calendar;
   readonly acquirerId: string;
@@ -69,8 +56,7 @@ export type Original = {
 export type Calendar = ReturnType<typeof calendar>;
 
 /** A message and its repeat, for those that may be repeated. */
-export type Mtis = { readonly [Kind in MessageKind]: MessageType };
-type MessageType = { readonly first: string; readonly repeated: string };
+type Mtis = Readonly<Record<MessageKind, { readonly first: string; readonly repeated: string }>>;
 
 // biome-ignore format: a table
 export const iso87Mtis: Mtis = {
@@ -98,27 +84,19 @@ export const networkCodes = { signOn: "001", signOff: "002", echo: "301" };
 export const networkAccepted = "00";
 
 /** Where in its field a host puts each remark. */
-export type RemarkPlaces<Place> = { readonly [Name in RemarkName]: Place };
-type RemarkName = keyof Loyalty | "explanation";
+export type RemarkPlaces<Place> = Readonly<Record<keyof Loyalty | "explanation", Place>>;
 
 export function makeRemarks<Place>(
   places: RemarkPlaces<Place>,
   find: (place: Place) => string | undefined,
 ): Remarks {
-  const loyalty: { -readonly [Name in keyof Loyalty]: string } = {};
-  for (const name of loyaltyNames) {
-    const text = findText(places[name]);
-    if (text !== undefined) loyalty[name] = text;
-  }
-  const explanation = findText(places.explanation);
+  const texts = loyaltyNames.map((name) => [name, trimField(find(places[name]))]);
+  const found = texts.filter(([, text]) => text !== undefined);
+  const explanation = trimField(find(places.explanation));
   return {
-    ...(Object.keys(loyalty).length > 0 ? { loyalty } : {}),
+    ...(found.length > 0 ? { loyalty: Object.fromEntries(found) } : {}),
     ...(explanation === undefined ? {} : { explanation }),
   };
-
-  function findText(place: Place): string | undefined {
-    return trimField(find(place));
-  }
 }
 
 /** Fields of fixed width are filled with spaces; one of spaces only says nothing. */
@@ -126,5 +104,3 @@ export function trimField(field: string | undefined): string | undefined {
   const text = field?.trimEnd();
   return text === "" ? undefined : text;
 }
-
-const loyaltyNames = ["balance", "message", "bonus", "program"] as const;

@@ -30,7 +30,7 @@ for (const kind of gateKinds) {
       messages.makeCharge(bare),
       messages.makeCharge(makeAttempt({ kind: "preauth" })),
       messages.makeCharge(makeAttempt({ kind: "account-verification", minor: 0n })),
-      messages.makeInquiry(whole, { traceNumber: "000779" }, reversedAt),
+      messages.makeInquiry(whole, "000779", reversedAt),
       messages.makeReversal(whole, advice, reversedAt),
       messages.makeCapture(makeFollowUp(whole, answer)),
       messages.makeReturn(makeFollowUp(whole, answer)),
@@ -70,7 +70,7 @@ for (const kind of gateKinds) {
       messages.makeReversal(verification, advice, reversedAt),
       messages.makeCapture(makeFollowUp(preauth, answer)),
       messages.makeReturn(makeFollowUp(preauth, answer)),
-      messages.makeInquiry(preauth, { traceNumber: "000779" }, reversedAt),
+      messages.makeInquiry(preauth, "000779", reversedAt),
     ];
 
     for (const { fields } of made) assert.match(fields[90] ?? "", /^01000007771115020406/);

@@ -4,13 +4,8 @@
  */
 import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
 import { Money } from "../../values/money.ts";
-import { asInstant, calendar, type Instant } from "../../values/time.ts";
-import type {
-  AuthorizationRequest,
-  FollowUpMessage,
-  InquiryRequest,
-  ReversalRequest,
-} from "../acquirer.ts";
+import { calendar, type Instant } from "../../values/time.ts";
+import type { AuthorizationRequest, FollowUpMessage, ReversalRequest } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
 import {
   type Dialect,
@@ -26,22 +21,20 @@ export type Messages = ReturnType<typeof makeMessages>;
 export function makeMessages(dialect: Dialect, settings: GateSettings) {
   const { mtis } = dialect;
   const { acquirerId } = settings;
-  const secondOf = makeSecondOf();
   const fill = Object.fromEntries(
     messageKinds.map((kind) => [kind, makeFill(dialect, kind, settings)]),
   ) as Record<MessageKind, Fill>;
   return { makeCharge, makeInquiry, makeReversal, makeCapture, makeReturn };
 
   function makeCharge(request: AuthorizationRequest): IsoMessage {
-    const { kind, identifiers } = request;
-    const { traceNumber, transmittedAt } = identifiers;
-    const sent = secondOf(transmittedAt);
-    return make(kind, { ...request, sent, traceNumber, original: undefined });
+    const { traceNumber, transmittedAt } = request.identifiers;
+    const sent = calendar(transmittedAt);
+    return make(request.kind, { ...request, sent, traceNumber, original: undefined });
   }
 
   function makeInquiry(
     request: AuthorizationRequest,
-    { traceNumber }: InquiryRequest,
+    traceNumber: string,
     at: Instant,
   ): IsoMessage {
     return make("inquiry", factsAbout(request, { traceNumber, approvalCode: undefined, at }));
@@ -73,27 +66,27 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
 
   type Own = { readonly traceNumber: string; approvalCode: string | undefined; at: Instant };
 
-  function factsAbout(
-    request: AuthorizationRequest,
-    { approvalCode, at, traceNumber }: Own,
-  ): Facts {
-    const { kind, identifiers } = request;
-    const about = { mti: mtis[kind].first, sent: secondOf(identifiers.transmittedAt), acquirerId };
-    const original = { ...about, approvalCode, networkId: undefined, remaining: undefined };
-    const secrets = { cvv: undefined, authentication: undefined };
-    return { ...request, ...secrets, sent: secondOf(at), traceNumber, original };
+  function factsAbout(request: AuthorizationRequest, own: Own): Facts {
+    const { approvalCode, at, traceNumber } = own;
+    const extra = { approvalCode, networkId: undefined, remaining: undefined };
+    const original = { ...originalOf(request), ...extra };
+    return { ...request, ...noSecrets, sent: calendar(at), traceNumber, original };
   }
 
   function factsOf(request: FollowUpMessage, amount: Money): Facts {
     const { card, remaining, traceNumber, transmittedAt } = request;
-    const { kind, identifiers, approvalCode, networkId } = request.original;
-    const about = { mti: mtis[kind].first, sent: secondOf(identifiers.transmittedAt), acquirerId };
-    const original = { ...about, approvalCode, networkId, remaining };
-    const secrets = { cvv: undefined, authentication: undefined, credential: undefined };
-    const sent = secondOf(transmittedAt);
-    return { identifiers, card, amount, sent, traceNumber, ...secrets, original };
+    const { identifiers, approvalCode, networkId } = request.original;
+    const original = { ...originalOf(request.original), approvalCode, networkId, remaining };
+    const own = { sent: calendar(transmittedAt), traceNumber, credential: undefined };
+    return { identifiers, card, amount, ...noSecrets, ...own, original };
+  }
+
+  function originalOf({ kind, identifiers }: FollowUpMessage["original"] | AuthorizationRequest) {
+    return { mti: mtis[kind].first, sent: calendar(identifiers.transmittedAt), acquirerId };
   }
 }
+
+const noSecrets = { cvv: undefined, authentication: undefined };
 
 /** Sign-on, sign-off, echo. */
 export function makeNetworkMessage(code: string, traceNumber: string, at: Instant): IsoMessage {
@@ -119,19 +112,5 @@ function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): 
       if (value !== undefined) fields[field] = value;
     }
     return fields;
-  };
-}
-
-/** Messages tell time to the second, and thousands share one: the last one is kept. */
-function makeSecondOf(): typeof calendar {
-  let second = Number.NaN;
-  let kept = calendar(asInstant(0));
-  return (instant) => {
-    const wanted = Math.floor(instant / 1000);
-    if (wanted !== second) {
-      kept = calendar(asInstant(wanted * 1000));
-      second = wanted;
-    }
-    return kept;
   };
 }

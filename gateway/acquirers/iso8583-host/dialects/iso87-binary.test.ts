@@ -102,7 +102,7 @@ test("digits go two to a byte, and private fields as their bytes", () => {
 });
 
 test("an inquiry names the charge and nothing of its card", () => {
-  const inquiry = messages.makeInquiry(makeAttempt(), { traceNumber: "000779" }, laterAt);
+  const inquiry = messages.makeInquiry(makeAttempt(), "000779", laterAt);
 
   // biome-ignore format: a table
   assert.deepEqual(describe(inquiry), {
