@@ -5,7 +5,7 @@ import type { Order } from "../orders/order.ts";
 import { answer, approved, asks, deadlines, events, meet, start } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
-import { makeCapture, makeRefund } from "./follow-up.ts";
+import { makeFollowUpEffect } from "./follow-up.ts";
 import { refusalOf } from "./iso8583-host/answers.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
@@ -32,7 +32,8 @@ function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = 
     clock: { now: () => start },
     answerTimeoutMs: isTooLate ? deadlines.leaseMs : 0,
   };
-  return { sent, capture: makeCapture(dependencies), refund: makeRefund(dependencies) };
+  const capture = makeFollowUpEffect(dependencies, "capture");
+  return { sent, capture, refund: makeFollowUpEffect(dependencies, "refund") };
 }
 
 const asked: Order = meet(approved("preauth"), asks("capture", 500n));

@@ -4,10 +4,9 @@
  * host carries out once.
  */
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
-import type { Answer, Order, Transaction } from "../orders/order.ts";
+import type { Order, Transaction } from "../orders/order.ts";
 import { initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
-import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
 import {
   type AcquirerDependencies,
   acquirerOf,
@@ -21,30 +20,10 @@ type Dependencies = Pick<
   "findAcquirer" | "findCard" | "clock" | "answerTimeoutMs"
 >;
 
-export function makeCapture(dependencies: Dependencies): EffectHandler {
-  return makeFollowUp(dependencies, {
-    send: (acquirer, request) => acquirer.capture(request),
-    remainingOf: ({ transaction }) => transaction.amount,
-    done: (answer) => ({ kind: "captured", answer }),
-  });
-}
-
-export function makeRefund(dependencies: Dependencies): EffectHandler {
-  return makeFollowUp(dependencies, {
-    send: (acquirer, request) => acquirer.refund(request),
-    remainingOf,
-    done: (answer) => ({ kind: "returned", answer }),
-  });
-}
-
-type Variant = {
-  readonly send: (acquirer: Acquirer, request: FollowUpMessage) => Promise<FollowUpAnswer>;
-  /** What the cardholder still pays afterwards. */
-  readonly remainingOf: (order: Order) => Money;
-  readonly done: (answer: Answer) => OrderEvent;
-};
-
-function makeFollowUp(dependencies: Dependencies, variant: Variant): EffectHandler {
+export function makeFollowUpEffect(
+  dependencies: Dependencies,
+  effect: "capture" | "refund",
+): EffectHandler {
   return async (order, { startedBefore }) => {
     const { transaction } = order;
     const acquirer = acquirerOf(order, dependencies);
@@ -55,11 +34,11 @@ function makeFollowUp(dependencies: Dependencies, variant: Variant): EffectHandl
     if (card === undefined || message === undefined) return unsent(transaction, repeated);
     if (isTooLate(order, dependencies)) return inDoubt(transaction, "too_late");
 
-    const remaining = variant.remainingOf(order);
-    const outcome = await variant.send(acquirer, { ...message, card, remaining });
+    const remaining = effect === "capture" ? transaction.amount : remainingOf(order);
+    const outcome = await acquirer[effect]({ ...message, card, remaining });
     switch (outcome.kind) {
       case "approved":
-        return variant.done(outcome.answer);
+        return { kind: effect === "capture" ? "captured" : "returned", answer: outcome.answer };
       case "refused": {
         const { answer, refusal } = outcome;
         return repeated && refusal.isUndecided
@@ -85,7 +64,7 @@ function messageOf(order: Order, repeated: boolean) {
   return { original, amount, traceNumber, transmittedAt, repeated };
 }
 
-/** A cancel releases the whole hold. */
+/** What the cardholder still pays afterwards. A cancel releases the whole hold. */
 function remainingOf(order: Order): Money {
   const { held, left } = totalsOf(order);
   const standing = order.transaction.kind === "cancel" ? held : left;

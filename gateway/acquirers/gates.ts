@@ -11,27 +11,21 @@ import type { Acquirer } from "./acquirer.ts";
 export type RunningAcquirer = Acquirer & { stop(): Promise<void> };
 export type StartAcquirer = (gate: Gate) => RunningAcquirer;
 
-export type Gates = {
-  find(id: GateId): Acquirer | undefined;
-  isReady(id: GateId): boolean;
-  /** From now on links are started. */
-  open(start: StartAcquirer): void;
-  update(gates: Iterable<Gate>): void;
-  stop(): Promise<void>;
-};
+export type Gates = ReturnType<typeof makeGates>;
 
-export function makeGates(): Gates {
+export function makeGates() {
   const running = new Map<GateId, { readonly gate: Gate; readonly acquirer: RunningAcquirer }>();
   const stopping = new Set<Promise<void>>();
   let start: StartAcquirer | undefined;
 
   return {
-    find: (id) => running.get(id)?.acquirer,
-    isReady: (id) => running.get(id)?.acquirer.isReady() === true,
-    open(opened) {
+    find: (id: GateId): Acquirer | undefined => running.get(id)?.acquirer,
+    isReady: (id: GateId) => running.get(id)?.acquirer.isReady() === true,
+    /** From now on links are started. */
+    open(opened: StartAcquirer): void {
       start = opened;
     },
-    update(gates) {
+    update(gates: Iterable<Gate>): void {
       if (start === undefined) return;
       const wanted = new Map([...gates].map((gate) => [gate.id, gate]));
       for (const [id, { gate }] of running) {
@@ -41,7 +35,7 @@ export function makeGates(): Gates {
         if (!running.has(id)) running.set(id, { gate, acquirer: start(gate) });
       }
     },
-    async stop() {
+    async stop(): Promise<void> {
       for (const id of [...running.keys()]) stopOne(id);
       await Promise.all(stopping);
     },

@@ -2,7 +2,6 @@
  * The `reverse` effect: the handler tells the acquirer that a charge of unknown outcome must not
  * stand. The advice is repeated until the host answers it, however long that takes.
  */
-
 import type { EffectHandler } from "../orders/events.ts";
 import type { Order, PriorAttempt } from "../orders/order.ts";
 import { traceNumberOf } from "../orders/trace.ts";
@@ -43,14 +42,12 @@ function unanswered(cause: string) {
   return { kind: "reversal_unanswered", cause } as const;
 }
 
-export type ReversePriorAttempt = (order: Order, attempt: PriorAttempt) => Promise<boolean>;
-
 /** Reverses a charge for an earlier amount of the list; true when the host has answered. */
 export function makeReversePriorAttempt({
   findAcquirer,
   findCard,
-}: Pick<Dependencies, "findAcquirer" | "findCard">): ReversePriorAttempt {
-  return async (order, { identifiers, amount }) => {
+}: Pick<Dependencies, "findAcquirer" | "findCard">) {
+  return async (order: Order, { identifiers, amount }: PriorAttempt): Promise<boolean> => {
     const acquirer = findAcquirer(identifiers.gate.id);
     const card = await findCard(order);
     const transaction = { ...initialOf(order), identifiers, amount };

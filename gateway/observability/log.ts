@@ -11,11 +11,7 @@ import { type EventName, events } from "./events.ts";
 export type Log = (event: EventName, facts: object) => void;
 
 export function makeLog(level: string, destination: DestinationStream): Log {
-  const masked = {
-    write(line: string) {
-      destination.write(maskCardNumbers(line));
-    },
-  };
+  const masked = { write: (line: string) => destination.write(maskCardNumbers(line)) };
   const options = { level, timestamp: makeTimestamp(), base: null, messageKey: "event" };
   const logger = pino(options, masked);
   return (event, facts) => logger[events[event][0]](facts, event);
@@ -37,12 +33,8 @@ function makeTimestamp(): () => string {
 
 /** To standard error or a file, without making the caller wait for the disk. */
 export function openLogFile(path: string | 1 | 2): DestinationStream & { flushSync(): void } {
-  const destination = pino.destination({
-    dest: path,
-    sync: false,
-    minLength: 65_536,
-    maxWrite: 131_072,
-  });
+  const buffer = { sync: false, minLength: 65_536, maxWrite: 131_072 };
+  const destination = pino.destination({ dest: path, ...buffer });
   // A few lines must not wait until the buffer is full: an operator may be reading along.
   setInterval(() => destination.flush(), 500).unref();
   return destination;

@@ -21,8 +21,11 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       const { kind, stage, tries } = order.transaction;
       metrics.stages.inc({ kind, stage });
       if (stagesInDoubt.includes(stage)) log("order.in_doubt", named(order));
-      else if (order.owed?.effect === "reverse") reportLateApproval(order, tries);
-      else if (isFinal(stage)) log("order.finished", named(order));
+      else if (order.owed?.effect === "reverse") {
+        log("order.late_approval_reversing", named(order));
+        // A final order has no deadline that could raise the alarm, so the number of tries does.
+        if (tries > 0 && tries % lateTriesPerAlarm === 0) alert(order);
+      } else if (isFinal(stage)) log("order.finished", named(order));
     },
     onRefused(order: Order, { kind }: OrderEvent, { cause }: Failure): void {
       log("order.event_ignored", { ...named(order), result: kind, cause });
@@ -42,12 +45,6 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     },
   };
 
-  /** A final order has no deadline that could raise the alarm, so the number of tries does. */
-  function reportLateApproval(order: Order, tries: number): void {
-    log("order.late_approval_reversing", named(order));
-    if (tries > 0 && tries % lateTriesPerAlarm === 0) alert(order);
-  }
-
   function alert(order: Order): void {
     metrics.alarms.inc();
     log("order.doubt_alarm", named(order));
@@ -57,12 +54,8 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
 function named({ id, merchantId, endpointId, version, transaction }: Order) {
   const { serialNumber, stage, reason, identifiers } = transaction;
   return {
-    serial: serialNumber,
-    order: id,
-    merchant: merchantId,
-    endpoint: endpointId,
-    stage,
-    version,
+    ...{ serial: serialNumber, order: id, merchant: merchantId, endpoint: endpointId },
+    ...{ stage, version },
     reference: identifiers?.reference,
     reason: reason?.code,
   };

@@ -5,8 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
-import type { GateId, SerialNumber } from "../values/ids.ts";
-import { receiverOf } from "../values/ids.ts";
+import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
 import { isUnanswered, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
@@ -73,7 +72,11 @@ export type Deadlines = {
 
 export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): Advance {
   return (order, event, at, conditions) => {
-    if (event.kind === "noted") return note(order, event, at);
+    // A note changes nothing but the history.
+    if (event.kind === "noted") {
+      const noted = { ...order, version: order.version + 1 };
+      return { from: order.version, order: noted, events: [event], at };
+    }
 
     const events: OrderEvent[] = [event];
     let met = meet(order, event, at);
@@ -141,14 +144,8 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   }
   const finishedAt = isFinal(cell.stage) ? (transaction.finishedAt ?? at) : undefined;
   const facts = applyFacts(order, event, at);
-  return {
-    order: {
-      ...order,
-      version,
-      transaction: { ...transaction, ...facts, stage: cell.stage, finishedAt },
-    },
-    effect: cell.effect,
-  };
+  const next = { ...transaction, ...facts, stage: cell.stage, finishedAt };
+  return { order: { ...order, version, transaction: next }, effect: cell.effect };
 }
 
 /** The callback of the first transaction goes to one address, those of later ones to another. */
@@ -158,10 +155,4 @@ function callbackOf({ purchase, transaction, earlier }: Order): OwedCallback | u
   if (url === undefined) return undefined;
   const { serialNumber } = transaction;
   return { url, receiver: receiverOf(url), sequence: earlier.length + 1, serialNumber };
-}
-
-/** A note changes nothing but the history. */
-function note(order: Order, event: OrderEvent, at: Instant): Step {
-  const noted = { ...order, version: order.version + 1 };
-  return { from: order.version, order: noted, events: [event], at };
 }

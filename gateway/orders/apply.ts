@@ -13,22 +13,8 @@ import { findRepeated } from "./transactions.ts";
 export type Commit = (step: Step) => Promise<"done" | "stale">;
 
 export type Apply = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
-/** Claims a due order as it was found; nothing comes back when it has moved on since. */
-export type ClaimOrder = (
-  order: Order,
-  event: EventOf<"claimed"> | EventOf<"expired">,
-) => Promise<Order | undefined>;
-
-/**
- * Begins another transaction of the order, unless an identical request has begun it already. Two
- * concurrent requests start from the same version, so one of them meets the order again.
- */
-export type Follow = (
-  order: Order,
-  event: EventOf<"capture_asked"> | EventOf<"return_asked">,
-) => Promise<Followed | Failure>;
-
-export type Followed = { readonly order: Order; readonly repeated: Transaction | undefined };
+export type ClaimOrder = ReturnType<typeof makeClaim>;
+export type Follow = ReturnType<typeof makeFollow>;
 
 export type ApplyDependencies = {
   readonly advance: Advance;
@@ -39,13 +25,8 @@ export type ApplyDependencies = {
   readonly clock: Pick<Clock, "now">;
 };
 
-export function makeApply({
-  advance,
-  commit,
-  load,
-  conditionsOf,
-  clock,
-}: ApplyDependencies): Apply {
+export function makeApply(dependencies: ApplyDependencies): Apply {
+  const { advance, commit, load, conditionsOf, clock } = dependencies;
   return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
     let met = order;
     for (;;) {
@@ -91,11 +72,7 @@ function questionOf({ threeds }: Transaction): string | undefined {
   return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
 }
 
-const endsDoubt: ReadonlySet<EventKind> = new Set<EventKind>([
-  "reversed",
-  "part_reversed",
-  "amount_reversed",
-]);
+const endsDoubt = new Set<EventKind>(["reversed", "part_reversed", "amount_reversed"]);
 
 /** An approval that the order refuses is money taken, and has to be reversed. */
 function lateApprovalOf(event: OrderEvent): OrderEvent | undefined {
@@ -107,16 +84,23 @@ function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
   return { kind: "noted", what: kind, detail: cause };
 }
 
-export function makeClaim({ advance, commit, conditionsOf, clock }: ApplyDependencies): ClaimOrder {
-  return async (order, event) => {
+type ClaimEvent = EventOf<"claimed"> | EventOf<"expired">;
+
+/** Claims a due order as it was found; nothing comes back when it has moved on since. */
+export function makeClaim({ advance, commit, conditionsOf, clock }: ApplyDependencies) {
+  return async (order: Order, event: ClaimEvent): Promise<Order | undefined> => {
     const step = advance(order, event, clock.now(), conditionsOf?.(order));
     if (step instanceof Failure) return undefined;
     return (await commit(step)) === "done" ? step.order : undefined;
   };
 }
 
-export function makeFollow({ advance, commit, load, clock }: ApplyDependencies): Follow {
-  return async (order, event) => {
+/**
+ * Begins another transaction of the order, unless an identical request has begun it already. Two
+ * concurrent requests start from the same version, so one of them meets the order again.
+ */
+export function makeFollow({ advance, commit, load, clock }: ApplyDependencies) {
+  return async (order: Order, event: EventOf<"capture_asked"> | EventOf<"return_asked">) => {
     let met = order;
     for (;;) {
       const repeated = findRepeated(met, event.request);

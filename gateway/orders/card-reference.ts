@@ -42,9 +42,8 @@ export function refuseRegistration(order: Order): Failure | undefined {
   if (order.purchase.wallet !== undefined) {
     return new Failure("not_allowed_now", "the first payment was made with a wallet");
   }
-  return isRefunded(order)
-    ? new Failure("not_allowed_now", "the first payment was refunded")
-    : undefined;
+  if (isRefunded(order)) return new Failure("not_allowed_now", "the first payment was refunded");
+  return undefined;
 }
 
 /** In full: a partial refund says nothing against the card. */

@@ -4,7 +4,8 @@
  */
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { EventOf, OrderEvent } from "./events.ts";
+import type { ThreeDSecure } from "./authentication.ts";
+import type { OrderEvent } from "./events.ts";
 import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
 import type { Stage } from "./stages.ts";
 import { referenceOf, traceNumberOf } from "./trace.ts";
@@ -24,9 +25,11 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "enrolment_due":
       return { threeds: event.threeds };
     case "method_uploaded":
+      return progressOf(transaction, { browser: event.browser });
     case "challenge_requested":
+      return progressOf(transaction, { challenge: event.challenge });
     case "pareq_requested":
-      return progressOf(transaction, event);
+      return progressOf(transaction, { payerRequest: event.payerRequest });
     case "challenge_returned":
       return identifiersFrom(transaction, at);
     case "challenge_passed":
@@ -36,7 +39,11 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "authentication_failed":
       return { authentication: event.authentication, reason: event.reason };
     case "authentication_demanded":
-      return { ...nextTry(order, transaction.amount, at), ...demandedBy(event.reason) };
+      // The earlier proof did not satisfy the issuer, so the merchant must not see it any more.
+      return {
+        ...nextTry(order, transaction.amount, at),
+        ...{ demanded: event.reason, authentication: undefined },
+      };
     case "authorized":
       return { answer: event.answer, receiptId: event.receiptId };
     case "refused":
@@ -68,28 +75,14 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
   }
 }
 
-/** The earlier proof did not satisfy the issuer, so the merchant must not see it any more. */
-function demandedBy(demanded: Reason): Partial<Transaction> {
-  return { demanded, authentication: undefined };
-}
-
-type ThreeDsProgress =
-  | EventOf<"method_uploaded">
-  | EventOf<"challenge_requested">
-  | EventOf<"pareq_requested">;
-
-/** Facts that only an earlier step needs are dropped. */
-function progressOf({ threeds }: Transaction, event: ThreeDsProgress): Partial<Transaction> {
+/** The browser's properties, which only the next step needs, are dropped after it. */
+function progressOf(
+  { threeds }: Transaction,
+  news: Pick<ThreeDSecure, "browser" | "challenge" | "payerRequest">,
+): Partial<Transaction> {
   if (threeds === undefined) return {};
   const { browser: _, ...going } = threeds;
-  switch (event.kind) {
-    case "method_uploaded":
-      return { threeds: { ...threeds, browser: event.browser } };
-    case "challenge_requested":
-      return { threeds: { ...going, challenge: event.challenge } };
-    case "pareq_requested":
-      return { threeds: { ...going, payerRequest: event.payerRequest } };
-  }
+  return { threeds: { ...going, ...news } };
 }
 
 /** The cardholder took some time: the charge is sent now. */
@@ -128,11 +121,6 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
 function identifiersOf({ id, transaction }: Order, gate: GateFacts, at: Instant) {
   const attempt = (transaction.identifiers?.attempt ?? 0) + 1;
   const reference = referenceOf(id, attempt);
-  return {
-    gate,
-    attempt,
-    reference,
-    traceNumber: traceNumberOf(id, 0, attempt),
-    transmittedAt: at,
-  };
+  const traceNumber = traceNumberOf(id, 0, attempt);
+  return { gate, attempt, reference, traceNumber, transmittedAt: at };
 }

@@ -96,13 +96,8 @@ export type Customer = {
   readonly address: string | undefined;
 };
 
-export type ReturnUrls = {
-  readonly redirect: string | undefined;
-  readonly redirectSuccess: string | undefined;
-  readonly redirectFail: string | undefined;
-  readonly serverCallback: string | undefined;
-  readonly notify: string | undefined;
-};
+export type ReturnUrls = Readonly<Record<ReturnUrlName, string | undefined>>;
+type ReturnUrlName = "redirect" | "redirectSuccess" | "redirectFail" | "serverCallback" | "notify";
 
 export type CardFacts = {
   readonly cardId: CardId;
@@ -121,11 +116,7 @@ export type CardFacts = {
 };
 
 /** What the card's range offered when the order came. */
-export type Enrolment = {
-  readonly directory: string;
-  readonly version: string;
-  readonly methodUrl?: string;
-};
+export type Enrolment = Pick<ThreeDSecure, "directory" | "version" | "methodUrl">;
 
 export type Issuer = {
   readonly bankName?: string;
@@ -227,14 +218,12 @@ export type Loyalty = { readonly [Name in (typeof loyaltyNames)[number]]?: strin
 
 /** A payment with a stored card, as the networks want it told. */
 export type Credential = {
-  readonly initiator: Initiator;
-  readonly scenario: Scenario;
+  readonly initiator: "CARDHOLDER" | "MERCHANT";
+  readonly scenario: "REGULAR" | "IRREGULAR";
   /** The network's id of the first payment with the card. */
   readonly networkId: string | undefined;
 };
-export type CredentialDefaults = { readonly initiator?: Initiator; readonly scenario?: Scenario };
-export type Initiator = "CARDHOLDER" | "MERCHANT";
-export type Scenario = "REGULAR" | "IRREGULAR";
+export type CredentialDefaults = Partial<Pick<Credential, "initiator" | "scenario">>;
 
 export type Reason = { readonly code: FailureCode; readonly detail: string };
 

@@ -6,7 +6,7 @@ import type { GateId } from "../values/ids.ts";
 import type { Endpoint, EndpointGate } from "./merchant.ts";
 import type { GateFacts, Order } from "./order.ts";
 
-export type GateConditions = {
+type GateConditions = {
   /** Whether a request could be sent now. */
   isReady(gate: GateId): boolean;
   /** Gates that the order has tried in vain. */
@@ -22,9 +22,8 @@ export function chooseGate(
   const { passedOver } = conditions;
   const [only] = gates;
   if (only !== undefined && gates.length === 1) {
-    return obstacleOf(order, only, passedOver) === undefined
-      ? factsOf(only, "only gate")
-      : undefined;
+    const obstacle = obstacleOf(order, only, passedOver);
+    return obstacle === undefined ? factsOf(only, "only gate") : undefined;
   }
   const fitting: EndpointGate[] = [];
   const setAside: SetAside[] = [];
@@ -33,7 +32,8 @@ export function chooseGate(
     if (why === undefined) fitting.push(gate);
     else setAside.push({ gate, why });
   }
-  return chooseAmong(fitting, setAside, { lot: lotOf(order), isReady: conditions.isReady });
+  const lot = Number(order.id.slice(-randomDigits));
+  return chooseAmong(fitting, setAside, { lot, isReady: conditions.isReady });
 }
 
 /** Gates whose links are wanted: those of endpoints that have no other to go through. */
@@ -50,7 +50,6 @@ export function findUnreadyGates(
 }
 
 type SetAside = { readonly gate: EndpointGate; readonly why: string };
-type Drawing = { readonly lot: number; readonly isReady: GateConditions["isReady"] };
 type Group = readonly [EndpointGate, ...EndpointGate[]];
 
 const randomDigits = 6;
@@ -59,7 +58,7 @@ const randomDigits = 6;
 function chooseAmong(
   fitting: readonly EndpointGate[],
   unfit: readonly SetAside[],
-  { lot, isReady }: Drawing,
+  { lot, isReady }: Pick<GateConditions, "isReady"> & { readonly lot: number },
 ): GateFacts | undefined {
   const setAside = [...unfit];
   let first: GateFacts | undefined;
@@ -126,10 +125,8 @@ function obstacleOf(
 }
 
 function describe(chosen: EndpointGate, among: Group, setAside: readonly SetAside[]): string {
-  const place =
-    among.length === 1
-      ? `rank ${chosen.rank}`
-      : `rank ${chosen.rank}, weight ${chosen.weight} of ${weightOf(among)}`;
+  const weight = among.length === 1 ? "" : `, weight ${chosen.weight} of ${weightOf(among)}`;
+  const place = `rank ${chosen.rank}${weight}`;
   // A gate of a later rank would not have been asked anyway.
   const before = setAside.filter(({ gate }) => gate.rank <= chosen.rank);
   if (before.length === 0) return place;
@@ -140,10 +137,6 @@ function factsOf(gate: EndpointGate, choice: string): GateFacts {
   const { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture } = gate;
   const facts = { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture };
   return gate.fees === undefined ? { ...facts, choice } : { ...facts, choice, fees: gate.fees };
-}
-
-function lotOf({ id }: Order): number {
-  return Number(id.slice(-randomDigits));
 }
 
 function weightOf(gates: readonly EndpointGate[]): number {

@@ -40,7 +40,9 @@ export function totalsOf(order: Order): Totals {
   const captured = approved.find(({ kind }) => kind === "capture");
   const isCancelled = approved.some(({ kind }) => kind === "cancel");
 
-  const granted = initial.stage === "approved" ? grantedBy(initial) : none;
+  // A bank may approve less than was asked.
+  const approvedAmount = initial.answer?.approvedAmount ?? initial.amount;
+  const granted = initial.stage === "approved" ? approvedAmount : none;
   const isHeld = initial.kind === "preauth" && captured === undefined && !isCancelled;
   const charged = initial.kind === "sale" ? granted : (captured?.amount ?? none);
   const returned = approved
@@ -49,11 +51,6 @@ export function totalsOf(order: Order): Totals {
   const held = isHeld ? granted : none;
   const cancelled = isCancelled ? granted : none;
   return { held, charged, returned, cancelled, left: subtract(charged, returned) };
-}
-
-/** A bank may approve less than was asked. */
-function grantedBy({ answer, amount }: Transaction): Money {
-  return answer?.approvedAmount ?? amount;
 }
 
 /** The transaction that an identical request has begun, unless that came to nothing. */
@@ -94,23 +91,14 @@ export function followUp(
 }
 
 /** As it begins: nothing is sent, and nothing is known. */
-export function newTransaction({
-  kind,
-  serialNumber,
-  amount,
-}: Pick<Transaction, "kind" | "serialNumber" | "amount">): Transaction {
+export function newTransaction(
+  asked: Pick<Transaction, "kind" | "serialNumber" | "amount">,
+): Transaction {
   return {
-    kind,
-    serialNumber,
-    amount,
-    stage: beginnings[kind].stage,
-    identifiers: undefined,
-    answer: undefined,
-    authentication: undefined,
-    reason: undefined,
-    receiptId: undefined,
-    tries: 0,
-    finishedAt: undefined,
+    ...asked,
+    stage: beginnings[asked.kind].stage,
+    ...{ identifiers: undefined, answer: undefined, authentication: undefined },
+    ...{ reason: undefined, receiptId: undefined, tries: 0, finishedAt: undefined },
   };
 }
 
@@ -139,21 +127,19 @@ function faultOf(amount: Money, { whole, part, begun }: Rule, order: Order): Fai
   if (isZero(amount) || amount.minor > whole.minor) return new Failure("amount_out_of_range");
   const isPart = begun || amount.minor < whole.minor;
   if (!isPart) return undefined;
-  if (part === "never")
-    return new Failure("amount_out_of_range", "only the whole can be cancelled");
-  return initialOf(order).identifiers?.gate[part] === true
-    ? undefined
-    : new Failure("not_supported_by_gate");
+  if (part === "never") return onlyWhole;
+  const isSupported = initialOf(order).identifiers?.gate[part] === true;
+  return isSupported ? undefined : new Failure("not_supported_by_gate");
 }
 
-const stillOnItsWay = new Failure(
-  "not_allowed_now",
-  "another transaction of the order is on its way",
-);
+const onlyWhole = new Failure("amount_out_of_range", "only the whole can be cancelled");
+const inProgress = "another transaction of the order is on its way";
+const stillOnItsWay = new Failure("not_allowed_now", inProgress);
 
-/** A payment may name several amounts, of which the first that the bank takes is charged. */
-
-/** The amount to try after the present one; nothing when that was the last. */
+/**
+ * A payment may name several amounts, of which the first that the bank takes is charged: this is
+ * the one to try after the present one; nothing when that was the last.
+ */
 export function nextAmount({ purchase, transaction }: Order): Money | undefined {
   const { amount, otherAmounts = [] } = purchase;
   const amounts = [amount, ...otherAmounts];

@@ -103,27 +103,22 @@ const sale: TransitionTable = {
 
   approved: {},
   filtered: {},
-  // An approval of a final order is money taken: the gateway reverses it, and sends no callback.
-  declined: {
-    approved_late:         to("declined", "reverse"),
-    reversal_unanswered:   to("declined", "reverse"),
-    reversed:              to("declined"),
-    part_reversed:         to("declined"),
-    asked_again:           to("declined", "reverse"),
-    settled_as_not_done:   to("declined"),
-  },
-  error: {
-    approved_late:         to("error", "reverse"),
-    reversal_unanswered:   to("error", "reverse"),
-    reversed:              to("error"),
-    part_reversed:         to("error"),
-    asked_again:           to("error", "reverse"),
-    settled_as_not_done:   to("error"),
-  },
+  declined: unpaid("declined"),
+  error: unpaid("error"),
 };
 
-/** A hold goes the same way as a sale; what differs is what may follow its approval. */
-const preauth: TransitionTable = sale;
+/** An approval of a final order is money taken: the gateway reverses it, and sends no callback. */
+// biome-ignore format: a table
+function unpaid(stage: "declined" | "error"): Row {
+  return {
+    approved_late:         to(stage, "reverse"),
+    reversal_unanswered:   to(stage, "reverse"),
+    reversed:              to(stage),
+    part_reversed:         to(stage),
+    asked_again:           to(stage, "reverse"),
+    settled_as_not_done:   to(stage),
+  };
+}
 
 /** It asks for no money, so none can be approved in part. */
 const accountVerification: TransitionTable = {
@@ -173,7 +168,7 @@ function to(stage: Stage, effect?: Effect): Cell {
 // biome-ignore format: a table
 export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   sale,
-  preauth,
+  preauth: sale, // what differs is what may follow its approval
   "account-verification": accountVerification,
   capture: followUp("capturing", "capture", "captured"),
   refund:  followUp("returning", "refund", "returned"),

@@ -1,6 +1,6 @@
 /** Builds the link behind each gate, and the effect handlers that use the links. */
 import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
-import { makeCapture, makeRefund } from "../acquirers/follow-up.ts";
+import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
 import type { Gates, StartAcquirer } from "../acquirers/gates.ts";
 import { dialects, makeIso8583Acquirer } from "../acquirers/iso8583-host/connector.ts";
 import { makeReverse, makeReversePriorAttempt } from "../acquirers/reverse.ts";
@@ -53,8 +53,8 @@ export function makeAcquirerEffects(dependencies: EffectDependencies) {
       authorize: makeAuthorize(shared),
       inquire: makeInquire(shared),
       reverse: makeReverse(shared),
-      capture: makeCapture(shared),
-      refund: makeRefund(shared),
+      capture: makeFollowUpEffect(shared, "capture"),
+      refund: makeFollowUpEffect(shared, "refund"),
     },
   };
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe, type IsoMessage, readSubelements } from "@tollgate/protocols/iso8583";
-import type { Initiator, Scenario } from "../../../orders/order.ts";
+import type { Credential } from "../../../orders/order.ts";
 import { asInstant } from "../../../values/time.ts";
 import type { AuthorizationRequest } from "../../acquirer.ts";
 import { makeMessages } from "../messages.ts";
@@ -129,11 +129,12 @@ test("the private field holds what there is of CVV, ECI and CAVV, or is left out
 });
 
 // biome-ignore format: a table
-const credentials: readonly (readonly [Initiator, Scenario, code: string])[] = [
+type Use = readonly [Credential["initiator"], Credential["scenario"], code: string];
+const credentials: readonly Use[] = [
   ["CARDHOLDER", "IRREGULAR", "C101"],
-  ["CARDHOLDER", "REGULAR",   "C102"],
-  ["MERCHANT",   "IRREGULAR", "M101"],
-  ["MERCHANT",   "REGULAR",   "M102"],
+  ["CARDHOLDER", "REGULAR", "C102"],
+  ["MERCHANT", "IRREGULAR", "M101"],
+  ["MERCHANT", "REGULAR", "M102"],
 ];
 
 test("a stored card is told with who uses it, why, and its first payment", () => {
