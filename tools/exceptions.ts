@@ -4,11 +4,7 @@
  */
 
 /** A circle of imports is tolerated when all of its files are in one of these folders. */
-export const foldersWithCircles: readonly string[] = [
-  "gateway/screening",
-  "gateway/orders",
-  "protocols/http1",
-];
+export const foldersWithCircles: readonly string[] = ["protocols/http1"];
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
 export const namesOfSeveral: readonly string[] = [...["Chosen", "Connection"]];
@@ -16,13 +12,8 @@ export const namesOfSeveral: readonly string[] = [...["Chosen", "Connection"]];
 /** Files of less than 40 lines, by folder. */
 // biome-ignore format: a table
 const shortOnes: Readonly<Record<string, string>> = {
-  "gateway/acquirers":                        "answer-events too-late",
-  "gateway/acquirers/iso8583-host/dialects":  "dialects",
-  "gateway/acquirers/iso8583-host":           "recent remarks",
   "gateway/callbacks":                        "limit",
   "gateway/wiring":                           "resources",
-  "gateway/screening":                        "amount-limits",
-  "gateway/orders":                           "amounts deadlines effect-handler effects follow-up-transitions transitions",
   "gateway/storage":                          "callbacks-retention",
   "gateway/values":                           "html problem secret",
   "protocols/http1":                          "write-request",

@@ -4,8 +4,7 @@
  */
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { ThreeDSecure } from "./authentication.ts";
-import type { OrderEvent } from "./events.ts";
+import type { EventOf, OrderEvent } from "./events.ts";
 import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
 import type { Stage } from "./stages.ts";
 import { referenceOf, traceNumberOf } from "./trace.ts";
@@ -25,11 +24,9 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "enrolment_due":
       return { threeds: event.threeds };
     case "method_uploaded":
-      return progressOf(transaction, { browser: event.browser });
     case "challenge_requested":
-      return progressOf(transaction, { challenge: event.challenge });
     case "pareq_requested":
-      return progressOf(transaction, { payerRequest: event.payerRequest });
+      return progressOf(transaction, event);
     case "challenge_returned":
       return identifiersFrom(transaction, at);
     case "challenge_passed":
@@ -39,11 +36,7 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "authentication_failed":
       return { authentication: event.authentication, reason: event.reason };
     case "authentication_demanded":
-      // The earlier proof did not satisfy the issuer, so the merchant must not see it any more.
-      return {
-        ...nextTry(order, transaction.amount, at),
-        ...{ demanded: event.reason, authentication: undefined },
-      };
+      return { ...nextTry(order, transaction.amount, at), ...demandedBy(event.reason) };
     case "authorized":
       return { answer: event.answer, receiptId: event.receiptId };
     case "refused":
@@ -75,12 +68,18 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
   }
 }
 
+/** The earlier proof did not satisfy the issuer, so the merchant must not see it any more. */
+function demandedBy(demanded: Reason): Partial<Transaction> {
+  return { demanded, authentication: undefined };
+}
+
 /** The browser's properties, which only the next step needs, are dropped after it. */
 function progressOf(
   { threeds }: Transaction,
-  news: Pick<ThreeDSecure, "browser" | "challenge" | "payerRequest">,
+  event: EventOf<"method_uploaded" | "challenge_requested" | "pareq_requested">,
 ): Partial<Transaction> {
   if (threeds === undefined) return {};
+  const { kind: _kind, ...news } = event;
   const { browser: _, ...going } = threeds;
   return { threeds: { ...going, ...news } };
 }

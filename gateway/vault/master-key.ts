@@ -4,7 +4,7 @@
  * staging it is made at the first start; in production the operator provides it. No message
  * repeats the bytes that were read.
  */
-import { execFile } from "node:child_process";
+import { type ExecFileException, execFile } from "node:child_process";
 import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import type { Secret } from "../values/secret.ts";
@@ -85,11 +85,7 @@ function wordsOf(command: string): readonly string[] {
 }
 
 /** Without the output: it may be the key, or a part of a secret. */
-function causeOf(error: {
-  code?: string | number | null;
-  killed?: boolean;
-  signal?: string | null;
-}) {
+function causeOf(error: ExecFileException): string {
   if (error.killed === true) return `it took longer than ${commandLimitMs / 1000} s`;
   if (error.code === "ENOENT") return "there is no such program";
   if (error.code === "EACCES") return "it may not be run";
