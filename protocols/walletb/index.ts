@@ -5,7 +5,7 @@
  * storage and the order: replayed message ids, and the merchant of a `gatewayMerchantId`.
  */
 export { WalletFault, type WalletReason } from "../shared/wallet.ts";
-export { type RootKey, readRootKeys, type Version, writeRootKeys } from "./keys.ts";
+export { type RootKey, readPoint, readRootKeys, type Version, writeRootKeys } from "./keys.ts";
 export * from "./mint-token.ts";
 export { decryptToken, type Opened, openToken, type Trust } from "./open-token.ts";
 export { type Payload, readPayload, writePayload } from "./payload.ts";

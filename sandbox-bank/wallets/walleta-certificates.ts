@@ -3,7 +3,7 @@
  * The root's key is discarded once it has signed; the intermediate's is kept, because it issues to
  * merchants.
  */
-import { createHash, createPrivateKey, createPublicKey, KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, hash, KeyObject } from "node:crypto";
 import {
   intermediateMarker,
   leafMarker,
@@ -53,38 +53,30 @@ const chain: Chain = {
 /** Of the bank's chain; of a root that nothing trusts; without the marker of a signer. */
 export type SignerKind = "own" | "foreign" | "unmarked";
 
+export type WalletASigners = Awaited<ReturnType<typeof openWalletASigners>>;
+
 /** Only the own EC signer is kept; the others are issued when a token first needs them. */
-export class WalletASigners {
-  /** Issues to merchants. */
-  readonly intermediate: Issued;
-  readonly #signers = new Map<string, Promise<Signer>>();
+export async function openWalletASigners(folder: string, nowMs: number) {
+  const files = await openChain(folder, chain, nowMs);
+  const read = (file: string) => files.get(file) ?? "";
+  const merchantIssuer = readIssued(read(intermediate), read(intermediateKey));
+  const own: Signer = {
+    privateKey: createPrivateKey(read(leaf.keyFile)),
+    certificate: read(leaf.file),
+    others: [read(intermediate)],
+  };
+  const signers = new Map([["own EC_v1", Promise.resolve(own)]]);
 
-  private constructor(issuer: Issued, own: Signer) {
-    this.intermediate = issuer;
-    this.#signers.set("own EC_v1", Promise.resolve(own));
-  }
-
-  static async open(folder: string, nowMs: number): Promise<WalletASigners> {
-    const files = await openChain(folder, chain, nowMs);
-    const read = (file: string) => files.get(file) ?? "";
-    const own: Signer = {
-      privateKey: createPrivateKey(read(leaf.keyFile)),
-      certificate: read(leaf.file),
-      others: [read(intermediate)],
-    };
-    return new WalletASigners(readIssued(read(intermediate), read(intermediateKey)), own);
-  }
-
-  find(kind: SignerKind, version: Version, nowMs: number): Promise<Signer> {
+  function find(kind: SignerKind, version: Version, nowMs: number): Promise<Signer> {
     const name = `${kind} ${version}`;
-    const signer = this.#signers.get(name) ?? this.#issue(kind, version, nowMs);
-    this.#signers.set(name, signer);
+    const signer = signers.get(name) ?? issueSigner(kind, version, nowMs);
+    signers.set(name, signer);
     return signer;
   }
 
-  async #issue(kind: SignerKind, version: Version, nowMs: number): Promise<Signer> {
+  async function issueSigner(kind: SignerKind, version: Version, nowMs: number): Promise<Signer> {
     const foreign = kind === "foreign" ? await issueChain(chain, nowMs) : undefined;
-    const issuer = foreign?.get(intermediate) ?? this.intermediate;
+    const issuer = foreign?.get(intermediate) ?? merchantIssuer;
     const isRsa = version === "RSA_v1";
     const request = {
       ...leaf,
@@ -100,6 +92,7 @@ export class WalletASigners {
       others: [writeCertificate(issuer)],
     };
   }
+  return { find, merchantIssuer };
 }
 
 const dayMs = 24 * 3_600_000;
@@ -125,14 +118,14 @@ export async function certifyMerchant(
   if (!isEc && (asymmetricKeyType !== "rsa" || modulusLength < 2048)) {
     return new BadRequest("The key must be one of P-256, or RSA of 2048 bits.");
   }
-  const hash = createHash("sha256").update(merchantIdentifier).digest("hex").toUpperCase();
+  const value = hash("sha256", merchantIdentifier).toUpperCase();
   const wanted = {
     name: merchantIdentifier,
     purpose: isEc ? "key-agreement" : "key-encipherment",
     // From yesterday on, for machines whose clock is behind.
     validFrom: new Date(nowMs - dayMs),
     validUntil: new Date(nowMs + days * dayMs),
-    extensions: [{ id: merchantIdentifierExtension, value: new Utf8String({ value: hash }) }],
+    extensions: [{ id: merchantIdentifierExtension, value: new Utf8String({ value }) }],
   } as const;
   const key = publicKey.toCryptoKey(keyAlgorithms[isEc ? "ec" : "rsa"], true, ["verify"]);
   return writeCertificate({ certificate: await certify(wanted, key, issuer) });

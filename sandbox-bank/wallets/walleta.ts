@@ -1,11 +1,5 @@
 /** Mints payment tokens of walleta: genuine, or wrong in the one defect that is asked for. */
-import {
-  createHash,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  X509Certificate,
-} from "node:crypto";
+import { generateKeyPairSync, hash, randomBytes, X509Certificate } from "node:crypto";
 import {
   distortToken,
   type Minting,
@@ -16,6 +10,7 @@ import {
   writePayload,
 } from "@tollgate/protocols/walleta";
 import { Certificate } from "pkijs";
+import type { BankContext } from "../bank-context.ts";
 import {
   cardFields,
   eciIndicator,
@@ -30,7 +25,7 @@ import {
   timestamp,
 } from "../fields.ts";
 import { BadRequest } from "../http.ts";
-import { type AuthenticationValues, eciFor } from "../issuer.ts";
+import { eciFor } from "../issuer.ts";
 import type { SignerKind, WalletASigners } from "./walleta-certificates.ts";
 
 /** What differs from a genuine token. */
@@ -38,9 +33,7 @@ type Defect = {
   readonly what: string;
   readonly signer?: SignerKind;
   readonly minting?: (genuine: UnsignedMinting) => Partial<UnsignedMinting>;
-  readonly payload?: (
-    genuine: Payload,
-  ) => Partial<Pick<Payload, "transactionAmount" | "currencyCode">>;
+  readonly payload?: (genuine: Payload) => Payload;
   /** Changed after it was signed. */
   readonly isTampered?: true;
 };
@@ -53,7 +46,13 @@ export const walletADefects = {
   "expired": { what: "signed a day earlier", minting: ({ now }) => ({ now: now - dayMs }) },
   "wrong-recipient": {
     what: "encrypted for another key",
-    minting: ({ version }) => ({ recipientPublicKey: makePublicKey(version) }),
+    minting: ({ version }) => {
+      const pair =
+        version === "EC_v1"
+          ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+          : generateKeyPairSync("rsa", { modulusLength: 2048 });
+      return { recipientPublicKey: pair.publicKey };
+    },
   },
   "tampered": { what: "changed after it was signed", isTampered: true },
   "wrong-root": {
@@ -66,22 +65,18 @@ export const walletADefects = {
   },
   "wrong-amount": {
     what: "genuine, but one minor unit more",
-    payload: (genuine) => ({ transactionAmount: genuine.transactionAmount + 1 }),
+    payload: (genuine) => ({ ...genuine, transactionAmount: genuine.transactionAmount + 1 }),
   },
   "wrong-currency": {
     what: "genuine, but in another currency",
-    payload: (genuine) => ({ currencyCode: genuine.currencyCode === "978" ? "840" : "978" }),
+    payload: (genuine) => {
+      return { ...genuine, currencyCode: genuine.currencyCode === "978" ? "840" : "978" };
+    },
   },
   "no-marker": { what: "the signer's certificate lacks its marker extension", signer: "unmarked" },
 } satisfies Readonly<Record<string, Defect>>;
 
 export type WalletADefect = keyof typeof walletADefects;
-
-function makePublicKey(version: Version): KeyObject {
-  return version === "EC_v1"
-    ? generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey
-    : generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey;
-}
 
 const certificate: Field<string> = {
   takes: "a certificate in PEM",
@@ -121,32 +116,31 @@ const walletAFields = {
 
 export type WalletAOptions = FieldValues<typeof walletAFields>;
 
-type MintContext = {
+type MintContext = Pick<BankContext, "authenticationValues" | "clock"> & {
   readonly signers: WalletASigners;
-  readonly lastRecipient: WalletARecipient | undefined;
-  readonly authenticationValues: AuthenticationValues;
-  readonly nowMs: number;
+  readonly last: WalletARecipient | undefined;
 };
 
 export async function mintWalletA(
   body: unknown,
-  { signers, lastRecipient, authenticationValues, nowMs }: MintContext,
+  { signers, last, authenticationValues, clock }: MintContext,
 ): Promise<string | BadRequest> {
   const options = readFields(body, walletAFields);
   if (options instanceof BadRequest) return options;
-  const recipient = findRecipient(options, lastRecipient);
+  const recipient = findRecipient(options, last);
   if (recipient instanceof BadRequest) return recipient;
   const { version } = recipient;
+  const { ms: nowMs } = clock.now();
   const { defect: name, signingTime: now = nowMs, transactionId } = options;
   if (name === "other-merchant" && version === "RSA_v1") {
     return new BadRequest("Tokens of RSA_v1 do not depend on the merchant's identifier.");
   }
   const defect: Defect | undefined = name && walletADefects[name];
-  const payload = makePayload(options, authenticationValues);
+  const payload = makePayload(options, authenticationValues.make(options.pan));
   const ids = transactionId === undefined ? {} : { transactionId };
   const minting = { ...recipient, ...ids, now, random: randomBytes };
   const signer = await signers.find(defect?.signer ?? "own", version, nowMs);
-  const token = mintToken(writePayload({ ...payload, ...defect?.payload?.(payload) }), {
+  const token = mintToken(writePayload(defect?.payload?.(payload) ?? payload), {
     ...minting,
     ...defect?.minting?.(minting),
     signer,
@@ -154,7 +148,7 @@ export async function mintWalletA(
   return defect?.isTampered ? distortToken(token, "data") : token;
 }
 
-function makePayload(options: WalletAOptions, values: AuthenticationValues): Payload {
+function makePayload(options: WalletAOptions, onlinePaymentCryptogram: string): Payload {
   const { pan, cardholderName, expirationYear, expirationMonth } = options;
   const lastDay = new Date(Date.UTC(expirationYear, expirationMonth, 0));
   // This wallet writes one digit, and none for networks whose ECI is 02.
@@ -168,7 +162,7 @@ function makePayload(options: WalletAOptions, values: AuthenticationValues): Pay
     ...(cardholderName === undefined ? {} : { cardholderName }),
     deviceManufacturerIdentifier: "050110030273",
     paymentDataType: "3DSecure",
-    onlinePaymentCryptogram: values.make(pan),
+    onlinePaymentCryptogram,
     ...(indicator === undefined ? {} : { eciIndicator: indicator }),
   };
 }
@@ -185,8 +179,12 @@ function findRecipient(
     return new BadRequest(`No recipient is known: ${remedy}.`);
   }
   const { publicKey: recipientPublicKey, raw } = new X509Certificate(pem);
-  const keyVersion = findVersion(recipientPublicKey);
-  if (keyVersion === undefined) return new BadRequest("The certificate's key fits no version.");
+  const { asymmetricKeyDetails, asymmetricKeyType } = recipientPublicKey;
+  const isEc = asymmetricKeyDetails?.namedCurve === "prime256v1";
+  if (!isEc && asymmetricKeyType !== "rsa") {
+    return new BadRequest("The certificate's key fits no version.");
+  }
+  const keyVersion = isEc ? "EC_v1" : "RSA_v1";
   const { version = keyVersion } = options;
   if (version !== keyVersion) {
     return new BadRequest(`The recipient's key is for ${keyVersion}, not for ${version}.`);
@@ -200,11 +198,6 @@ function findRecipient(
   return { recipientPublicKey, merchantIdentifier, version };
 }
 
-function findVersion(key: KeyObject): Version | undefined {
-  if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return "EC_v1";
-  return key.asymmetricKeyType === "rsa" ? "RSA_v1" : undefined;
-}
-
 /** The certificate holds only a hash, which is compared with the known identifiers. */
 function identifyMerchant(
   certificateDer: Buffer,
@@ -216,6 +209,6 @@ function identifyMerchant(
   );
   if (extension === undefined) return known[0];
   const value = Buffer.from(extension.extnValue.valueBlock.valueHexView);
-  const hash = value.toString("latin1").slice(-64).toLowerCase();
-  return known.find((name) => createHash("sha256").update(name).digest("hex") === hash);
+  const named = value.toString("latin1").slice(-64).toLowerCase();
+  return known.find((name) => hash("sha256", name) === named);
 }

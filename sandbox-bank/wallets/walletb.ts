@@ -13,11 +13,12 @@ import {
   type Minting,
   mintToken,
   type Payload,
-  type SignedMessage,
+  readPoint,
   type Version,
   writePayload,
   writeRootKeys,
 } from "@tollgate/protocols/walletb";
+import type { BankContext } from "../bank-context.ts";
 import { writeAtomically } from "../certificates/chains.ts";
 import {
   cardFields,
@@ -33,10 +34,7 @@ import {
   timestamp,
 } from "../fields.ts";
 import { BadRequest } from "../http.ts";
-import { type AuthenticationValues, eciFor } from "../issuer.ts";
-
-/** Private keys of P-256. The intermediate key is a new one for every run of the bank. */
-export type WalletBKeys = { readonly rootKey: KeyObject; readonly intermediateKey: KeyObject };
+import { eciFor } from "../issuer.ts";
 
 /** What differs from a genuine token. */
 type Defect = {
@@ -75,22 +73,21 @@ export const walletBDefects = {
   },
   "wrong-mac": {
     what: "the tag is wrong, and signed so",
-    minting: () => ({ distort: distortTag }),
+    minting: () => ({
+      distort(message) {
+        const tag = Buffer.from(message.tag, "base64");
+        tag[0] = (tag[0] ?? 0) ^ 1;
+        return { ...message, tag: tag.toString("base64") };
+      },
+    }),
   },
 } satisfies Readonly<Record<string, Defect>>;
 
 export type WalletBDefect = keyof typeof walletBDefects;
 
-function distortTag(message: SignedMessage): SignedMessage {
-  const tag = Buffer.from(message.tag, "base64");
-  tag[0] = (tag[0] ?? 0) ^ 1;
-  return { ...message, tag: tag.toString("base64") };
-}
-
 const publicKey: Field<string> = {
   takes: "a point of P-256 in base64: 04, x and y, 65 bytes in all",
-  read: (value) =>
-    typeof value === "string" && readPoint(value) !== undefined ? value : undefined,
+  read: (value) => (typeof value === "string" && readKey(value) ? value : undefined),
 };
 
 /** Whom tokens are encrypted for. */
@@ -129,19 +126,18 @@ const walletBFields = {
 
 export type WalletBOptions = FieldValues<typeof walletBFields>;
 
-type MintContext = {
+type MintContext = Pick<BankContext, "authenticationValues" | "clock"> & {
   readonly keys: WalletBKeys;
-  readonly lastRecipient: WalletBRecipient | undefined;
-  readonly authenticationValues: AuthenticationValues;
-  readonly nowMs: number;
+  readonly last: WalletBRecipient | undefined;
 };
 
 export function mintWalletB(body: unknown, context: MintContext): string | BadRequest {
   const options = readFields(body, walletBFields);
   if (options instanceof BadRequest) return options;
-  const { keys, lastRecipient: last, nowMs } = context;
+  const { keys, last, clock } = context;
+  const { ms: nowMs } = clock.now();
   const { version = "ECv2", defect: name, recipientId = last?.recipientId } = options;
-  const recipientPublicKey = readPoint(options.publicKey ?? last?.publicKey ?? "");
+  const recipientPublicKey = readKey(options.publicKey ?? last?.publicKey ?? "");
   if (recipientId === undefined || recipientPublicKey === undefined) {
     const remedy = 'set one at /wallets/walletb/recipient, or give "recipientId" and "publicKey"';
     return new BadRequest(`No recipient is known: ${remedy}.`);
@@ -162,9 +158,9 @@ export function mintWalletB(body: unknown, context: MintContext): string | BadRe
 }
 
 function makePayload(options: WalletBOptions, context: MintContext): Payload {
-  const { authenticationValues, lastRecipient, nowMs } = context;
+  const { authenticationValues, last, clock } = context;
   const { pan, expirationMonth, expirationYear, authMethod = "PAN_ONLY" } = options;
-  const gatewayMerchantId = options.gatewayMerchantId ?? lastRecipient?.gatewayMerchantId;
+  const { gatewayMerchantId = last?.gatewayMerchantId } = options;
   const eci = eciFor(pan, "Y");
   const proof = {
     cryptogram: authenticationValues.make(pan),
@@ -173,7 +169,7 @@ function makePayload(options: WalletBOptions, context: MintContext): Payload {
   };
   return {
     messageId: options.messageId ?? randomUUID(),
-    messageExpiration: options.messageExpiration ?? nowMs + 60 * minuteMs,
+    messageExpiration: options.messageExpiration ?? clock.now().ms + 60 * minuteMs,
     ...(gatewayMerchantId === undefined ? {} : { gatewayMerchantId }),
     pan,
     expirationMonth,
@@ -188,23 +184,19 @@ function makePayload(options: WalletBOptions, context: MintContext): Payload {
 }
 
 /** An uncompressed point of P-256 in base64, as merchants register it. */
-function readPoint(base64: string): KeyObject | undefined {
+function readKey(base64: string): KeyObject | undefined {
   const point = Buffer.from(base64, "base64");
   // Encoded again, because Node's base64 decoder ignores invalid characters.
-  if (point.length !== 65 || point[0] !== 4 || point.toString("base64") !== base64) {
-    return undefined;
-  }
-  const [x, y] = [point.subarray(1, 33), point.subarray(33)];
-  const jwk = { kty: "EC", crv: "P-256", x: x.toString("base64url"), y: y.toString("base64url") };
-  try {
-    return createPublicKey({ key: jwk, format: "jwk" });
-  } catch {
-    return undefined;
-  }
+  return point.toString("base64") === base64 ? readPoint(point) : undefined;
 }
 
-/** Writes the list of root keys too, which gateways trust; the private key stays the bank's. */
-export async function openWalletBKeys(folder: string): Promise<WalletBKeys> {
+type WalletBKeys = Awaited<ReturnType<typeof openWalletBKeys>>;
+
+/**
+ * Writes the list of root keys too, which gateways trust; the private key stays the bank's. The
+ * intermediate key is a new one for every run of the bank.
+ */
+export async function openWalletBKeys(folder: string) {
   const path = join(folder, "walletb-root.key");
   const stored = await readPrivateKey(path);
   const rootKey = stored ?? makePrivateKey();

@@ -26,7 +26,7 @@ import {
   walletARecipientFields,
   walletAVersions,
 } from "./walleta.ts";
-import { certifyMerchant, WalletASigners } from "./walleta-certificates.ts";
+import { certifyMerchant, openWalletASigners } from "./walleta-certificates.ts";
 import {
   authMethods,
   mintWalletB,
@@ -46,22 +46,18 @@ A gateway that trusts them accepts tokens that move no money.
 `;
 
 export async function openWallets(bank: BankContext) {
-  const { dataDir, clock, authenticationValues } = bank;
+  const { dataDir, clock } = bank;
   const folder = join(dataDir, "bank", "wallets");
   await mkdir(folder, { recursive: true });
-  const signers = await WalletASigners.open(folder, clock.now().ms);
+  const signers = await openWalletASigners(folder, clock.now().ms);
   const keys = await openWalletBKeys(folder);
-  const recipients = await LastRecipients.open(join(folder, "recipients.json"));
+  const recipients = await openRecipients(join(folder, "recipients.json"));
   await writeAtomically(join(folder, "SANDBOX"), sandboxNote, "everyone");
 
-  const mintA = (body: unknown) => {
-    const context = { signers, lastRecipient: recipients.current.walleta, authenticationValues };
-    return mintWalletA(body, { ...context, nowMs: clock.now().ms });
-  };
-  const mintB = (body: unknown) => {
-    const context = { keys, lastRecipient: recipients.current.walletb, authenticationValues };
-    return mintWalletB(body, { ...context, nowMs: clock.now().ms });
-  };
+  const mintA = (body: unknown) =>
+    mintWalletA(body, { ...bank, signers, last: recipients.last.walleta });
+  const mintB = (body: unknown) =>
+    mintWalletB(body, { ...bank, keys, last: recipients.last.walletb });
   /** The certified merchant is the recipient from now on. */
   const certify = async (request: string, query: URLSearchParams) => {
     const given = query.get("merchantIdentifier") ?? defaultMerchantIdentifier;
@@ -70,7 +66,7 @@ export async function openWallets(bank: BankContext) {
     const days = readField('"days"', certificateDays, query.get("days") ?? "760");
     if (days instanceof BadRequest) return days;
     const wanted = { request, merchantIdentifier, days, nowMs: clock.now().ms };
-    const certificate = await certifyMerchant(wanted, signers.intermediate);
+    const certificate = await certifyMerchant(wanted, signers.merchantIssuer);
     if (certificate instanceof BadRequest) return certificate;
     await recipients.store({ walleta: { certificate, merchantIdentifier } });
     return certificate;
@@ -85,7 +81,7 @@ export async function openWallets(bank: BankContext) {
   const json = "application/json";
   // biome-ignore format: a table
   const routes: Routes = new Map<string, Route>([
-    ["GET /wallets",                      (_, response) => sendJson(response, 200, listWallets(recipients.current))],
+    ["GET /wallets",                      (_, response) => sendJson(response, 200, listWallets(recipients.last))],
     ["POST /wallets/walleta",             answerWith(json, (body) => mintA(parseJson(body)))],
     ["POST /wallets/walleta/certificate", answerWith("application/x-pem-file", certify)],
     ["POST /wallets/walletb",             answerWith(json, (body) => mintB(parseJson(body)))],
@@ -146,35 +142,27 @@ function listDefects(defects: Readonly<Record<string, { readonly what: string }>
 
 type Recipients = { readonly walleta?: WalletARecipient; readonly walletb?: WalletBRecipient };
 
-/** The last recipient of each wallet: tokens are minted for it unless a request names another. */
-class LastRecipients {
-  readonly #path: string;
-  #written: Promise<void> = Promise.resolve();
-  current: Recipients;
-
-  private constructor(path: string, current: Recipients) {
-    this.#path = path;
-    this.current = current;
-  }
-
-  /** A recipient that cannot be read is forgotten. */
-  static async open(path: string): Promise<LastRecipients> {
-    const stored = parseJson(await readFile(path, "utf8").catch(() => ""));
-    const fields = new Map(Object.entries(stored ?? {}));
-    const walleta = readFields(fields.get("walleta"), walletARecipientFields);
-    const walletb = readFields(fields.get("walletb"), walletBRecipientFields);
-    return new LastRecipients(path, {
-      ...(walleta instanceof BadRequest ? {} : { walleta }),
-      ...(walletb instanceof BadRequest ? {} : { walletb }),
-    });
-  }
+/**
+ * The last recipient of each wallet: tokens are minted for it unless a request names another. A
+ * recipient that cannot be read is forgotten.
+ */
+async function openRecipients(path: string) {
+  const stored = parseJson(await readFile(path, "utf8").catch(() => ""));
+  const fields = new Map(Object.entries(stored ?? {}));
+  const walleta = readFields(fields.get("walleta"), walletARecipientFields);
+  const walletb = readFields(fields.get("walletb"), walletBRecipientFields);
+  const last: Recipients = {
+    ...(walleta instanceof BadRequest ? {} : { walleta }),
+    ...(walletb instanceof BadRequest ? {} : { walletb }),
+  };
+  let written = Promise.resolve();
 
   /** One write at a time, so that the last recipient stays. */
-  async store(recipient: Recipients): Promise<void> {
-    this.current = { ...this.current, ...recipient };
-    const write = () =>
-      writeAtomically(this.#path, `${JSON.stringify(this.current, null, 2)}\n`, "owner");
-    this.#written = this.#written.then(write, write);
-    await this.#written;
+  function store(recipient: Recipients): Promise<void> {
+    Object.assign(last, recipient);
+    const write = () => writeAtomically(path, `${JSON.stringify(last, null, 2)}\n`, "owner");
+    written = written.then(write, write);
+    return written;
   }
+  return { last, store };
 }
