@@ -155,22 +155,12 @@ const walletDefaults = {
   walletb: { recipientId: "gateway:tollgate" },
 };
 
-/** The part of `demo.json` about wallets. */
-type DemonstrationWallets = {
-  readonly walletaCertificateFile: string;
-  readonly walletbPublicKey: string;
-  readonly walletbRecipientId: string;
-};
-
 /**
  * Keys and identifiers at the sandbox bank, which plays the wallets too. Done at every start: the
- * bank may be a new one. The certificate is issued as the wallet itself does it.
+ * bank may be a new one. The certificate is issued as the wallet itself does it. Returns the part
+ * of `demo.json` about wallets.
  */
-export async function prepareWallets(
-  installation: Installation,
-  login: string,
-  bankUrl: string,
-): Promise<DemonstrationWallets | undefined> {
+export async function prepareWallets(installation: Installation, login: string, bankUrl: string) {
   const merchant = findMerchant(await readConfiguration(installation), login);
   if (merchant instanceof Problem) return undefined;
   const settings: Required<WalletSettings> = { ...walletDefaults, ...merchant.settings.wallets };
@@ -222,16 +212,17 @@ async function post(url: string, body: string, contentType: string): Promise<str
   return text;
 }
 
+export type Demonstration = {
+  readonly baseUrl: string;
+  readonly set: MerchantSet;
+  readonly bank: BankAddress;
+  readonly wallets: Awaited<ReturnType<typeof prepareWallets>>;
+};
+
 export async function writeDemoFile(
   { config }: Installation,
-  demonstration: {
-    readonly baseUrl: string;
-    readonly set: MerchantSet;
-    readonly bank: BankAddress;
-    readonly wallets: DemonstrationWallets | undefined;
-  },
+  { baseUrl, set, bank, wallets }: Demonstration,
 ): Promise<string> {
-  const { baseUrl, set, bank, wallets } = demonstration;
   const { login, controlKey, endpoints, group } = set;
   const file = join(resolve(config.dataDir), "demo.json");
   const oauth = { consumerKey: login, privateKeyFile: oauthKeyFile };

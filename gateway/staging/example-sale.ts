@@ -7,13 +7,11 @@ import { hash } from "node:crypto";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 
-type ExampleMerchant = { readonly login: string; readonly controlKey: string };
-
 /** Where the merchant's requests go. */
 export type Shop = {
   readonly baseUrl: string;
   readonly pathWord: string;
-  readonly merchant: ExampleMerchant;
+  readonly merchant: { readonly login: string; readonly controlKey: string };
 };
 
 export type ExampleSale = {
@@ -40,7 +38,7 @@ export const firstSale = {
   card: "4000001000000018",
 } as const;
 
-function signSale({ controlKey }: ExampleMerchant, sale: ExampleSale): ExampleFields {
+function signSale({ controlKey }: Shop["merchant"], sale: ExampleSale): ExampleFields {
   const { endpoint, clientOrderId, description, amount, currency, card, redirectUrl } = sale;
   const money = parseAmount(amount, getCurrency(currency));
   assert.ok(money !== undefined, "not an amount of the currency");
@@ -68,15 +66,6 @@ function signSale({ controlKey }: ExampleMerchant, sale: ExampleSale): ExampleFi
   ];
 }
 
-function signStatus(merchant: ExampleMerchant, clientOrderId: string): ExampleFields {
-  const { login, controlKey } = merchant;
-  return [
-    ["login", login],
-    ["client_orderid", clientOrderId],
-    ["control", hash("sha1", `${login}${clientOrderId}${controlKey}`)],
-  ];
-}
-
 export type ExampleRequest = { readonly url: string; readonly fields: ExampleFields };
 
 export function makeRequests(
@@ -84,23 +73,22 @@ export function makeRequests(
   sale: ExampleSale,
 ): Record<"sale" | "status", ExampleRequest> {
   const { baseUrl, pathWord, merchant } = shop;
+  const { login, controlKey } = merchant;
+  const { clientOrderId } = sale;
   const urlOf = (operation: string) =>
     `${baseUrl}/${pathWord}/api/v2/${operation}/${sale.endpoint}`;
+  const status: ExampleFields = [
+    ["login", login],
+    ["client_orderid", clientOrderId],
+    ["control", hash("sha1", `${login}${clientOrderId}${controlKey}`)],
+  ];
   return {
     sale: { url: urlOf("sale"), fields: signSale(merchant, sale) },
-    status: { url: urlOf("status"), fields: signStatus(merchant, sale.clientOrderId) },
+    status: { url: urlOf("status"), fields: status },
   };
 }
 
-export function writeSaleCommand(shop: Shop, sale: ExampleSale): string {
-  return writeCommand(makeRequests(shop, sale).sale);
-}
-
-export function writeStatusCommand(shop: Shop, sale: ExampleSale): string {
-  return writeCommand(makeRequests(shop, sale).status);
-}
-
-function writeCommand({ url, fields }: ExampleRequest): string {
+export function writeCommand({ url, fields }: ExampleRequest): string {
   const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
   return [`curl -s -w '\\n' '${url}'`, ...lines].join(" \\\n");
 }

@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Installation } from "../cli/installation.ts";
-import { demonstrationLogin, type MerchantSet } from "../cli/merchant-set.ts";
+import { demonstrationLogin } from "../cli/merchant-set.ts";
 import { baseUrlOf, type Config } from "../config/config.ts";
 import { Problem } from "../values/problem.ts";
 import type { StagingParts } from "../wiring/http.ts";
 import {
   type BankAddress,
+  type Demonstration,
   makeDemonstration,
   makeDemonstrationKey,
   prepareWallets,
@@ -20,7 +21,7 @@ import {
   putSandboxGates,
   writeDemoFile,
 } from "./demonstration.ts";
-import { firstSale, writeSaleCommand, writeStatusCommand } from "./example-sale.ts";
+import { firstSale, makeRequests, writeCommand } from "./example-sale.ts";
 import { sandboxRanges } from "./sandbox-ranges.ts";
 import { addWelcomeRoutes, makeFindFacts } from "./welcome.ts";
 
@@ -30,16 +31,13 @@ export function makeStagingParts(installation: Installation): StagingParts {
   return {
     ranges: sandboxRanges,
     addPages(server, { findState, clock }) {
-      addWelcomeRoutes(server, { findFacts: async () => findFacts(await findState()), clock });
+      addWelcomeRoutes(server, clock, async () => findFacts(await findState()));
     },
   };
 }
 
 /** Starts the bank and prepares the demonstration merchant for it; the bank's ports may change. */
-export async function startSandbox(
-  installation: Installation,
-  report: (progress: string) => void,
-): Promise<Sandbox | Problem> {
+export async function startSandbox(installation: Installation, report: (progress: string) => void) {
   report("Starting the sandbox bank …");
   const bank = await startBank(installation.config);
   if (bank instanceof Problem) return bank;
@@ -54,21 +52,16 @@ export async function startSandbox(
   }
   return {
     stop,
-    async announce(port, startedAt) {
+    /** Writes `demo.json`, and prints addresses, credentials and a sale that can be pasted. */
+    async announce(port: number, startedAt: number): Promise<void> {
       const { config } = installation;
-      const shown = { baseUrl: baseUrlOf(config, port), set: prepared.set, bank: address };
-      const demoFile = await writeDemoFile(installation, { ...shown, wallets: prepared.wallets });
+      const shown = { ...prepared, baseUrl: baseUrlOf(config, port), bank: address };
+      const demoFile = await writeDemoFile(installation, shown);
       await untilReady(port);
       printBanner({ ...shown, demoFile, config, startedAt });
     },
   };
 }
-
-export type Sandbox = {
-  /** Writes `demo.json`, and prints addresses, credentials and a sale that can be pasted. */
-  announce(port: number, startedAt: number): Promise<void>;
-  stop(): Promise<void>;
-};
 
 async function prepare(installation: Installation, address: BankAddress) {
   const set = await makeDemonstration(installation, await putSandboxGates(installation, address));
@@ -87,10 +80,7 @@ async function untilReady(port: number): Promise<void> {
   }
 }
 
-type Banner = {
-  readonly baseUrl: string;
-  readonly set: MerchantSet;
-  readonly bank: BankAddress;
+type Banner = Demonstration & {
   readonly demoFile: string;
   readonly config: Config;
   readonly startedAt: number;
@@ -101,6 +91,7 @@ function printBanner({ baseUrl, set, bank, demoFile, config, startedAt }: Banner
   // A new order id at each start, so that the pasted command begins a new order.
   const clientOrderId = `example-${Math.floor(startedAt / 1000)}`;
   const sale = { ...firstSale, endpoint: set.endpoints["plain"] ?? "", clientOrderId };
+  const requests = makeRequests(shop, sale);
   const endpoints = Object.entries(set.endpoints).map(([name, id]) => `${name} ${id}`);
   process.stdout.write(`
 Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
@@ -117,11 +108,11 @@ Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
 
 Pay ${sale.amount} ${sale.currency} with a test card (paste it as it is):
 
-${writeSaleCommand(shop, sale)}
+${writeCommand(requests.sale)}
 
 Then ask for its status:
 
-${writeStatusCommand(shop, sale)}
+${writeCommand(requests.status)}
 
 Ctrl-C stops everything.
 `);
@@ -129,13 +120,11 @@ Ctrl-C stops everything.
 
 const bankProgram = join(import.meta.dirname, "../../sandbox-bank/main.ts");
 
-type BankProcess = { readonly address: BankAddress; stop(): Promise<void> };
-
 /**
  * A child process in its own process group: Ctrl-C reaches only the gateway, which can then finish
  * its orders. The bank ends with the gateway, because it follows its standard input.
  */
-async function startBank(config: Config): Promise<BankProcess | Problem> {
+async function startBank(config: Config) {
   const child = spawn(process.execPath, [bankProgram], {
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
@@ -154,10 +143,12 @@ async function startBank(config: Config): Promise<BankProcess | Problem> {
     errors = `${errors}${chunk}`.slice(-2000);
   });
   for await (const line of createInterface({ input: child.stdout })) {
-    const address = parseAddress(line);
-    if (address === undefined) continue;
+    if (!line.startsWith('{"bank":"ready"')) continue;
     // Later output is not read, and must not fill the pipe.
     child.stdout.resume();
+    const { url: loopback, host, binaryHost, directory } = JSON.parse(line);
+    const url: string = loopback.replace("127.0.0.1", "localhost");
+    const address: BankAddress = { url, host, binaryHost, directory };
     return { address, stop: () => stopProcess(child) };
   }
   return new Problem(
@@ -165,12 +156,6 @@ async function startBank(config: Config): Promise<BankProcess | Problem> {
       "Set GW_BANK_PORT, GW_BANK_HOST_PORT, GW_BANK_BINARY_HOST_PORT and " +
       "GW_BANK_DIRECTORY_PORT to free ports (0 takes any).",
   );
-}
-
-function parseAddress(line: string): BankAddress | undefined {
-  if (!line.startsWith('{"bank":"ready"')) return undefined;
-  const { url, host, binaryHost, directory } = JSON.parse(line);
-  return { url: url.replace("127.0.0.1", "localhost"), host, binaryHost, directory };
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {

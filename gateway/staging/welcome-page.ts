@@ -7,7 +7,7 @@ import { type Page, renderPage } from "../pages/design.ts";
 import { type Html, html } from "../values/html.ts";
 import { type Instant, minutes, seconds } from "../values/time.ts";
 import type { OrderLine, Status } from "../views/status.ts";
-import { firstSale, type Shop, writeSaleCommand, writeStatusCommand } from "./example-sale.ts";
+import { firstSale, makeRequests, type Shop, writeCommand } from "./example-sale.ts";
 
 export type WelcomeFacts = Shop & {
   readonly bank: { readonly url: string; readonly host: string };
@@ -28,15 +28,10 @@ type Named = { readonly id: string; readonly name: string };
 type EndpointFacts = Named & { readonly currency: string; readonly settings: EndpointSettings };
 
 /** A row of the sandbox bank's catalogue. */
-export type TestCard = {
-  readonly name: string;
-  readonly card: string;
-  readonly group: string;
-  readonly what: string;
-};
+export type TestCard = Readonly<Record<"name" | "card" | "group" | "what", string>>;
 
 /** The visitor's choices in the form; `endpoint` is its number. */
-export type Chosen = { readonly card: string; readonly amount: string; readonly endpoint: string };
+export type Chosen = Readonly<Record<"card" | "amount" | "endpoint", string>>;
 
 export type Visit = {
   readonly now: Instant;
@@ -69,7 +64,10 @@ ${renderOrders(facts, order?.orderId)}
 ${renderCredentials(facts)}
 ${renderCommands(facts, visit.newOrderId)}
 ${renderCards(facts)}
-${renderReading()}
+<footer>To read on, in the repository: <code>README.md</code>,
+<code>docs/merchant-api/</code> for every operation, <code>docs/orders.md</code> for the life of an
+order, <code>docs/operating.md</code> for production. On the command line,
+<code>npm run gw -- order show</code> with an order id shows its whole history.</footer>
 </main>`;
   return renderPage({ title, content, refresh: order && refreshOf(order, visit.now) });
 }
@@ -168,21 +166,15 @@ function renderCommands(facts: WelcomeFacts, clientOrderId: string): Html {
   );
   if (endpoint === undefined) return html``;
   const sale = { ...firstSale, endpoint: endpoint.id, clientOrderId };
+  const requests = makeRequests(facts, sale);
   return html`<section id="commands">
 <h2>From the command line</h2>
 <p class="hint">Paste both as they are. Load this page again for another order.</p>
 <h3>Pay ${sale.amount} ${sale.currency}</h3>
-<pre tabindex="0">${writeSaleCommand(facts, sale)}</pre>
+<pre tabindex="0">${writeCommand(requests.sale)}</pre>
 <h3>Ask for its status</h3>
-<pre tabindex="0">${writeStatusCommand(facts, sale)}</pre>
+<pre tabindex="0">${writeCommand(requests.status)}</pre>
 </section>`;
-}
-
-function renderReading(): Html {
-  return html`<footer>To read on, in the repository: <code>README.md</code>,
-<code>docs/merchant-api/</code> for every operation, <code>docs/orders.md</code> for the life of an
-order, <code>docs/operating.md</code> for production. On the command line,
-<code>npm run gw -- order show</code> with an order id shows its whole history.</footer>`;
 }
 
 function renderTryForm(
@@ -266,11 +258,17 @@ const looks: Readonly<Record<Status, { readonly look: string; readonly words: st
 };
 
 function renderOrders({ orders, bank }: WelcomeFacts, chosen: string | undefined): Html {
+  const table = html`<div class="scroll" tabindex="0" role="region" aria-label="Last orders"><table>
+<thead><tr><th>Time</th><th>Client order id, order id</th><th class="number">Amount</th>
+<th>Card</th><th>Stage</th><th>Error</th><th>At the bank</th></tr></thead>
+<tbody>
+${orders.map((order) => renderRow(order, bank.url, order.orderId === chosen ? "chosen" : ""))}
+</tbody></table></div>`;
   return html`<section id="orders">
 <h2>Last orders</h2>
 <p class="hint">The demonstration merchant’s, the latest first, as in the status
 response.</p>
-${orders.length === 0 ? noOrders : renderOrderTable(orders, bank.url, chosen)}
+${orders.length === 0 ? noOrders : table}
 </section>`;
 }
 
@@ -289,19 +287,6 @@ ${status === "processing" ? watching : undefined}
 
 const watching = html`<p class="hint">This page refreshes itself.</p>`;
 const noOrders = html`<p>None yet. Pay with a test card, or paste the command below.</p>`;
-
-function renderOrderTable(
-  orders: readonly OrderLine[],
-  bankUrl: string,
-  chosen: string | undefined,
-): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Last orders"><table>
-<thead><tr><th>Time</th><th>Client order id, order id</th><th class="number">Amount</th>
-<th>Card</th><th>Stage</th><th>Error</th><th>At the bank</th></tr></thead>
-<tbody>
-${orders.map((order) => renderRow(order, bankUrl, order.orderId === chosen ? "chosen" : ""))}
-</tbody></table></div>`;
-}
 
 function renderRow(order: OrderLine, bankUrl: string, look: "chosen" | ""): Html {
   const { orderId, clientOrderId, time, amount, cardMask, error } = order;

@@ -137,7 +137,7 @@ function serve(t: { after(clean: () => unknown): void }, found: WelcomeFacts | u
     answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
   });
   const clock = { now: () => now, after: () => () => undefined };
-  addWelcomeRoutes(server, { findFacts: async () => found, clock });
+  addWelcomeRoutes(server, clock, async () => found);
   t.after(() => server.close());
   return server;
 }

@@ -38,15 +38,11 @@ const askTimes = 20;
 const answerWithinMs = 10_000;
 const headers = pageHeaders({ referrer: "same-origin" });
 
-export type WelcomeOptions = {
-  /** Nothing before there is a demonstration merchant. */
-  readonly findFacts: () => Promise<WelcomeFacts | undefined>;
-  readonly clock: Clock;
-};
-
+/** There are no facts before there is a demonstration merchant. */
 export function addWelcomeRoutes(
   server: FastifyInstance,
-  { findFacts, clock }: WelcomeOptions,
+  clock: Clock,
+  findFacts: () => Promise<WelcomeFacts | undefined>,
 ): void {
   server.get("/", async (request, reply) => {
     const wanted = URL.parse(request.url, "http://gateway")?.searchParams.get("order");
