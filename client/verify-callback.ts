@@ -36,10 +36,7 @@ export type CallbackResult = {
  * What `control` alone proves: that the gateway once sent these three values, one after the other.
  * It sends them to the cardholder's browser too.
  */
-export type ControlledResult = {
-  readonly status: FinalStatus;
-  readonly orderid: string;
-  readonly client_orderid: string;
+export type ControlledResult = Covered & {
   /** Any former cardholder can forge these: type, amount, serial number and all others. */
   readonly claimed: Fields;
 };
