@@ -11,20 +11,10 @@ export type BankContext = {
   readonly log: Log;
 };
 
-/** A time in the formats of ledger and messages. */
-export type Moment = {
-  readonly ms: number;
-  readonly iso: string;
-  /** hhmmss, as field 12. */
-  readonly time: string;
-  /** MMDD, as fields 13 and 15. */
-  readonly date: string;
-  /** YYMM, as field 14. */
-  readonly month: string;
-};
+export type Moment = ReturnType<typeof momentAt>;
 
 export class BankClock {
-  #moment: Moment = momentAt(Date.now());
+  #moment = momentAt(Date.now());
 
   /** Computed once per millisecond: many messages share it. */
   now(): Moment {
@@ -34,9 +24,38 @@ export class BankClock {
   }
 }
 
-function momentAt(ms: number): Moment {
+/** Also as fields write it: hhmmss (field 12), MMDD (13 and 15) and YYMM (14). */
+function momentAt(ms: number) {
   const iso = new Date(ms).toISOString();
   const time = iso.slice(11, 19).replaceAll(":", "");
   const date = iso.slice(5, 10).replace("-", "");
   return { ms, iso, time, date, month: iso.slice(2, 4) + iso.slice(5, 7) };
+}
+
+const entriesMax = 100_000;
+const lifetimeMs = 3_600_000;
+
+export class ExpiringMap<Value> {
+  readonly #clock: BankClock;
+  /** In order of insertion, so the oldest is always first. */
+  readonly #entries = new Map<string, { readonly value: Value; readonly expiresAtMs: number }>();
+
+  constructor(clock: BankClock) {
+    this.#clock = clock;
+  }
+
+  add(id: string, value: Value): void {
+    const { ms } = this.#clock.now();
+    for (const [oldId, { expiresAtMs }] of this.#entries) {
+      if (expiresAtMs > ms && this.#entries.size < entriesMax) break;
+      this.#entries.delete(oldId);
+    }
+    this.#entries.set(id, { value, expiresAtMs: ms + lifetimeMs });
+  }
+
+  find(id: string): Value | undefined {
+    const entry = this.#entries.get(id);
+    const isAlive = entry !== undefined && entry.expiresAtMs > this.#clock.now().ms;
+    return isAlive ? entry.value : undefined;
+  }
 }

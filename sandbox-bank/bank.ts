@@ -4,7 +4,6 @@
  * controls them. It shares no code with the gateway except the public protocols.
  */
 import { join } from "node:path";
-import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { ApprovalNumbers, DelayedApprovals, type HostContext } from "./acquirer-host/answers.ts";
 import { ascii, binary } from "./acquirer-host/dialects.ts";
 import { makeHostPort } from "./acquirer-host/host.ts";
@@ -12,11 +11,11 @@ import { BankClock, type BankContext } from "./bank-context.ts";
 import { makeControlServer } from "./control-server.ts";
 import { BadRequest, type Log } from "./http.ts";
 import { AuthenticationValues } from "./issuer.ts";
-import { Ledger, type LedgerEntry } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
 import { type LoggedMessage, MessageLog, type MessageMatch } from "./message-log.ts";
 import { Switchboard, type Switches } from "./switches.ts";
 import { openThreeDs } from "./threeds.ts";
-import type { ThreeDsFields, ThreeDsMatch, ThreeDsMessage } from "./threeds-messages.ts";
+import type { ThreeDsMatch } from "./threeds-messages.ts";
 import type { WalletAOptions } from "./wallets/walleta.ts";
 import type { WalletBOptions } from "./wallets/walletb.ts";
 import { openWallets } from "./wallets/wallets.ts";
@@ -32,47 +31,18 @@ export type BankOptions = {
   readonly log?: Log;
 };
 
-export type Bank = {
-  readonly url: string;
-  readonly hostAddress: string;
-  readonly binaryHostAddress: string;
-  readonly httpPort: number;
-  readonly hostPort: number;
-  readonly binaryHostPort: number;
-  /** Of the directory server; `/emv3ds` and `/threeds102` are below it. */
-  readonly directoryUrl: string;
-  /** Certificates and keys: `directory-ca.pem`, `gateway.pem`, `pares-root.pem` and others. */
-  readonly tlsFolder: string;
-  /** Roots of the wallets: `walleta-root.pem`, `walletb-root-keys.json`. */
-  readonly walletFolder: string;
-  ledger(reference?: string): readonly LedgerEntry[];
-  messages(reference?: string): readonly LoggedMessage[];
-  /** The oldest such message that was received; when there is none, the next one. */
-  waitForMessage(match: MessageMatch): Promise<IsoMessage>;
-  /** Oldest first, card numbers masked. */
-  threeDsMessages(transactionId?: string): readonly ThreeDsMessage[];
-  /** The oldest such message that was received or sent; when there is none, the next one. */
-  waitForThreeDsMessage(match: ThreeDsMatch): Promise<ThreeDsFields>;
-  switches(): Switches;
-  setSwitches(patch: Partial<Switches>): Promise<void>;
-  /** A genuine one of this card, for tests of the host without 3-D Secure. */
-  makeAuthenticationValue(card: string): string;
-  /** As `POST /wallets/walleta` and `/wallets/walletb` answer. */
-  mintWalletA(options: WalletAOptions): Promise<string>;
-  mintWalletB(options: WalletBOptions): Promise<string>;
-  /** Drops every connection; all bookings are on disk when it resolves. */
-  stop(): Promise<void>;
-};
+export type Bank = Awaited<ReturnType<typeof startBank>>;
 
 export type { LoggedMessage, MessageMatch, WalletAOptions, WalletBOptions };
 
-export async function startBank(options: BankOptions): Promise<Bank> {
+export async function startBank(options: BankOptions) {
   const parts = await makeParts(options);
   const { asciiPort, binaryPort, control, host, threeDs, wallets } = parts;
   const { ledger, messages } = host;
   const { directory } = threeDs;
   const listeners = [asciiPort, binaryPort, control, directory.listener];
 
+  /** Drops every connection; all bookings are on disk when it resolves. */
   async function stop(): Promise<void> {
     host.delayedApprovals.close();
     await Promise.all(listeners.map((listener) => listener.close()));
@@ -96,20 +66,24 @@ export async function startBank(options: BankOptions): Promise<Bank> {
     httpPort: control.port,
     hostPort: asciiPort.port,
     binaryHostPort: binaryPort.port,
+    /** `/emv3ds` and `/threeds102` are below it. */
     directoryUrl: `https://${ip}:${directory.listener.port}`,
+    /** Certificates and keys: `directory-ca.pem`, `gateway.pem`, `pares-root.pem` and others. */
     tlsFolder: threeDs.tlsFolder,
+    /** Roots of the wallets: `walleta-root.pem`, `walletb-root-keys.json`. */
     walletFolder: wallets.folder,
-    ledger: (reference) => ledger.entries(reference).slice(),
-    messages: (reference) => messages.list(reference),
-    waitForMessage: (match) => messages.waitFor(match),
-    threeDsMessages: (transactionId) => threeDs.messages.list(transactionId),
-    waitForThreeDsMessage: (match) => threeDs.messages.waitFor(match),
+    ledger: (reference?: string) => ledger.entries(reference).slice(),
+    messages: (reference?: string) => messages.list(reference),
+    waitForMessage: (match: MessageMatch) => messages.waitFor(match),
+    threeDsMessages: (transactionId?: string) => threeDs.messages.list(transactionId),
+    waitForThreeDsMessage: (match: ThreeDsMatch) => threeDs.messages.waitFor(match),
     switches: () => host.switches.current,
-    async setSwitches(patch) {
+    async setSwitches(patch: Partial<Switches>) {
       const changed = await parts.setSwitches(patch);
       if (changed instanceof BadRequest) throw new Error(changed.sentence);
     },
-    makeAuthenticationValue: (card) => host.authenticationValues.make(card),
+    /** A genuine one of this card, for tests of the host without 3-D Secure. */
+    makeAuthenticationValue: (card: string) => host.authenticationValues.make(card),
     mintWalletA: wallets.mintWalletA,
     mintWalletB: wallets.mintWalletB,
     stop,

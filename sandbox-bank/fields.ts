@@ -13,7 +13,7 @@ export type Field<Value> = {
 };
 
 type Fields = Readonly<Record<string, Field<unknown>>>;
-type ValueOf<Row> = Row extends Field<infer Value> ? Value : never;
+export type ValueOf<Row> = Row extends Field<infer Value> ? Value : never;
 
 export type FieldTable = { readonly required: Fields; readonly optional: Fields };
 

@@ -10,9 +10,6 @@ export type Log = (line: string) => void;
 
 export type Address = { readonly host: string; readonly port: number };
 
-/** Thrown, because the bank cannot start without its ports. */
-export class PortInUse extends Error {}
-
 /** A TCP, HTTP or HTTPS server that can be closed and opened again on the same port. */
 export class Listener {
   readonly #server: Server;
@@ -37,33 +34,23 @@ export class Listener {
   }
 
   open(): Promise<void> {
-    return this.#afterLastChange(() => this.#open());
+    return this.#afterLastChange(async () => {
+      if (this.#server.listening) return;
+      await once(this.#server.listen(this.#port, this.#host), "listening");
+      const address = this.#server.address();
+      if (typeof address === "object" && address !== null) this.#port = address.port;
+    });
   }
 
   /** Stops listening and drops every connection. */
   close(): Promise<void> {
-    return this.#afterLastChange(() => this.#close());
-  }
-
-  async #open(): Promise<void> {
-    if (this.#server.listening) return;
-    try {
-      await once(this.#server.listen(this.#port, this.#host), "listening");
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
-      const address = `${this.#host}:${this.#port}`;
-      throw new PortInUse(`The sandbox bank cannot listen on ${address}: it is in use.`);
-    }
-    const address = this.#server.address();
-    if (typeof address === "object" && address !== null) this.#port = address.port;
-  }
-
-  async #close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
+    return this.#afterLastChange(async () => {
+      if (!this.#server.listening) return;
+      const closed = once(this.#server, "close");
+      this.#server.close();
+      for (const socket of this.#sockets) socket.destroy();
+      await closed;
+    });
   }
 
   /** In the order of the calls, so that the last switch wins. */
@@ -111,10 +98,7 @@ export class BadRequest {
 export const bodyBytesMax = 65_536;
 
 /** Undefined when longer; read to its end all the same, so that the client gets an answer. */
-export async function readBody(
-  request: IncomingMessage,
-  bytesMax: number,
-): Promise<string | undefined> {
+export async function readBody(request: IncomingMessage, bytesMax: number) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {

@@ -3,7 +3,6 @@
  * GW_BANK_FOLLOW_STDIN=1 it ends when its standard input is closed, together with its parent.
  */
 import { startBank } from "./bank.ts";
-import { PortInUse } from "./http.ts";
 
 const { env } = process;
 
@@ -29,8 +28,9 @@ try {
   process.once("SIGINT", end);
   if (env["GW_BANK_FOLLOW_STDIN"] === "1") process.stdin.once("close", end).resume();
 } catch (error) {
-  if (!(error instanceof PortInUse)) throw error;
-  refuse(error.message);
+  const { code, address, port } = Object(error);
+  if (code !== "EADDRINUSE") throw error;
+  refuse(`The sandbox bank cannot listen on ${address}:${port}: it is in use.`);
 }
 
 function readPort(name: string, defaultPort: number): number {

@@ -2,19 +2,8 @@
  * The bank's switches: their names and values, and the one source of random choices, which starts
  * again whenever a seed is set, so that a run can be repeated.
  */
-import { type Field, flag, number, readField } from "./fields.ts";
+import { type Field, flag, number, readField, type ValueOf } from "./fields.ts";
 import { BadRequest } from "./http.ts";
-
-export type Switches = {
-  readonly latencyMedianMs: number;
-  readonly latencyP99Ms: number;
-  readonly declineShare: number;
-  readonly lostAnswerShare: number;
-  readonly hostDown: boolean;
-  readonly directoryDown: boolean;
-  readonly refuseSignOn: boolean;
-  readonly seed: number;
-};
 
 type Switch<Value> = { readonly off: Value; readonly takes: Field<Value>; readonly what: string };
 
@@ -26,7 +15,7 @@ const seed: Field<number> = {
 };
 
 // biome-ignore format: a table
-export const switchTable: { readonly [Name in keyof Switches]: Switch<Switches[Name]> } = {
+export const switchTable = {
   latencyMedianMs: { off: 0,     takes: milliseconds, what: "added to every answer; fixed unless the p99 is given too" },
   latencyP99Ms:    { off: 0,     takes: milliseconds, what: "with the median: log-normal latency" },
   declineShare:    { off: 0,     takes: share,        what: "charges answered 05 that would be approved" },
@@ -35,6 +24,10 @@ export const switchTable: { readonly [Name in keyof Switches]: Switch<Switches[N
   directoryDown:   { off: false, takes: flag,         what: "the directory server does not answer" },
   refuseSignOn:    { off: false, takes: flag,         what: "sign-on is answered 91" },
   seed:            { off: 1,     takes: seed,         what: "random choices start again from here" },
+} satisfies Readonly<Record<string, Switch<number> | Switch<boolean>>>;
+
+export type Switches = {
+  readonly [Name in keyof typeof switchTable]: ValueOf<(typeof switchTable)[Name]["takes"]>;
 };
 
 // Every value was taken from the table's row of its name.
@@ -94,13 +87,12 @@ export class Switchboard {
 
 /** A form holds text only: each value is converted to the kind of its switch. */
 export function readSwitchForm(form: URLSearchParams): Record<string, unknown> {
-  return Object.fromEntries([...form].map(([name, text]) => [name, readFormValue(name, text)]));
-}
-
-function readFormValue(name: string, text: string): unknown {
-  const field = findSwitch(name)?.takes;
-  if (field === flag) return text === "true" ? true : text === "false" ? false : text;
-  return field === undefined || text.trim() === "" ? text : Number(text);
+  const values = [...form].map(([name, text]) => {
+    const field = findSwitch(name)?.takes;
+    if (field === flag) return [name, text === "true" || (text === "false" ? false : text)];
+    return [name, field === undefined || text.trim() === "" ? text : Number(text)];
+  });
+  return Object.fromEntries(values);
 }
 
 function findSwitch(name: string): Switch<unknown> | undefined {

@@ -2,8 +2,8 @@
  * What the directory server and the access control server (ACS) share: their collaborators, and
  * the state of transactions between two messages. It has no card numbers.
  */
-import type { BankClock, BankContext } from "./bank-context.ts";
-import type { PaResIdentity } from "./certificates/chains.ts";
+import type { BankContext, ExpiringMap } from "./bank-context.ts";
+import type { Identities } from "./certificates/chains.ts";
 import type { ResultSender } from "./directory-server/result-sender.ts";
 import type { ProvedStatus } from "./issuer.ts";
 import type { ChallengeRule, Threeds102Rule } from "./scenarios.ts";
@@ -11,7 +11,7 @@ import type { ThreeDsMessages } from "./threeds-messages.ts";
 
 export type ThreeDsContext = BankContext & {
   readonly messages: ThreeDsMessages;
-  readonly paResIdentity: PaResIdentity;
+  readonly paResIdentity: Identities["paRes"];
   readonly results: ResultSender;
   readonly challenges: ExpiringMap<Challenge>;
   readonly accounts: ExpiringMap<Account>;
@@ -64,31 +64,3 @@ export type Account = {
   /** The encoded PARes of the purchase that was decided last. */
   decided: { readonly xid: string; readonly paRes: string } | undefined;
 };
-
-const entriesMax = 100_000;
-const lifetimeMs = 3_600_000;
-
-export class ExpiringMap<Value> {
-  readonly #clock: BankClock;
-  /** In order of insertion, so the oldest is always first. */
-  readonly #entries = new Map<string, { readonly value: Value; readonly expiresAtMs: number }>();
-
-  constructor(clock: BankClock) {
-    this.#clock = clock;
-  }
-
-  add(id: string, value: Value): void {
-    const { ms } = this.#clock.now();
-    for (const [oldId, { expiresAtMs }] of this.#entries) {
-      if (expiresAtMs > ms && this.#entries.size < entriesMax) break;
-      this.#entries.delete(oldId);
-    }
-    this.#entries.set(id, { value, expiresAtMs: ms + lifetimeMs });
-  }
-
-  find(id: string): Value | undefined {
-    const entry = this.#entries.get(id);
-    const isAlive = entry !== undefined && entry.expiresAtMs > this.#clock.now().ms;
-    return isAlive ? entry.value : undefined;
-  }
-}

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { answerChallenge, runMethod, showChallenge } from "./access-control-server/challenge.ts";
 import { makeErrorPage, type Page, sendPage } from "./access-control-server/pages.ts";
 import { answerPaReq, showPaReq } from "./access-control-server/pareq.ts";
-import type { BankContext } from "./bank-context.ts";
+import { type BankContext, ExpiringMap } from "./bank-context.ts";
 import { openIdentities } from "./certificates/chains.ts";
 import { makeDirectoryServer } from "./directory-server/directory-server.ts";
 import { ResultSender } from "./directory-server/result-sender.ts";
 import { type Address, type Route, type Routes, readBody } from "./http.ts";
-import { acsPaths, ExpiringMap, type ThreeDsContext } from "./threeds-context.ts";
+import { acsPaths, type ThreeDsContext } from "./threeds-context.ts";
 import { ThreeDsMessages } from "./threeds-messages.ts";
 
 export type ThreeDs = Awaited<ReturnType<typeof openThreeDs>>;

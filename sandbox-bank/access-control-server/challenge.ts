@@ -17,6 +17,7 @@ import type { ChallengeRule } from "../scenarios.ts";
 import { acsPaths, type Challenge, type ThreeDsContext } from "../threeds-context.ts";
 import { writeAuthenticationMethod } from "./authentication.ts";
 import {
+  echo,
   makeChallengePage,
   makeErrorPage,
   makeForwardPage,
@@ -54,7 +55,7 @@ export function showChallenge(form: Form, { challenges, messages }: ThreeDsConte
   return makeChallengePage({
     purchase: challenge.purchase,
     answerPath: acsPaths.challengeAnswer,
-    hidden: { acsTransID: challenge.acsTransID, ...sessionOf(form) },
+    hidden: { acsTransID: challenge.acsTransID, ...echo(form, "threeDSSessionData") },
     hasResult: challenge.rule !== "no-result",
   });
 }
@@ -65,14 +66,8 @@ export async function answerChallenge(form: Form, context: ThreeDsContext): Prom
   const result = decide(challenge.rule, form.get("action") ?? "", form.get("code") ?? "");
   if (result === undefined) return makeNoResultPage(challenge.purchase);
   challenge.cres ??= complete(challenge, result, context);
-  const fields = { cres: await challenge.cres, ...sessionOf(form) };
+  const fields = { cres: await challenge.cres, ...echo(form, "threeDSSessionData") };
   return makeForwardPage("Back to the merchant", challenge.notificationUrl, fields);
-}
-
-/** The merchant's session data is returned unchanged, when there is any. */
-function sessionOf(form: Form): Readonly<Record<string, string>> {
-  const threeDSSessionData = form.get("threeDSSessionData");
-  return threeDSSessionData === null ? {} : { threeDSSessionData };
 }
 
 type Result = {

@@ -28,12 +28,8 @@ type ChallengePage = {
   readonly hasResult: boolean;
 };
 
-export function makeChallengePage({
-  purchase,
-  answerPath,
-  hidden,
-  hasResult,
-}: ChallengePage): Page {
+export function makeChallengePage(page: ChallengePage): Page {
+  const { purchase, answerPath, hidden, hasResult } = page;
   const body = `${describePurchase(purchase)}
 <p class="note">This is a sandbox: no message is sent to a phone. The test code is
 <strong>${testCode}</strong>.</p>
@@ -97,6 +93,12 @@ function describePurchase({ merchant, amount, card }: Purchase): string {
     value === undefined ? "" : `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>\n`,
   );
   return `<dl>\n${written.join("")}</dl>`;
+}
+
+/** The merchant's own data of this name is returned unchanged, when there is any. */
+export function echo(form: URLSearchParams, name: string): Readonly<Record<string, string>> {
+  const value = form.get(name);
+  return value === null ? {} : { [name]: value };
 }
 
 export function sendPage(response: ServerResponse, page: Page): void {

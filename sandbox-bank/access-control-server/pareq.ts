@@ -15,6 +15,7 @@ import { showAmount } from "../money.ts";
 import { findScenario } from "../scenarios.ts";
 import { type Account, acsPaths, type ThreeDsContext } from "../threeds-context.ts";
 import {
+  echo,
   makeChallengePage,
   makeErrorPage,
   makeForwardPage,
@@ -70,7 +71,7 @@ export function answerPaReq(form: Form, context: ThreeDsContext): Page {
   if (account.decided?.xid !== xid) {
     account.decided = { xid, paRes: makePaRes(paReq, account, form, context) };
   }
-  const fields = { PaRes: account.decided.paRes, ...merchantDataOf(form) };
+  const fields = { PaRes: account.decided.paRes, ...echo(form, "MD") };
   return makeForwardPage("Back to the merchant", termUrl, fields);
 }
 
@@ -84,14 +85,8 @@ function readRequest(form: Form, { accounts }: ThreeDsContext) {
   }
   const account = accounts.find(paReq.ch.acctId);
   if (account === undefined) return unknownPayment;
-  const hidden = { PaReq: packed, TermUrl: termUrl, ...merchantDataOf(form) };
+  const hidden = { PaReq: packed, TermUrl: termUrl, ...echo(form, "MD") };
   return { paReq, account, termUrl, hidden };
-}
-
-/** The merchant's data is returned unchanged, when there is any. */
-function merchantDataOf(form: Form): Readonly<Record<string, string>> {
-  const MD = form.get("MD");
-  return MD === null ? {} : { MD };
 }
 
 /** Signed and encoded. */

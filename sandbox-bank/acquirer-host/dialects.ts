@@ -43,11 +43,7 @@ export type CardholderProof = {
 
 /** Texts for the cardholder. */
 export type Remarks = {
-  readonly balance?: string;
-  readonly message?: string;
-  readonly bonus?: string;
-  readonly program?: string;
-  readonly explanation?: string;
+  readonly [Name in "balance" | "message" | "bonus" | "program" | "explanation"]?: string;
 };
 
 /** Values without a field of their own are sub-elements of fields 48 and 63. */
@@ -57,15 +53,12 @@ export const ascii: HostDialect = {
   answersInquiries: false,
   /** 42 is the ECI, 43 the authentication value, 92 the CVV. */
   readProof({ 48: field }) {
-    if (field === undefined) return { cvv: "", eci: undefined, authenticationValue: undefined };
-    const read = readSubelements(field);
+    const read = field === undefined ? undefined : readSubelements(field);
     if (read instanceof DecodeFault) return undefined;
-    const { elements } = read;
-    return {
-      cvv: elements.get("92") ?? "",
-      eci: elements.get("42"),
-      authenticationValue: elements.get("43"),
-    };
+    const [cvv = "", eci, authenticationValue] = ["92", "42", "43"].map((id) => {
+      return read?.elements.get(id);
+    });
+    return { cvv, eci, authenticationValue };
   },
   writeNetworkId: (networkId) => networkId,
   writeRemarks({ balance, message, bonus, program, explanation }) {

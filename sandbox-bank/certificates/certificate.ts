@@ -3,9 +3,9 @@
  * and TLS names are real, so that no check has to be switched off.
  */
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
+  hash,
   KeyObject,
   randomBytes,
   webcrypto,
@@ -34,10 +34,8 @@ export type CertificateRequest = {
   readonly validFrom: Date;
   readonly validUntil: Date;
   /** Extensions that only their own readers understand. */
-  readonly extensions?: readonly CustomExtension[];
+  readonly extensions?: readonly { readonly id: string; readonly value: Encodable }[];
 };
-
-export type CustomExtension = { readonly id: string; readonly value: Encodable };
 
 type Encodable = { toBER(sizeOnly?: boolean): ArrayBuffer };
 
@@ -160,7 +158,7 @@ function tlsExtensions(): Extension[] {
 
 function identify(key: webcrypto.CryptoKey): OctetString {
   const spki = KeyObject.from(key).export({ format: "der", type: "spki" });
-  const digest = createHash("sha256").update(spki).digest().subarray(0, 20);
+  const digest = hash("sha256", spki, "buffer").subarray(0, 20);
   return new OctetString({ valueHex: bufferOf(digest) });
 }
 

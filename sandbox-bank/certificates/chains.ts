@@ -26,16 +26,14 @@ export type Chain = {
   readonly backdatedDays: number;
 };
 
-export type ChainCertificate = Omit<CertificateRequest, keyof Validity> & {
+type ChainCertificate = Omit<CertificateRequest, "validFrom" | "validUntil"> & {
   readonly file: string;
   readonly issuer: string;
   readonly keyFile?: string;
 };
 
-type Validity = Pick<CertificateRequest, "validFrom" | "validUntil">;
-
 /** Certificates and keys in PEM, by file name. */
-export type ChainFiles = ReadonlyMap<string, string>;
+type ChainFiles = ReadonlyMap<string, string>;
 
 type Reader = "owner" | "everyone";
 
@@ -65,15 +63,9 @@ const paResChain: Chain = {
   ],
 };
 
-/** The directory server shows it, both as a server and as a client. */
-export type DirectoryIdentity = Readonly<Record<"ca" | "cert" | "key", string>>;
+export type Identities = Awaited<ReturnType<typeof openIdentities>>;
 
-/** The ACS signs a PARes with it; the signer's own certificate is first. */
-export type PaResIdentity = { readonly certificates: readonly string[]; readonly key: string };
-
-type Identities = { readonly directory: DirectoryIdentity; readonly paRes: PaResIdentity };
-
-export async function openIdentities(folder: string, nowMs: number): Promise<Identities> {
+export async function openIdentities(folder: string, nowMs: number) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const chains = [directoryChain, paResChain];
   const opened = await Promise.all(chains.map((chain) => openChain(folder, chain, nowMs)));
@@ -81,11 +73,13 @@ export async function openIdentities(folder: string, nowMs: number): Promise<Ide
   const read = (name: string) => files.get(name) ?? "";
   const paResCertificates = ["pares-signer.pem", "pares-intermediate.pem", "pares-root.pem"];
   return {
+    /** The directory server shows it, both as a server and as a client. */
     directory: {
       ca: read("directory-ca.pem"),
       cert: read("directory.pem"),
       key: read("directory.key"),
     },
+    /** The ACS signs a PARes with it; the signer's own certificate is first. */
     paRes: { certificates: paResCertificates.map(read), key: read("pares-signer.key") },
   };
 }

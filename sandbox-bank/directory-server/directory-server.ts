@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import type { DirectoryIdentity } from "../certificates/chains.ts";
+import type { Identities } from "../certificates/chains.ts";
 import { type Address, Listener, makeRequestListener, readBody } from "../http.ts";
 import type { ThreeDsContext } from "../threeds-context.ts";
 import { answerEmv3ds } from "./emv3ds.ts";
@@ -22,7 +22,7 @@ const endpoints = new Map([
 ]);
 
 export function makeDirectoryServer(
-  identity: DirectoryIdentity,
+  identity: Identities["directory"],
   address: Address,
   context: ThreeDsContext,
 ) {

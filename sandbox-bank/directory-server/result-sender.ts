@@ -11,7 +11,7 @@ import {
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
-import type { DirectoryIdentity } from "../certificates/chains.ts";
+import type { Identities } from "../certificates/chains.ts";
 import { type Log, readBody } from "../http.ts";
 import type { ThreeDsMessages } from "../threeds-messages.ts";
 
@@ -24,7 +24,7 @@ export class ResultSender {
   readonly #agent: Agent;
   readonly #stopped = new AbortController();
 
-  constructor(identity: DirectoryIdentity, messages: ThreeDsMessages, log: Log) {
+  constructor(identity: Identities["directory"], messages: ThreeDsMessages, log: Log) {
     this.#messages = messages;
     this.#log = log;
     this.#agent = new Agent({ ...identity, keepAlive: false, minVersion: "TLSv1.2" });

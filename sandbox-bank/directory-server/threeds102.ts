@@ -22,28 +22,19 @@ export function answer102(text: string, context: ThreeDsContext): string {
   const { messages } = context;
   const kind = findMessageKind(text);
   if (kind instanceof ThreeDsFault) return answerFault(kind, context);
-  switch (kind) {
-    case "CRReq": {
-      const request = readXml("CRReq", text);
-      if (request instanceof ThreeDsFault) return answerFault(request, context);
-      messages.record("received", "CRReq", request.messageId, request);
-      const answer = listRanges(request);
-      messages.record("sent", "CRRes", answer.messageId, answer);
-      return writeXml("CRRes", answer);
-    }
-    case "VEReq": {
-      const request = readXml("VEReq", text);
-      if (request instanceof ThreeDsFault) return answerFault(request, context);
-      messages.record("received", "VEReq", request.messageId, request);
-      const answer = verifyEnrolment(request, context);
-      messages.record("sent", "VERes", answer.messageId, answer);
-      return writeXml("VERes", answer);
-    }
-    case "Error":
-      return "";
-    default:
-      return answerFault(new ThreeDsFault("other_message"), context);
+  if (kind === "Error") return "";
+  const isKnown = kind === "CRReq" || kind === "VEReq";
+  const request = isKnown ? readXml(kind, text) : new ThreeDsFault("other_message");
+  if (request instanceof ThreeDsFault) return answerFault(request, context);
+  messages.record("received", kind, request.messageId, request);
+  if ("pan" in request) {
+    const answer = verifyEnrolment(request, context);
+    messages.record("sent", "VERes", answer.messageId, answer);
+    return writeXml("VERes", answer);
   }
+  const answer = listRanges(request);
+  messages.record("sent", "CRRes", answer.messageId, answer);
+  return writeXml("CRRes", answer);
 }
 
 function listRanges({ messageId, serialNumber: known }: CrReq): CrRes {

@@ -1,8 +1,7 @@
 /** The state of 3-D Secure transactions is bounded, in number and in time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BankClock, type Moment } from "./bank-context.ts";
-import { ExpiringMap } from "./threeds-context.ts";
+import { BankClock, ExpiringMap, type Moment } from "./bank-context.ts";
 
 class MovedClock extends BankClock {
   aheadMs = 0;
