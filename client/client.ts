@@ -113,7 +113,9 @@ export function makeClient(options: ClientOptions) {
   function entryPoint(id: string, place: string): Whole {
     const deliver: Deliver = async (operation, isReply, request, callOptions) => {
       if (!operation.versions.includes(version)) throw new TypeError(`${version} has no such call`);
-      const url = api + pathOf(operation).replace("{id}", place);
+      const path = operation.path.replace("{id}", place);
+      // The uploads of 3-D Secure have another version in their path.
+      const url = api + (authorizer ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path);
       const pairs = pairsOf(operation, id, request);
       const message = {
         url,
@@ -129,11 +131,6 @@ export function makeClient(options: ClientOptions) {
     const calls = makeCalls(deliver);
     const waitForResult = makeWaitForResult(calls.status, timing);
     return { ...calls, id, sync: makeSyncCalls(deliver), waitForResult };
-  }
-
-  function pathOf({ path }: OperationFacts): string {
-    // The uploads of 3-D Secure have another version in their path.
-    return version === "v4" ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path;
   }
 
   /** Trimmed as the gateway trims; absent and empty values are not sent. */

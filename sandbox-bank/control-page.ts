@@ -107,10 +107,9 @@ function makeTable(heads: readonly string[], rows: readonly (readonly string[])[
 }
 
 function listOutcomes(outcomes: ReadonlyMap<string, Outcome>): string {
-  return [...outcomes].map(([key, outcome]) => `${key || "none"}: ${describe(outcome)}`).join("; ");
-}
-
-function describe(outcome: Outcome): string {
-  if (outcome.kind === "decline") return outcome.code;
-  return outcome.kind === "book-without-answer" ? "booked, no answer" : "approved";
+  const listed = [...outcomes].map(([key, outcome]) => {
+    const booked = outcome.kind === "book-without-answer" ? "booked, no answer" : "approved";
+    return `${key || "none"}: ${outcome.kind === "decline" ? outcome.code : booked}`;
+  });
+  return listed.join("; ");
 }

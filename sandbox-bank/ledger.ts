@@ -124,10 +124,8 @@ function balanceOf(entries: readonly LedgerEntry[]): ChargeBalance | undefined {
   return balance;
 }
 
-type StoredEntry = { readonly entry: LedgerEntry; readonly scenario: string | undefined };
-
 /** Creates the file when it is missing. A last line that a crash cut short is removed. */
-async function* readEntries(path: string, log: Log): AsyncGenerator<StoredEntry> {
+async function* readEntries(path: string, log: Log) {
   await mkdir(dirname(path), { recursive: true });
   await appendFile(path, "");
   let rest = "";
@@ -157,7 +155,7 @@ function formatLine(entry: LedgerEntry, scenario: string | undefined): string {
   );
 }
 
-function parseLine(text: string, location: string): StoredEntry {
+function parseLine(text: string, location: string) {
   let line: Readonly<Record<string, unknown>> = {};
   try {
     line = { ...JSON.parse(text) };
@@ -175,6 +173,6 @@ function parseLine(text: string, location: string): StoredEntry {
   ) {
     throw new Error(`The ledger cannot be read: ${location} is not an entry.`);
   }
-  const entry = { reference, kind, amount: BigInt(Number(amount)), currency, at };
+  const entry: LedgerEntry = { reference, kind, amount: BigInt(Number(amount)), currency, at };
   return { entry, scenario: typeof scenario === "string" ? scenario : undefined };
 }

@@ -168,16 +168,8 @@ export const amountOutcomes: ReadonlyMap<string, Outcome> = new Map([
   ["68", noAnswer],
 ]);
 
-const byCard = new Map(scenarios.map((scenario) => [scenario.card, scenario]));
-const byName = new Map(scenarios.map((scenario) => [scenario.name, scenario]));
-
-export function findScenario(card: string): Scenario | undefined {
-  return byCard.get(card);
-}
-
-export function findScenarioNamed(name: string): Scenario | undefined {
-  return byName.get(name);
-}
+export const scenariosByCard = new Map(scenarios.map((scenario) => [scenario.card, scenario]));
+export const scenariosByName = new Map(scenarios.map((scenario) => [scenario.name, scenario]));
 
 function challenge(rule: ChallengeRule): Emv3dsRule {
   return { kind: "challenge", rule };

@@ -9,7 +9,7 @@ import { answerPaReq, showPaReq } from "./access-control-server/pareq.ts";
 import { type BankContext, ExpiringMap } from "./bank-context.ts";
 import { openIdentities } from "./certificates/chains.ts";
 import { makeDirectoryServer } from "./directory-server/directory-server.ts";
-import { ResultSender } from "./directory-server/result-sender.ts";
+import { makeResultSender } from "./directory-server/result-sender.ts";
 import { type Address, type Route, type Routes, readBody } from "./http.ts";
 import { acsPaths, type ThreeDsContext } from "./threeds-context.ts";
 import { ThreeDsMessages } from "./threeds-messages.ts";
@@ -25,19 +25,17 @@ export async function openThreeDs(bank: BankContext, address: Address, acsUrl: (
     ...bank,
     messages,
     paResIdentity: identities.paRes,
-    results: new ResultSender(identities.directory, messages, log),
+    results: makeResultSender(identities.directory, messages, log),
     challenges: new ExpiringMap(clock),
     accounts: new ExpiringMap(clock),
     acsUrl,
     directoryUrl: () => `https://${address.host}:${directory.listener.port}/emv3ds`,
   };
   const directory = makeDirectoryServer(identities.directory, address, context);
-
-  function close(): void {
+  const close = () => {
     context.results.close();
     messages.close();
-  }
-
+  };
   return { directory, messages, routes: makeAcsRoutes(context), tlsFolder, close };
 }
 

@@ -208,21 +208,9 @@ ${members.map(({ name, card, what }) =>
 }
 
 function renderCards({ cards, bank }: WelcomeFacts): Html {
-  return html`<section id="cards">
-<h2>Test cards</h2>
-<p class="hint">Any future expiry date, CVV <code>123</code>. The <a href="${bank.url}/">bank’s own
-page</a> explains what other CVVs and amounts decide.</p>
-${cards === undefined ? bankIsSilent : renderCardTable(cards)}
-</section>`;
-}
-
-const bankIsSilent = html`<p>The sandbox bank does not answer, so its cards are not known. Is it
-running? <code>npm start</code> starts it together with the gateway.</p>`;
-
-function renderCardTable(cards: readonly TestCard[]): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Test cards"><table>
+  const table = html`<div class="scroll" tabindex="0" role="region" aria-label="Test cards"><table>
 <thead><tr><th>Name</th><th>Card</th><th>What happens</th></tr></thead>
-${groupsOf(cards).map(
+${groupsOf(cards ?? []).map(
   ([group, members]) => html`<tbody>
 <tr><th colspan="3" scope="rowgroup">${group}</th></tr>
 ${members.map(
@@ -231,7 +219,16 @@ ${members.map(
 <td class="prose">${explain(what)}</td></tr>\n`,
 )}</tbody>\n`,
 )}</table></div>`;
+  return html`<section id="cards">
+<h2>Test cards</h2>
+<p class="hint">Any future expiry date, CVV <code>123</code>. The <a href="${bank.url}/">bank’s own
+page</a> explains what other CVVs and amounts decide.</p>
+${cards === undefined ? bankIsSilent : table}
+</section>`;
 }
+
+const bankIsSilent = html`<p>The sandbox bank does not answer, so its cards are not known. Is it
+running? <code>npm start</code> starts it together with the gateway.</p>`;
 
 /** In the bank's order, groups and cards alike. */
 function groupsOf(cards: readonly TestCard[]): readonly (readonly [string, readonly TestCard[]])[] {
@@ -281,11 +278,10 @@ function renderResult(order: OrderLine, bankUrl: string): Html {
 <code class="value">${clientOrderId}</code>.
 ${error === "" ? undefined : html`Error <code>${error}</code>.`}</p>
 ${messagesLink(order, bankUrl, "What the bank was asked and answered")}
-${status === "processing" ? watching : undefined}
+${status === "processing" ? html`<p class="hint">This page refreshes itself.</p>` : undefined}
 </section>`;
 }
 
-const watching = html`<p class="hint">This page refreshes itself.</p>`;
 const noOrders = html`<p>None yet. Pay with a test card, or paste the command below.</p>`;
 
 function renderRow(order: OrderLine, bankUrl: string, look: "chosen" | ""): Html {

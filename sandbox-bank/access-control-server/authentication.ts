@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Emv3dsMessage, MessageFault, textOf } from "@tollgate/protocols/emv3ds";
 import { eciFor, maskCard, type ProvedStatus } from "../issuer.ts";
 import { showAmount } from "../money.ts";
-import { type ChallengeRule, type Emv3dsRule, findScenario } from "../scenarios.ts";
+import { type ChallengeRule, type Emv3dsRule, scenariosByCard } from "../scenarios.ts";
 import { acsPaths, type Challenge, type ThreeDsContext } from "../threeds-context.ts";
 
 /** The directory server turns a fault into an Erro; undefined means no answer. */
@@ -30,20 +30,16 @@ export function authenticate(
 }
 
 function ruleFor(card: string, areq: Emv3dsMessage): Emv3dsRule {
-  const own = findScenario(card)?.emv3ds ?? { kind: "authenticate" };
-  const isMandated = own.kind === "authenticate" && demandsChallenge(areq);
+  const own = scenariosByCard.get(card)?.emv3ds ?? { kind: "authenticate" };
+  // 04: a mandate; 13: the issuer itself asked for it. A text up to 2.2.0, a list in 2.3.1.
+  const indicators = [areq["threeDSRequestorChallengeInd"]].flat();
+  const isDemanded = indicators.includes("04") || indicators.includes("13");
+  const isMandated = own.kind === "authenticate" && isDemanded;
   const rule: Emv3dsRule = isMandated ? { kind: "challenge", rule: "by-code" } : own;
   const channel = textOf(areq, "deviceChannel");
   if (rule.kind !== "challenge" || channel === "02") return rule;
   // In 3RI (03) no cardholder is present; the sandbox has no app (01).
   return { kind: "refuse", status: "U", reason: channel === "01" ? "03" : "21" };
-}
-
-/** 04: a mandate; 13: the issuer itself asked for it. A text up to 2.2.0, a list in 2.3.1. */
-function demandsChallenge(areq: Emv3dsMessage): boolean {
-  const indicator = areq["threeDSRequestorChallengeInd"];
-  const indicators: readonly unknown[] = Array.isArray(indicator) ? indicator : [indicator];
-  return indicators.includes("04") || indicators.includes("13");
 }
 
 function prove(card: string, status: ProvedStatus, context: ThreeDsContext): Challenge["proof"] {

@@ -103,23 +103,19 @@ export function echo(form: URLSearchParams, name: string): Readonly<Record<strin
 
 export function sendPage(response: ServerResponse, page: Page): void {
   const nonce = randomBytes(16).toString("base64");
+  // Any site may frame it. Not one origin for forms: browsers apply the policy to redirects, too.
+  const targets = page.postsTo === "acs" ? "'self'" : "http: https:";
+  const own = `style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
+  const policy = `default-src 'none'; ${own}; form-action ${targets}; base-uri 'none'`;
   response
     .writeHead(page.status ?? 200, {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
-      "content-security-policy": writePolicy(page, nonce),
+      "content-security-policy": policy,
       "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
     })
     .end(writePage(page, nonce));
-}
-
-/** Any site may frame it. */
-function writePolicy({ postsTo }: Page, nonce: string): string {
-  // Not one origin: browsers apply the policy to redirects after a post, too.
-  const targets = postsTo === "acs" ? "'self'" : "http: https:";
-  const own = `style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
-  return `default-src 'none'; ${own}; form-action ${targets}; base-uri 'none'`;
 }
 
 function writePage({ title, body, script }: Page, nonce: string): string {

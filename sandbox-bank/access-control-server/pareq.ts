@@ -9,10 +9,10 @@ import {
   ThreeDsFault,
   unpackPa,
 } from "@tollgate/protocols/threeds102";
-import { isInRange102 } from "../directory-server/card-ranges.ts";
+import { isWithin, range102 } from "../directory-server/card-ranges.ts";
 import { eciFor, maskCard, type ProvedStatus } from "../issuer.ts";
 import { showAmount } from "../money.ts";
-import { findScenario } from "../scenarios.ts";
+import { scenariosByCard } from "../scenarios.ts";
 import { type Account, acsPaths, type ThreeDsContext } from "../threeds-context.ts";
 import {
   echo,
@@ -25,12 +25,11 @@ import {
 } from "./pages.ts";
 
 type Form = URLSearchParams;
-type Status = PaResMessage["tx"]["status"];
 
 /** The account id; undefined when the card is not enrolled. */
 export function enrol(pan: string, context: ThreeDsContext): string | undefined {
-  if (!isInRange102(pan)) return undefined;
-  const rule = findScenario(pan)?.threeds102 ?? { kind: "enrolled", status: "Y" };
+  if (!isWithin(pan, range102)) return undefined;
+  const rule = scenariosByCard.get(pan)?.threeds102 ?? { kind: "enrolled", status: "Y" };
   if (rule.kind === "not-enrolled") return undefined;
   const acctId = randomBytes(20).toString("base64");
   const prove = (status: ProvedStatus) => ({
@@ -115,7 +114,7 @@ function makePaRes(paReq: PaReq, account: Account, form: Form, context: ThreeDsC
 }
 
 /** A wrong code, failing and cancelling only change what would have succeeded. */
-function decideStatus({ rule }: Account, form: Form): Status {
+function decideStatus({ rule }: Account, form: Form) {
   const code = form.get("code")?.trim() ?? "";
   const isConfirmed = form.get("action") === "confirm" && ["", testCode].includes(code);
   return rule.status === "Y" && !isConfirmed ? "N" : rule.status;

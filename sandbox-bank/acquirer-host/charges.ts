@@ -12,9 +12,9 @@ import {
   cvvMismatch,
   cvvOutcomes,
   decline,
-  findScenario,
   type Outcome,
   type Scenario,
+  scenariosByCard,
 } from "../scenarios.ts";
 import { type Exchange, makeAnswer, makeApproval, send } from "./answers.ts";
 import type { CardholderProof, Remarks } from "./dialects.ts";
@@ -43,7 +43,7 @@ export function answerCharge(exchange: Exchange): IsoMessage | undefined {
     return makeAnswer(exchange, "30");
   }
   const currency = nameCurrency(number);
-  const scenario = findScenario(card);
+  const scenario = scenariosByCard.get(card);
   const charge = { request, connection, host, card, reference, amount, currency, scenario };
   return execute(decide(charge), charge);
 }

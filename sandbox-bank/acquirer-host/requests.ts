@@ -4,7 +4,7 @@
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { formatAmount, isOtherCurrency, numberCurrency, parseAmount } from "../money.ts";
-import { findScenarioNamed, type LaterRule } from "../scenarios.ts";
+import { type LaterRule, scenariosByName } from "../scenarios.ts";
 import { type Exchange, type HostContext, makeAnswer, makeApproval, send } from "./answers.ts";
 import { answerCharge } from "./charges.ts";
 
@@ -126,7 +126,7 @@ function isRefusable({ mti }: IsoMessage): boolean {
 }
 
 function findLaterRule(reference: string, { ledger }: HostContext): LaterRule | undefined {
-  return findScenarioNamed(ledger.findScenarioName(reference) ?? "")?.later;
+  return scenariosByName.get(ledger.findScenarioName(reference) ?? "")?.later;
 }
 
 /** What the ledger says of a charge. A delayed approval is not booked yet, so it is unknown. */

@@ -134,11 +134,8 @@ function purposeExtensions(purpose: Purpose): Extension[] {
     makeExtension("2.5.29.19", constraints.toSchema(), { critical: true }),
     makeExtension("2.5.29.15", usage, { critical: true }),
   ];
-  return purpose === "tls" ? [...extensions, ...tlsExtensions()] : extensions;
-}
-
-/** For both ends of a connection on this machine. */
-function tlsExtensions(): Extension[] {
+  if (purpose !== "tls") return extensions;
+  // For both ends of a connection on this machine.
   const [serverAuth, clientAuth] = ["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"];
   const purposes = new ExtKeyUsage({ keyPurposes: [serverAuth, clientAuth] });
   const addresses = [Buffer.of(127, 0, 0, 1), Buffer.concat([Buffer.alloc(15), Buffer.of(1)])];
@@ -151,6 +148,7 @@ function tlsExtensions(): Extension[] {
     }),
   ];
   return [
+    ...extensions,
     makeExtension("2.5.29.37", purposes.toSchema()),
     makeExtension("2.5.29.17", new GeneralNames({ names }).toSchema()),
   ];

@@ -27,10 +27,6 @@ export function findVersion(card: string): ProtocolVersion | undefined {
   return ranges.find((range) => isWithin(card, range))?.version;
 }
 
-export function isInRange102(card: string): boolean {
-  return isWithin(card, range102);
-}
-
 /** `cardRangeData` of a PRes, in the shape of its version. */
 export function writeCardRanges(version: ProtocolVersion, methodUrl: string): readonly object[] {
   return ranges.map((range) => {
@@ -70,7 +66,7 @@ function span(first: string, last: string): Span {
 }
 
 /** Card numbers have up to 19 digits; numbers of different lengths are padded to compare. */
-function isWithin(card: string, { start, end }: Span): boolean {
+export function isWithin(card: string, { start, end }: Span): boolean {
   const number = card.padEnd(19, "0");
   return start.padEnd(19, "0") <= number && number <= end.padEnd(19, "9");
 }

@@ -18,54 +18,53 @@ import type { ThreeDsMessages } from "../threeds-messages.ts";
 const answerTimeoutMs = 5_000;
 const answerBytesMax = 1_048_576;
 
-export class ResultSender {
-  readonly #messages: ThreeDsMessages;
-  readonly #log: Log;
-  readonly #agent: Agent;
-  readonly #stopped = new AbortController();
+export type ResultSender = ReturnType<typeof makeResultSender>;
 
-  constructor(identity: Identities["directory"], messages: ThreeDsMessages, log: Log) {
-    this.#messages = messages;
-    this.#log = log;
-    this.#agent = new Agent({ ...identity, keepAlive: false, minVersion: "TLSv1.2" });
-  }
+export function makeResultSender(
+  identity: Identities["directory"],
+  messages: ThreeDsMessages,
+  log: Log,
+) {
+  const agent = new Agent({ ...identity, keepAlive: false, minVersion: "TLSv1.2" });
+  const stopped = new AbortController();
+  return { deliver, close };
 
   /** Resolves when the RRes came, or when it is certain that none will. Never rejects. */
-  async deliver(rreq: Emv3dsMessage, url: string, afterMs: number): Promise<void> {
-    const { signal } = this.#stopped;
+  async function deliver(rreq: Emv3dsMessage, url: string, afterMs: number): Promise<void> {
+    const { signal } = stopped;
     const transactionId = textOf(rreq, "threeDSServerTransID") ?? "";
     try {
       if (afterMs > 0) await setTimeout(afterMs, undefined, { signal });
       const text = writeMessage(rreq);
-      this.#messages.record("sent", "RReq", transactionId, rreq);
-      const answer = await this.#post(url, text).catch((error) => {
-        if (isConnectionFailure(error)) return this.#post(url, text);
+      messages.record("sent", "RReq", transactionId, rreq);
+      const answer = await post(url, text).catch((error) => {
+        if (isConnectionFailure(error)) return post(url, text);
         throw error;
       });
       const rres = readMessage(answer, { types: ["RRes", "Erro"], request: rreq });
       if (rres instanceof MessageFault) {
-        this.#log(`The answer to an RReq is not an RRes: ${rres.code} ${rres.detail}`);
+        log(`The answer to an RReq is not an RRes: ${rres.code} ${rres.detail}`);
       } else {
-        this.#messages.record("received", rres.messageType, transactionId, rres);
+        messages.record("received", rres.messageType, transactionId, rres);
       }
     } catch (error) {
-      if (!signal.aborted) this.#log(`An RReq could not be delivered: ${String(error)}`);
+      if (!signal.aborted) log(`An RReq could not be delivered: ${String(error)}`);
     }
   }
 
-  close(): void {
-    this.#stopped.abort();
-    this.#agent.destroy();
+  function close(): void {
+    stopped.abort();
+    agent.destroy();
   }
 
-  #post(url: string, text: string): Promise<string> {
-    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(answerTimeoutMs)]);
+  function post(url: string, text: string): Promise<string> {
+    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(answerTimeoutMs)]);
     const headers = {
       "content-type": "application/json; charset=utf-8",
       "content-length": Buffer.byteLength(text),
     };
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const exchange = request(url, { method: "POST", agent: this.#agent, headers, signal });
+    const exchange = request(url, { method: "POST", agent, headers, signal });
     exchange.once("error", reject);
     exchange.once("response", (response) => {
       readBody(response, answerBytesMax).then((body) => resolve(body ?? ""), reject);
