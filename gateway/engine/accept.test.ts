@@ -1,4 +1,4 @@
-/** A client order id is charged once: what tells a repeat, a duplicate and a new attempt apart. */
+/** A client order id is charged once: a repeat, a duplicate and a new attempt. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";

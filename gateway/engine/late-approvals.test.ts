@@ -1,4 +1,4 @@
-/** Approvals that come when nobody waits: whatever they confirm is taken back, or somebody told. */
+/** Late approvals: the charges that they confirm are reversed, or the operator is told. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";
@@ -47,7 +47,7 @@ async function report(order: Order | undefined, approval: LateApproval, reverses
   return { applied, started, reversed, forgotten };
 }
 
-test("the charge of an order in doubt is carried on to its reversal, with what was approved", async () => {
+test("the charge of an order in doubt goes on to its reversal, with the approved amount", async () => {
   const doubtful = meet(meet(draft, events.received), events.outcome_unknown);
 
   const { applied, started } = await report(doubtful, approvalOf(doubtful, { minor: 521n }));

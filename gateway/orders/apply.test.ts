@@ -1,4 +1,4 @@
-/** The heartbeat: what happens when somebody else was faster. */
+/** Applying events, also when another node or request was faster. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";

@@ -150,7 +150,7 @@ export function asks(
   return { kind, serialNumber: asSerialNumber("s-2"), request };
 }
 
-/** Every order is cleared, and no card takes part in 3-D Secure. */
+/** Every order is cleared, and no card is enrolled in 3-D Secure. */
 const clearing = makeAdvance(deadlines, {
   screen: () => ({ kind: "cleared", gate }),
   look_up_3ds: () => ({ kind: "left_unauthenticated", authentication: unsupported }),

@@ -42,7 +42,7 @@ test("a sale has charged what its bank approved, and a preauthorisation only hol
   assert.deepEqual(totals(inStage("declined")), [0n, 0n, 0n, 0n, 0n]);
 });
 
-test("a partial capture charges that part and lets go of the rest", () => {
+test("a partial capture charges that part and releases the rest", () => {
   const captured = meet(meet(approved("preauth"), asks("capture", 700n)), events.captured);
 
   assert.deepEqual(totals(captured), [0n, 700n, 0n, 0n, 700n]);

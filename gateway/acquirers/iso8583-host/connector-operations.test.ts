@@ -34,7 +34,7 @@ async function approve(acquirer: Acquirer, attempt: AuthorizationRequest): Promi
   return outcome.answer;
 }
 
-each("a preauthorisation is captured in part and the rest given back", async (t, kind) => {
+each("a preauthorisation is captured in part and the rest refunded", async (t, kind) => {
   const { acquirer, bank } = await startWorld(t, kind);
   const attempt = makeAttempt({ kind: "preauth" });
   const answer = await approve(acquirer, attempt);
@@ -55,7 +55,7 @@ each("a preauthorisation is captured in part and the rest given back", async (t,
   ]);
 });
 
-each("what is held is let go of, and what was sold is given back", async (t, kind) => {
+each("a hold is cancelled, and a sale is refunded", async (t, kind) => {
   const { acquirer, bank } = await startWorld(t, kind);
   for (const [index, identifiers] of (["sale", "preauth"] as const).entries()) {
     const attempt = makeAttempt({ kind: identifiers, reference: `00000000AC0${index}` });
@@ -126,7 +126,7 @@ each("a card is verified without money", async (t, kind) => {
   assert.deepEqual(bank.ledger(), []);
 });
 
-each("the bank learns of 3-D Secure and of stored cards", async (t, kind) => {
+each("the host is told of 3-D Secure and of stored cards", async (t, kind) => {
   const { acquirer, bank } = await startWorld(t, kind);
   const own = bank.makeAuthenticationValue(cards.scaRequired);
   const credential = { initiator: "MERCHANT", scenario: "REGULAR", networkId: undefined } as const;

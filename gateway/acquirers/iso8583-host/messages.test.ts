@@ -50,15 +50,15 @@ for (const kind of gateKinds) {
     const reversalAgain = messages.makeReversal(whole, { ...advice, ...again }, laterAt);
     const capture = messages.makeCapture(makeFollowUp(whole, answer));
     const captureAgain = messages.makeCapture(makeFollowUp(whole, answer, again));
-    const giveBack = messages.makeReturn(makeFollowUp(whole, answer));
-    const giveBackAgain = messages.makeReturn(makeFollowUp(whole, answer, again));
+    const refund = messages.makeReturn(makeFollowUp(whole, answer));
+    const refundAgain = messages.makeReturn(makeFollowUp(whole, answer, again));
 
-    assert.deepEqual([reversal.mti, capture.mti, giveBack.mti], ["0420", "0220", "0400"]);
+    assert.deepEqual([reversal.mti, capture.mti, refund.mti], ["0420", "0220", "0400"]);
     const sentAt = { 7: "1115020607" };
     const reversalFields = { ...reversal.fields, ...sentAt };
     assert.deepEqual(reversalAgain, { mti: "0421", fields: reversalFields });
     assert.deepEqual(captureAgain, { ...capture, mti: "0221" });
-    assert.deepEqual(giveBackAgain, { ...giveBack, mti: "0401" });
+    assert.deepEqual(refundAgain, { ...refund, mti: "0401" });
   });
 
   test(`what follows a preauthorisation names its type, ${kind}`, () => {
