@@ -131,7 +131,7 @@ export function readReply(
   fieldWord: string,
 ): Fields | Refused | undefined {
   // Line feeds inside a value are escaped; a bare one only ends a value.
-  const form = parseForm(bytes.filter((byte) => byte !== lineFeed && byte !== carriageReturn));
+  const form = parseForm(bytes.filter((byte) => byte !== 0x0a && byte !== 0x0d));
   if (form instanceof FormFault) return undefined;
   // Two names contain the operator's own word, and are read as `gw-…`.
   const neutral = new Map(wordNames.map((name) => [name.replace("gw", fieldWord), name]));
@@ -145,9 +145,6 @@ export function readReply(
   const serialNumber = fields["serial-number"];
   return new Refused({ type, code: Number(code), message, serialNumber, httpStatus });
 }
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
 
 /** Seconds or a date (RFC 9110, section 10.2.3); zero when absent. */
 function readRetryAfter(headers: Headers): number {

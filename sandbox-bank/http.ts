@@ -15,30 +15,26 @@ export class Listener {
   readonly #server: Server;
   readonly #host: string;
   readonly #sockets = new Set<Socket>();
-  #port: number;
+  /** As configured; once open, the port that the system chose for 0. */
+  port: number;
   #lastChange: Promise<void> = Promise.resolve();
 
   constructor(server: Server, { host, port }: Address) {
     this.#server = server;
     this.#host = host;
-    this.#port = port;
+    this.port = port;
     server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
   }
 
-  /** As configured; once open, the port that the system chose for 0. */
-  get port(): number {
-    return this.#port;
-  }
-
   open(): Promise<void> {
     return this.#afterLastChange(async () => {
       if (this.#server.listening) return;
-      await once(this.#server.listen(this.#port, this.#host), "listening");
+      await once(this.#server.listen(this.port, this.#host), "listening");
       const address = this.#server.address();
-      if (typeof address === "object" && address !== null) this.#port = address.port;
+      if (typeof address === "object" && address !== null) this.port = address.port;
     });
   }
 

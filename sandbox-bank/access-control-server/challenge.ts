@@ -88,16 +88,13 @@ function decide(rule: ChallengeRule, action: string, code: string): Result | und
   if (rule === "no-result") return undefined;
   if (rule === "cancelled" || action === "cancel") return { ...failed, isCancelled: true };
   const byCode = action === "confirm" && code.trim() === testCode ? passed : failed;
-  switch (rule) {
-    case "failed":
-      return failed;
-    case "by-code":
-      return byCode;
-    case "by-code-result-late":
-      return { ...byCode, rreqAfterMs: 3_000 };
-    case "result-differs":
-      return { ...failed, cresStatus: "Y" };
-  }
+  const results: Readonly<Record<typeof rule, Result>> = {
+    "failed": failed,
+    "by-code": byCode,
+    "by-code-result-late": { ...byCode, rreqAfterMs: 3_000 },
+    "result-differs": { ...failed, cresStatus: "Y" },
+  };
+  return results[rule];
 }
 
 /** Sends the RReq and returns the encoded CRes. */
