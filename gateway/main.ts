@@ -64,7 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const threeds = makeThreeDs({ ...resources, ...directoryServers, configuration, baseUrl });
   const shared = { ...resources, configuration, threeds, gates, node };
   const callbacks = makeCallbacks(shared);
-  const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.tell });
+  const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
   metrics.watch({ inFlight: () => engine.runner.count, inDoubt: makeCountInDoubt(database.query) });
   gates.open(makeStartAcquirer(resources, engine.lateApprovals));
   gates.update(configuration.current().gates.values());

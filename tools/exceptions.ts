@@ -4,19 +4,16 @@
  */
 
 /** A circle of imports is tolerated when all of its files are in one of these folders. */
-export const foldersWithCircles: readonly string[] = ["protocols/http1"];
+export const foldersWithCircles: readonly string[] = [];
 
 /** Types and classes of these names are exported by more than one file of the gateway. */
-export const namesOfSeveral: readonly string[] = [...["Chosen", "Connection"]];
+export const namesOfSeveral: readonly string[] = [];
 
 /** Files of less than 40 lines, by folder. */
 // biome-ignore format: a table
 const shortOnes: Readonly<Record<string, string>> = {
-  "gateway/callbacks":                        "limit",
   "gateway/wiring":                           "resources",
-  "gateway/storage":                          "callbacks-retention",
   "gateway/values":                           "html problem secret",
-  "protocols/http1":                          "write-request",
   "tools":                                    "exceptions warm",
 };
 

@@ -1,58 +1,88 @@
 /**
- * Where callbacks may go. A merchant names the address, so it is the gateway that must not be made
- * to speak to what only the gateway can reach. The same rules judge an address when an order is
- * accepted and when it is dialled; what a name leads to is judged at the dial alone.
+ * Which addresses callbacks may go to. The merchant chooses the URL, and must not be able to make
+ * the gateway call what only the gateway can reach. The URL is checked when the order is accepted
+ * and again at each attempt; the addresses of its host are checked in the connection's own DNS
+ * look-up, so that the checked address is the one that is connected to.
  */
-import { BlockList, isIP, isIPv4 } from "node:net";
+import { type LookupAddress, lookup, Resolver } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
 
 export type AddressRules = {
-  /** Nothing: it may be called. */
+  /** Nothing when the URL may be called. */
   findUrlFault(text: string, parsed?: URL | null): string | undefined;
-  /** Of one address that a name leads to. */
+  /** For one address of a host. */
   findAddressFault(address: string, hostname: string): string | undefined;
-  /** The operator allows it by name. */
+  /** The operator allows this host by name. */
   isNamed(hostname: string): boolean;
 };
 
 export type AddressOptions = {
-  /** Ports besides those of the list below; empty allows none. */
+  /** Besides the default ports. */
   readonly ports: readonly number[];
   /** Staging: every port, and all of this machine. */
   readonly allowsLoopback: boolean;
   /** Private networks that may be called, as CIDR. */
   readonly privateNetworks: readonly string[];
-  /** Names or addresses that may be called whatever they are. */
+  /** Names or addresses that may be called, in any range. */
   readonly names: readonly string[];
 };
 
-const usualPorts = [80, 443, 8080, 8443];
+/** Each list is separated by commas. */
+type AddressSettings = {
+  readonly environment: string;
+  readonly callbackPorts: string;
+  readonly callbackPrivateNetworks: string;
+  readonly callbackNames: string;
+};
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Networks = readonly [Address, number][];
+
+const defaultPorts = [80, 443, 8080, 8443];
 
 // biome-ignore format: a table
-const forbidden = makeList([
+const forbidden = parseNetworks([
   "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
   "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24", "203.0.113.0/24",
   "::/128", "::1/128", "fe80::/10", "fec0::/10", "ff00::/8", "2001:db8::/32", "3fff::/20",
   "100::/64", "64:ff9b:1::/48", "2001:2::/48", "2001:10::/28",
-  // Where clouds tell machines about themselves, as far as no range above has it.
+  // Metadata services of clouds outside the ranges above.
   "100.100.100.200/32", "fd00:ec2::254/128", "fd20:ce::254/128",
 ]);
 
 // biome-ignore format: a table
-const internal = makeList([
+const internal = parseNetworks([
   "10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15", "fc00::/7",
 ]);
 
-const loopback = makeList(["127.0.0.0/8", "::1/128"]);
-/** All that is given out to the world so far; what lies elsewhere is nobody's or somebody's own. */
-const worldwide = makeList(["2000::/3"]);
-/** Names that mean something only where we are. */
+const loopback = parseNetworks(["127.0.0.0/8", "::1/128"]);
+/** All of IPv6 that has been allocated for global unicast. */
+const globalUnicast = parseNetworks(["2000::/3"]);
+/** IPv4 in the last 32 bits: compatible, mapped, translated (SIIT) and translated (NAT64). */
+const withEmbeddedTail = parseNetworks([
+  "::/96",
+  "::ffff:0:0/96",
+  "::ffff:0:0:0/96",
+  "64:ff9b::/96",
+]);
+/** Names that resolve only inside a network. */
 const localName =
   /^([^.]*|.*\.(localhost|internal|intranet|local|lan|home|corp|svc|home\.arpa|)|.*\.\..*)$/;
 
+export function readAddressOptions(settings: AddressSettings): AddressOptions {
+  return {
+    ports: listOf(settings.callbackPorts).map(Number),
+    allowsLoopback: settings.environment === "staging",
+    privateNetworks: listOf(settings.callbackPrivateNetworks),
+    names: listOf(settings.callbackNames),
+  };
+}
+
 export function makeAddressRules(options: AddressOptions): AddressRules {
-  const opened = makeList(options.privateNetworks);
+  const opened = parseNetworks(options.privateNetworks);
   const names = new Set(options.names.map(bare));
-  const ports = new Set([...usualPorts, ...options.ports]);
+  const ports = new Set([...defaultPorts, ...options.ports]);
   return { findUrlFault, findAddressFault, isNamed };
 
   function isNamed(hostname: string): boolean {
@@ -61,8 +91,10 @@ export function makeAddressRules(options: AddressOptions): AddressRules {
 
   function findUrlFault(text: string, url = URL.parse(text)): string | undefined {
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
-    const isNamedIn = url.username !== "" || url.password !== "";
-    if (isNamedIn || /^[^:]*:[/\\]*[^/\\?#]*@/.test(text)) return "it carries a name or a password";
+    const hasCredentials = url.username !== "" || url.password !== "";
+    if (hasCredentials || /^[^:]*:[/\\]*[^/\\?#]*@/.test(text)) {
+      return "it carries a name or a password";
+    }
     const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port);
     if (!options.allowsLoopback && !ports.has(port)) return `port ${port} is not allowed`;
     const host = bare(url.hostname);
@@ -71,85 +103,143 @@ export function makeAddressRules(options: AddressOptions): AddressRules {
     return "it is no public name";
   }
 
-  function findAddressFault(dialled: string, hostname: string): string | undefined {
-    const [address = ""] = dialled.split("%");
-    if (isNamed(hostname) || names.has(address)) return undefined;
-    if (options.allowsLoopback && holds(loopback, address)) return undefined;
-    const hidden = hiddenIn(address);
-    const isBare = hidden.length === 0 || isIsatap(groupsOf(address));
-    if (isIP(address) === 6 && isBare && !isGivenOut(address)) return never;
-    // An address may carry another one inside: all of them must pass.
-    for (const each of [address, ...hidden]) {
-      if (options.allowsLoopback && holds(loopback, each)) continue;
-      if (holds(forbidden, each)) return never;
-      if (holds(internal, each) && !holds(opened, each)) return "it leads into a private network";
+  function findAddressFault(text: string, hostname: string): string | undefined {
+    const [plain = ""] = text.split("%");
+    if (isNamed(hostname) || names.has(plain)) return undefined;
+    const address = ipaddr.parse(plain);
+    if (options.allowsLoopback && isIn(loopback, address)) return undefined;
+    const embedded = embeddedIn(address);
+    const isOnlyIPv6 =
+      address instanceof ipaddr.IPv6 && (embedded.length === 0 || isIsatap(address));
+    if (isOnlyIPv6 && !isIn(globalUnicast, address) && !isIn(internal, address)) return neverCalled;
+    for (const each of [address, ...embedded]) {
+      if (options.allowsLoopback && isIn(loopback, each)) continue;
+      if (isIn(forbidden, each)) return neverCalled;
+      if (isIn(internal, each) && !isIn(opened, each)) return "it leads into a private network";
     }
     return undefined;
   }
 }
 
-const never = "it leads to an address that is never called";
+const neverCalled = "it leads to an address that is never called";
 
-function isGivenOut(address: string): boolean {
-  return holds(worldwide, address) || holds(internal, address);
-}
-
-/** Without brackets and without the dot of a whole name. */
+/** Without brackets and without the final dot of a fully qualified name. */
 function bare(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, "");
 }
 
-function makeList(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = "", bits = ""] = network.split("/");
-    list.addSubnet(address, Number(bits), isIPv4(address) ? "ipv4" : "ipv6");
+function listOf(text: string): readonly string[] {
+  const parts = text.split(",").map((part) => part.trim());
+  return parts.filter(Boolean);
+}
+
+function parseNetworks(networks: readonly string[]): Networks {
+  return networks.map((network) => ipaddr.parseCIDR(network));
+}
+
+function isIn(networks: Networks, address: Address): boolean {
+  return networks.some(
+    ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+  );
+}
+
+/** IPv4 inside IPv6: each of them must pass too. */
+function embeddedIn(address: Address): readonly ipaddr.IPv4[] {
+  if (address instanceof ipaddr.IPv4) return [];
+  const bytes = address.toByteArray();
+  if (isIn(withEmbeddedTail, address) || isIsatap(address)) return [ipv4At(bytes, 12)];
+  const [first, second] = address.parts;
+  // 6to4, and Teredo with its server and its client, which is inverted.
+  if (first === 0x2002) return [ipv4At(bytes, 2)];
+  if (first !== 0x2001 || second !== 0) return [];
+  return [
+    ipv4At(bytes, 4),
+    ipv4At(
+      bytes.map((byte) => byte ^ 0xff),
+      12,
+    ),
+  ];
+}
+
+function isIsatap({ parts }: ipaddr.IPv6): boolean {
+  return (parts[4] ?? 0) % 0x200 === 0 && parts[5] === 0x5efe;
+}
+
+function ipv4At(bytes: readonly number[], start: number): ipaddr.IPv4 {
+  return new ipaddr.IPv4(bytes.slice(start, start + 4));
+}
+
+/** Every address of a host, IPv4 and IPv6. */
+export type Resolve = (
+  hostname: string,
+  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+/** A host with one forbidden address, or with none at all, is not connected to. */
+export function makeLookup(rules: AddressRules, resolve: Resolve): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, (error, found) => {
+      const fault = error ?? findFault(found, hostname);
+      const addresses = found.filter(({ family }) => !options.family || family === options.family);
+      const [first] = addresses;
+      if (fault !== undefined) done(fault, "");
+      else if (first === undefined) done(new Error(noAddress), "");
+      else if (options.all === true) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+
+  function findFault(addresses: readonly LookupAddress[], hostname: string): Error | undefined {
+    for (const { address } of addresses) {
+      const isAddress = isIP(address) !== 0;
+      const fault = isAddress ? rules.findAddressFault(address, hostname) : noAddress;
+      if (fault !== undefined) return new Error(fault);
+    }
+    return undefined;
   }
-  return list;
 }
 
-function holds(list: BlockList, address: string): boolean {
-  return list.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+const noAddress = "DNS returned no address";
+
+/** By the system, with its list of hosts. */
+export const resolveBySystem: Resolve = (hostname, done) =>
+  lookup(hostname, { all: true }, (error, addresses) => done(error, addresses ?? []));
+
+const resolverLastsMs = 60_000;
+
+/**
+ * By DNS, without the system's look-up: that has few threads, and a silent DNS server would occupy
+ * them for all hosts. Only names that the operator allows use the system. Without `servers` the
+ * machine's are used and read again every minute: they change under a process that runs for months.
+ */
+export function makeResolve(
+  isNamed: (hostname: string) => boolean,
+  servers?: readonly string[],
+): Resolve {
+  let resolver = makeResolver(servers);
+  let madeAt = performance.now();
+  return (hostname, done) => {
+    if (isNamed(hostname)) return resolveBySystem(hostname, done);
+    if (performance.now() - madeAt > resolverLastsMs) {
+      resolver = makeResolver(servers);
+      madeAt = performance.now();
+    }
+    const found: LookupAddress[] = [];
+    let firstError: Error | null = null;
+    let pending = 2;
+    const take = (family: 4 | 6) => (error: Error | null, addresses: string[] | undefined) => {
+      pending -= 1;
+      firstError ??= error;
+      for (const address of addresses ?? []) found.push({ address, family });
+      if (pending === 0) done(found.length > 0 ? null : firstError, found);
+    };
+    resolver.resolve4(hostname, take(4));
+    resolver.resolve6(hostname, take(6));
+  };
 }
 
-/** IPv4 inside IPv6: mapped, compatible, translated, 6to4, Teredo and ISATAP. */
-function hiddenIn(address: string): readonly string[] {
-  if (isIPv4(address)) return [];
-  const groups = groupsOf(address);
-  const [first = 0, second = 0] = groups;
-  const low = v4From(groups[6], groups[7]);
-  // Compatible, mapped, translated as ::ffff:0:a.b.c.d, and as 64:ff9b::a.b.c.d.
-  const prefix = groups.slice(0, 6).join(":");
-  if (/^(0:0:0:0:0:0|0:0:0:0:0:65535|0:0:0:0:65535:0|100:65435:0:0:0:0)$/.test(prefix))
-    return [low];
-  if (isIsatap(groups)) return [low];
-  if (first === 0x2002) return [v4From(second, groups[2])];
-  if (first === 0x2001 && second === 0) {
-    const client = v4From((groups[6] ?? 0) ^ 0xffff, (groups[7] ?? 0) ^ 0xffff);
-    return [v4From(groups[2], groups[3]), client];
-  }
-  return [];
-}
-
-function isIsatap(groups: readonly number[]): boolean {
-  return (groups[4] ?? 0) % 0x200 === 0 && groups[5] === 0x5efe;
-}
-
-function v4From(high = 0, low = 0): string {
-  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
-}
-
-/** The eight groups of an address that is known to be one. */
-function groupsOf(address: string): readonly number[] {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
-  const [, head = address, ...bytes] = dotted ?? [];
-  const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
-  const tail =
-    dotted === null ? "" : `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-  const [left = "", right] = `${head}${tail}`.split("::");
-  const read = (part: string) =>
-    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
-  if (right === undefined) return read(left);
-  const [before, after] = [read(left), read(right)];
-  return [...before, ...new Array(8 - before.length - after.length).fill(0), ...after];
+function makeResolver(servers: readonly string[] | undefined): Resolver {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  return resolver;
 }

@@ -3,18 +3,19 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
-import type { Clock } from "../values/time.ts";
 import { systemClock } from "../values/time.ts";
+import { makeMovingClock } from "../worker-threads/testing/moving-clock.ts";
 import { startCallbackWorker } from "./callback-worker.ts";
-import { answerWith, hang, makeStillClock, startReceiver } from "./testing/receiver.ts";
+import { answerWith, hang, startReceiver } from "./testing/receiver.ts";
 
+const timeoutMs = 15_000;
 const addresses = { ports: [], allowsLoopback: true, privateNetworks: [], names: [] };
 
-function makeSender(t: TestContext, { clock = systemClock, timeoutMs = 15_000 } = {}) {
+function makeSender(t: TestContext, { clock = systemClock, threadClock = systemClock } = {}) {
   const lost: string[] = [];
   const { send, stop } = startCallbackWorker(
-    { addresses, asksSystem: true, timeoutMs, proxy: undefined },
-    { clock, onLost: (cause) => lost.push(cause) },
+    { addresses, resolvesBySystem: true, proxy: undefined },
+    { clock, timeoutMs, threadClock, onLost: (cause) => void lost.push(cause) },
   );
   t.after(stop);
   const headers = { "webhook-id": "7-1" };
@@ -58,24 +59,44 @@ test("a thread that ends leaves nobody waiting, and the next try starts another"
 
   // The first may have been the cause of it, the second was not.
   const [first, innocent] = [await thread.first, await second];
-  assert.match(first.failure ?? "", /was lost/);
-  assert.deepEqual([first.isOurFault, innocent.isOurFault], [false, true]);
+  assert.match(first.failure ?? "", /lost/);
+  assert.deepEqual([first.isGatewayFault, innocent.isGatewayFault], [false, true]);
   assert.equal(lost.length, 1);
   assert.equal((await get(`${shop.url}/`)).status, 200);
 });
 
-test("a thread that says nothing long after a try must be over is replaced", async (t) => {
+test("the gateway's clock ends a try in the thread, which goes on", async (t) => {
   const silent = await startReceiver(t, hang);
+  const shop = await startReceiver(t);
   const clock = makeMovingClock();
   const { get, lost } = makeSender(t, { clock });
 
   const sent = get(`${silent.url}/`);
   await silent.isHeard;
-  clock.move(19_999);
+  clock.move(timeoutMs - 1);
+  const other = await get(`${shop.url}/`);
+  clock.move(1);
+
+  assert.equal(other.status, 200);
+  assert.match((await sent).failure ?? "", /timed out/);
+  assert.equal((await get(`${shop.url}/`)).status, 200);
+  assert.deepEqual(lost, []);
+});
+
+test("a thread that says nothing long after a try must be over is replaced", async (t) => {
+  const silent = await startReceiver(t, hang);
+  const clock = makeMovingClock();
+  const { get, lost } = makeSender(t, { clock, threadClock: clock });
+
+  const sent = get(`${silent.url}/`);
+  await silent.isHeard;
+  // In one go: what the thread says meanwhile is not read.
+  clock.move(timeoutMs);
+  clock.move(4_999);
   assert.deepEqual(lost, []);
   clock.move(1);
 
-  assert.match((await sent).failure ?? "", /was lost/);
+  assert.match((await sent).failure ?? "", /timed_out/);
   assert.deepEqual(lost, ["it hangs"]);
 });
 
@@ -87,8 +108,8 @@ test("whoever stops ends what is under way, and sends no more", async (t) => {
   await silent.isHeard;
   stop();
 
-  assert.match((await sent).failure ?? "", /called off/);
-  assert.match((await get(`${silent.url}/`)).failure ?? "", /ending/);
+  assert.match((await sent).failure ?? "", /node stops/);
+  assert.match((await get(`${silent.url}/`)).failure ?? "", /node stops/);
   assert.deepEqual(lost, []);
 });
 
@@ -99,23 +120,4 @@ async function threadOf<Sent>(send: () => Promise<Sent>) {
   const first = send();
   await turn();
   return { first, worker: await promise };
-}
-
-function makeMovingClock(): Clock & { move(durationMs: number): void } {
-  const still = makeStillClock();
-  const timers: { readonly at: number; readonly task: () => void }[] = [];
-  let passed = 0;
-  return {
-    now: () => (still.now() + passed) as ReturnType<Clock["now"]>,
-    after(delayMs, task) {
-      timers.push({ at: passed + delayMs, task });
-      return () => undefined;
-    },
-    move(durationMs) {
-      passed += durationMs;
-      const due = timers.filter(({ at }) => at <= passed);
-      for (const timer of due) timers.splice(timers.indexOf(timer), 1);
-      for (const { task } of due) task();
-    },
-  };
 }

@@ -1,85 +1,132 @@
-/** A callback: what a merchant is owed to be told of one transaction, and how that went. */
+/** A callback: the notice of one transaction's result, its attempts, and when the next is due. */
 import type { Order } from "../orders/order.ts";
 import type { MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
-import type { Instant } from "../values/time.ts";
+import { asInstant, hours, type Instant, parseDate } from "../values/time.ts";
 
 export type Callback = {
   readonly merchantId: MerchantId;
   readonly orderId: OrderId;
-  /** The transaction's place in its order: one order's are told one after the other. */
+  /** The transaction's place in its order: an order's callbacks are delivered in this sequence. */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
   readonly url: string;
-  /** Host and port, however the address is spelled: whose places it takes. */
+  /** Host and port of the URL, normalised: the delivery limiter counts by it. */
   readonly receiver: string;
-  /** How often it was sent in vain. */
+  /** Failed attempts that count. */
   readonly tries: number;
-  /** Since when its tries count. */
+  /** When the first attempt could be made. */
   readonly begunAt: Instant;
-  /** Until then it is this node's; a row that says otherwise has been moved by somebody else. */
+  /** This node's lease; a row with another time was moved by another node or by the operator. */
   readonly leaseUntil: Instant;
 };
 
-export type DeliveryAttempt = {
-  readonly at: Instant;
+export type CallbackRequest = {
   readonly method: "GET" | "POST";
   readonly url: string;
-  /** Of a form; empty when all stands in the address. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A form, or empty when the URL carries all fields. */
   readonly body: string;
-  /** Nothing when no answer came. */
+};
+
+export type DeliveryAttempt = Omit<CallbackRequest, "headers"> & {
+  readonly at: Instant;
+  /** Nothing when no response came. */
   readonly status: number | undefined;
   readonly failure: string | undefined;
   readonly durationMs: number;
-  /** The first bytes of the answer. */
+  /** The first bytes of the response's body. */
   readonly answer: string;
-  /** As the receiver wishes, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The receiver has nothing to do with its failure. */
-  readonly isOurFault?: boolean;
+  /** The receiver did not cause the failure. */
+  readonly isGatewayFault?: boolean;
 };
 
-/** What becomes of it after a try. */
 export type DeliveryDecision =
   | { readonly ended: "delivered" | "stopped" | "given_up" }
-  /** A try that failed by our own fault is kept, and does not count. */
+  /** An attempt that the gateway made fail is recorded and does not count. */
   | { readonly dueAt: Instant; readonly isCounted: boolean };
 
-export type Recorded = {
+export type AttemptRecord = {
   readonly callback: Callback;
   readonly attempt: DeliveryAttempt;
-  readonly verdict: DeliveryDecision;
+  readonly decision: DeliveryDecision;
 };
 
 export type CallbackClaim = {
   readonly now: Instant;
-  /** Nobody else takes them up until then. */
+  /** The lease of the claiming node. */
   readonly until: Instant;
-  readonly most: number;
-  /** Who has enough to do here: places of receivers, and merchants. */
-  readonly except: Full;
+  readonly countMax: number;
+  readonly except: Saturated;
 };
 
-export type Full = {
+/** Receivers (as `receiverKey`) and merchants with enough callbacks on this node. */
+export type Saturated = {
   readonly receivers: readonly string[];
   readonly merchants: readonly MerchantId[];
 };
 
 export type CallbackStore = {
-  /** Takes up what is due. */
   claimDue(claim: CallbackClaim): Promise<readonly Callback[]>;
-  /** An earlier one of the order is still to be told: this one is put off until then. */
+  /** True when an earlier callback of the order is open: this one is then due with that one. */
   waitsForEarlier(callback: Callback): Promise<boolean>;
   /**
-   * Every try is kept. What it means for the callback counts only if nobody has moved that since,
-   * as an operator does who has it sent again; the next of the order is due as soon as it is over.
+   * Every attempt is kept. The decision applies only while this node's lease is in the row: an
+   * operator who resends the callback replaces it. The order's next callback becomes due when
+   * this one has ended.
    */
-  record(recorded: Recorded): Promise<void>;
-  /** Due at once for whoever looks, those that are still this node's. */
-  giveBack(callbacks: readonly Callback[], now: Instant): Promise<void>;
+  record(record: AttemptRecord): Promise<void>;
+  /** Makes callbacks due at once for any node, as far as this node still holds their leases. */
+  release(callbacks: readonly Callback[], now: Instant): Promise<void>;
   findOrder(callback: Callback): Promise<Order | undefined>;
+  /** Deletes some callbacks that ended before, with their attempts; answers how many. */
+  deleteEnded(before: Instant): Promise<number>;
 };
 
-/** A merchant's receiver. The store says the same in its own words. */
-export function placeOf({ merchantId, receiver }: Pick<Callback, "merchantId" | "receiver">) {
+export type RetryOptions = {
+  /** Between attempts; after the last gap the callback is given up. */
+  readonly gapsMs: readonly number[];
+  /** From 0 up to 1: receivers that failed together are not called again together. */
+  readonly random: () => number;
+};
+
+const retryAfterMaxMs = hours(24);
+const jitter = 0.1;
+/** Allows for the time in which no node was running. */
+const ageMarginMs = hours(24);
+
+/** A merchant's receiver. The store's statements build the same text. */
+export function receiverKey({ merchantId, receiver }: Pick<Callback, "merchantId" | "receiver">) {
   return `${merchantId} ${receiver}`;
+}
+
+/** Long enough for a queued callback, several times what a hanging attempt can take. */
+export function callbackLeaseMs(timeoutMs: number): number {
+  return 4 * timeoutMs;
+}
+
+export function decide(
+  { tries, begunAt }: Callback,
+  { status, retryAfterMs = 0 }: DeliveryAttempt,
+  now: Instant,
+  { gapsMs, random }: RetryOptions,
+): DeliveryDecision {
+  if (status !== undefined && status >= 200 && status < 300) return { ended: "delivered" };
+  if (status === 410) return { ended: "stopped" };
+  const gapMs = gapsMs[tries];
+  if (gapMs === undefined) return { ended: "given_up" };
+  const jittered = gapMs * (1 - jitter + 2 * jitter * random());
+  const requested = Math.min(retryAfterMs, retryAfterMaxMs);
+  const dueAt = asInstant(now + Math.max(jittered, requested));
+  // `Retry-After` does not extend the table: a receiver that always sends it is called less often.
+  const ageMaxMs = gapsMs.reduce((sum, each) => sum + each * (1 + jitter), ageMarginMs);
+  return dueAt > begunAt + ageMaxMs ? { ended: "given_up" } : { dueAt, isCounted: true };
+}
+
+/** Seconds or a date, as milliseconds from now; nothing when it is neither or has passed. */
+export function readRetryAfter(header: string | undefined, now: Instant): number | undefined {
+  if (header === undefined) return undefined;
+  const isCount = /^\d{1,9}$/.test(header);
+  const waitMs = isCount ? Number(header) * 1000 : (parseDate(header) ?? now) - now;
+  return waitMs > 0 ? waitMs : undefined;
 }

@@ -8,22 +8,17 @@ import { makeCallbackStore } from "../storage/callbacks.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { makeOwed } from "../storage/testing/owed-callbacks.ts";
 import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/ids.ts";
-import { later } from "../values/time.ts";
-import { makeAddressRules } from "./addresses.ts";
-import type { Callback } from "./callback.ts";
+import { asInstant } from "../values/time.ts";
+import type { DeliveryDecision } from "./callback.ts";
 import { startCallbackWorker } from "./callback-worker.ts";
-import { makeDeliver } from "./deliver.ts";
-import { askSystem } from "./look-up.ts";
-import { makeSend, type Send } from "./send.ts";
+import { eventOf, makeDelivery } from "./deliver.ts";
 import { type Answer, hang, makeStillClock, startReceiver } from "./testing/receiver.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
-const leaseMs = 60_000;
+const timeoutMs = 15_000;
 const gathered = { batchMax: 256, inFlightMax: 1 };
 const retry = { gapsMs: [60_000], random: () => 0.5 };
 const addresses = { ports: [], allowsLoopback: true, privateNetworks: [], names: [] };
-// Nothing of an order is looked at here: the text is the address.
-const order = {} as Order;
 const { database, stop } = await startDatabase();
 after(stop);
 
@@ -39,7 +34,7 @@ test("a merchant whose receivers all hang leaves the others their places", async
   await deliver.claimDue();
   await shop.isHeard;
 
-  assert.equal(deliver.count >= 1_024 && deliver.count <= 1_025, true);
+  assert.equal([1_024, 1_025].includes(deliver.countInFlight()), true);
   // A quarter of what a node can do; the rest is left to other nodes.
   assert.equal(await countDue("7"), 1_360 - 1_024);
   assert.equal(await deliver.claimDue(), 0);
@@ -56,7 +51,10 @@ test("what waits for a place is not read from the database again, unless much wa
   });
   const { deliver, clock, reads } = await startDelivery(t);
   const start = (count: number) => {
-    for (const callback of callbacksOf(clock, shop.url, count)) deliver.start(callback, order);
+    const callback = { url: shop.url, receiver: receiverOf(shop.url), sequence: 1, serialNumber };
+    for (let at = 1; at <= count; at += 1) {
+      deliver.start({ order: orderOf("7", at), callback, at: clock.now() });
+    }
   };
 
   start(64 + 2_000 + 68);
@@ -75,11 +73,7 @@ test("what waits for a place is not read from the database again, unless much wa
 test("a try that was lost with its thread counts only for the one that may have lost it", async (t) => {
   const { promise: started, resolve } = Promise.withResolvers<Worker>();
   process.once("worker", resolve);
-  const apart = startCallbackWorker(
-    { addresses, asksSystem: true, timeoutMs: 15_000, proxy: undefined },
-    { clock: makeStillClock(), onLost: () => undefined },
-  );
-  const { deliver, clock } = await startDelivery(t, apart);
+  const { deliver, clock } = await startDelivery(t);
   const silent = await startReceiver(t, hang);
   const { owe, triesOf } = makeOwed(database, clock.now());
   await owe("9", [silent.url, silent.url, silent.url]);
@@ -92,33 +86,42 @@ test("a try that was lost with its thread counts only for the one that may have 
   assert.deepEqual(await triesOf("9"), [0, 0, 1]);
 });
 
-async function startDelivery(t: TestContext, apart?: Send) {
+test("a first try that delivers is logged quietly, and an end without delivery loudly", () => {
+  const dueAgain = { dueAt: asInstant(1), isCounted: true };
+  // biome-ignore format: a table
+  const events: readonly (readonly [tries: number, decision: DeliveryDecision, event: string])[] = [
+    [0, { ended: "delivered" }, "callback.delivered"],
+    [1, { ended: "delivered" }, "callback.attempted"],
+    [0, dueAgain,               "callback.attempted"],
+    [9, { ended: "given_up" },  "callback.ended"],
+    [0, { ended: "stopped" },   "callback.ended"],
+  ];
+  for (const [tries, decision, event] of events) assert.equal(eventOf({ tries }, decision), event);
+});
+
+async function startDelivery(t: TestContext) {
   const clock = makeStillClock();
-  const rules = makeAddressRules(addresses);
-  const { send, stop: callOff } =
-    apart ?? makeSend({ rules, clock, timeoutMs: 15_000, resolve: askSystem });
-  t.after(callOff);
+  const worker = startCallbackWorker(
+    { addresses, resolvesBySystem: true, proxy: undefined },
+    { clock, timeoutMs, onLost: () => undefined },
+  );
+  t.after(worker.stop);
   const reads = { count: 0 };
   const findOrder = async () => {
     reads.count += 1;
-    return order;
+    return orderOf("7", 1);
   };
   const store = makeCallbackStore({ query: database.hot, node: "left", findOrder }, gathered);
-  const deliver = makeDeliver({
-    ...{ store, send, callOff, clock, leaseMs, tryMs: 15_000, retry },
-    messageOf: ({ url }) => ({ method: "GET", url, headers: {}, body: "" }),
-    onAttempt: () => undefined,
-    onTrouble: (_, error) => assert.fail(String(error)),
+  const deliver = makeDelivery({
+    ...{ store, worker, clock, timeoutMs, drainMs: 0, retry, keepDays: 0 },
+    buildMessage: ({ url }) => ({ method: "GET", url, headers: {}, body: "" }),
+    observe: () => undefined,
+    log: (event, facts) => assert.notEqual(event, "callback.failed", JSON.stringify(facts)),
   });
   return { deliver, clock, reads };
 }
 
-type Clock = ReturnType<typeof makeStillClock>;
-
-function callbacksOf(clock: Clock, url: string, count: number): readonly Callback[] {
-  return Array.from({ length: count }, (_, at) => ({
-    ...{ merchantId: asMerchantId("7"), orderId: asOrderId(String(at + 1)), sequence: 1 },
-    ...{ serialNumber, url, receiver: receiverOf(url), tries: 0 },
-    ...{ begunAt: clock.now(), leaseUntil: later(clock.now(), leaseMs) },
-  }));
+// Nothing else of an order is looked at here: the text is the address.
+function orderOf(merchantId: string, at: number): Order {
+  return { merchantId: asMerchantId(merchantId), id: asOrderId(String(at)) } as Order;
 }

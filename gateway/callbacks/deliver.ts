@@ -1,62 +1,77 @@
 /**
- * Delivers callbacks, each receiver's in its own places. What is in hand here is leased in the
- * database, so whatever a node drops or takes with it when it ends is found there again.
+ * Delivers callbacks. The database holds a lease for every callback in flight on this node: what a
+ * node defers or loses is claimed there again.
  */
+import type { Step } from "../orders/advance.ts";
 import type { Order } from "../orders/order.ts";
-import { type Clock, later } from "../values/time.ts";
-import type { Callback, CallbackStore, DeliveryAttempt, DeliveryDecision } from "./callback.ts";
-import { activeMax, makeDeliveryLimiter, waitingMax } from "./delivery-limiter.ts";
-import { judge, type RetryOptions } from "./retry.ts";
-import type { Message } from "./send.ts";
+import { type Clock, hours, later, systemClock } from "../values/time.ts";
+import {
+  type Callback,
+  type CallbackRequest,
+  type CallbackStore,
+  callbackLeaseMs,
+  type DeliveryAttempt,
+  type DeliveryDecision,
+  decide,
+  type RetryOptions,
+} from "./callback.ts";
+import type { CallbackWorker } from "./callback-worker.ts";
+import { activeMax, makeDeliveryLimiter, queuedMax } from "./delivery-limiter.ts";
 
-export type Deliver = {
-  /** Just written with its order: it goes out at once. */
-  start(callback: Callback, order: Order): void;
-  /** Takes up what is due; answers how many. */
+export type Delivery = {
+  /** Delivers the callback of a step that was committed. */
+  start(step: Pick<Step, "order" | "callback" | "at">): void;
+  /** Claims callbacks that are due; answers how many. */
   claimDue(): Promise<number>;
-  readonly count: number;
+  /** Deletes some callbacks that were kept long enough; answers how many. */
+  deleteOld(): Promise<number>;
+  countInFlight(): number;
   idle(): Promise<void>;
-  /** What has not begun is given back; what is under way has a moment, and is then called off. */
-  stop(graceMs: number): Promise<void>;
+  /** Releases what has not begun. Attempts in flight get a moment, and are then cancelled. */
+  stop(): Promise<void>;
 };
 
 type Dependencies = {
   readonly store: CallbackStore;
-  readonly send: (message: Message) => Promise<DeliveryAttempt>;
-  /** Ends every try that is under way. */
-  readonly callOff: () => void;
-  readonly messageOf: (callback: Callback, order: Order) => Message | undefined;
+  readonly worker: CallbackWorker;
+  readonly buildMessage: (callback: Callback, order: Order) => CallbackRequest | undefined;
   readonly clock: Clock;
-  readonly leaseMs: number;
-  /** How long one try may take. */
-  readonly tryMs: number;
+  readonly timeoutMs: number;
+  readonly drainMs: number;
   readonly retry: RetryOptions;
-  readonly onAttempt: (
-    callback: Callback,
-    attempt: DeliveryAttempt,
-    verdict: DeliveryDecision,
-  ) => void;
-  readonly onTrouble: (callback: Callback, error: unknown) => void;
+  /** 0 keeps them for ever. */
+  readonly keepDays: number;
+  readonly observe: (outcome: string, durationMs: number) => void;
+  readonly log: (event: ReturnType<typeof eventOf> | "callback.failed", facts: object) => void;
 };
 
 type Job = { readonly callback: Callback; readonly order: Order | undefined };
 
 const claimMax = 256;
-/** With so many waiting their orders are read again: a long queue shall hold little. */
+/** With more callbacks queued, orders are read again when their turn comes: it saves memory. */
 const ordersKeptMax = 2_000;
-const calledOff = "called off: the node stopped";
-/** After a try that failed by our own fault. */
-const ownFaultGapMs = 10_000;
+const nodeStopped = "cancelled: the node stopped";
+const gatewayFaultGapMs = 10_000;
+const graceMaxMs = 2_000;
+/** For recording cancelled attempts when the database does not answer: their leases expire then. */
+const releaseMs = 2_000;
 
-export function makeDeliver(dependencies: Dependencies): Deliver {
-  const { store, clock, leaseMs } = dependencies;
-  const places = makeDeliveryLimiter<Job>();
-  const working = new Set<Promise<void>>();
+export function makeDelivery(dependencies: Dependencies): Delivery {
+  const { store, worker, clock, timeoutMs } = dependencies;
+  const leaseMs = callbackLeaseMs(timeoutMs);
+  const limiter = makeDeliveryLimiter<Job>();
+  const inFlight = new Set<Promise<void>>();
   let isStopping = false;
-  let isCalledOff = false;
+  let isCancelled = false;
 
   return {
-    start: (callback, order) => take({ callback, order }),
+    start({ order, callback, at }) {
+      if (callback === undefined) return;
+      const key = { merchantId: order.merchantId, orderId: order.id };
+      // The lease that the commit wrote, however long the commit took.
+      const lease = { tries: 0, begunAt: at, leaseUntil: later(at, leaseMs) };
+      admit({ callback: { ...callback, ...key, ...lease }, order });
+    },
     async claimDue() {
       let count = 0;
       for (let claimed = claimMax; claimed === claimMax; count += claimed) {
@@ -64,110 +79,139 @@ export function makeDeliver(dependencies: Dependencies): Deliver {
       }
       return count;
     },
-    get count() {
-      return working.size;
+    async deleteOld() {
+      const { keepDays } = dependencies;
+      return keepDays === 0 ? 0 : store.deleteEnded(later(clock.now(), -keepDays * hours(24)));
     },
+    countInFlight: () => inFlight.size,
     idle,
-    async stop(graceMs) {
-      isStopping = true;
-      giveBack(places.empty());
-      await Promise.race([idle(), pause(graceMs)]);
-      isCalledOff = true;
-      dependencies.callOff();
-      await idle();
+    async stop() {
+      const graceMs = Math.min(graceMaxMs, dependencies.drainMs);
+      await Promise.race([drain(graceMs), pause(systemClock, graceMs + releaseMs)]);
+      await worker.stop();
     },
   };
 
+  async function drain(graceMs: number): Promise<void> {
+    isStopping = true;
+    release(limiter.clear());
+    await Promise.race([idle(), pause(clock, graceMs)]);
+    isCancelled = true;
+    await worker.stop();
+    await idle();
+  }
+
   async function idle(): Promise<void> {
-    while (working.size > 0) await Promise.all(working);
+    while (inFlight.size > 0) await Promise.all(inFlight);
   }
 
   async function claimSome(): Promise<number> {
     const now = clock.now();
-    const most = Math.min(
-      ...[claimMax, waitingMax - places.waitingCount, activeMax - working.size],
-    );
-    if (most <= 0 || isStopping) return 0;
-    const until = later(now, leaseMs);
-    const claimed = await store.claimDue({ now, until, most, except: places.full() });
-    for (const callback of claimed) take({ callback, order: undefined });
+    const room = Math.min(queuedMax - limiter.queuedCount, activeMax - inFlight.size);
+    if (room <= 0 || isStopping) return 0;
+    const claimed = await store.claimDue({
+      now,
+      until: later(now, leaseMs),
+      countMax: Math.min(claimMax, room),
+      except: limiter.saturated(),
+    });
+    for (const callback of claimed) admit({ callback, order: undefined });
     return claimed.length;
   }
 
-  function take(job: Job): void {
+  function admit(job: Job): void {
     if (isStopping) {
-      giveBack([job]);
+      release([job]);
       return;
     }
-    const keepsOrder = places.waitingCount < ordersKeptMax;
-    const entered = places.enter(keepsOrder ? job : { ...job, order: undefined });
-    if (entered === "goes") run(job);
+    const keepsOrder = limiter.queuedCount < ordersKeptMax;
+    if (limiter.admit(keepsOrder ? job : { ...job, order: undefined }) === "run") run(job);
   }
 
   function run(job: Job): void {
-    let hasLeft = false;
-    const work = deliver(job, makeRoom).catch((error) =>
-      dependencies.onTrouble(job.callback, error),
-    );
-    keep(work.finally(makeRoom));
+    let hasFinished = false;
+    const work = deliver(job, finish).catch((error) => logFailure(job.callback, error));
+    track(work.finally(finish));
 
-    /** The receiver has answered: writing that down must not keep its place. */
-    function makeRoom(): void {
-      if (hasLeft) return;
-      hasLeft = true;
-      const next = places.leave(job);
+    /** Called once the receiver has answered: recording the attempt does not occupy the slot. */
+    function finish(): void {
+      if (hasFinished) return;
+      hasFinished = true;
+      const next = limiter.finish(job);
       if (next !== undefined) run(next);
     }
   }
 
-  function keep(work: Promise<void>): void {
-    const kept = work.finally(() => working.delete(kept));
-    working.add(kept);
+  function track(work: Promise<void>): void {
+    const tracked = work.finally(() => inFlight.delete(tracked));
+    inFlight.add(tracked);
   }
 
-  /** While the database is away they are left to their leases. */
-  function giveBack(jobs: readonly Job[]): void {
+  /** When the database does not answer, the leases expire. */
+  function release(jobs: readonly Job[]): void {
     if (jobs.length === 0) return;
     const callbacks = jobs.map(({ callback }) => callback);
-    keep(store.giveBack(callbacks, clock.now()).catch(() => undefined));
+    track(store.release(callbacks, clock.now()).catch(() => undefined));
   }
 
-  async function deliver({ callback, order }: Job, makeRoom: () => void): Promise<void> {
-    // It has waited for so long that another node might take it up while we are at it.
-    if (later(clock.now(), dependencies.tryMs) > callback.leaseUntil) return;
+  async function deliver({ callback, order }: Job, finish: () => void): Promise<void> {
+    // It was queued for so long that another node could claim it during the attempt.
+    if (later(clock.now(), timeoutMs) > callback.leaseUntil) return;
     if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;
-    const told = order ?? (await store.findOrder(callback));
-    if (isStopping) return giveBack([{ callback, order }]);
-    const priorAttempts = await attemptOf(callback, told);
-    makeRoom();
-    const isEnd = isCalledOff && priorAttempts.status === undefined;
-    const attempt = isEnd ? { ...priorAttempts, failure: calledOff } : priorAttempts;
+    const current = order ?? (await store.findOrder(callback));
+    if (isStopping) return release([{ callback, order }]);
+    const sent = await send(callback, current);
+    finish();
+    const isStopped = isCancelled && sent.status === undefined;
+    const attempt = isStopped ? { ...sent, failure: nodeStopped } : sent;
     const now = clock.now();
-    const verdict =
-      isEnd || attempt.isOurFault === true
-        ? { dueAt: later(now, isEnd ? 0 : ownFaultGapMs), isCounted: false }
-        : judge(callback, attempt, now, dependencies.retry);
-    dependencies.onAttempt(callback, attempt, verdict);
-    await store.record({ callback, attempt, verdict });
+    const decision =
+      isStopped || attempt.isGatewayFault === true
+        ? { dueAt: later(now, isStopped ? 0 : gatewayFaultGapMs), isCounted: false }
+        : decide(callback, attempt, now, dependencies.retry);
+    report(callback, attempt, decision);
+    await store.record({ callback, attempt, decision });
   }
 
-  /** What cannot even be said fails like what is not heard: it must not be tried for ever. */
-  async function attemptOf(callback: Callback, order: Order | undefined): Promise<DeliveryAttempt> {
+  /** A message that cannot be built counts as a failed attempt: it must not be tried for ever. */
+  async function send(callback: Callback, order: Order | undefined): Promise<DeliveryAttempt> {
     try {
-      const message = order && dependencies.messageOf(callback, order);
-      if (message === undefined) throw new Error("there is nothing to tell of");
-      return await dependencies.send(message);
+      const message = order && dependencies.buildMessage(callback, order);
+      if (message === undefined) throw new Error("the order has no such transaction");
+      return await worker.send(message);
     } catch (error) {
-      dependencies.onTrouble(callback, error);
+      logFailure(callback, error);
       return {
         ...{ at: clock.now(), method: "GET", url: callback.url, body: "", durationMs: 0 },
         ...{ status: undefined, answer: "", retryAfterMs: undefined },
-        failure: "it could not be written",
+        failure: "the message could not be built",
       };
     }
   }
 
-  function pause(durationMs: number): Promise<void> {
-    return new Promise((resolve) => void clock.after(durationMs, resolve));
+  function report(callback: Callback, attempt: DeliveryAttempt, decision: DeliveryDecision): void {
+    const { status, failure, durationMs } = attempt;
+    const { orderId: order, sequence } = callback;
+    const outcome = status === undefined ? "none" : `${Math.floor(status / 100)}xx`;
+    dependencies.observe(outcome, durationMs);
+    const event = eventOf(callback, decision);
+    const facts = { order, sequence, status, failure, ms: durationMs };
+    const isOver = event === "callback.ended" && "ended" in decision;
+    dependencies.log(event, isOver ? { ...facts, ended: decision.ended } : facts);
   }
+
+  function logFailure({ orderId: order, sequence }: Callback, error: unknown): void {
+    dependencies.log("callback.failed", { err: error, order, sequence });
+  }
+}
+
+/** The database has every attempt: a first one that delivers is logged at level debug only. */
+export function eventOf({ tries }: Pick<Callback, "tries">, decision: DeliveryDecision) {
+  const ended = "ended" in decision ? decision.ended : undefined;
+  if (ended === "delivered" && tries === 0) return "callback.delivered";
+  return ended === undefined || ended === "delivered" ? "callback.attempted" : "callback.ended";
+}
+
+function pause(clock: Clock, durationMs: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(durationMs, resolve));
 }

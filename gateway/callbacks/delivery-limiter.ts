@@ -1,117 +1,102 @@
 /**
- * Who may send now, who waits and who stays out. Each receiver of each merchant has a few places,
- * and each merchant a share of what is left of all: whoever hangs fills his own, and something is
- * always left for the next.
+ * Decides whether a callback runs now, is queued, or is deferred to the database. Each receiver of
+ * each merchant has a few slots, and each merchant a share of the slots that are left: a merchant
+ * whose receivers hang fills its own share, and the next merchant always finds slots.
  */
 import type { MerchantId } from "../values/ids.ts";
-import { type Callback, type Full, placeOf } from "./callback.ts";
+import { type Callback, receiverKey, type Saturated } from "./callback.ts";
 
-type Placed = { readonly callback: Pick<Callback, "merchantId" | "receiver"> };
-type Count = { active: number; waiting: number };
-type Receiver<Job> = { active: number; readonly waiting: Job[] };
+type Limited = { readonly callback: Pick<Callback, "merchantId" | "receiver"> };
+type Load = { active: number; queued: number };
+type Receiver<Job> = { active: number; readonly queue: Job[] };
 
 export type DeliveryLimiter<Job> = {
-  /** Whoever stays out is found in the database again when his lease is over. */
-  enter(job: Job): "goes" | "waits" | "stays_out";
-  /** Its place goes to the one that is answered, if any. */
-  leave(job: Job): Job | undefined;
-  /** All that wait; nobody does after that. */
-  empty(): readonly Job[];
-  /** From whom no more is to be taken from the database. */
-  full(): Full;
-  readonly waitingCount: number;
+  /** A deferred callback is claimed from the database when its lease has expired. */
+  admit(job: Job): "run" | "queue" | "defer";
+  /** Frees the job's slot; a queued job that is returned has it now. */
+  finish(job: Job): Job | undefined;
+  /** Empties the queues, and returns what they held. */
+  clear(): readonly Job[];
+  /** Of these no more is claimed from the database. */
+  saturated(): Saturated;
+  readonly queuedCount: number;
 };
 
-const placesPerReceiver = 64;
+const slotsPerReceiver = 64;
 export const activeMax = 4_096;
-export const waitingMax = 20_000;
-/** With so many waiting, no more of a receiver are taken from the database. */
-const fullAt = 256;
+export const queuedMax = 20_000;
+/** With a longer queue a receiver is saturated. */
+const saturatedAt = 256;
 
-/** A third of what is left to all: a quarter of the whole for one alone, and never all of it. */
-const activeShareOf = (left: number) => left / 3;
-/** As much as is left: half of the whole for one alone. Who waits costs little but patience. */
-const waitingShareOf = (left: number) => left;
+/** A third of the free slots: one merchant alone gets a quarter of all, and never the last one. */
+const activeShareOf = (free: number) => free / 3;
+/** As much as is free, half of all for one merchant alone: a queued callback costs little. */
+const queueShareOf = (free: number) => free;
 
-export function makeDeliveryLimiter<Job extends Placed>(): DeliveryLimiter<Job> {
+export function makeDeliveryLimiter<Job extends Limited>(): DeliveryLimiter<Job> {
   const receivers = new Map<string, Receiver<Job>>();
-  const merchants = new Map<MerchantId, Count>();
-  const all: Count = { active: 0, waiting: 0 };
+  const merchants = new Map<MerchantId, Load>();
+  const all: Load = { active: 0, queued: 0 };
 
   return {
-    enter(job) {
-      const place = placeOf(job.callback);
+    admit(job) {
+      const key = receiverKey(job.callback);
       const { merchantId } = job.callback;
-      const receiver = receivers.get(place) ?? { active: 0, waiting: [] };
-      const merchant = merchants.get(merchantId) ?? { active: 0, waiting: 0 };
-      if (receiver.active < placesPerReceiver && mayAct(merchant)) {
-        receivers.set(place, receiver);
+      const receiver = receivers.get(key) ?? { active: 0, queue: [] };
+      const merchant = merchants.get(merchantId) ?? { active: 0, queued: 0 };
+      if (receiver.active < slotsPerReceiver && mayRun(merchant)) {
+        receivers.set(key, receiver);
         merchants.set(merchantId, merchant);
-        receiver.active += 1;
-        merchant.active += 1;
-        all.active += 1;
-        return "goes";
+        for (const each of [receiver, merchant, all]) each.active += 1;
+        return "run";
       }
-      // Nobody starts those of a receiver without anything under way. And no queue is longer than
-      // what it leaves to the merchant's others: a short one finds room however long those are.
-      const isStuck = receiver.active === 0;
-      if (isStuck || receiver.waiting.length >= roomOf(merchant)) return "stays_out";
-      receiver.waiting.push(job);
-      merchant.waiting += 1;
-      all.waiting += 1;
-      return "waits";
+      // A finishing job starts the next of its receiver, so a queue needs an active one. No queue
+      // is longer than the room it leaves to the merchant's others: those can always queue too.
+      if (receiver.active === 0 || receiver.queue.length >= roomOf(merchant)) return "defer";
+      receiver.queue.push(job);
+      for (const each of [merchant, all]) each.queued += 1;
+      return "queue";
     },
-    leave(job) {
-      const { receiver, merchant } = placedOf(job);
-      const next = receiver.waiting.shift();
+    finish({ callback }) {
+      const key = receiverKey(callback);
+      const receiver = receivers.get(key);
+      const merchant = merchants.get(callback.merchantId);
+      if (receiver === undefined || merchant === undefined) throw new Error("it was not admitted");
+      const next = receiver.queue.shift();
       if (next !== undefined) {
-        merchant.waiting -= 1;
-        all.waiting -= 1;
+        for (const each of [merchant, all]) each.queued -= 1;
         return next;
       }
-      receiver.active -= 1;
-      merchant.active -= 1;
-      all.active -= 1;
-      if (receiver.active === 0) receivers.delete(placeOf(job.callback));
-      if (merchant.active === 0) merchants.delete(job.callback.merchantId);
+      for (const each of [receiver, merchant, all]) each.active -= 1;
+      if (receiver.active === 0) receivers.delete(key);
+      if (merchant.active === 0) merchants.delete(callback.merchantId);
       return undefined;
     },
-    empty() {
-      for (const merchant of merchants.values()) merchant.waiting = 0;
-      all.waiting = 0;
-      return [...receivers.values()].flatMap(({ waiting }) => waiting.splice(0));
+    clear() {
+      for (const each of [...merchants.values(), all]) each.queued = 0;
+      return [...receivers.values()].flatMap(({ queue }) => queue.splice(0));
     },
-    full() {
-      const isFull = (merchant: Count) => !mayAct(merchant) || roomOf(merchant) <= 0;
+    saturated() {
+      const isFull = (merchant: Load) => !mayRun(merchant) || roomOf(merchant) <= 0;
       return {
-        receivers: keysOf(receivers, ({ waiting }) => waiting.length >= fullAt),
+        receivers: keysOf(receivers, ({ queue }) => queue.length >= saturatedAt),
         merchants: keysOf(merchants, isFull),
       };
     },
-    get waitingCount() {
-      return all.waiting;
+    get queuedCount() {
+      return all.queued;
     },
   };
 
-  function mayAct({ active }: Count): boolean {
+  function mayRun({ active }: Load): boolean {
     return active < activeShareOf(activeMax - all.active);
   }
 
-  function roomOf({ waiting }: Count): number {
-    return waitingShareOf(waitingMax - all.waiting) - waiting;
-  }
-
-  function placedOf({ callback }: Job) {
-    const receiver = receivers.get(placeOf(callback));
-    const merchant = merchants.get(callback.merchantId);
-    if (receiver === undefined || merchant === undefined) throw new Error("it has no place");
-    return { receiver, merchant };
+  function roomOf({ queued }: Load): number {
+    return queueShareOf(queuedMax - all.queued) - queued;
   }
 }
 
-function keysOf<Key, Value>(
-  map: ReadonlyMap<Key, Value>,
-  isWanted: (value: Value) => boolean,
-): Key[] {
+function keysOf<Key, Value>(map: ReadonlyMap<Key, Value>, isWanted: (value: Value) => boolean) {
   return [...map].filter(([, value]) => isWanted(value)).map(([key]) => key);
 }

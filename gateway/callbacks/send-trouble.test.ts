@@ -1,4 +1,4 @@
-/** Receivers and proxies that do what nobody expects: a try always ends, and never hurts others. */
+/** Receivers and proxies that break every rule: a try always ends, and never hurts others. */
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -43,7 +43,7 @@ test("an answer that changes the protocol fails at once", async (t) => {
   const { status, failure } = await makeSender(t).get(`${shop.url}/`);
 
   assert.equal(status, undefined);
-  assert.match(failure ?? "", /something else than HTTP/);
+  assert.match(failure ?? "", /HTTP 101/);
   await shop.closed();
 });
 
@@ -67,7 +67,7 @@ test("a new connection that is closed without an answer is one", async (t) => {
   const { status, failure } = await makeSender(t).get(`${shop.url}/`);
 
   assert.equal(status, undefined);
-  assert.match(failure ?? "", /closed without an answer/);
+  assert.match(failure ?? "", /closed without a response/);
   assert.equal(shop.heard(), 1);
 });
 
@@ -124,14 +124,14 @@ test("a proxy that keeps silent, or opens a silent way, is given up in time", as
   });
 
   for (const proxy of [silent, opens]) {
-    const { get, clock } = makeSender(t, { proxy: proxy.url });
+    const { get, cancelAll } = makeSender(t, { proxy: proxy.url });
     const sent = get("https://shop.example/");
     await proxy.isHeard;
-    clock.passAll();
+    cancelAll();
 
     const { status, failure } = await sent;
     assert.equal(status, undefined);
-    assert.equal(failure, "no answer in time");
+    assert.equal(failure, "timed out waiting for the response");
     await proxy.closed();
   }
 });
@@ -143,18 +143,6 @@ test("a proxy that refuses says so", async (t) => {
 
   const { failure } = await makeSender(t, { proxy: proxy.url }).get("https://shop.example/");
 
-  assert.match(failure ?? "", /the proxy opens no way: it answers 403/);
+  assert.match(failure ?? "", /proxy CONNECT failed: HTTP 403/);
   await proxy.closed();
-});
-
-test("a sender that was stopped ends what is under way, and sends no more", async (t) => {
-  const shop = await startServer(t, () => undefined);
-  const { get, stop } = makeSender(t);
-
-  const sent = get(`${shop.url}/`);
-  await shop.isHeard;
-  stop();
-
-  assert.notEqual((await sent).failure, undefined);
-  assert.match((await get(`${shop.url}/`)).failure ?? "", /ending/);
 });

@@ -1,151 +1,216 @@
 /**
- * Sends one callback, within limits of its own: the address is checked inside the connection's own
- * look-up, nothing is followed, little is read, and the whole takes so long and no longer.
+ * Sends one callback over HTTP/1.1. Receivers are not trusted: redirects are not followed, little
+ * of a response is read, and a cancelled exchange closes every socket that it opened.
  */
-import { writeRequest } from "@tollgate/protocols/http1";
-import type { Clock } from "../values/time.ts";
-import type { AddressRules } from "./addresses.ts";
-import type { DeliveryAttempt } from "./callback.ts";
-import type { Connection, Reading } from "./connection.ts";
-import { makeConnections } from "./connections.ts";
-import type { ProxyServer, Receiver } from "./dial.ts";
-import { type Limit, startLimit, timeIsOver } from "./limit.ts";
-import { makeLookup, type Resolve } from "./look-up.ts";
-import { readRetryAfter } from "./retry.ts";
+import type { Socket } from "node:net";
+import { Agent, type Dispatcher, Pool } from "undici";
+import { type AddressRules, makeLookup, type Resolve } from "./addresses.ts";
+import type { CallbackRequest, DeliveryAttempt } from "./callback.ts";
+import {
+  type Connect,
+  connectToProxy,
+  headBytesMax,
+  limitResponses,
+  makeConnect,
+  makeConnectThrough,
+  type ProxyServer,
+} from "./connect.ts";
 
-export type Message = {
-  readonly method: "GET" | "POST";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+export type SendOutcome = Pick<DeliveryAttempt, "status" | "failure" | "answer" | "durationMs"> & {
+  readonly retryAfter: string | undefined;
 };
 
-export type Send = {
-  /** Never throws: whatever the network does is an attempt. */
-  send(message: Message): Promise<DeliveryAttempt>;
-  stop(): void;
-};
+/** Calls `done` exactly once; the returned function cancels the exchange. */
+export type Send = (message: CallbackRequest, done: Done) => (() => void) | undefined;
+
+type Done = (outcome: SendOutcome) => void;
 
 type Dependencies = {
   readonly rules: AddressRules;
-  readonly clock: Clock;
-  readonly timeoutMs: number;
   readonly resolve: Resolve;
-  /** Through it goes everything, when there is one; it looks names up then. */
+  /** Every callback goes through it, when there is one. */
   readonly proxy?: string | undefined;
   /** Certificates to trust in place of the system's. */
   readonly authorities?: string[] | undefined;
 };
 
-type Outcome = Pick<DeliveryAttempt, "status" | "failure" | "answer" | "retryAfterMs">;
-type Request = { readonly receiver: Receiver; readonly text: string };
-
-type Asked = { readonly connection: Connection; readonly reading: Reading };
-
+const answerBytesMax = 512;
 const failureCharactersMax = 300;
+const idleMs = 30_000;
+/** After that a host is resolved and checked again: its name may lead elsewhere by then. */
+const connectionAgeMaxMs = 300_000;
+/** With so many connections open, each is closed after its response. */
+const keptConnectionsMax = 1_024;
 
-export function makeSend(dependencies: Dependencies): Send {
-  const { rules, clock, timeoutMs, authorities } = dependencies;
-  const proxy = dependencies.proxy === undefined ? undefined : proxyAt(new URL(dependencies.proxy));
-  const lookup = proxy === undefined ? makeLookup(rules, dependencies.resolve) : undefined;
-  const connections = makeConnections({ lookup, proxy, authorities });
+const clientOptions = {
+  ...{ allowH2: false, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: headBytesMax },
+  ...{ keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs, clientTtl: connectionAgeMaxMs },
+};
 
-  return {
-    async send(message) {
-      const { method, url, body } = message;
-      const at = clock.now();
-      const startedAt = performance.now();
-      const parsed = URL.parse(url);
-      const fault = rules.findUrlFault(url, parsed);
-      const outcome =
-        fault !== undefined || parsed === null ? failed(fault) : await exchange(message, parsed);
-      const durationMs = Math.round(performance.now() - startedAt);
-      return { at, method, url, body, durationMs, ...outcome };
-    },
-    stop: connections.stop,
+export function makeSend({ rules, resolve, proxy, authorities }: Dependencies): Send {
+  const relay = proxy === undefined ? undefined : readProxy(new URL(proxy));
+  const connect =
+    relay === undefined
+      ? makeConnect({ lookup: makeLookup(rules, resolve), authorities })
+      : makeConnectThrough(relay, { authorities });
+  const agent = new Agent({ ...clientOptions, connect: hook(connect) });
+  const relayed =
+    relay && new Pool(relay.origin, { ...clientOptions, connect: hook(connectToProxy) });
+  let connectionCount = 0;
+  /** undici connects within `dispatch`, so the connection is opened for this exchange. */
+  let dispatching: Exchange | undefined;
+
+  return (message, done) => {
+    const url = URL.parse(message.url);
+    const fault = rules.findUrlFault(message.url, url);
+    if (fault !== undefined || url === null) {
+      done({ status: undefined, failure: fault, answer: "", durationMs: 0, retryAfter: undefined });
+      return undefined;
+    }
+    const { dispatcher, request } = requestOf(message, url);
+    const exchange = new Exchange(dispatch, done);
+    dispatch(exchange);
+    return () => exchange.cancel();
+
+    function dispatch(each: Exchange): void {
+      dispatching = each;
+      dispatcher.dispatch({ ...request, reset: connectionCount >= keptConnectionsMax }, each);
+      dispatching = undefined;
+    }
   };
 
-  async function exchange(message: Message, url: URL): Promise<Outcome> {
-    const limit = startLimit(clock, timeoutMs);
-    try {
-      const request = requestOf(message, url, proxy);
-      const { connection, reading } = await ask(request, limit);
-      if (reading.reader.isReusable) connections.keep(request.receiver, connection);
-      return outcomeOf(reading, limit);
-    } catch (error) {
-      return failed(sentenceOf(error));
-    } finally {
-      limit.callOff();
-    }
-  }
-
-  async function ask({ receiver, text }: Request, limit: Limit): Promise<Asked> {
-    const kept = connections.takeKept(receiver);
-    if (kept !== undefined) {
-      limit.onOver(kept.cut);
-      const reading = await kept.ask(text);
-      // Closed while we wrote: the receiver has not heard, and it says nothing of how he is.
-      const isStale = !reading.reader.hasBegun && !limit.isOver;
-      if (!isStale) return { connection: kept, reading };
-    }
-    const connection = await Promise.race([
-      connections.open(receiver, (socket) => limit.onOver(() => socket.destroy())),
-      limit.over(),
-    ]);
-    limit.onOver(connection.cut);
-    return { connection, reading: await connection.ask(text) };
-  }
-
-  /** The status is the answer; its text is a courtesy, and may have been broken off. */
-  function outcomeOf({ reader, trouble }: Reading, { isOver }: Limit): Outcome {
-    const { answer, fault, start } = reader;
-    if (answer === undefined) {
-      return failed(fault ?? (isOver ? timeIsOver : endOf(trouble)));
-    }
-    return {
-      status: answer.status,
-      failure: undefined,
-      answer: printable(start.toString("latin1")),
-      retryAfterMs: readRetryAfter(answer.headers.get("retry-after"), clock.now()),
+  function hook(connectTo: Connect): NonNullable<Agent.Options["connect"]> {
+    return (to, connected) => {
+      const exchange = dispatching;
+      const own = (socket: Socket) => {
+        connectionCount += 1;
+        socket.once("close", () => {
+          connectionCount -= 1;
+        });
+        exchange?.own(socket);
+      };
+      connectTo(
+        to,
+        (error, socket) => {
+          if (error !== null) return connected(error, null);
+          limitResponses(socket);
+          connected(null, socket);
+        },
+        own,
+      );
     };
   }
+
+  function requestOf({ method, headers: own, body }: CallbackRequest, url: URL) {
+    const { origin, pathname, search, host, protocol } = url;
+    const path = `${pathname}${search}`;
+    const headers = { "user-agent": "Tollgate", accept: "*/*", ...own };
+    const request = { origin, path, method, headers, body };
+    if (relay === undefined || relayed === undefined || protocol === "https:") {
+      return { dispatcher: agent, request };
+    }
+    const forProxy = { ...headers, ...relay.headers, host };
+    const relayedRequest = { ...request, path: `${origin}${path}`, headers: forProxy };
+    return { dispatcher: relayed, request: { ...relayedRequest, origin: relay.origin } };
+  }
 }
 
-function requestOf(
-  { method, headers, body }: Message,
-  { protocol, hostname, host, port, pathname, search }: URL,
-  proxy: ProxyServer | undefined,
-): Request {
-  const isSecure = protocol === "https:";
-  const receiver = { isSecure, hostname: withoutBrackets(hostname), port: portOf(protocol, port) };
-  const path = `${pathname}${search}`;
-  const isRelayed = proxy !== undefined && !isSecure;
-  const authorization = isRelayed ? proxy.authorization : undefined;
-  const text = writeRequest({
-    method,
-    target: isRelayed ? `${protocol}//${host}${path}` : path,
-    headers: {
-      ...{ host, "user-agent": "Tollgate", accept: "*/*" },
-      ...(authorization === undefined ? {} : { "proxy-authorization": authorization }),
-      ...headers,
-    },
-    body,
-  });
-  return { receiver, text };
+/** A request and its response, as undici reports them. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #startedAt = performance.now();
+  readonly #dispatch: (exchange: Exchange) => void;
+  readonly #done: Done;
+  #sockets: Socket[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #hasBegun = false;
+  #isDone = false;
+  #status: number | undefined;
+  #retryAfter: string | undefined;
+  #answer = Buffer.alloc(0);
+
+  constructor(dispatch: (exchange: Exchange) => void, done: Done) {
+    this.#dispatch = dispatch;
+    this.#done = done;
+  }
+
+  /** A new connection is opened for this exchange. */
+  own(socket: Socket): void {
+    this.#sockets.push(socket);
+    if (this.#isDone) socket.destroy(new Error(timedOut));
+  }
+
+  cancel(): void {
+    if (this.#isDone) return;
+    this.#finish(timedOut);
+    const reason = new Error(timedOut);
+    this.#controller?.abort(reason);
+    for (const socket of this.#sockets) socket.destroy(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isDone) controller.abort(new Error(timedOut));
+  }
+
+  onResponseStarted(): void {
+    this.#hasBegun = true;
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    // An interim response (1xx): the final one follows.
+    if (status < 200) return;
+    this.#status = status;
+    this.#retryAfter = headers["retry-after"]?.toString();
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#answer.length >= answerBytesMax) return;
+    this.#answer = Buffer.concat([this.#answer, chunk.subarray(0, answerBytesMax)]);
+  }
+
+  onResponseEnd(): void {
+    this.#finish(undefined);
+  }
+
+  /**
+   * A kept connection may close while the request is written: that tells nothing of the receiver,
+   * and the request goes out again. A repeat is allowed, and carries the same id.
+   */
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const isKept = this.#controller !== undefined && this.#sockets.length === 0;
+    this.#controller = undefined;
+    if (isKept && !this.#hasBegun && !this.#isDone) this.#dispatch(this);
+    else this.#finish(describe(error));
+  }
+
+  /** The status is the response; its body may have been cut off. */
+  #finish(failure: string | undefined): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#done({
+      status: this.#status,
+      failure: this.#status === undefined ? failure : undefined,
+      answer: printable(this.#answer.toString("latin1", 0, answerBytesMax)),
+      durationMs: Math.round(performance.now() - this.#startedAt),
+      retryAfter: this.#retryAfter,
+    });
+  }
 }
 
-function proxyAt({ protocol, hostname, port, username, password }: URL): ProxyServer {
-  const credentials = `${decoded(username)}:${decoded(password)}`;
-  return {
-    isSecure: protocol === "https:",
-    hostname: withoutBrackets(hostname),
-    port: portOf(protocol, port),
-    authorization:
-      username === "" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`,
-  };
+const timedOut = "timed out waiting for the response";
+const closed = "connection closed without a response";
+
+function readProxy({ origin, username, password }: URL): ProxyServer {
+  if (username === "") return { origin, headers: {} };
+  const credentials = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64");
+  return { origin, headers: { "proxy-authorization": `Basic ${credentials}` } };
 }
 
-/** A percent sign that escapes nothing is one. */
+/** A percent sign that escapes nothing stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -154,30 +219,15 @@ function decoded(text: string): string {
   }
 }
 
-function portOf(protocol: string, port: string): number {
-  if (port !== "") return Number(port);
-  return protocol === "https:" ? 443 : 80;
-}
-
-function withoutBrackets(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, "");
-}
-
-function failed(failure = "not an http(s) address"): Outcome {
-  return { status: undefined, failure, answer: "", retryAfterMs: undefined };
-}
-
-/** Whether it closed or broke the connection is the same to everybody. */
-function endOf(trouble: Error | undefined): string {
-  const code = trouble !== undefined && "code" in trouble ? trouble.code : undefined;
-  const isClosed = trouble === undefined || code === "ECONNRESET" || code === "EPIPE";
-  return isClosed ? "it closed without an answer" : sentenceOf(trouble);
-}
-
-/** Several connections that failed together have no words of their own. */
-function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return "it broke";
+function describe(error: Error): string {
   const code = "code" in error ? String(error.code) : error.name;
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return `response headers exceed ${headBytesMax} bytes`;
+  if (error.message === "bad upgrade") return "unexpected HTTP 101: protocol upgrade";
+  if (error.message === "bad response") return "unexpected HTTP 100";
+  if (code === "UND_ERR_SOCKET" || /^(read|write) (ECONNRESET|EPIPE)$/.test(error.message)) {
+    return closed;
+  }
+  // An aggregate of failed connections has no message of its own.
   return printable(error.message || code).slice(0, failureCharactersMax);
 }
 

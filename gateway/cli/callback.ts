@@ -8,15 +8,15 @@ import {
   renewSecret,
   retireOldSecret,
   secretNames,
-} from "../callbacks/webhook-secrets.ts";
+} from "../callbacks/message.ts";
 import {
   type CallbackEntry,
-  type Chosen,
+  type CallbackFilter,
   callbackStates,
   findAttempts,
   findCallbacks,
   resendCallbacks,
-} from "../storage/callbacks-journal.ts";
+} from "../storage/callback-journal.ts";
 import { Problem } from "../values/problem.ts";
 import { asInstant, type Instant, makePrintDate, parseDate, systemClock } from "../values/time.ts";
 import { listenForCallbacks } from "./callback-listen.ts";
@@ -35,7 +35,7 @@ import { findOrder } from "./order.ts";
 const listedMax = 1_000;
 
 // biome-ignore format: a table
-const choices: readonly SettingOption<Chosen>[] = [
+const choices: readonly SettingOption<CallbackFilter>[] = [
   setting("--since <moment>", "only of results from then on, like 2030-01-31T09:30:00Z", "since", readMoment),
   setting("--until <moment>", "only of results up to then",                              "until", readMoment),
   setting("--state <state>",  "only these: due, delivered, stopped or given_up",         "state", readOneOf(callbackStates)),
@@ -120,7 +120,7 @@ async function choose(
   choice: GivenOptions,
   id: string | undefined,
   sequence?: string,
-): Promise<Chosen | Problem> {
+): Promise<CallbackFilter | Problem> {
   const chosen = readSettings(choices, choice, {});
   if (chosen instanceof Problem) return chosen;
   const order = id === undefined ? undefined : await findOrder(session, id);

@@ -7,12 +7,12 @@ import { after, test } from "node:test";
 import { asInstant } from "../values/time.ts";
 import {
   claimStatement,
+  deferStatement,
   dueStatement,
-  putOffStatement,
   recordStatement,
   releaseStatement,
   waitStatement,
-} from "./callback-statements.ts";
+} from "./callbacks.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 import { makeOwed } from "./testing/owed-callbacks.ts";
 
@@ -33,11 +33,11 @@ await owe("8", busy);
 const scans: readonly (readonly [name: string, statement: string, byDue: number])[] = [
   // The look itself goes by the time; whether an earlier one is open it finds by the order.
   ["the look for due ones", dueStatement,      1],
-  ["putting off",           putOffStatement,   0],
+  ["deferring",             deferStatement,    0],
   ["claiming",              claimStatement,    0],
-  ["giving back",           releaseStatement, 0],
+  ["releasing",             releaseStatement,  0],
   ["waiting",               waitStatement,     0],
-  ["writing down",          recordStatement,   0],
+  ["recording",             recordStatement,   0],
 ];
 
 for (const [name, statement, byDue] of scans) {

@@ -6,8 +6,8 @@ import { after, beforeEach, test } from "node:test";
 import type { Callback, DeliveryAttempt, DeliveryDecision } from "../callbacks/callback.ts";
 import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/ids.ts";
 import { asInstant, type Instant, later } from "../values/time.ts";
+import { resendCallbacks } from "./callback-journal.ts";
 import { makeCallbackStore } from "./callbacks.ts";
-import { resendCallbacks } from "./callbacks-journal.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
 const now = asInstant(1_800_000_000_000);
@@ -18,7 +18,7 @@ const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const url = "https://shop.example/told";
 const delivered: DeliveryDecision = { ended: "delivered" };
 const { database, stop } = await startDatabase();
-const { claimDue, record, giveBack, waitsForEarlier } = makeCallbackStore(
+const { claimDue, record, release, waitsForEarlier } = makeCallbackStore(
   { query: database.hot, node: "left", findOrder: async () => undefined },
   {},
 );
@@ -40,13 +40,13 @@ test("two of one order that are told together are both written down", async () =
 });
 
 test("a try that ends after an operator's word counts no more, and is kept", async () => {
-  for (const verdict of [failed(later(now, 120_000)), delivered]) {
+  for (const decision of [failed(later(now, 120_000)), delivered]) {
     await database.query("truncate callbacks, callback_attempts");
     await owe(1, lease);
     await owe(2, later(now, 90_000));
 
     await resendCallbacks(database.query, { merchantId, orderId, sequence: 1 }, now);
-    await tell(1, verdict);
+    await tell(1, decision);
 
     assert.deepEqual(await rows(), [
       [1, 0, null, now],
@@ -56,11 +56,11 @@ test("a try that ends after an operator's word counts no more, and is kept", asy
   }
 });
 
-test("only what is still this node's is given back", async () => {
+test("only what is still this node's is released", async () => {
   await owe(1, lease);
-  await giveBack([callback(1)], now);
+  await release([callback(1)], now);
   const given = await rows();
-  await giveBack([{ ...callback(1), leaseUntil: later(now, -1) }], later(now, 5));
+  await release([{ ...callback(1), leaseUntil: later(now, -1) }], later(now, 5));
 
   assert.deepEqual(given, [[1, 0, null, now]]);
   assert.deepEqual(await rows(), given);
@@ -71,7 +71,7 @@ test("what is due before its turn is put off by the first look", async () => {
   await owe(2, later(now, -1000));
   await owe(3, later(now, -1000));
 
-  const claim = { now, until: lease, most: 10, except: { receivers: [], merchants: [] } };
+  const claim = { now, until: lease, countMax: 10, except: { receivers: [], merchants: [] } };
   assert.deepEqual(await claimDue(claim), []);
 
   assert.deepEqual(
@@ -80,7 +80,7 @@ test("what is due before its turn is put off by the first look", async () => {
   );
 });
 
-test("what waits for an earlier one is put off, unless that has let it go meanwhile", async () => {
+test("what waits for an earlier one is put off, unless that has ended meanwhile", async () => {
   await owe(1, later(now, 3_600_000));
   await owe(2, lease);
   await owe(3, later(now, 5_000));
@@ -144,12 +144,12 @@ function callback(sequence: number): Callback {
   };
 }
 
-function tell(sequence: number, verdict: DeliveryDecision): Promise<void> {
+function tell(sequence: number, decision: DeliveryDecision): Promise<void> {
   const attempt: DeliveryAttempt = {
     ...{ at: now, method: "GET", url, body: "", status: 200, failure: undefined },
     ...{ durationMs: 3, answer: "", retryAfterMs: undefined },
   };
-  return record({ callback: callback(sequence), attempt, verdict });
+  return record({ callback: callback(sequence), attempt, decision });
 }
 
 function failed(dueAt: Instant): DeliveryDecision {

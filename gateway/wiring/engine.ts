@@ -1,6 +1,7 @@
 /** Builds the order engine: decisions, commits, effect handlers and the search for due orders. */
 import { randomBytes } from "node:crypto";
 import type { Gates } from "../acquirers/gates.ts";
+import { callbackLeaseMs } from "../callbacks/callback.ts";
 import type { Config } from "../config/config.ts";
 import { makeAccept, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
 import { makeClaimWork } from "../engine/claim.ts";
@@ -24,7 +25,6 @@ import {
 } from "../storage/find-orders.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
-import { callbackLeaseMs } from "./callbacks.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
@@ -110,7 +110,7 @@ function makeQueues(
 ) {
   const lasting = {
     beginTriesMs: config.beginTriesMs,
-    callbackLeaseMs: callbackLeaseMs(config),
+    callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
   };
   return {
     ...makeFindOrders(database.hot, { onBatch: onBatch("read") }),

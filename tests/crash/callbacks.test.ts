@@ -96,7 +96,7 @@ test("what a stopped node was telling is told by its neighbour at once", async (
   assert.equal(code, 0);
   assertSame(shop, sale["gw-order-id"]);
   assert.deepEqual(tries, [
-    { node: "left", failure: "called off: the node stopped" },
+    { node: "left", failure: "cancelled: the node stopped" },
     { node: "right", failure: null },
   ]);
 });

@@ -35,7 +35,7 @@ test("what a stopping gateway had in flight goes on at once with the next one", 
   );
   assert.ok((await rowsOf(world)).every(({ ended }) => ended === "delivered"));
   assert.equal(shop.heard.length, 2 * places + 8);
-  assert.equal(await countAttempts(world, "called off: the node stopped"), places);
+  assert.equal(await countAttempts(world, "cancelled: the node stopped"), places);
 });
 
 test("a receiver that answers soon is heard out by a stopping gateway", async (t) => {
@@ -88,7 +88,7 @@ test("a try that fails does not swallow an operator's wish to send it again", as
   });
   assert.equal(shop.heard.length, 2);
   assert.equal(row?.tries, 1);
-  assert.equal(await countAttempts(world, "no answer in time"), 1);
+  assert.equal(await countAttempts(world, "timed out waiting for the response"), 1);
 });
 
 type Row = { readonly tries: number; readonly ended: string | null };

@@ -60,7 +60,7 @@ export async function startReceiver(
   };
 }
 
-/** Time stands still; whoever waits is told when the test says so. */
+/** Time stands still; timers run when the test says so. */
 export function makeStillClock(): Clock & { passAll(): void } {
   let waiting: (() => void)[] = [];
   return {
@@ -72,7 +72,7 @@ export function makeStillClock(): Clock & { passAll(): void } {
       };
     },
     passAll() {
-      for (const task of waiting) task();
+      for (const task of waiting.splice(0)) task();
     },
   };
 }

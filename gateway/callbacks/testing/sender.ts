@@ -1,17 +1,19 @@
 /** What tests of sending send with: names that they answer for, certificates, a proxy. */
+import type { LookupAddress } from "node:dns";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, isIP } from "node:net";
 import type { TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import {
   issue,
   makeKeys,
   writeCertificate,
   writePrivateKey,
 } from "../../../sandbox-bank/certificates/certificate.ts";
-import { type AddressOptions, makeAddressRules } from "../addresses.ts";
-import type { Resolve } from "../look-up.ts";
-import { makeSend } from "../send.ts";
-import { answerWith, makeStillClock, startReceiver } from "./receiver.ts";
+import { type AddressOptions, makeAddressRules, type Resolve } from "../addresses.ts";
+import type { CallbackRequest } from "../callback.ts";
+import { makeSend, type SendOutcome } from "../send.ts";
+import { answerWith, startReceiver } from "./receiver.ts";
 
 const staging = { ports: [], allowsLoopback: true, privateNetworks: [], names: [] };
 const here = "127.0.0.1";
@@ -35,19 +37,29 @@ export function makeSender(
     asked.push(hostname);
     if (more.failing === true) return done(new Error("no name server answers"), []);
     const addresses = answers[Math.min(asked.length, answers.length) - 1] ?? [];
-    done(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-    );
+    const toFound = (address: string): LookupAddress => ({ address, family: isIP(address) || 4 });
+    done(null, addresses.map(toFound));
   };
-  const clock = makeStillClock();
-  const { send, stop } = makeSend({
-    ...{ rules: makeAddressRules(rules), clock, timeoutMs: 15_000, resolve },
+  const start = makeSend({
+    ...{ rules: makeAddressRules(rules), resolve },
     ...{ authorities: more.authorities, proxy: more.proxy },
   });
-  t.after(stop);
+  const cancels: (() => void)[] = [];
+  const cancelAll = () => {
+    for (const cancel of cancels) cancel();
+  };
+  t.after(cancelAll);
+  const send = async (message: CallbackRequest) => {
+    const { promise, resolve: done } = Promise.withResolvers<SendOutcome>();
+    const cancel = start(message, done);
+    if (cancel !== undefined) cancels.push(cancel);
+    const outcome = await promise;
+    // Outcomes leave the sending thread a turn later; undici keeps the connection by then.
+    for (let turns = 0; turns < 2; turns += 1) await turn();
+    return outcome;
+  };
   const get = (url: string) => send({ method: "GET", url, headers: {}, body: "" });
-  return { get, send, asked, clock, stop };
+  return { get, send, asked, cancelAll };
 }
 
 /** An authority, and receivers with certificates of it for `localhost`. */

@@ -1,11 +1,10 @@
-/** What becomes of a callback after each kind of answer. */
+/** What is decided of a callback after each kind of response. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settings } from "../config/settings.ts";
 import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
-import type { DeliveryAttempt } from "./callback.ts";
-import { judge, readRetryAfter } from "./retry.ts";
+import { callbackLeaseMs, type DeliveryAttempt, decide, readRetryAfter } from "./callback.ts";
 
 const now = asInstant(1_794_708_246_000);
 const dayMs = 86_400_000;
@@ -30,48 +29,48 @@ function again(dueAt: number) {
 
 test("any 2xx is delivered, 410 stops, and all else is tried again", () => {
   for (const status of [200, 201, 204, 299]) {
-    assert.deepEqual(judge(callback, attempt(status), now, retry), { ended: "delivered" });
+    assert.deepEqual(decide(callback, attempt(status), now, retry), { ended: "delivered" });
   }
-  assert.deepEqual(judge(callback, attempt(410), now, retry), { ended: "stopped" });
+  assert.deepEqual(decide(callback, attempt(410), now, retry), { ended: "stopped" });
   for (const status of [undefined, 0, 199, 300, 301, 304, 400, 404, 429, 500, 502, 504]) {
-    const verdict = judge(callback, attempt(status), now, retry);
-    assert.deepEqual(verdict, again(now + 60_000), String(status));
+    const decision = decide(callback, attempt(status), now, retry);
+    assert.deepEqual(decision, again(now + 60_000), String(status));
   }
 });
 
 test("each gap is that of the table, and after the last it is given up", () => {
-  const verdict = (tries: number) => judge({ ...callback, tries }, attempt(500), now, retry);
+  const decision = (tries: number) => decide({ ...callback, tries }, attempt(500), now, retry);
 
-  assert.deepEqual(verdict(1), again(now + 120_000));
-  assert.deepEqual(verdict(2), { ended: "given_up" });
-  assert.deepEqual(verdict(9), { ended: "given_up" });
+  assert.deepEqual(decision(1), again(now + 120_000));
+  assert.deepEqual(decision(2), { ended: "given_up" });
+  assert.deepEqual(decision(9), { ended: "given_up" });
 });
 
 test("gaps are a tenth shorter or longer, by chance", () => {
-  const verdict = (random: number) =>
-    judge(callback, attempt(500), now, { ...retry, random: () => random });
+  const decision = (random: number) =>
+    decide(callback, attempt(500), now, { ...retry, random: () => random });
 
-  assert.deepEqual(verdict(0), again(now + 54_000));
-  assert.deepEqual(verdict(0.999_999_999_9), again(now + 60_000 + 5_999.999_998_8));
+  assert.deepEqual(decision(0), again(now + 54_000));
+  assert.deepEqual(decision(0.999_999_999_9), again(now + 60_000 + 5_999.999_998_8));
 });
 
 test("a receiver's wish makes a gap longer, never shorter, and up to a day", () => {
-  const verdict = (wishMs: number) => judge(callback, attempt(503, wishMs), now, retry);
+  const decision = (wishMs: number) => decide(callback, attempt(503, wishMs), now, retry);
 
-  assert.deepEqual(verdict(1_000), again(now + 60_000));
-  assert.deepEqual(verdict(600_000), again(now + 600_000));
-  assert.deepEqual(verdict(99 * dayMs), again(now + dayMs));
+  assert.deepEqual(decision(1_000), again(now + 60_000));
+  assert.deepEqual(decision(600_000), again(now + 600_000));
+  assert.deepEqual(decision(99 * dayMs), again(now + dayMs));
 });
 
 test("however often a receiver wishes for more time, it ends when the table would have", () => {
   const gapsMs = settings.callbackRetryGapsMs.production;
   let [at, tries]: readonly [number, number] = [now, 0];
   for (;;) {
-    const verdict = judge({ ...callback, tries }, attempt(503, dayMs), asInstant(at), {
+    const decision = decide({ ...callback, tries }, attempt(503, dayMs), asInstant(at), {
       ...{ gapsMs, random: () => 0.999 },
     });
-    if ("ended" in verdict) break;
-    [at, tries] = [verdict.dueAt, tries + 1];
+    if ("ended" in decision) break;
+    [at, tries] = [decision.dueAt, tries + 1];
   }
 
   assert.ok(tries >= 14 && at - now <= 17 * dayMs, `${tries} tries in ${(at - now) / dayMs} days`);
@@ -94,4 +93,8 @@ test("the usual table is thirty tries within two weeks", () => {
   const sumMs = gapsMs.reduce((sum, gapMs) => sum + gapMs, 0);
   assert.equal(gapsMs.length, 29);
   assert.ok(sumMs > 13 * dayMs && sumMs <= 14 * dayMs);
+});
+
+test("a lease outlasts several attempts that hang", () => {
+  assert.equal(callbackLeaseMs(15_000), 60_000);
 });

@@ -2,9 +2,20 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
-import { makeMessage } from "./make-message.ts";
+import type { EndpointSettings } from "../orders/merchant.ts";
+import type { Order } from "../orders/order.ts";
+import { asEndpointId, asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
+import { asInstant, hours, type Instant, later, systemClock } from "../values/time.ts";
+import {
+  makeBuildMessage,
+  oldSecretUntil,
+  renewSecret,
+  retireOldSecret,
+  secretNames,
+  writeMessage,
+} from "./message.ts";
 
+const now = asInstant(1_794_708_246_000);
 const callback = {
   merchantId: asMerchantId("7"),
   orderId: asOrderId("42000001"),
@@ -32,7 +43,7 @@ test("an address keeps its own query, and loses its fragment", () => {
     ["https://shop.example",            `https://shop.example?${text}`],
   ];
   for (const [url, sent] of urls) {
-    const message = makeMessage({ ...callback, url }, asGet);
+    const message = writeMessage({ ...callback, url }, asGet);
     assert.equal(message.url, sent);
     assert.equal(message.method, "GET");
     assert.equal(message.body, "");
@@ -41,7 +52,7 @@ test("an address keeps its own query, and loses its fragment", () => {
 });
 
 test("a form is signed with its id, its time and its text", () => {
-  const message = makeMessage(callback, { ...asGet, method: "POST" });
+  const message = writeMessage(callback, { ...asGet, method: "POST" });
 
   const signed = createHmac("sha256", secret).update(`42000001-2.1794708246.${text}`);
   assert.equal(message.url, callback.url);
@@ -58,8 +69,8 @@ test("an address of 8,000 characters is sent as it is, and a longer one as a for
   const room = 8_000 - `${callback.url}?status=`.length;
   const long = (length: number) => [["status", "x".repeat(length)]] as const;
 
-  const fits = makeMessage(callback, { ...asGet, fields: long(room) });
-  const tooLong = makeMessage(callback, { ...asGet, fields: long(room + 1) });
+  const fits = writeMessage(callback, { ...asGet, fields: long(room) });
+  const tooLong = writeMessage(callback, { ...asGet, fields: long(room + 1) });
 
   assert.equal(fits.url.length, 8_000);
   assert.equal(fits.method, "GET");
@@ -69,6 +80,36 @@ test("an address of 8,000 characters is sent as it is, and a longer one as a for
 test("an address is measured as it goes out, with everything escaped", () => {
   const url = `https://shop.example/${"€".repeat(900)}`;
 
-  assert.equal(makeMessage({ ...callback, url }, asGet).method, "POST");
-  assert.equal(makeMessage({ ...callback, url: url.slice(0, 500) }, asGet).method, "GET");
+  assert.equal(writeMessage({ ...callback, url }, asGet).method, "POST");
+  assert.equal(writeMessage({ ...callback, url: url.slice(0, 500) }, asGet).method, "GET");
+});
+
+test("a message reports the order's transaction of its serial number, or there is none", () => {
+  const order = { transaction: { serialNumber: callback.serialNumber }, earlier: [] };
+  const build = makeBuildMessage({
+    ...{ clock: systemClock, getEndpoint: () => assert.fail("no endpoint is needed") },
+    ...{ secretFor: () => secret, sign: () => "" },
+  });
+  const other = asSerialNumber("0195933a-7c48-7000-8000-000000000002");
+  const owed = { ...callback, receiver: "", begunAt: now, leaseUntil: now };
+
+  assert.equal(build({ ...owed, serialNumber: other }, order as unknown as Order), undefined);
+});
+
+test("a renewed secret signs beside the old one for a day, or until that is retired", () => {
+  const endpoint = { id: asEndpointId("1001"), settings: { threeDSecure: "off" } } as const;
+  const renewed = renewSecret(renewSecret(endpoint.settings, now), now);
+  const names = (settings: EndpointSettings, at: Instant) =>
+    secretNames({ ...endpoint, settings }, at);
+
+  assert.deepEqual(names(endpoint.settings, now), ["webhook/1001"]);
+  assert.deepEqual(names(renewSecret(endpoint.settings, now), now), [
+    "webhook/1001/1",
+    "webhook/1001",
+  ]);
+  assert.deepEqual(names(renewed, now), ["webhook/1001/2", "webhook/1001/1"]);
+  assert.deepEqual(names(renewed, later(now, hours(24))), ["webhook/1001/2"]);
+  assert.deepEqual(names(retireOldSecret(renewed), now), ["webhook/1001/2"]);
+  assert.equal(oldSecretUntil(renewed), now + hours(24));
+  assert.equal(oldSecretUntil(retireOldSecret(renewed)), undefined);
 });

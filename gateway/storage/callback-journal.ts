@@ -1,12 +1,12 @@
-/** Callbacks as an operator looks at them, and has them sent again. */
+/** Callbacks for the operator: lists, attempts, and sending again. */
 import type { Instant } from "../values/time.ts";
 import type { Query } from "./database.ts";
 
 export const callbackStates = ["due", "delivered", "stopped", "given_up"] as const;
 export type CallbackState = (typeof callbackStates)[number];
 
-/** Which ones; what is not given does not matter. Times are those of the final status. */
-export type Chosen = {
+/** A filter that is not given lets everything pass. Times are those of the final status. */
+export type CallbackFilter = {
   readonly merchantId?: string | undefined;
   readonly orderId?: string | undefined;
   readonly sequence?: number | undefined;
@@ -23,7 +23,7 @@ export type CallbackEntry = {
   readonly state: CallbackState;
   readonly tries: number;
   readonly made: Instant;
-  /** The next try, or when it was over. */
+  /** The next attempt. */
   readonly next: Instant | null;
   readonly ended: Instant | null;
 };
@@ -44,21 +44,24 @@ export type AttemptEntry = {
 /** The latest first. */
 export function findCallbacks(
   query: Query,
-  chosen: Chosen,
+  filter: CallbackFilter,
   most: number,
 ): Promise<readonly CallbackEntry[]> {
   return query<CallbackEntry>(
     `select order_id as order, sequence, serial, url, coalesce(ended, 'due') as state, tries,
        ${milliseconds("made_at")} as made, ${milliseconds("due_at")} as next,
        ${milliseconds("ended_at")} as ended
-     from callbacks where ${chosenRows} order by made_at desc, order_id, sequence desc limit $7`,
-    [...valuesOf(chosen), most],
+     from callbacks where ${filteredRows} order by made_at desc, order_id, sequence desc limit $7`,
+    [...valuesOf(filter), most],
   );
 }
 
-/** Every try, the earliest first. */
-export function findAttempts(query: Query, chosen: Chosen): Promise<readonly AttemptEntry[]> {
-  const { merchantId, orderId, sequence } = chosen;
+/** Every attempt, the earliest first. */
+export function findAttempts(
+  query: Query,
+  filter: CallbackFilter,
+): Promise<readonly AttemptEntry[]> {
+  const { merchantId, orderId, sequence } = filter;
   return query<AttemptEntry>(
     `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
        duration_ms as ms, answer
@@ -72,19 +75,19 @@ export function findAttempts(query: Query, chosen: Chosen): Promise<readonly Att
 export type Resent = {
   readonly order: string;
   readonly sequence: number;
-  /** Not asked for, but it has to go first. */
+  /** False for an earlier open callback of the order, which has to go first. */
   readonly asked: boolean;
 };
 
-/** Due at once, with all tries before it, after the earlier ones of its order that are not over. */
+/** Due at once, with all attempts anew, after the open ones before it in its order. */
 export async function resendCallbacks(
   query: Query,
-  chosen: Chosen,
+  filter: CallbackFilter,
   now: Instant,
 ): Promise<readonly Resent[]> {
   return query(
     `with chosen as materialized (
-       select merchant_id, order_id, sequence from callbacks where ${chosenRows}
+       select merchant_id, order_id, sequence from callbacks where ${filteredRows}
      ), wanted as (
        select merchant_id, order_id, sequence, true as asked from chosen
        union all
@@ -101,17 +104,17 @@ export async function resendCallbacks(
      where callbacks.merchant_id = wanted.merchant_id and callbacks.order_id = wanted.order_id
        and callbacks.sequence = wanted.sequence
      returning callbacks.order_id as order, callbacks.sequence, asked`,
-    [...valuesOf(chosen), now],
+    [...valuesOf(filter), now],
   );
 }
 
-const chosenRows = `($1::bigint is null or merchant_id = $1)
+const filteredRows = `($1::bigint is null or merchant_id = $1)
   and ($2::bigint is null or order_id = $2) and ($3::int is null or sequence = $3)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))
   and ($6::text is null or coalesce(ended, 'due') = $6)`;
 
-function valuesOf({ merchantId, orderId, sequence, since, until, state }: Chosen) {
+function valuesOf({ merchantId, orderId, sequence, since, until, state }: CallbackFilter) {
   const values = [merchantId, orderId, sequence, since, until, state];
   return values.map((value) => value ?? null);
 }

@@ -1,0 +1,124 @@
+/**
+ * The HTTP request of a callback. By default a `GET` with every field in the URL; an endpoint may
+ * choose a signed form, and a URL that would be too long becomes a form by itself.
+ */
+import { createHmac } from "node:crypto";
+import { writeForm } from "@tollgate/protocols/form";
+import type { Endpoint, EndpointSettings } from "../orders/merchant.ts";
+import type { Order } from "../orders/order.ts";
+import { transactionsOf } from "../orders/transactions.ts";
+import type { EndpointId } from "../values/ids.ts";
+import { type Clock, hours, type Instant } from "../values/time.ts";
+import { printResult, type ResultFields } from "../views/result.ts";
+import type { Callback, CallbackRequest } from "./callback.ts";
+
+export type MessageOptions = {
+  readonly fields: ResultFields;
+  readonly method: "GET" | "POST";
+  /** Of the endpoint, for Standard Webhooks; two during a renewal. Derived only for a form. */
+  readonly secrets: () => readonly Uint8Array[];
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+};
+
+type Dependencies = {
+  readonly clock: Clock;
+  readonly getEndpoint: (id: EndpointId) => Endpoint;
+  readonly secretFor: (name: string) => Uint8Array;
+  /** The `control` of a result. */
+  readonly sign: (merchant: Endpoint["merchant"], text: string) => string;
+};
+
+const urlCharactersMax = 8_000;
+const oldSecretLastsMs = hours(24);
+
+/** The message reports the order as it is now; nothing when it has no such transaction. */
+export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Dependencies) {
+  return (callback: Callback, order: Order): CallbackRequest | undefined => {
+    const { serialNumber } = callback;
+    const transaction = transactionsOf(order).find((each) => each.serialNumber === serialNumber);
+    if (transaction === undefined) return undefined;
+    const endpoint = getEndpoint(order.endpointId);
+    const now = clock.now();
+    return writeMessage(callback, {
+      fields: printResult(order, { sign: (text) => sign(endpoint.merchant, text), transaction }),
+      method: endpoint.settings.callbackMethod ?? "GET",
+      secrets: () => secretNames(endpoint, now).map(secretFor),
+      timestamp: Math.floor(now / 1000),
+    });
+  };
+}
+
+export function writeMessage(
+  callback: Pick<Callback, "orderId" | "sequence" | "url">,
+  { fields, method, secrets, timestamp }: MessageOptions,
+): CallbackRequest {
+  // The same for every attempt, so that a receiver can recognise a repeat.
+  const id = `${callback.orderId}-${callback.sequence}`;
+  const text = writeForm(fields);
+  const url = withQuery(callback.url, text);
+  if (method === "GET" && isShort(url)) {
+    return { method: "GET", url, body: "", headers: { "webhook-id": id } };
+  }
+  const signatures = secrets().map((secret) =>
+    createHmac("sha256", secret).update(`${id}.${timestamp}.${text}`).digest("base64"),
+  );
+  return {
+    method: "POST",
+    url: callback.url,
+    body: text,
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      "webhook-id": id,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": signatures.map((each) => `v1,${each}`).join(" "),
+    },
+  };
+}
+
+/** Measured as it goes out: escaping makes a URL longer. */
+function isShort(url: string): boolean {
+  const written = isPlain.test(url) ? url : (URL.parse(url)?.href ?? "");
+  return written.length <= urlCharactersMax;
+}
+
+const isPlain = /^[!#-;=?-[\]_a-z~]*$/;
+
+/** The URL keeps its own query, and loses its fragment. */
+function withQuery(url: string, text: string): string {
+  const [address = ""] = url.split("#");
+  if (!address.includes("?")) return `${address}?${text}`;
+  return /[?&]$/.test(address) ? `${address}${text}` : `${address}&${text}`;
+}
+
+/**
+ * The names from which the vault derives an endpoint's current secrets, newest first. For a day
+ * after a renewal forms carry a signature with the old secret too.
+ */
+export function secretNames(
+  { id, settings }: Pick<Endpoint, "id" | "settings">,
+  now: Instant,
+): readonly string[] {
+  const generation = settings.webhookSecret?.generation ?? 0;
+  const isRenewing = now < (oldSecretUntil(settings) ?? 0);
+  return (isRenewing ? [generation, generation - 1] : [generation]).map((each) =>
+    // The first secret's name is older than renewals.
+    each === 0 ? `webhook/${id}` : `webhook/${id}/${each}`,
+  );
+}
+
+export function renewSecret(settings: EndpointSettings, now: Instant): EndpointSettings {
+  const generation = (settings.webhookSecret?.generation ?? 0) + 1;
+  return { ...settings, webhookSecret: { generation, renewedAt: now } };
+}
+
+/** From now on only the newest secret signs. */
+export function retireOldSecret(settings: EndpointSettings): EndpointSettings {
+  return { ...settings, webhookSecret: { generation: settings.webhookSecret?.generation ?? 0 } };
+}
+
+/** Nothing when there is no old secret. */
+export function oldSecretUntil({ webhookSecret }: EndpointSettings): number | undefined {
+  const renewedAt = webhookSecret?.renewedAt;
+  return renewedAt === undefined ? undefined : renewedAt + oldSecretLastsMs;
+}
