@@ -15,13 +15,12 @@ export type Connect = (
 ) => void;
 
 type Target = Pick<buildConnector.Options, "protocol" | "hostname" | "port">;
-/** By a look-up of its own, or through a socket to the proxy. */
-type Route = { readonly lookup?: LookupFunction; readonly socket?: Socket; readonly ca?: string[] };
 
-export type ConnectOptions = {
-  readonly lookup: LookupFunction;
-  /** Certificates to trust in place of the system's. */
-  readonly authorities: string[] | undefined;
+/** With a look-up of its own, through a socket to the proxy, or to trusted authorities only. */
+export type Route = {
+  readonly lookup?: LookupFunction;
+  readonly socket?: Socket;
+  readonly ca?: string[];
 };
 
 export type ProxyServer = {
@@ -30,20 +29,20 @@ export type ProxyServer = {
 };
 
 export const headBytesMax = 16_384;
-/** With what is between headers and chunks, which undici does not count. */
+/** Counts what undici does not: status lines, interim responses, what is between chunks. */
 const responseBytesMax = headBytesMax + 65_536;
+/** For a connection that undici opens again by itself: no exchange owns it. */
+const connectWithinMs = 60_000;
 
-export function makeConnect({ lookup, authorities }: ConnectOptions): Connect {
-  const trust = authorities === undefined ? {} : { ca: authorities };
-  return (to, connected, own) => own(openSocket(to, { lookup, ...trust }, connected));
+export function makeConnect(route: Route): Connect {
+  return (to, connected, own) => own(openSocket(to, route, connected));
 }
 
-/** The proxy resolves host names, and certificates are verified through the tunnel. */
-export function makeConnectThrough(
-  { origin, headers }: ProxyServer,
-  { authorities }: Pick<ConnectOptions, "authorities">,
-): Connect {
-  const trust = authorities === undefined ? {} : { ca: authorities };
+/** The operator chose the proxy, which may be anywhere. */
+export const connectToProxy = makeConnect({});
+
+/** The proxy resolves host names; certificates are verified through the tunnel. */
+export function makeConnectThrough({ origin, headers }: ProxyServer, route: Route): Connect {
   return (to, connected, own) => {
     const fail = (cause: string) => connected(new Error(`proxy CONNECT failed: ${cause}`), null);
     const hostname = isIP(to.hostname) === 6 ? `[${to.hostname}]` : to.hostname;
@@ -57,16 +56,13 @@ export function makeConnectThrough(
       // undici hands over the socket that `connectToProxy` opened.
       const socket = response.socket as Socket;
       if (response.statusCode >= 200 && response.statusCode < 300) {
-        return own(openSocket(to, { socket, ...trust }, connected));
+        return own(openSocket(to, { ...route, socket }, connected));
       }
       socket.destroy();
       fail(`HTTP ${response.statusCode}`);
     });
   };
 }
-
-/** The operator chose the proxy, which may be anywhere. */
-export const connectToProxy: Connect = (to, connected, own) => own(openSocket(to, {}, connected));
 
 function openSocket(to: Target, route: Route, connected: buildConnector.Callback): Socket {
   const isSecure = to.protocol === "https:";
@@ -77,7 +73,11 @@ function openSocket(to: Target, route: Route, connected: buildConnector.Callback
     ? connectTls({ ...target, ...servername, ALPNProtocols: ["http/1.1"] })
     : connectTcp(target);
   let isSettled = false;
-  socket.once(isSecure ? "secureConnect" : "connect", () => settle(() => connected(null, socket)));
+  socket.setTimeout(connectWithinMs, () => socket.destroy(new Error("connect timed out")));
+  socket.once(isSecure ? "secureConnect" : "connect", () => {
+    socket.setTimeout(0);
+    settle(() => connected(null, socket));
+  });
   // It stays: without a listener, a late error would end the process.
   socket.on("error", (error) => settle(() => connected(error, null)));
   socket.once("close", () => settle(() => connected(new Error("connection closed"), null)));

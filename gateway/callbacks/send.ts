@@ -49,10 +49,11 @@ const clientOptions = {
 
 export function makeSend({ rules, resolve, proxy, authorities }: Dependencies): Send {
   const relay = proxy === undefined ? undefined : readProxy(new URL(proxy));
+  const trust = authorities === undefined ? {} : { ca: authorities };
   const connect =
     relay === undefined
-      ? makeConnect({ lookup: makeLookup(rules, resolve), authorities })
-      : makeConnectThrough(relay, { authorities });
+      ? makeConnect({ lookup: makeLookup(rules, resolve), ...trust })
+      : makeConnectThrough(relay, trust);
   const agent = new Agent({ ...clientOptions, connect: hook(connect) });
   const relayed =
     relay && new Pool(relay.origin, { ...clientOptions, connect: hook(connectToProxy) });
@@ -89,29 +90,26 @@ export function makeSend({ rules, resolve, proxy, authorities }: Dependencies): 
         });
         exchange?.own(socket);
       };
-      connectTo(
-        to,
-        (error, socket) => {
-          if (error !== null) return connected(error, null);
-          limitResponses(socket);
-          connected(null, socket);
-        },
-        own,
-      );
+      const limited: typeof connected = (...[error, socket]) => {
+        if (error !== null) return connected(error, null);
+        limitResponses(socket);
+        connected(null, socket);
+      };
+      connectTo(to, limited, own);
     };
   }
 
+  /** A proxy gets the whole URL of a request without TLS, and a tunnel for one with it. */
   function requestOf({ method, headers: own, body }: CallbackRequest, url: URL) {
-    const { origin, pathname, search, host, protocol } = url;
-    const path = `${pathname}${search}`;
+    const path = `${url.pathname}${url.search}`;
     const headers = { "user-agent": "Tollgate", accept: "*/*", ...own };
-    const request = { origin, path, method, headers, body };
-    if (relay === undefined || relayed === undefined || protocol === "https:") {
+    const request = { origin: url.origin, path, method, headers, body };
+    if (relay === undefined || relayed === undefined || url.protocol === "https:") {
       return { dispatcher: agent, request };
     }
-    const forProxy = { ...headers, ...relay.headers, host };
-    const relayedRequest = { ...request, path: `${origin}${path}`, headers: forProxy };
-    return { dispatcher: relayed, request: { ...relayedRequest, origin: relay.origin } };
+    const forProxy = { origin: relay.origin, path: `${url.origin}${path}` };
+    const withHost = { ...headers, ...relay.headers, host: url.host };
+    return { dispatcher: relayed, request: { ...request, ...forProxy, headers: withHost } };
   }
 }
 
@@ -126,7 +124,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isDone = false;
   #status: number | undefined;
   #retryAfter: string | undefined;
-  #answer = Buffer.alloc(0);
+  #answer = nothing;
 
   constructor(dispatch: (exchange: Exchange) => void, done: Done) {
     this.#dispatch = dispatch;
@@ -201,6 +199,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+const nothing = Buffer.alloc(0);
 const timedOut = "timed out waiting for the response";
 const closed = "connection closed without a response";
 
