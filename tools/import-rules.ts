@@ -87,6 +87,7 @@ export const importRules: readonly Rule[] = [
 // biome-ignore format: a table
 export const packageRules: readonly Rule[] = [
   ["pg",                    ["gateway/storage", "tests", "benchmarks"]],
+  ["undici",                ["gateway/callbacks"]],
 ];
 
 /** Folders without I/O: no clock, no disk, no network, no other process. */
