@@ -3,12 +3,7 @@
  * that signs them. Sending again makes them due in the database; the gateway's nodes send them.
  */
 import { type Command, Option } from "commander";
-import {
-  oldSecretUntil,
-  renewSecret,
-  retireOldSecret,
-  secretNames,
-} from "../callbacks/message.ts";
+import { oldSecretUntil, renewSecret, retireOldSecret, secretNames } from "../callbacks/message.ts";
 import {
   type CallbackEntry,
   type CallbackFilter,
