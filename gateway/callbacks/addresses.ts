@@ -8,14 +8,7 @@ import { type LookupAddress, lookup, Resolver } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
-export type AddressRules = {
-  /** Nothing when the URL may be called. */
-  findUrlFault(text: string, parsed?: URL | null): string | undefined;
-  /** For one address of a host. */
-  findAddressFault(address: string, hostname: string): string | undefined;
-  /** The operator allows this host by name. */
-  isNamed(hostname: string): boolean;
-};
+export type AddressRules = ReturnType<typeof makeAddressRules>;
 
 export type AddressOptions = {
   /** Besides the default ports. */
@@ -60,12 +53,7 @@ const loopback = parseNetworks(["127.0.0.0/8", "::1/128"]);
 /** All of IPv6 that has been allocated for global unicast. */
 const globalUnicast = parseNetworks(["2000::/3"]);
 /** IPv4 in the last 32 bits: compatible, mapped, translated (SIIT) and translated (NAT64). */
-const withEmbeddedTail = parseNetworks([
-  "::/96",
-  "::ffff:0:0/96",
-  "::ffff:0:0:0/96",
-  "64:ff9b::/96",
-]);
+const withIPv4Tail = parseNetworks(["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96"]);
 /** Names that resolve only inside a network. */
 const localName =
   /^([^.]*|.*\.(localhost|internal|intranet|local|lan|home|corp|svc|home\.arpa|)|.*\.\..*)$/;
@@ -79,16 +67,18 @@ export function readAddressOptions(settings: AddressSettings): AddressOptions {
   };
 }
 
-export function makeAddressRules(options: AddressOptions): AddressRules {
+export function makeAddressRules(options: AddressOptions) {
   const opened = parseNetworks(options.privateNetworks);
   const names = new Set(options.names.map(bare));
   const ports = new Set([...defaultPorts, ...options.ports]);
   return { findUrlFault, findAddressFault, isNamed };
 
+  /** The operator allows this host by name. */
   function isNamed(hostname: string): boolean {
     return names.has(bare(hostname));
   }
 
+  /** Nothing when the URL may be called. */
   function findUrlFault(text: string, url = URL.parse(text)): string | undefined {
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
     const hasCredentials = url.username !== "" || url.password !== "";
@@ -103,6 +93,7 @@ export function makeAddressRules(options: AddressOptions): AddressRules {
     return "it is no public name";
   }
 
+  /** For one address of a host. */
   function findAddressFault(text: string, hostname: string): string | undefined {
     const [plain = ""] = text.split("%");
     if (isNamed(hostname) || names.has(plain)) return undefined;
@@ -147,18 +138,13 @@ function isIn(networks: Networks, address: Address): boolean {
 function embeddedIn(address: Address): readonly ipaddr.IPv4[] {
   if (address instanceof ipaddr.IPv4) return [];
   const bytes = address.toByteArray();
-  if (isIn(withEmbeddedTail, address) || isIsatap(address)) return [ipv4At(bytes, 12)];
+  if (isIn(withIPv4Tail, address) || isIsatap(address)) return [ipv4At(bytes, 12)];
   const [first, second] = address.parts;
   // 6to4, and Teredo with its server and its client, which is inverted.
   if (first === 0x2002) return [ipv4At(bytes, 2)];
   if (first !== 0x2001 || second !== 0) return [];
-  return [
-    ipv4At(bytes, 4),
-    ipv4At(
-      bytes.map((byte) => byte ^ 0xff),
-      12,
-    ),
-  ];
+  const inverted = bytes.map((byte) => byte ^ 0xff);
+  return [ipv4At(bytes, 4), ipv4At(inverted, 12)];
 }
 
 function isIsatap({ parts }: ipaddr.IPv6): boolean {

@@ -9,12 +9,7 @@ import { type CallbackRequest, type DeliveryAttempt, readRetryAfter } from "./ca
 import { activeMax } from "./delivery-limiter.ts";
 import type { SendOutcome } from "./send.ts";
 
-export type CallbackWorker = {
-  /** Never rejects: every failure of the network is an attempt. */
-  send(message: CallbackRequest): Promise<DeliveryAttempt>;
-  /** Ends every attempt in flight. */
-  stop(): Promise<void>;
-};
+export type CallbackWorker = ReturnType<typeof startCallbackWorker>;
 
 export type SendingOptions = {
   readonly addresses: AddressOptions;
@@ -37,7 +32,7 @@ const replyWithinMs = 5_000;
 export function startCallbackWorker(
   options: SendingOptions,
   { clock, timeoutMs, threadClock = systemClock, onLost }: Dependencies,
-): CallbackWorker {
+) {
   const thread = startWorkerThread<CallbackRequest, SendOutcome>({
     file: new URL("./callback-worker-thread.ts", import.meta.url),
     ...{ data: options, inFlightMax: activeMax, replyWithinMs, clock: threadClock, onLost },
@@ -45,7 +40,8 @@ export function startCallbackWorker(
   });
 
   return {
-    async send(message) {
+    /** Never rejects: every failure of the network is an attempt. */
+    async send(message: CallbackRequest): Promise<DeliveryAttempt> {
       const { method, url, body } = message;
       const request = { at: clock.now(), method, url, body };
       const outcome = await thread.ask(message);
@@ -53,6 +49,7 @@ export function startCallbackWorker(
       const { retryAfter, ...rest } = outcome;
       return { ...request, ...rest, retryAfterMs: readRetryAfter(retryAfter, clock.now()) };
     },
+    /** Ends every attempt in flight. */
     stop: thread.stop,
   };
 }

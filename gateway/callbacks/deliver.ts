@@ -18,19 +18,6 @@ import {
 import type { CallbackWorker } from "./callback-worker.ts";
 import { activeMax, makeDeliveryLimiter, queuedMax } from "./delivery-limiter.ts";
 
-export type Delivery = {
-  /** Delivers the callback of a step that was committed. */
-  start(step: Pick<Step, "order" | "callback" | "at">): void;
-  /** Claims callbacks that are due; answers how many. */
-  claimDue(): Promise<number>;
-  /** Deletes some callbacks that were kept long enough; answers how many. */
-  deleteOld(): Promise<number>;
-  countInFlight(): number;
-  idle(): Promise<void>;
-  /** Releases what has not begun. Attempts in flight get a moment, and are then cancelled. */
-  stop(): Promise<void>;
-};
-
 type Dependencies = {
   readonly store: CallbackStore;
   readonly worker: CallbackWorker;
@@ -56,7 +43,7 @@ const graceMaxMs = 2_000;
 /** For recording cancelled attempts when the database does not answer: their leases expire then. */
 const releaseMs = 2_000;
 
-export function makeDelivery(dependencies: Dependencies): Delivery {
+export function makeDelivery(dependencies: Dependencies) {
   const { store, worker, clock, timeoutMs } = dependencies;
   const leaseMs = callbackLeaseMs(timeoutMs);
   const limiter = makeDeliveryLimiter<Job>();
@@ -65,27 +52,31 @@ export function makeDelivery(dependencies: Dependencies): Delivery {
   let isCancelled = false;
 
   return {
-    start({ order, callback, at }) {
+    /** Delivers the callback of a step that was committed. */
+    start({ order, callback, at }: Pick<Step, "order" | "callback" | "at">): void {
       if (callback === undefined) return;
       const key = { merchantId: order.merchantId, orderId: order.id };
       // The lease that the commit wrote, however long the commit took.
       const lease = { tries: 0, begunAt: at, leaseUntil: later(at, leaseMs) };
       admit({ callback: { ...callback, ...key, ...lease }, order });
     },
-    async claimDue() {
+    /** Claims callbacks that are due; answers how many. */
+    async claimDue(): Promise<number> {
       let count = 0;
       for (let claimed = claimMax; claimed === claimMax; count += claimed) {
         claimed = await claimSome();
       }
       return count;
     },
-    async deleteOld() {
+    /** Deletes some callbacks that were kept long enough; answers how many. */
+    async deleteOld(): Promise<number> {
       const { keepDays } = dependencies;
       return keepDays === 0 ? 0 : store.deleteEnded(later(clock.now(), -keepDays * hours(24)));
     },
     countInFlight: () => inFlight.size,
     idle,
-    async stop() {
+    /** Releases what has not begun. Attempts in flight get a moment, and are then cancelled. */
+    async stop(): Promise<void> {
       const graceMs = Math.min(graceMaxMs, dependencies.drainMs);
       await Promise.race([drain(graceMs), pause(systemClock, graceMs + releaseMs)]);
       await worker.stop();

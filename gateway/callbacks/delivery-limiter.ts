@@ -10,18 +10,6 @@ type Limited = { readonly callback: Pick<Callback, "merchantId" | "receiver"> };
 type Load = { active: number; queued: number };
 type Receiver<Job> = { active: number; readonly queue: Job[] };
 
-export type DeliveryLimiter<Job> = {
-  /** A deferred callback is claimed from the database when its lease has expired. */
-  admit(job: Job): "run" | "queue" | "defer";
-  /** Frees the job's slot; a queued job that is returned has it now. */
-  finish(job: Job): Job | undefined;
-  /** Empties the queues, and returns what they held. */
-  clear(): readonly Job[];
-  /** Of these no more is claimed from the database. */
-  saturated(): Saturated;
-  readonly queuedCount: number;
-};
-
 const slotsPerReceiver = 64;
 export const activeMax = 4_096;
 export const queuedMax = 20_000;
@@ -33,13 +21,14 @@ const activeShareOf = (free: number) => free / 3;
 /** As much as is free, half of all for one merchant alone: a queued callback costs little. */
 const queueShareOf = (free: number) => free;
 
-export function makeDeliveryLimiter<Job extends Limited>(): DeliveryLimiter<Job> {
+export function makeDeliveryLimiter<Job extends Limited>() {
   const receivers = new Map<string, Receiver<Job>>();
   const merchants = new Map<MerchantId, Load>();
   const all: Load = { active: 0, queued: 0 };
 
   return {
-    admit(job) {
+    /** A deferred callback is claimed from the database when its lease has expired. */
+    admit(job: Job): "run" | "queue" | "defer" {
       const key = receiverKey(job.callback);
       const { merchantId } = job.callback;
       const receiver = receivers.get(key) ?? { active: 0, queue: [] };
@@ -57,7 +46,8 @@ export function makeDeliveryLimiter<Job extends Limited>(): DeliveryLimiter<Job>
       for (const each of [merchant, all]) each.queued += 1;
       return "queue";
     },
-    finish({ callback }) {
+    /** Frees the job's slot; a queued job that is returned has it now. */
+    finish({ callback }: Job): Job | undefined {
       const key = receiverKey(callback);
       const receiver = receivers.get(key);
       const merchant = merchants.get(callback.merchantId);
@@ -72,11 +62,13 @@ export function makeDeliveryLimiter<Job extends Limited>(): DeliveryLimiter<Job>
       if (merchant.active === 0) merchants.delete(callback.merchantId);
       return undefined;
     },
-    clear() {
+    /** Empties the queues, and returns what they held. */
+    clear(): readonly Job[] {
       for (const each of [...merchants.values(), all]) each.queued = 0;
       return [...receivers.values()].flatMap(({ queue }) => queue.splice(0));
     },
-    saturated() {
+    /** Of these no more is claimed from the database. */
+    saturated(): Saturated {
       const isFull = (merchant: Load) => !mayRun(merchant) || roomOf(merchant) <= 0;
       return {
         receivers: keysOf(receivers, ({ queue }) => queue.length >= saturatedAt),

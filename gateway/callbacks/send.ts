@@ -201,7 +201,6 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 const nothing = Buffer.alloc(0);
 const timedOut = "timed out waiting for the response";
-const closed = "connection closed without a response";
 
 function readProxy({ origin, username, password }: URL): ProxyServer {
   if (username === "") return { origin, headers: {} };
@@ -224,7 +223,7 @@ function describe(error: Error): string {
   if (error.message === "bad upgrade") return "unexpected HTTP 101: protocol upgrade";
   if (error.message === "bad response") return "unexpected HTTP 100";
   if (code === "UND_ERR_SOCKET" || /^(read|write) (ECONNRESET|EPIPE)$/.test(error.message)) {
-    return closed;
+    return "connection closed without a response";
   }
   // An aggregate of failed connections has no message of its own.
   return printable(error.message || code).slice(0, failureCharactersMax);

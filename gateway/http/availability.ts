@@ -5,18 +5,14 @@
 import type { FastifyInstance } from "fastify";
 import { Failure } from "../values/failure.ts";
 
-/** The missing parts, by name; empty when the gateway is ready. */
-export type CheckReadiness = () => Promise<Readonly<Record<string, string>>>;
-
-export type HealthOptions = {
-  readonly checkReadiness: CheckReadiness;
+type Options = {
+  /** The missing parts, by name; empty when the gateway is ready. */
+  readonly checkReadiness: () => Promise<Readonly<Record<string, string>>>;
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
 };
 
-export function addHealthRoutes(
-  server: FastifyInstance,
-  { checkReadiness, registry }: HealthOptions,
-): void {
+export function addHealthRoutes(server: FastifyInstance, options: Options): void {
+  const { checkReadiness, registry } = options;
   server.get("/health/live", async (_request, reply) => {
     return reply.header("cache-control", "no-store").send({ status: "live" });
   });

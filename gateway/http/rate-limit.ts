@@ -4,13 +4,6 @@
  */
 import type { Clock } from "../values/time.ts";
 
-export type RateLimit<Client> = {
-  /** Takes a token: zero, or the seconds to wait where there is none. */
-  take(client: Client): number;
-  /** Releases a token, for a request that is not counted after all. */
-  release(client: Client): void;
-};
-
 export type RateLimitOptions = {
   /** Zero is no limit. */
   readonly perSecond: number;
@@ -24,16 +17,18 @@ const clientsMax = 10_000;
 export function makeRateLimit<Client>(
   { perSecond, burst = perSecond }: RateLimitOptions,
   clock: Pick<Clock, "now">,
-): RateLimit<Client> {
+) {
   const buckets = new Map<Client, { readonly tokens: number; readonly at: number }>();
   if (perSecond === 0) return { take: () => 0, release: () => undefined };
   return {
-    take(client) {
+    /** Takes a token: zero, or the seconds to wait where there is none. */
+    take(client: Client): number {
       const tokens = tokensOf(client);
       put(client, tokens >= 1 ? tokens - 1 : tokens);
       return tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
     },
-    release: (client) => put(client, Math.min(burst, tokensOf(client) + 1)),
+    /** Releases a token, for a request that is not counted after all. */
+    release: (client: Client) => put(client, Math.min(burst, tokensOf(client) + 1)),
   };
 
   function tokensOf(client: Client): number {

@@ -5,7 +5,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 
-export type ServerOptions = {
+type Options = {
   readonly bodyBytesMax: number;
   readonly isSecure: boolean;
   /** Answers a request that no route has answered. */
@@ -24,11 +24,7 @@ const strictTransport = "max-age=31536000; includeSubDomains";
 const closeIdleEveryMs = 20;
 const times = { requestTimeout: 20_000, headersTimeout: 20_000, keepAliveTimeout: 72_000 };
 
-export function makeServer({
-  bodyBytesMax,
-  isSecure,
-  answerError,
-}: ServerOptions): FastifyInstance {
+export function makeServer({ bodyBytesMax, isSecure, answerError }: Options): FastifyInstance {
   const server = fastify({
     bodyLimit: bodyBytesMax,
     exposeHeadRoutes: false,

@@ -133,7 +133,9 @@ function limited(
 ): Field<string> {
   const size = max === 65_536 ? "64k" : String(max);
   return field(`${size}/String`, documentation, (text) => {
-    if (isLonger(text, max)) return new Fault(`longer than ${max} characters`);
+    // Lengths count code points, of which a text never has more than UTF-16 units.
+    const isLonger = text.length > max && [...text].length > max;
+    if (isLonger) return new Fault(`longer than ${max} characters`);
     return isGood(text) ? text : new Fault(sentence);
   });
 }
@@ -153,11 +155,6 @@ function field<Value>(
   read: (text: string) => Value | Fault,
 ): Field<Value> {
   return { type, necessity: "mandatory", documentation, read };
-}
-
-/** Lengths count code points, of which a text never has more than UTF-16 units. */
-function isLonger(text: string, max: number): boolean {
-  return text.length > max && [...text].length > max;
 }
 
 function isAbsoluteUrl(text: string): boolean {

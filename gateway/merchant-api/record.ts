@@ -48,14 +48,14 @@ export async function recordRequest(
   const endpoint = entryPoint?.endpoints[0];
   if (operation.isQuery === true || !authenticated || answer instanceof AccessDenied) return;
   if (entryPoint === undefined || endpoint === undefined || !needsRecord(answer)) return;
-  const isReply = !(answer instanceof Failure);
+  const orderId = "orderId" in answer ? answer.orderId : undefined;
   await storeRequest({
     merchantId: entryPoint.merchant.id,
     endpointId: endpoint.id,
     serialNumber,
-    orderId: isReply && answer.orderId !== undefined ? asOrderId(answer.orderId) : undefined,
+    orderId: orderId === undefined ? undefined : asOrderId(orderId),
     operation: operation.name,
-    answer: JSON.stringify(isReply ? summaryOf(answer) : refusalOf(answer)),
+    answer: JSON.stringify(summaryOf(answer)),
     at: clock.now(),
   }).catch((error) => log("request.failed", { serial: serialNumber, err: error }));
 }
@@ -65,13 +65,13 @@ function needsRecord(answer: Reply | Failure): boolean {
   return answer instanceof Failure ? answer.code !== "storage_unavailable" : answer.stored !== true;
 }
 
-/** A repeat describes the transaction that the first request began. */
-function summaryOf({ type, describes }: Reply) {
-  return { type, describes: describes?.transaction.serialNumber };
-}
-
-function refusalOf({ code, number, message }: Failure) {
-  return { type: failures[code].type, "error-code": String(number), "error-message": message };
+function summaryOf(answer: Reply | Failure) {
+  if (answer instanceof Failure) {
+    const { code, number, message } = answer;
+    return { type: failures[code].type, "error-code": String(number), "error-message": message };
+  }
+  // A repeat describes the transaction that the first request began.
+  return { type: answer.type, describes: answer.describes?.transaction.serialNumber };
 }
 
 export function logAnswer(

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
-import { contentTypeOf, formatFor, writeReply } from "./reply.ts";
+import { contentTypes, formatFor, writeReply } from "./reply.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const plain = { fieldWord: "gw", lineFeeds: false };
@@ -80,5 +80,5 @@ const wishes: readonly (readonly [accept: string | undefined, format: "form" | "
 
 test("only who asks for JSON gets it", () => {
   for (const [accept, format] of wishes) assert.equal(formatFor(accept), format, String(accept));
-  assert.equal(contentTypeOf("form"), "text/html;charset=utf-8");
+  assert.equal(contentTypes.form, "text/html;charset=utf-8");
 });

@@ -77,17 +77,13 @@ export function synchronousVariantOf(operation: Operation): Operation {
   };
 }
 
-export type ReplyFormat = "form" | "json";
+type ReplyFormat = keyof typeof contentTypes;
 export type WireOptions = { readonly fieldWord: string; readonly lineFeeds: boolean };
 
-const contentTypes: Readonly<Record<ReplyFormat, string>> = {
+export const contentTypes = {
   form: "text/html;charset=utf-8",
   json: "application/json;charset=utf-8",
-};
-
-export function contentTypeOf(format: ReplyFormat): string {
-  return contentTypes[format];
-}
+} as const;
 
 /** JSON for an `Accept` header that asks for it; the form otherwise. */
 export function formatFor(accept: string | undefined): ReplyFormat {

@@ -17,7 +17,7 @@ import {
 } from "./pipeline.ts";
 import { logAnswer, type RecordOptions, recordRequest } from "./record.ts";
 import {
-  contentTypeOf,
+  contentTypes,
   formatFor,
   synchronousVariantOf,
   type WireOptions,
@@ -89,7 +89,7 @@ function makeAnswer(operation: Operation, version: Version, options: RoutesOptio
     }
     const format = formatFor(headers.accept);
     const status = answer instanceof Failure ? statusFor(answer) : 200;
-    reply.code(status).type(contentTypeOf(format));
+    reply.code(status).type(contentTypes[format]);
     if (status === 503) reply.header("retry-after", "1");
     if (status === 429) reply.header("retry-after", String(retryAfterSeconds));
     reply.send(writeReply(answer, serialNumber, format, options.wire));
@@ -132,7 +132,7 @@ function refuseMethod(
 function writeFailure(failure: Failure, accept: string | undefined, wire: WireOptions): ErrorReply {
   const format = formatFor(accept);
   const body = writeReply(failure, asSerialNumber(randomUUIDv7()), format, wire);
-  return { contentType: contentTypeOf(format), body };
+  return { contentType: contentTypes[format], body };
 }
 
 // biome-ignore format: a table
@@ -145,12 +145,10 @@ const errorTexts: Readonly<Record<RequestError["status"], string>> = {
 };
 
 /** A refusal on the paths of the merchant interface, plain text on all others. */
-export function makeAnswerError({
-  pathWord,
-  wire,
-  log,
-}: Pick<RoutesOptions, "pathWord" | "wire" | "log">): (error: RequestError) => ErrorReply {
-  return ({ status, path, accept, error }) => {
+type ErrorOptions = Pick<RoutesOptions, "pathWord" | "wire" | "log">;
+
+export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
+  return ({ status, path, accept, error }: RequestError): ErrorReply => {
     if (status === 500) log("request.failed", { path: path.split("?")[0], err: error });
     const text = errorTexts[status];
     if (!path.startsWith(`/${pathWord}/api/`)) {

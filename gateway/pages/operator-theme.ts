@@ -7,7 +7,7 @@ import { html } from "../values/html.ts";
 import { Problem } from "../values/problem.ts";
 import { makeTheme, type Theme } from "./design.ts";
 
-export type OperatorThemeOptions = {
+type Options = {
   readonly name: string;
   /** The pages' host: the alternative text of a logo without a name. */
   readonly host: string;
@@ -19,13 +19,7 @@ export type OperatorThemeOptions = {
 
 const logoBytesMax = 64 * 1024;
 
-export function openTheme({
-  name,
-  host,
-  accent,
-  logoFile,
-  onBadLogo,
-}: OperatorThemeOptions): Theme {
+export function openTheme({ name, host, accent, logoFile, onBadLogo }: Options): Theme {
   const logo = logoFile === "" ? undefined : readLogo(logoFile);
   if (logo instanceof Problem) onBadLogo(logo.sentence);
   const address = typeof logo === "string" ? logo : undefined;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
 import { makeServer } from "../http/server.ts";
+import { asOrderId } from "../values/ids.ts";
 import { asInstant, minutes } from "../values/time.ts";
 import type { OrderLine } from "../views/status.ts";
 import { addWelcomeRoutes } from "./welcome.ts";
@@ -12,7 +13,7 @@ const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
 const now = asInstant(1_800_000_000_000);
 
 const order: OrderLine = {
-  orderId: "590233820005787729",
+  orderId: asOrderId("590233820005787729"),
   clientOrderId: "try-1",
   acceptedAt: now,
   time: "2027-01-15 08:00:00 UTC",

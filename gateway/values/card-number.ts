@@ -5,17 +5,6 @@
 import { Secret } from "./secret.ts";
 import { asInstant, calendar, type Instant } from "./time.ts";
 
-export type Network =
-  | "VISA"
-  | "MASTERCARD"
-  | "AMEX"
-  | "DISCOVER"
-  | "JCB"
-  | "UNIONPAY"
-  | "DINERS"
-  | "MAESTRO"
-  | "MIR";
-
 /** No BIN table distinguishes issuers by more digits. */
 const issuerDigitsMax = 11;
 
@@ -69,7 +58,7 @@ export function isLuhnValid(digits: string): boolean {
 }
 
 // biome-ignore format: a table
-const ranges: readonly (readonly [first: string, last: string, network: Network])[] = [
+const ranges = [
   ["4",    "4",    "VISA"],
   ["51",   "55",   "MASTERCARD"],
   ["2221", "2720", "MASTERCARD"],
@@ -91,7 +80,9 @@ const ranges: readonly (readonly [first: string, last: string, network: Network]
   ["6390", "6390", "MAESTRO"],
   ["67",   "67",   "MAESTRO"],
   ["2200", "2204", "MIR"],
-];
+] as const;
+
+export type Network = (typeof ranges)[number][2];
 
 const longestFirst = ranges.toSorted((left, right) => right[0].length - left[0].length);
 

@@ -7,13 +7,6 @@
 /** `validation-error` and `error` are types of a reply; all but the first are results of orders. */
 export type FailureType = "validation-error" | "error" | "declined" | "filtered";
 
-export type FailureRow = {
-  readonly type: FailureType;
-  readonly number: number;
-  readonly word: string;
-  readonly meaning: string;
-};
-
 // biome-ignore format: a table
 export const failures = {
   malformed_request:        row("validation-error", 1,  "INVALID_REQUEST",           "the request cannot be parsed: encoding, content type, a field sent twice"),
@@ -95,7 +88,7 @@ export const failures = {
   no_gate:                  row("error", 5005, "NO_GATE",                 "no gate of the endpoint accepts this currency and amount; nothing was sent"),
   settled_by_operator:      row("error", 5006, "SETTLED_BY_OPERATOR",     "the acquirer did not answer; an operator has confirmed that nothing is charged"),
   card_not_held:            row("error", 5007, "CARD_NO_LONGER_HELD",     "the card data was lost in a failure of the gateway; nothing was sent, send a new order"),
-} as const satisfies Record<string, FailureRow>;
+} as const;
 
 export type FailureCode = keyof typeof failures;
 
@@ -125,6 +118,8 @@ export class Failure {
   }
 }
 
-function row(type: FailureType, number: number, word: string, meaning: string): FailureRow {
+function row(type: FailureType, number: number, word: string, meaning: string) {
   return { type, number, word, meaning };
 }
+
+export type FailureRow = Readonly<ReturnType<typeof row>>;

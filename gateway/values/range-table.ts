@@ -128,12 +128,7 @@ function makeValueList<Value extends Facts>() {
   }
 }
 
-type BegunRange = {
-  readonly first: bigint;
-  readonly last: bigint;
-  readonly width: bigint;
-  readonly value: number;
-};
+type BegunRange = NumberRange<number> & { readonly width: bigint };
 
 /** A heap, because a wide range may hold very many others. */
 function makeNarrowestFirst() {

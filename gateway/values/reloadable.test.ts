@@ -1,7 +1,7 @@
 /** A value that is read again: the newest read stands, and a failed one changes nothing. */
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { openReloadable, type Reloadable } from "./reloadable.ts";
+import { openReloadable } from "./reloadable.ts";
 
 /** The reads that have begun, in their order, and the value that each was handed. */
 let reads: (PromiseWithResolvers<string> & { readonly present: string | undefined })[];
@@ -12,7 +12,7 @@ beforeEach(() => {
   errors = [];
 });
 
-async function open(first: string): Promise<Reloadable<string>> {
+async function open(first: string) {
   const opening = openReloadable<string>({
     read(present) {
       const read = Promise.withResolvers<string>();

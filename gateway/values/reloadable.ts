@@ -3,15 +3,6 @@
  * after the other, so an older read never replaces a newer one; a failed read is reported and
  * leaves the present value in place.
  */
-export type Reloadable<Value> = {
-  current(): Value;
-  /**
-   * Resolves when a read that began after this call has ended; never rejects. Calls that wait for
-   * the same read share it.
-   */
-  reload(): Promise<void>;
-};
-
 type Source<Value> = {
   /** Receives the present value, so that parts that have not changed can be kept. */
   readonly read: (present: Value | undefined) => Promise<Value>;
@@ -19,17 +10,18 @@ type Source<Value> = {
 };
 
 /** Rejects when the first read fails. */
-export async function openReloadable<Value>({
-  read,
-  onError,
-}: Source<Value>): Promise<Reloadable<Value>> {
+export async function openReloadable<Value>({ read, onError }: Source<Value>) {
   let value = await read(undefined);
   let latest = Promise.resolve();
   let waiting: Promise<void> | undefined;
 
   return {
     current: () => value,
-    reload() {
+    /**
+     * Resolves when a read that began after this call has ended; never rejects. Calls that wait for
+     * the same read share it.
+     */
+    reload(): Promise<void> {
       if (waiting !== undefined) return waiting;
       waiting = latest.then(readAgain);
       latest = waiting;

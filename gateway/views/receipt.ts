@@ -2,12 +2,13 @@
  * A receipt: the payment row by row, and its captures, refunds and cancels. It shows nothing that a
  * status response does not, and of the card number only the last four digits.
  */
-import type { Order, TransactionKind } from "../orders/order.ts";
+import type { Order } from "../orders/order.ts";
 import { initialOf, type Totals, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import { isZero, type Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import { makeStatusReader, partialAmountOf, type StatusReader } from "./status.ts";
 
+export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 export type ReceiptState =
   | "charged"
   | "held"
@@ -15,26 +16,8 @@ export type ReceiptState =
   | "returned"
   | "returned_in_part"
   | "cancelled";
-
-export type Receipt = {
-  readonly state: ReceiptState;
-  readonly merchantName: string;
-  readonly kind: TransactionKind;
-  /** The charged, held or cancelled amount; with its currency, as all amounts are. */
-  readonly amount: string;
-  readonly returned: string;
-  readonly left: string;
-  readonly rows: readonly ReceiptRow[];
-  /** The approved captures, refunds and cancels, oldest first. */
-  readonly since: readonly Movement[];
-};
-
 export type ReceiptRow = readonly [name: RowName, value: string];
-export type Movement = {
-  readonly kind: TransactionKind;
-  readonly amount: string;
-  readonly at: string;
-};
+export type Movement = Receipt["since"][number];
 
 export type ReceiptOptions = {
   readonly merchantName: string;
@@ -74,7 +57,7 @@ const rows = [
 export type RowName = (typeof rows)[number][0];
 
 /** Of an order whose first transaction is approved. */
-export function receiptOf(order: Order, options: ReceiptOptions): Receipt {
+export function receiptOf(order: Order, options: ReceiptOptions) {
   const { merchantName, printDate, printAmount } = options;
   const initial = initialOf(order);
   const totals = totalsOf(order);
@@ -82,6 +65,7 @@ export function receiptOf(order: Order, options: ReceiptOptions): Receipt {
   const facts = { order, totals, read, ...options };
   return {
     ...{ state: stateOf(totals), merchantName, kind: initial.kind },
+    /** The charged, held or cancelled amount; with its currency, as all amounts are. */
     amount: printAmount(shownAmountOf(totals)),
     returned: printAmount(totals.returned),
     left: printAmount(totals.left),
@@ -89,6 +73,7 @@ export function receiptOf(order: Order, options: ReceiptOptions): Receipt {
       const value = print(facts);
       return value === undefined || value === "" ? [] : [[name, value]];
     }),
+    /** The approved captures, refunds and cancels, oldest first. */
     since: transactionsOf(order)
       .filter((each) => each !== initial && each.stage === "approved")
       .map(({ kind, amount, finishedAt }) => {

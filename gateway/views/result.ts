@@ -2,7 +2,7 @@
  * The result of a transaction, as callbacks report it and as the browser takes it back to the shop:
  * one row per field, in the interface's order. `control` proves that the gateway sent it.
  */
-import type { Order, ReturnUrls, Transaction, TransactionKind } from "../orders/order.ts";
+import type { Order, ReturnUrls, Transaction } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type { EndpointId, ReceiptId } from "../values/ids.ts";
 import { makeStatusReader, type Status, statusOf } from "./status.ts";
@@ -56,31 +56,15 @@ export function printResult(order: Order, options: ResultOptions): ResultFields 
 }
 
 /** The cardholder's return to the shop, or the result that a page of the gateway shows instead. */
-export type BrowserReturn = {
-  readonly status: Status;
-  /** Of the transaction that began the order. */
-  readonly kind: TransactionKind;
-  /** Nothing: the merchant gave no URL for this result. */
-  readonly url: string | undefined;
-  readonly fields: ResultFields;
-  readonly merchantName: string;
-  readonly clientOrderId: string;
-  /** The charged amount, or the requested one when nothing was charged; with its currency. */
-  readonly amount: string;
-  readonly cardMask: string;
-  /** Of an approved order. */
-  readonly receipt: ReceiptAddress | undefined;
-};
+export type BrowserReturn = Readonly<ReturnType<typeof browserReturnOf>>;
 
 export type ReceiptAddress = { readonly endpointId: EndpointId; readonly receiptId: ReceiptId };
-
-export type BrowserReturnOptions = { readonly sign: Sign; readonly merchantName: string };
 
 /** A later refund or capture does not change the result of the payment itself. */
 export function browserReturnOf(
   order: Order,
-  { sign, merchantName }: BrowserReturnOptions,
-): BrowserReturn {
+  { sign, merchantName }: { readonly sign: Sign; readonly merchantName: string },
+) {
   const { card, purchase, clientOrderId, endpointId } = order;
   const transaction = initialOf(order);
   const { kind, receiptId } = transaction;
@@ -90,8 +74,10 @@ export function browserReturnOf(
   const showsCard = purchase.wallet?.isDevice !== true && card.lastFour !== "";
   return {
     ...{ status, kind, merchantName, clientOrderId },
+    /** Nothing: the merchant gave no URL for this result. */
     url: urlFor(status, purchase.urls),
     fields: printResult(order, { sign, transaction }),
+    /** The charged amount, or the requested one when nothing was charged; with its currency. */
     amount: `${read("charged-amount") ?? read("amount")} ${read("currency")}`,
     cardMask: showsCard ? `${card.bin}****${card.lastFour}` : "",
     receipt: status === "approved" && receiptId ? { endpointId, receiptId } : undefined,

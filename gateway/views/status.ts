@@ -200,23 +200,10 @@ function enabledOrDisabled(isEnabled: boolean | undefined): string | undefined {
   return isEnabled ? "enabled" : "disabled";
 }
 
-/** An order as one line of a list. */
-export type OrderLine = {
-  readonly orderId: string;
-  readonly clientOrderId: string;
-  readonly acceptedAt: Instant;
-  /** `acceptedAt` in the operator's zone. */
-  readonly time: string;
-  readonly amount: string;
-  readonly cardMask: string;
-  readonly status: Status;
-  readonly stage: string;
-  readonly error: string;
-  /** The acquirer's reference of the charge; empty before there is one. */
-  readonly reference: string;
-};
+export type OrderLine = Readonly<ReturnType<typeof printOrderLine>>;
 
-export function printOrderLine(order: Order, printDate: PrintDate): OrderLine {
+/** An order as one line of a list. */
+export function printOrderLine(order: Order, printDate: PrintDate) {
   const read = makeStatusReader({ order, transaction: order.transaction });
   const get = (name: string) => read(name) ?? "";
   return {
@@ -231,6 +218,7 @@ export function printOrderLine(order: Order, printDate: PrintDate): OrderLine {
     status: statusOf(order.transaction.stage),
     stage: get("order-stage"),
     error: `${get("error-code")} ${get("error-message")}`.trim(),
+    /** The acquirer's reference of the charge; empty before there is one. */
     reference: get("processor-rrn"),
   };
 }

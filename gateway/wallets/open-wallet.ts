@@ -16,7 +16,7 @@ import { Failure } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
-import { asInstant, type Clock } from "../values/time.ts";
+import type { Clock } from "../values/time.ts";
 import {
   type ReplayId,
   readWalletA,
@@ -109,7 +109,7 @@ export function makeOpenWallet(dependencies: Dependencies): OpenWallet {
   ): Promise<WalletCard | WalletRefusal> {
     const { number, expiryMonth, expiryYear } = read.card;
     if (!isLuhnValid(number.reveal())) return refuse("wallet_bad_card", "check digit");
-    if (isExpired(expiryMonth, expiryYear, asInstant(dependencies.clock.now()))) {
+    if (isExpired(expiryMonth, expiryYear, dependencies.clock.now())) {
       return refuse("wallet_bad_card", "expired");
     }
     const isOwn = await dependencies.claimToken(tokenOf(request, read));

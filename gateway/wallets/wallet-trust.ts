@@ -36,16 +36,12 @@ type KeyDependencies = {
   readonly onError: (error: unknown) => void;
 };
 
-export type WalletKeys = {
-  keysOf(merchant: MerchantId, wallet: Wallet): readonly WalletKey[];
-  reload(): Promise<void>;
-  stop(): void;
-};
+export type WalletKeys = Awaited<ReturnType<typeof openWalletKeys>>;
 
 const keyRetryMs = 10_000;
 
 /** Rejects when the first read fails: a gateway does not start without its database. */
-export async function openWalletKeys(dependencies: KeyDependencies): Promise<WalletKeys> {
+export async function openWalletKeys(dependencies: KeyDependencies) {
   const { clock, onUnreadable, onError } = dependencies;
   let cancelRetry = () => {};
   let stopped = false;
@@ -64,7 +60,7 @@ export async function openWalletKeys(dependencies: KeyDependencies): Promise<Wal
   });
 
   return {
-    keysOf: (merchant, wallet) =>
+    keysOf: (merchant: MerchantId, wallet: Wallet) =>
       keys.current().filter((key) => key.merchantId === merchant && key.wallet === wallet),
     reload: keys.reload,
     stop() {
@@ -86,13 +82,6 @@ export type WalletRoots = {
   walletb(): readonly RootKey[];
 };
 
-type RootSources = {
-  /** A file; empty for none. */
-  readonly walleta: string;
-  /** A file or an https address; empty for none. */
-  readonly walletb: string;
-};
-
 type RootSettings = {
   readonly environment: string;
   readonly dataDir: string;
@@ -100,8 +89,8 @@ type RootSettings = {
   readonly walletbRootKeys: string;
 };
 
-/** In staging, the sandbox bank's roots are the default. */
-export function rootSourcesOf(settings: RootSettings): RootSources {
+/** Files, or walletb's https address; empty for none. Staging has the sandbox bank's by default. */
+export function rootSourcesOf(settings: RootSettings) {
   const sandbox = join(resolve(settings.dataDir), "bank", "wallets");
   const isStaging = settings.environment === "staging";
   const sourceOf = (source: string, file: string) =>
@@ -113,7 +102,7 @@ export function rootSourcesOf(settings: RootSettings): RootSources {
 }
 
 type RootDependencies = {
-  readonly sources: RootSources;
+  readonly sources: ReturnType<typeof rootSourcesOf>;
   readonly clock: Clock;
   readonly onError: (wallet: Wallet, cause: string) => void;
 };

@@ -2,33 +2,21 @@
  * Decrypts tokens in a thread. A request that the thread cannot serve now ends with
  * `storage_unavailable`: nothing has happened to an order, and the merchant may send it again.
  */
-import type {
-  Opened as OpenedA,
-  WalletReason as ReasonA,
-  Trust as TrustA,
-} from "@tollgate/protocols/walleta";
-import type {
-  Opened as OpenedB,
-  WalletReason as ReasonB,
-  Trust as TrustB,
-} from "@tollgate/protocols/walletb";
+import type { Opened as OpenedA, Trust as TrustA, WalletFault } from "@tollgate/protocols/walleta";
+import type { Opened as OpenedB, Trust as TrustB } from "@tollgate/protocols/walletb";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 import { startWorkerThread, ThreadFault } from "../worker-threads/worker-thread.ts";
 
 export type OpeningRequest = { readonly text: string; readonly trust: TrustA | TrustB };
-type Fault<Reason> = { readonly reason: Reason; readonly field: string | undefined };
+type Fault = Pick<WalletFault, "reason" | "field">;
 export type OpeningReply = { readonly tookMs: number } & (
   | { readonly opened: OpenedA | OpenedB }
-  | { readonly fault: Fault<ReasonA | ReasonB> }
+  | { readonly fault: Fault }
 );
-type Opening<Opened> = Promise<Opened | Fault<ReasonA | ReasonB> | Failure>;
+type Opening<Opened> = Promise<Opened | Fault | Failure>;
 
-export type WalletWorker = {
-  walleta(text: string, trust: TrustA): Opening<OpenedA>;
-  walletb(text: string, trust: TrustB): Opening<OpenedB>;
-  stop(): Promise<void>;
-};
+export type WalletWorker = ReturnType<typeof startWalletWorker>;
 
 type Dependencies = {
   readonly clock: Clock;
@@ -41,7 +29,7 @@ type Dependencies = {
 const inFlightMax = 256;
 const replyWithinMs = 5_000;
 
-export function startWalletWorker({ clock, observe, onLost }: Dependencies): WalletWorker {
+export function startWalletWorker({ clock, observe, onLost }: Dependencies) {
   const file = new URL("./wallet-worker-thread.ts", import.meta.url);
   const thread = startWorkerThread<OpeningRequest, OpeningReply>({
     ...{ file, inFlightMax, replyWithinMs, clock, onLost },
@@ -49,8 +37,8 @@ export function startWalletWorker({ clock, observe, onLost }: Dependencies): Wal
 
   return {
     // The thread replies in kind: the trust of one wallet never opens a token of the other.
-    walleta: (text, trust) => open(text, trust) as Opening<OpenedA>,
-    walletb: (text, trust) => open(text, trust) as Opening<OpenedB>,
+    walleta: (text: string, trust: TrustA) => open(text, trust) as Opening<OpenedA>,
+    walletb: (text: string, trust: TrustB) => open(text, trust) as Opening<OpenedB>,
     stop: thread.stop,
   };
 

@@ -1,4 +1,4 @@
-/** Recurring payment: charges a card that an earlier payment registered. */
+/** Recurring payments: charge, or hold an amount on, a card that an earlier payment registered. */
 import { type Operation, operation } from "../operation.ts";
 import { rebill, rebillControl, rebillFields, rebillRules } from "../recurring.ts";
 
@@ -20,3 +20,14 @@ export const makeRebillSale: Operation = {
   name: "make-rebill-sale",
   path: "/v2/make-rebill-sale/{id}",
 };
+
+export const makeRebillPreauth = operation({
+  name: "make-rebill-preauth",
+  path: "/v2/make-rebill-preauth/{id}",
+  purpose: "Holds an amount on a registered card, to be captured or cancelled later.",
+  request: rebillFields,
+  control: rebillControl,
+  sync: true,
+  rules: rebillRules,
+  handle: (request, context) => rebill("preauth", request, context),
+});

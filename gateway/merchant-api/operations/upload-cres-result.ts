@@ -17,8 +17,8 @@ export const uploadCresResult = operation({
 
   control: uploadControl,
 
-  handle: (request, context) =>
-    upload(request, context, (order) =>
-      context.services.threeds.uploadChallenge(order, request.cres),
-    ),
+  handle(request, context) {
+    const { uploadChallenge } = context.services.threeds;
+    return upload(request, context, (order) => uploadChallenge(order, request.cres));
+  },
 });

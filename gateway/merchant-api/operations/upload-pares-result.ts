@@ -18,11 +18,9 @@ export const uploadParesResult = operation({
 
   control: uploadControl,
 
-  handle: (request, context) =>
-    upload(request, context, (order) =>
-      context.services.threeds.uploadPares(order, {
-        paRes: request.paRes,
-        md: request.md,
-      }),
-    ),
+  handle(request, context) {
+    const { paRes, md } = request;
+    const { uploadPares } = context.services.threeds;
+    return upload(request, context, (order) => uploadPares(order, { paRes, md }));
+  },
 });

@@ -4,16 +4,11 @@
  * access to the payment, so it is never sent to other sites.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Html } from "../../values/html.ts";
-import { pageHeaders, type Refresh, renderPage, type Script, type Theme } from "../design.ts";
+import { type Page, pageHeaders, renderPage, type Theme } from "../design.ts";
 import { english, type Texts } from "./english.ts";
 import { german } from "./german.ts";
 
-export type CardholderPage = {
-  readonly title: string;
-  readonly content: Html;
-  readonly script?: Script;
-  readonly refresh?: Refresh;
+export type CardholderPage = Pick<Page, "title" | "content" | "script" | "refresh"> & {
   readonly status?: 200 | 400 | 404 | 429 | 503;
   /** A URL of the issuer or of the shop, to which the page posts. */
   readonly postsTo?: string;

@@ -116,10 +116,8 @@ export function waitingPage(
   };
 }
 
-type LastLinks = Pick<JourneyLinks, "toReceipt">;
-
 /** The return to the shop, or the result where the merchant gave no URL. */
-export function lastPage(result: BrowserReturn, texts: Texts, links: LastLinks): CardholderPage {
+export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLinks): CardholderPage {
   const { url, fields } = result;
   if (url === undefined) return resultPage(result, texts, links);
   return messagePage(texts.returnTitle, texts.returnSentence, {
@@ -147,7 +145,11 @@ const verifications = {
   error:    { tone: "bad",  title: "uncheckedTitle",  sentence: "uncheckedSentence",  next: "uncheckedNext" },
 } as const;
 
-function resultPage(result: BrowserReturn, texts: Texts, { toReceipt }: LastLinks): CardholderPage {
+function resultPage(
+  result: BrowserReturn,
+  texts: Texts,
+  { toReceipt }: JourneyLinks,
+): CardholderPage {
   const { merchantName: merchant, cardMask, clientOrderId, receipt } = result;
   const amount = texts.money(result.amount);
   const isVerification = result.kind === "account-verification";
