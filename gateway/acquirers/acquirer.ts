@@ -39,21 +39,14 @@ export type AuthorizationRequest = {
   readonly amount: Money;
   readonly card: ChargedCard;
   readonly cvv: Secret<string> | undefined;
-  readonly authentication: AuthenticationProof | undefined;
+  /** What 3-D Secure proved: the indicator, and the authentication value (CAVV, AAV) in base64. */
+  readonly authentication: Readonly<Record<"eci" | "value", string | undefined>> | undefined;
   /** For payments with a stored card; absent when the cardholder typed the number. */
   readonly credential: Credential | undefined;
 };
 
-export type ChargedCard = Card & {
-  /** The number is a wallet's device number. */
-  readonly isDevice?: true;
-};
-
-/** What 3-D Secure proved: the indicator, and the authentication value (CAVV, AAV) in base64. */
-export type AuthenticationProof = {
-  readonly eci: string | undefined;
-  readonly value: string | undefined;
-};
+/** `isDevice`: the number is a wallet's device number. */
+export type ChargedCard = Card & { readonly isDevice?: true };
 
 export type ReversalRequest = {
   readonly traceNumber: string;

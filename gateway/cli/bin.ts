@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
 import { firstOf, formatPrefix, type IssuerRange, isPrefix, lastOf } from "../issuers/issuers.ts";
 import { makeIssuerStore } from "../storage/issuer-ranges.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { loadStaging } from "./environment.ts";
 
@@ -40,8 +40,7 @@ async function findFileProblem(file: string): Promise<Problem | undefined> {
     await opened.close();
     return isFile ? undefined : new Problem(`${file} is not a file.`);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    return new Problem(`The file ${file} cannot be read: ${cause}.`);
+    return new Problem(`The file ${file} cannot be read: ${messageOf(error)}.`);
   }
 }
 

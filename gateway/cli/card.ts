@@ -37,7 +37,8 @@ async function removeCard(session: Session, login: string, id: string): Promise<
   const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
   const { merchantId, card } = reference;
-  const isRemoved = await storeOf(session).remove(merchantId, card.cardId, systemClock.now());
+  const store = makeReferenceStore(session.database.query);
+  const isRemoved = await store.remove(merchantId, card.cardId, systemClock.now());
   if (!isRemoved) return new Problem(`The reference ${id} is removed already.`);
   return { reference: id, removed: "yes" };
 }
@@ -45,11 +46,7 @@ async function removeCard(session: Session, login: string, id: string): Promise<
 async function findReference(session: Session, login: string, id: string) {
   const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
-  const store = storeOf(session);
+  const store = makeReferenceStore(session.database.query);
   const reference = isNumericId(id) ? await store.find(merchant.id, asCardRefId(id)) : undefined;
   return reference ?? new Problem(`The merchant ${login} has no card reference ${id}.`);
-}
-
-function storeOf({ database }: Session) {
-  return makeReferenceStore(database.query);
 }

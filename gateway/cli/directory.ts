@@ -10,7 +10,7 @@ import {
   readCertificates,
 } from "../threeds/directory-client.ts";
 import type { Network } from "../values/card-number.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import {
   type GivenOptions,
@@ -142,7 +142,6 @@ async function findFileFault(own: DirectorySettings): Promise<Problem | undefine
     const lacksRoots = own.paresRootsFile !== undefined && paresRoots.length === 0;
     return lacksRoots ? new Problem(`${own.paresRootsFile} has no certificate.`) : undefined;
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    return new Problem(`The files cannot be used: ${cause}.`);
+    return new Problem(`The files cannot be used: ${messageOf(error)}.`);
   }
 }

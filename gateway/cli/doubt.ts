@@ -65,11 +65,7 @@ function describe(order: Order, printDate: (instant: Instant) => string) {
 
 type Why = { readonly reason: string; readonly by?: string };
 
-async function askAgain(
-  session: Session,
-  id: string,
-  { reason, by = userName() }: Why,
-): Promise<Output> {
+async function askAgain(session: Session, id: string, { reason, by = userName() }: Why) {
   return decide(session, id, { kind: "asked_again", by, why: reason });
 }
 

@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from "commander";
 import type { Gate } from "../acquirers/gates.ts";
-import type { Endpoint, EndpointSettings, Merchant } from "../orders/merchant.ts";
+import type { Endpoint, EndpointSettings } from "../orders/merchant.ts";
 import type { GatePlace } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { asEndpointId } from "../values/ids.ts";
@@ -13,7 +13,7 @@ import { formatAmount, Money, parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
-import { findMerchant, sandboxGate } from "./merchant-set.ts";
+import { endpointsOf, findMerchant, sandboxGate } from "./merchant-set.ts";
 import {
   checkLimits,
   type GivenOptions,
@@ -137,11 +137,7 @@ async function setEndpoint(session: Session, id: string, options: EndpointChange
   };
 }
 
-async function setEndpointGates(
-  session: Session,
-  id: string,
-  texts: readonly string[],
-): Promise<Output> {
+async function setEndpointGates(session: Session, id: string, texts: readonly string[]) {
   const configuration = await readConfiguration(session);
   const endpoint = findEndpoint(configuration, id);
   if (endpoint instanceof Problem) return endpoint;
@@ -151,12 +147,7 @@ async function setEndpointGates(
   return { endpoint: id, name: endpoint.name, gates: texts.join(", ") };
 }
 
-async function createGroup(
-  session: Session,
-  login: string,
-  name: string,
-  ids: readonly string[],
-): Promise<Output> {
+async function createGroup(session: Session, login: string, name: string, ids: readonly string[]) {
   const configuration = await readConfiguration(session);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
@@ -176,10 +167,6 @@ async function createGroup(
 export function findEndpoint({ endpoints }: Configuration, id: string): Endpoint | Problem {
   const found = endpoints.get(asEndpointId(id));
   return found ?? new Problem(`There is no endpoint ${id}: see \`gw endpoint list\`.`);
-}
-
-function endpointsOf({ id }: Merchant, { endpoints }: Configuration): readonly Endpoint[] {
-  return [...endpoints.values()].filter(({ merchant }) => merchant.id === id);
 }
 
 /** Only what is given changes. */
@@ -208,11 +195,7 @@ function readOptionalFields(text: string): readonly string[] | Problem {
   return new Problem(`Only these fields can be made optional: ${waivable.join(", ")}.`);
 }
 
-function readGatesFor(
-  currency: string,
-  texts: readonly string[],
-  { gates }: Configuration,
-): readonly GatePlace[] | Problem {
+function readGatesFor(currency: string, texts: readonly string[], { gates }: Configuration) {
   const places = readGatePlaces(texts, gates.values());
   if (places instanceof Problem) return places;
   const accepting = places.filter(

@@ -15,34 +15,21 @@ import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
 import { makeKeyStore } from "../storage/vault-keys.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
 import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 
-export type Installation = {
-  readonly config: Config;
-  /** With the rights of the login, for operators' commands. */
-  readonly database: Database;
-  /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
-  readonly databases: { readonly node: Database; readonly vault: Database };
-  /** What to do when the login may not separate the two. */
-  readonly vaultAdvice: string | undefined;
-  readonly databaseUrl: string;
-  readonly masterKey: Uint8Array;
-  close(): Promise<void>;
-};
+export type Installation = Exclude<Awaited<ReturnType<typeof openInstallation>>, Problem>;
 
-export type InstallationOptions = {
+type InstallationOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly report: (progress: string) => void;
   /** A gateway may be running on the data folder: its database is used and left running. */
   readonly besideOthers: boolean;
 };
 
-export async function openInstallation(
-  options: InstallationOptions,
-): Promise<Installation | Problem> {
+export async function openInstallation(options: InstallationOptions) {
   const { report } = options;
   const read = readConfig(options.environment);
   deleteGivenKeys(options.environment);
@@ -76,8 +63,13 @@ export async function openInstallation(
   const vault = openAs(isSeparate ? vaultRole : undefined, server.url, config);
   opened.push(node, vault);
   return {
-    ...{ config, database, databases: { node, vault }, vaultAdvice },
-    ...{ databaseUrl: server.url, masterKey, close },
+    ...{ config, databaseUrl: server.url, masterKey, close },
+    /** With the rights of the login, for operators' commands. */
+    database,
+    /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
+    databases: { node, vault },
+    /** What to do when the login may not separate the two. */
+    vaultAdvice,
   };
 }
 
@@ -101,26 +93,15 @@ function openAs(role: string | undefined, url: string, config: Config): Database
   });
 }
 
-type Server = {
-  readonly url: string;
-  /** Started here, and stopped when the installation is closed. */
-  readonly isOwn: boolean;
-  stop(): Promise<void>;
-};
-
-async function findServer(
-  config: Config,
-  { report, besideOthers }: InstallationOptions,
-): Promise<Server | Problem> {
+/** Its own server is started here, and stopped when the installation is closed. */
+async function findServer(config: Config, { report, besideOthers }: InstallationOptions) {
   const others = { isOwn: false, stop: async () => undefined };
   if (config.databaseUrl !== "") return { ...others, url: config.databaseUrl };
   const folder = join(resolve(config.dataDir), "postgres");
   const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
   if (running !== undefined) return { ...others, url: running };
   const started = await startEmbedded({ folder, report });
-  return started instanceof Problem
-    ? started
-    : { url: started.url, isOwn: true, stop: started.stop };
+  return started instanceof Problem ? started : { ...started, isOwn: true };
 }
 
 async function updateSchema(
@@ -142,10 +123,7 @@ async function updateSchema(
 }
 
 /** Also makes the keys of a new database. */
-async function checkMasterKey(
-  { query }: Database,
-  masterKey: Uint8Array,
-): Promise<Problem | undefined> {
+async function checkMasterKey({ query }: Database, masterKey: Uint8Array) {
   try {
     await openKeys(masterKey, makeKeyStore(query));
     return undefined;
@@ -165,9 +143,8 @@ async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined>
     await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
     return undefined;
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
     return new Problem(
-      `The data folder ${resolve(dataDir)} is not writable (${cause}): ` +
+      `The data folder ${resolve(dataDir)} is not writable (${messageOf(error)}): ` +
         "make it writable for this user, or set GW_DATA_DIR to another folder.",
     );
   }

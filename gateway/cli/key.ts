@@ -12,7 +12,7 @@ import {
   rewrapKeys,
   takeRotationLock,
 } from "../storage/vault-keys.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys, rewrapKey } from "../vault/keys.ts";
 import {
   checkValueOf,
@@ -137,8 +137,7 @@ async function makeNewFile(file: string): Promise<Uint8Array | Problem> {
       return new Problem(`There is a file ${file} already: it is left unchanged.`);
     }
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    return new Problem(`The file ${file} cannot be written: ${cause}.`);
+    return new Problem(`The file ${file} cannot be written: ${messageOf(error)}.`);
   }
   const key = await readKeyFile(file, "another file");
   return typeof key === "string" ? new Problem(key) : key;

@@ -88,16 +88,18 @@ export function findMerchant({ merchants }: Configuration, login: string): Merch
   return found ?? new Problem(`There is no merchant ${login}: see \`gw merchant list\`.`);
 }
 
+export function endpointsOf({ id }: Pick<Merchant, "id">, { endpoints }: Configuration) {
+  return [...endpoints.values()].filter(({ merchant }) => merchant.id === id);
+}
+
 /** With the control key in the clear, for the operator who hands it to the merchant. */
-export function merchantSetOf(
-  { endpoints, groups }: Configuration,
-  { id, login, controlKey }: Merchant,
-): MerchantSet {
-  const own = [...endpoints.values()].filter(({ merchant }) => merchant.id === id);
+export function merchantSetOf(configuration: Configuration, merchant: Merchant): MerchantSet {
+  const { id, login, controlKey } = merchant;
+  const own = endpointsOf(merchant, configuration);
   return {
     login,
     controlKey: controlKey.reveal(),
     endpoints: Object.fromEntries(own.map((endpoint) => [endpoint.name, endpoint.id])),
-    group: groups.find(({ merchant }) => merchant.id === id)?.id ?? "",
+    group: configuration.groups.find((group) => group.merchant.id === id)?.id ?? "",
   };
 }

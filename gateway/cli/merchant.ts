@@ -10,6 +10,7 @@ import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import {
   createMerchantSet,
+  endpointsOf,
   findMerchant,
   findSandboxGates,
   type MerchantSet,
@@ -55,13 +56,10 @@ async function createMerchant(session: Session, login: string): Promise<Output> 
 }
 
 async function listMerchants(session: Session): Promise<Output> {
-  const { merchants, endpoints } = await readConfiguration(session);
-  return merchants.map(({ id, login, name }) => ({
-    login,
-    name,
-    id,
-    endpoints: [...endpoints.values()].filter(({ merchant }) => merchant.id === id).length,
-  }));
+  const configuration = await readConfiguration(session);
+  return configuration.merchants.map(({ id, login, name }) => {
+    return { login, name, id, endpoints: endpointsOf({ id }, configuration).length };
+  });
 }
 
 async function showMerchant(session: Session, login: string): Promise<Output> {

@@ -9,7 +9,7 @@ import { rename, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { baseUrlOf, type Config, keyFromParent } from "../config/config.ts";
-import { type Gateway, startGateway } from "../main.ts";
+import { startGateway } from "../main.ts";
 import { makeLog, openLogFile } from "../observability/log.ts";
 import { Problem } from "../values/problem.ts";
 import { complain, untilStopSignal } from "./command.ts";
@@ -17,6 +17,7 @@ import { loadStaging, refuseInProduction } from "./environment.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { sendKeyTo } from "./master-key.ts";
 
+/** A larger log is renamed when the gateway starts. */
 const logBytesMax = 50_000_000;
 
 export function addStart(command: Command): void {
@@ -72,7 +73,9 @@ async function start(installation: Installation, report: Report): Promise<Proble
   try {
     const signal = untilStopSignal();
     report("Starting the gateway …");
-    const logFile = await rotate(join(resolve(config.dataDir), "gateway.log"));
+    const logFile = join(resolve(config.dataDir), "gateway.log");
+    const earlier = await stat(logFile).catch(() => undefined);
+    if (earlier && earlier.size > logBytesMax) await rename(logFile, `${logFile}.old`);
     const gateway = await (config.workers > 1
       ? startWorkers(installation, logFile)
       : startNode(installation, logFile));
@@ -88,17 +91,7 @@ async function start(installation: Installation, report: Report): Promise<Proble
   }
 }
 
-/** A log that has grown large is renamed when the gateway starts. */
-async function rotate(file: string): Promise<string> {
-  const found = await stat(file).catch(() => undefined);
-  if (found !== undefined && found.size > logBytesMax) await rename(file, `${file}.old`);
-  return file;
-}
-
-async function startNode(
-  installation: Installation,
-  logFile: string | 1,
-): Promise<Gateway | Problem> {
+async function startNode(installation: Installation, logFile: string | 1) {
   const { config } = installation;
   const destination = openLogFile(logFile);
   try {
@@ -144,10 +137,7 @@ function explainListening(error: unknown, config: Config): Problem {
  * Several gateway processes on this machine, sharing one port. Each is a node with its own links. A
  * process that ends unexpectedly is replaced.
  */
-async function startWorkers(
-  { config, databaseUrl, masterKey }: Installation,
-  logFile: string,
-): Promise<Pick<Gateway, "port" | "stop"> | Problem> {
+async function startWorkers({ config, databaseUrl, masterKey }: Installation, logFile: string) {
   const log = openSync(logFile, "a");
   cluster.setupPrimary({
     exec: join(import.meta.dirname, "gw.ts"),

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Merchant, WalletSettings } from "../orders/merchant.ts";
 import { makeWalletKeyAdministration } from "../storage/wallets.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import type { Wallet } from "../wallets/wallet-trust.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
@@ -141,8 +141,7 @@ async function readCertificate(file: string): Promise<X509Certificate | Problem>
   try {
     return new X509Certificate(await readFile(file));
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    return new Problem(`${file} is no certificate: ${cause}.`);
+    return new Problem(`${file} is no certificate: ${messageOf(error)}.`);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { html } from "../values/html.ts";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { makeTheme, type Theme } from "./design.ts";
 
 type Options = {
@@ -38,7 +38,7 @@ function readLogo(path: string): string | Problem {
     if (type === undefined) return new Problem("it is neither SVG nor PNG");
     return `data:${type};base64,${bytes.toString("base64")}`;
   } catch (error) {
-    return new Problem(error instanceof Error ? error.message : String(error));
+    return new Problem(messageOf(error));
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from "@tollgate/protocols/emv3ds";
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
+import { messageOf } from "../values/problem.ts";
 import type { Clock } from "../values/time.ts";
 import { type MerchantAtGate, makeAReq, type PaidCard } from "./areq.ts";
 import {
@@ -22,7 +23,7 @@ import {
   type ThreeDSecurePolicy,
   withoutAuthentication,
 } from "./authentication-outcome.ts";
-import { type Directory, messageOf } from "./directory-client.ts";
+import type { Directory } from "./directory-client.ts";
 
 export type AuthenticateDependencies = {
   readonly findDirectory: (name: string) => Directory | undefined;

@@ -45,11 +45,7 @@ export type RefreshLease = {
 };
 
 /** The ranges of one directory server in one protocol; another stamp means other ranges. */
-export type ListStamp = {
-  readonly directory: string;
-  readonly protocol: Protocol;
-  readonly stamp: string;
-};
+export type ListStamp = Pick<RefreshLease, "directory" | "protocol"> & { readonly stamp: string };
 
 export type RangeStore = {
   stamps(): Promise<readonly ListStamp[]>;

@@ -7,6 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Enrolment } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
+import { messageOf } from "../values/problem.ts";
 import { openReloadable } from "../values/reloadable.ts";
 import type { Clock } from "../values/time.ts";
 import type { ThreeDSecurePolicy } from "./authentication-outcome.ts";
@@ -23,7 +24,6 @@ import {
   type DirectoryClient,
   type DirectoryServer,
   makeDirectoryClient,
-  messageOf,
   readCertificates,
 } from "./directory-client.ts";
 import { makeRefreshRanges } from "./refresh-ranges.ts";

@@ -8,6 +8,7 @@ import type { IncomingMessage } from "node:http";
 import { Agent, request as sendRequest } from "node:https";
 import { createSecureContext } from "node:tls";
 import type { Network } from "../values/card-number.ts";
+import { messageOf } from "../values/problem.ts";
 import type { Clock } from "../values/time.ts";
 
 export type DirectoryServer = {
@@ -46,15 +47,10 @@ export type Directory = {
   readonly send: DirectoryClient["send"];
 };
 
-export type Certificates = {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca: string;
-  readonly paresRoots: readonly string[];
-};
+export type Certificates = Awaited<ReturnType<typeof readCertificates>>;
 
 /** Rejects when a file is missing or invalid, or the certificate does not belong to the key. */
-export async function readCertificates(settings: DirectorySettings): Promise<Certificates> {
+export async function readCertificates(settings: DirectorySettings) {
   const { certificateFile, keyFile, authorityFile, paresRootsFile } = settings;
   const read = (file: string) => readFile(file, "utf8");
   const [cert, key, ca, roots] = await Promise.all([
@@ -179,10 +175,6 @@ async function readText(answer: IncomingMessage, bytesMax: number): Promise<stri
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function splitPem(text: string): readonly string[] {

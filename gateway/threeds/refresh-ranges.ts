@@ -14,6 +14,7 @@ import {
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import { readXml, ThreeDsFault, writeXml } from "@tollgate/protocols/threeds102";
+import { messageOf } from "../values/problem.ts";
 import { hours, minutes, seconds } from "../values/time.ts";
 import {
   type Protocol,
@@ -24,7 +25,7 @@ import {
   type RefreshLease,
   type StoredRange,
 } from "./card-ranges.ts";
-import { type Directory, messageOf } from "./directory-client.ts";
+import type { Directory } from "./directory-client.ts";
 
 type Dependencies = {
   readonly store: RangeStore;

@@ -17,6 +17,7 @@ import {
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { formatAmount } from "../values/money.ts";
+import { messageOf } from "../values/problem.ts";
 import { calendar, type Instant } from "../values/time.ts";
 import { merchantNameOf } from "./areq.ts";
 import { type AuthenticateDependencies, findParties } from "./authenticate.ts";
@@ -25,7 +26,6 @@ import {
   outcomeOf,
   withoutAuthentication,
 } from "./authentication-outcome.ts";
-import { messageOf } from "./directory-client.ts";
 
 const answerBytesMax = 65_536;
 const contentType = "application/xml;charset=utf-8";

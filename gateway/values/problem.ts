@@ -9,3 +9,7 @@ export class Problem {
     this.sentence = sentence;
   }
 }
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -6,12 +6,6 @@
 import { parentPort, Worker } from "node:worker_threads";
 import type { Clock } from "../values/time.ts";
 
-export type WorkerThread<Request, Reply> = {
-  ask(request: Request): Promise<Reply | ThreadFault>;
-  /** Fails the requests in flight, and all later ones. */
-  stop(): Promise<void>;
-};
-
 /** Why a request has no reply. */
 export class ThreadFault {
   readonly kind: "overloaded" | "timed_out" | "lost" | "stopped";
@@ -45,9 +39,7 @@ const cancellation = null;
 /** Little of what a request allocates outlives it. */
 const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
 
-export function startWorkerThread<Request, Reply>(
-  options: ThreadOptions,
-): WorkerThread<Request, Reply> {
+export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
   type InFlight = { readonly settle: (reply: Reply | ThreadFault) => void; clearTimer: () => void };
   const { cancel, clock, onLost } = options;
   const inFlight = new Map<number, InFlight>();
@@ -57,7 +49,7 @@ export function startWorkerThread<Request, Reply>(
   let isStopped = false;
 
   return {
-    async ask(request) {
+    async ask(request: Request): Promise<Reply | ThreadFault> {
       if (isStopped) return new ThreadFault("stopped");
       if (inFlight.size >= options.inFlightMax) return new ThreadFault("overloaded");
       asked += 1;
@@ -66,7 +58,8 @@ export function startWorkerThread<Request, Reply>(
       inFlight.set(asked, { settle: resolve, clearTimer: startTimer(asked) });
       return promise;
     },
-    async stop() {
+    /** Fails the requests in flight, and all later ones. */
+    async stop(): Promise<void> {
       isStopped = true;
       const ending = thread;
       failAll("stopped");

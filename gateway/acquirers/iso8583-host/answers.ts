@@ -19,8 +19,6 @@ import type {
 } from "../acquirer.ts";
 import { type Dialect, trimField } from "./dialect.ts";
 
-export type AnswerReader = ReturnType<typeof makeAnswerReader>;
-
 export function makeAnswerReader({ readNetworkId, readRemarks }: Dialect) {
   return { readAuthorization, readFound, readFollowUp, readAnswer };
 

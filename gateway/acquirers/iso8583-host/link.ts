@@ -19,46 +19,35 @@ import { makeNetworkMessage } from "./messages.ts";
 /** `closed`: takes nothing more and does not come back, though it may still wait for answers. */
 export type LinkState = "connecting" | "signing_on" | "online" | "down" | "closed";
 
-export type LinkLimits = {
-  readonly connectTimeoutMs: number;
+export const usualLinkLimits = {
+  connectTimeoutMs: 5_000,
   /** For the answers to sign-on, echo and sign-off. */
-  readonly networkTimeoutMs: number;
+  networkTimeoutMs: 10_000,
   /** An echo is sent when nothing was received for as long as this. */
-  readonly echoAfterMs: number;
+  echoAfterMs: 60_000,
   /** Between two tries to connect: doubles from the first to the second. */
-  readonly backOffMinMs: number;
-  readonly backOffMaxMs: number;
+  backOffMinMs: 250,
+  backOffMaxMs: 5_000,
   /** How long a closing link waits for answers. */
-  readonly drainMs: number;
+  drainMs: 30_000,
   /** How many answered requests are remembered, to know a second answer from a late one. */
-  readonly answersRemembered: number;
-};
-
-// biome-ignore format: a table
-export const usualLinkLimits: LinkLimits = {
-  connectTimeoutMs:   5_000,
-  networkTimeoutMs:  10_000,
-  echoAfterMs:       60_000,
-  backOffMinMs:         250,
-  backOffMaxMs:       5_000,
-  drainMs:           30_000,
   answersRemembered: 50_000,
 };
 
-export type LinkEvents = {
-  readonly onState: (state: LinkState, why: string) => void;
-  /** `earlierCode`: the response code of the answer that the same request has had before. */
-  readonly onUnmatched: (message: IsoMessage, earlierCode: string | undefined) => void;
-  /** May be the answer to any request, so all go on waiting and the right one runs out of time. */
-  readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
-};
+export type LinkLimits = Readonly<typeof usualLinkLimits>;
 
-export type LinkOptions = {
+type LinkOptions = {
   readonly address: Address;
   readonly wire: Wire;
   readonly clock: Clock;
   readonly limits: LinkLimits;
-  readonly events: LinkEvents;
+  readonly events: {
+    readonly onState: (state: LinkState, why: string) => void;
+    /** `earlierCode`: the response code of the answer that the same request has had before. */
+    readonly onUnmatched: (message: IsoMessage, earlierCode: string | undefined) => void;
+    /** May be the answer to any request: all go on waiting, and the right one times out. */
+    readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
+  };
   /** From 0 to 1, for the jitter. */
   readonly random: () => number;
 };
