@@ -11,7 +11,7 @@ import type { OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { makeCommit } from "../storage/commit.ts";
-import { makeFindInDoubt, makeFindOrders } from "../storage/find-orders.ts";
+import { makeFindInDoubt } from "../storage/find-orders.ts";
 import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
@@ -91,14 +91,18 @@ async function decide(session: Session, id: string, event: OperatorEvent): Promi
   if (owed?.effect !== "reverse" && !stagesInDoubt.includes(transaction.stage)) {
     return new Problem(`Order ${id} is not in doubt.`);
   }
-  const decided = await makeApplyIn(session)(order, event);
+  const decided = await makeApplyIn(session)(order, event).catch((error) => {
+    if (error !== stale) throw error;
+    return stale;
+  });
+  if (decided === stale) return new Problem(`Order ${id} has just moved on: look at it again.`);
   if (decided === bankIsAsked) {
     return new Problem(
       `The bank is being asked about order ${id} at this moment. Settle it while it rests ` +
         "between two tries: `gw doubt list` shows when the next one is.",
     );
   }
-  if (decided instanceof Failure) {
+  if (decided instanceof Failure || decided instanceof Error) {
     const stage = wireStageOf(transaction.kind, transaction.stage);
     return new Problem(`Order ${id} cannot be settled so in ${stage}.`);
   }
@@ -106,19 +110,23 @@ async function decide(session: Session, id: string, event: OperatorEvent): Promi
   return { order: decided.id, stage: wireStageOf(kind, stage) };
 }
 
-/** This process runs no effects: a node finds the order due, and sends the callback. */
+const stale = new Error("the order has moved on");
+
+/**
+ * This process runs no effects: a node finds the order due, and sends the callback. An operator
+ * decides about the order that they have seen, so a newer version is not loaded.
+ */
 function makeApplyIn({ config, database }: Session) {
-  const { byId } = makeFindOrders(database.query);
   return makeApply({
     advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
     commit: makeCommit(database.query, `gw-${userName()}`, { beginTriesMs: 0, callbackLeaseMs: 0 }),
-    load: async ({ merchantId, id }) => (await byId({ merchantId, orderId: id })) ?? unexpected(),
+    load: () => Promise.reject(stale),
     clock: systemClock,
   });
 }
 
 function unexpected(): never {
-  throw new Error("an operator's decision leads to no immediate effect, and no order vanishes");
+  throw new Error("an operator's decision leads to no immediate effect");
 }
 
 function userName(): string {

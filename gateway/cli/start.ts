@@ -32,8 +32,8 @@ export function addServe(command: Command): void {
   command.action(async () => {
     const report = (progress: string) => process.stderr.write(`${progress}\n`);
     await inInstallation(report, (installation) => serve(installation, report));
-    // A worker exits when it disconnects, so everything must be closed before.
-    if (process.exitCode === undefined) process.disconnect?.();
+    // A worker lives until it disconnects, also after a failure; everything is closed by now.
+    process.disconnect?.();
   });
 }
 

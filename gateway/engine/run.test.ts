@@ -1,13 +1,14 @@
 /** Running orders: what is in flight, what waits for it, and how long the CVV is kept. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Step } from "../orders/advance.ts";
 import type { EffectHandler, EffectHandlers, OrderEvent, RunContext } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { externalEffects } from "../orders/stages.ts";
-import { draft, events, meet } from "../orders/testing.ts";
+import { draft, events, meet, step } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
-import { makeOrderRunner } from "./run.ts";
+import { announcing, makeOrderRunner } from "./run.ts";
 
 const owing = meet(draft, events.received);
 const fresh = { startedBefore: false, cardData: undefined };
@@ -70,3 +71,22 @@ for (const [event, isKept] of keeping) {
     assert.equal(told[1]?.cardData?.cvv !== undefined, isKept);
   });
 }
+
+test("a listener that fails neither undoes a commit nor keeps the others from hearing of it", async () => {
+  const heard: Order[] = [];
+  const troubles: unknown[] = [];
+  const failing = () => {
+    throw new Error("no disk");
+  };
+  const commit = announcing(
+    async () => "done" as const,
+    (given: Step) => given,
+    [failing, ({ order }) => void heard.push(order)],
+    (_order, error) => void troubles.push(error),
+  );
+
+  const outcome = await commit(step(draft, events.received));
+
+  assert.equal(outcome, "done");
+  assert.deepEqual([heard.length, troubles.length], [1, 1]);
+});

@@ -103,10 +103,20 @@ export function announcing<Given, Outcome extends string>(
   commit: (given: Given) => Promise<"done" | Outcome>,
   stepOf: (given: Given) => Step,
   listeners: readonly ((step: Step) => void)[],
+  onTrouble: (order: Order, error: unknown) => void,
 ) {
   return async (given: Given): Promise<"done" | Outcome> => {
     const outcome = await commit(given);
-    if (outcome === "done") for (const listener of listeners) listener(stepOf(given));
+    if (outcome === "done") for (const listener of listeners) call(listener, stepOf(given));
     return outcome;
   };
+
+  /** The step is committed: a listener that fails must not make it look as if it were not. */
+  function call(listener: (step: Step) => void, step: Step): void {
+    try {
+      listener(step);
+    } catch (error) {
+      onTrouble(step.order, error);
+    }
+  }
 }

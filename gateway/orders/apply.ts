@@ -9,6 +9,7 @@ import type { Advance, Conditions, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
 import { findRepeated } from "./transactions.ts";
+import { needsConditions } from "./transitions.ts";
 
 export type Commit = (step: Step) => Promise<"done" | "stale">;
 
@@ -30,8 +31,9 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
   return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
     let met = order;
     for (;;) {
+      const conditions = needsConditions(event) ? conditionsOf?.(met) : undefined;
       const step = isAbout(met, order, event)
-        ? advance(met, event, clock.now(), conditionsOf?.(met))
+        ? advance(met, event, clock.now(), conditions)
         : movedOn;
       if (step instanceof Failure) {
         const late = lateApprovalOf(event);
@@ -87,9 +89,9 @@ function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
 type ClaimEvent = EventOf<"claimed"> | EventOf<"expired">;
 
 /** Claims a due order as it was found; nothing comes back when it has moved on since. */
-export function makeClaim({ advance, commit, conditionsOf, clock }: ApplyDependencies) {
+export function makeClaim({ advance, commit, clock }: ApplyDependencies) {
   return async (order: Order, event: ClaimEvent): Promise<Order | undefined> => {
-    const step = advance(order, event, clock.now(), conditionsOf?.(order));
+    const step = advance(order, event, clock.now());
     if (step instanceof Failure) return undefined;
     return (await commit(step)) === "done" ? step.order : undefined;
   };

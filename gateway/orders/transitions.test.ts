@@ -14,7 +14,7 @@ import {
   stagesInDoubt,
 } from "./stages.ts";
 import { events } from "./testing.ts";
-import { beginnings, type Cell, tables } from "./transitions.ts";
+import { beginnings, type Cell, needsConditions, tables } from "./transitions.ts";
 
 type Place = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
 
@@ -201,4 +201,13 @@ test("an effect is immediate or external by its list", () => {
     assert.equal(isImmediate(effect), immediate.includes(effect), effect);
     assert.equal(isExternal(effect), external.includes(effect), effect);
   }
+});
+
+test("conditions are gathered for the few events that lead to an immediate effect", () => {
+  const needing = Object.values(events).filter(needsConditions);
+
+  assert.deepEqual(needing.map(({ kind }) => kind).sort(), [
+    "authentication_demanded",
+    "cleared_for_3ds",
+  ]);
 });

@@ -3,9 +3,9 @@
  * event that the stage accepts. Two outcomes that lead to different stages are two different
  * events, so the tables need no conditions. `docs/orders.md` is drawn from them.
  */
-import type { EventKind } from "./events.ts";
+import type { EventKind, OrderEvent } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
-import type { Effect, ExternalEffect, Stage } from "./stages.ts";
+import { type Effect, type ExternalEffect, isImmediate, type Stage } from "./stages.ts";
 
 export type Cell = { readonly stage: Stage; readonly effect: Effect | undefined };
 export type Row = { readonly [Kind in EventKind]?: Cell };
@@ -174,6 +174,18 @@ export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   refund:  followUp("returning", "refund", "returned"),
   cancel:  followUp("returning", "refund", "returned"),
 };
+
+const immediateEvents: ReadonlySet<string> = new Set(
+  Object.values(tables)
+    .flatMap((table) => Object.values(table))
+    .flatMap((row) => Object.entries(row))
+    .flatMap(([kind, { effect }]) => (effect !== undefined && isImmediate(effect) ? [kind] : [])),
+);
+
+/** Whether the event may lead to an immediate effect. */
+export function needsConditions({ kind }: OrderEvent): boolean {
+  return immediateEvents.has(kind);
+}
 
 /** Where a transaction of each kind begins, and what it is owed then. */
 // biome-ignore format: a table

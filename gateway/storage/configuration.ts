@@ -52,14 +52,22 @@ type Dependencies = {
 export async function openConfiguration(dependencies: Dependencies): Promise<LiveConfiguration> {
   const { query, openSecret, onChange, onError } = dependencies;
   const { current, reload } = await openReloadable<Configuration>({
-    async read(present) {
-      const configuration = await loadConfiguration(query, openSecret);
-      if (present !== undefined) onChange(configuration);
-      return configuration;
-    },
+    read: () => loadConfiguration(query, openSecret),
     onError,
   });
-  return { current, getEndpoint: (id) => get(current().endpoints, id), reload };
+  return {
+    current,
+    getEndpoint: (id) => get(current().endpoints, id),
+    /** A gate that cannot be started must not keep the rest of the configuration from counting. */
+    async reload() {
+      await reload();
+      try {
+        onChange(current());
+      } catch (error) {
+        onError(error);
+      }
+    },
+  };
 }
 
 export async function loadConfiguration(query: Query, open: OpenSecret): Promise<Configuration> {

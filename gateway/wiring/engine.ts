@@ -55,7 +55,7 @@ export function makeEngine(dependencies: Dependencies) {
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const steps = {
     ...{ advance, conditionsOf, load, clock },
-    commit: announcing(commit, (step) => step, listeners),
+    commit: announcing(commit, (step) => step, listeners, observe.onTrouble),
   };
   const apply = makeApply(steps);
   const acquirers = makeAcquirerEffects(dependencies);
@@ -78,7 +78,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...dependencies,
       ...threeds,
       ...{ advance, conditionsOf, findExisting, runner, inFlightMax },
-      begin: announcing(begin, ({ step }) => step, listeners),
+      begin: announcing(begin, ({ step }) => step, listeners, observe.onTrouble),
       nextOrderId: makeNextOrderId(database.query),
     }),
     findRepeat: makeFindRepeat({ findExisting, vault }),
