@@ -8,7 +8,7 @@ import { makeGates } from "./acquirers/gates.ts";
 import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
 import { openConfiguration } from "./storage/configuration.ts";
-import { makeCountInDoubt } from "./storage/find-orders.ts";
+import { countInDoubt } from "./storage/find-orders.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
 import { takePresence } from "./storage/presence.ts";
 import { makeStartAcquirer } from "./wiring/acquirers.ts";
@@ -65,7 +65,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const shared = { ...resources, configuration, threeds, gates, node };
   const callbacks = makeCallbacks(shared);
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
-  metrics.watch({ inFlight: () => engine.runner.count, inDoubt: makeCountInDoubt(database.query) });
+  metrics.watch({
+    inFlight: () => engine.runner.count,
+    inDoubt: () => countInDoubt(database.query),
+  });
   gates.open(makeStartAcquirer(resources, engine.lateApprovals));
   gates.update(configuration.current().gates.values());
   const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });

@@ -4,7 +4,7 @@
  */
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
-import { type DescribedSetting, describeConfig, readConfig } from "../config/config.ts";
+import { describeConfig, readConfig } from "../config/config.ts";
 import { loadGates } from "../storage/configuration.ts";
 import { canReadVault, examineServer } from "../storage/database-roles.ts";
 import { loadDirectories } from "../storage/directories.ts";
@@ -121,6 +121,8 @@ function printConfig({ json = false }: { readonly json?: boolean }): void {
   const read = readConfig(process.env);
   if (read instanceof Problem) complain(read);
 }
+
+type DescribedSetting = ReturnType<typeof describeConfig>[number];
 
 function describeSetting({ name, value, origin, meaning }: DescribedSetting): string {
   const shown = value === "" || value === undefined ? "-" : String(value);

@@ -11,7 +11,7 @@ import type { OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { makeCommit } from "../storage/commit.ts";
-import { makeFindInDoubt } from "../storage/find-orders.ts";
+import { findInDoubt } from "../storage/find-orders.ts";
 import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
@@ -38,7 +38,7 @@ export function addDoubtCommands(doubt: Command): void {
 }
 
 async function listDoubt({ database, config, json }: Session): Promise<Output> {
-  const orders = await makeFindInDoubt(database.query)(listedMax);
+  const orders = await findInDoubt(database.query, listedMax);
   if (orders.length === 0 && !json) return "Nothing is in doubt.";
   if (orders.length === listedMax && !json) {
     process.stderr.write(`These are the oldest ${listedMax}; there may be more.\n`);

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Order } from "../orders/order.ts";
 import { transactionsOf } from "../orders/transactions.ts";
-import { makeFindBySequence } from "../storage/find-orders.ts";
+import { findBySequence } from "../storage/find-orders.ts";
 import { findHistory } from "../storage/order-history.ts";
 import { asOrderId, isNumericId, sequenceOf } from "../values/ids.ts";
 import { formatAmount } from "../values/money.ts";
@@ -56,6 +56,6 @@ type Transaction = Order["transaction"];
 export async function findOrder({ database }: Session, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
-  const order = isId ? await makeFindBySequence(database.query)(sequenceOf(id)) : undefined;
+  const order = isId ? await findBySequence(database.query, sequenceOf(id)) : undefined;
   return order?.id === id ? order : new Problem(`There is no order ${text}.`);
 }

@@ -29,15 +29,8 @@ export function readConfig(environment: Environment): Config | Problem {
   return problems.length > 0 ? new Problem(problems.join("\n")) : config;
 }
 
-export type DescribedSetting = {
-  readonly name: string;
-  readonly value: unknown;
-  readonly origin: "default" | "environment";
-  readonly meaning: string;
-};
-
 /** The rows of `gw config`, without the password of the database. */
-export function describeConfig(environment: Environment): readonly DescribedSetting[] {
+export function describeConfig(environment: Environment) {
   const read = readConfig(environment);
   const config: Partial<Config> = read instanceof Problem ? {} : read;
   const databaseUrl = config.databaseUrl?.replace(/\/\/([^:/@]*):[^@]*@/, "//$1:****@");

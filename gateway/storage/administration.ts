@@ -4,16 +4,7 @@
  */
 import type { Gate } from "../acquirers/gates.ts";
 import type { EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
-import {
-  asEndpointId,
-  asGateId,
-  asGroupId,
-  asMerchantId,
-  type EndpointId,
-  type GateId,
-  type GroupId,
-  type MerchantId,
-} from "../values/ids.ts";
+import type { EndpointId, GateId, GroupId, MerchantId } from "../values/ids.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
 
@@ -33,30 +24,28 @@ export type NewEndpoint = {
 };
 
 export function makeAdministration(query: Query) {
-  return { ...makeForMerchants(query), ...makeForEndpoints(query), ...makeForGates(query) };
+  const changes = makeChanges(query);
+  return { ...forMerchants(changes), ...forEndpoints(changes), ...forGates(changes) };
 }
 
-function makeForMerchants(query: Query) {
+function forMerchants({ change }: Changes) {
   return {
-    async createMerchant(login: string, controlKey: Uint8Array): Promise<MerchantId> {
-      const id = await change(
-        query,
+    createMerchant(login: string, controlKey: Uint8Array): Promise<MerchantId> {
+      return change(
         `insert into merchants (id, login, name, control_key)
          values (nextval('merchant_ids'), $1, $1, $2) returning id`,
         [login, controlKey],
       );
-      return asMerchantId(id);
     },
 
     async setMerchant(id: MerchantId, settings: MerchantSettings): Promise<void> {
       const values = [id, JSON.stringify(settings)];
-      await change(query, "update merchants set settings = $2 where id = $1 returning id", values);
+      await change("update merchants set settings = $2 where id = $1 returning id", values);
     },
 
     /** The key is SPKI in PEM. */
     addMerchantKey(merchantId: MerchantId, name: string, publicKey: string): Promise<string> {
       return change(
-        query,
         `insert into merchant_keys (merchant_id, name, public_key) values ($1, $2, $3)
          returning id`,
         [merchantId, name, publicKey],
@@ -66,7 +55,6 @@ function makeForMerchants(query: Query) {
     /** The row stays: it tells which key an old request was signed with. */
     async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
       await change(
-        query,
         `update merchant_keys set removed_at = now()
          where merchant_id = $1 and id = $2 and removed_at is null returning id`,
         [merchantId, id],
@@ -75,12 +63,11 @@ function makeForMerchants(query: Query) {
   };
 }
 
-function makeForEndpoints(query: Query) {
+function forEndpoints({ change }: Changes) {
   return {
-    async createEndpoint(endpoint: NewEndpoint): Promise<EndpointId> {
+    createEndpoint(endpoint: NewEndpoint): Promise<EndpointId> {
       const { merchantId, name, currency, gates, settings } = endpoint;
-      const id = await change(
-        query,
+      return change(
         `with made as (
            insert into endpoints (id, merchant_id, name, currency, settings)
            values (nextval('entry_point_ids'), $1, $2, $3, $4) returning id
@@ -91,21 +78,19 @@ function makeForEndpoints(query: Query) {
          select id from made`,
         [merchantId, name, currency, JSON.stringify(settings), ...columnsOf(gates)],
       );
-      return asEndpointId(id);
     },
 
     async setEndpoint(id: EndpointId, settings: EndpointSettings, enabled: boolean): Promise<void> {
-      await change(
-        query,
-        "update endpoints set settings = $2, enabled = $3 where id = $1 returning id",
-        [id, JSON.stringify(settings), enabled],
-      );
+      await change("update endpoints set settings = $2, enabled = $3 where id = $1 returning id", [
+        id,
+        JSON.stringify(settings),
+        enabled,
+      ]);
     },
 
     /** These and no others. */
     async setEndpointGates(id: EndpointId, gates: readonly GatePlace[]): Promise<void> {
       await change(
-        query,
         `with gone as (
            delete from endpoint_gates where endpoint_id = $1 and gate_id <> all($2::bigint[])
          ), places as (
@@ -119,13 +104,12 @@ function makeForEndpoints(query: Query) {
       );
     },
 
-    async createGroup(
+    createGroup(
       merchantId: MerchantId,
       name: string,
       endpoints: readonly EndpointId[],
     ): Promise<GroupId> {
-      const id = await change(
-        query,
+      return change(
         `with made as (
            insert into endpoint_groups (id, merchant_id, name)
            values (nextval('entry_point_ids'), $1, $2) returning id
@@ -136,28 +120,24 @@ function makeForEndpoints(query: Query) {
          select id from made`,
         [merchantId, name, endpoints],
       );
-      return asGroupId(id);
     },
   };
 }
 
-function makeForGates(query: Query) {
+function forGates({ change, findAndChange }: Changes) {
   return {
     /** Changes the gate of that name, or creates it. */
-    async putGate({ name, kind, settings }: Omit<Gate, "id">): Promise<GateId> {
-      const id = await change(
-        query,
+    putGate({ name, kind, settings }: Omit<Gate, "id">): Promise<GateId> {
+      return change(
         `insert into gates (id, name, kind, settings) values (nextval('gate_ids'), $1, $2, $3)
          on conflict (name) do update set kind = $2, settings = $3 returning id`,
         [name, kind, JSON.stringify(settings)],
       );
-      return asGateId(id);
     },
 
     /** Only a gate that no endpoint uses and that no open order may still need. */
     async removeGate(id: GateId): Promise<"removed" | "in_use"> {
       const removed = await findAndChange(
-        query,
         `delete from gates where id = $1
          and not exists (select from endpoint_gates where gate_id = $1)
          and not exists (
@@ -174,17 +154,21 @@ function makeForGates(query: Query) {
 
 type Values = readonly unknown[];
 
-/** Answers with the id of the row that was made or changed. */
-async function change(query: Query, statement: string, values: Values): Promise<string> {
-  const id = await findAndChange(query, statement, values);
-  if (id === undefined) throw new Error("nothing was changed");
-  return id;
-}
+type Changes = ReturnType<typeof makeChanges>;
 
-async function findAndChange(query: Query, statement: string, values: Values) {
-  const [row] = await query<{ id: string }>(statement, values);
-  if (row !== undefined) await notifyNodes(query);
-  return row?.id;
+/** Both return the id of the row that was made or changed. */
+function makeChanges(query: Query) {
+  async function findAndChange(statement: string, values: Values) {
+    const [row] = await query<{ id: string }>(statement, values);
+    if (row !== undefined) await notifyNodes(query);
+    return row?.id;
+  }
+  async function change<Id extends string>(statement: string, values: Values): Promise<Id> {
+    const id = await findAndChange(statement, values);
+    if (id === undefined) throw new Error("nothing was changed");
+    return id as Id;
+  }
+  return { change, findAndChange };
 }
 
 function columnsOf(gates: readonly GatePlace[]): readonly Values[] {

@@ -3,7 +3,7 @@ import type { Instant } from "../values/time.ts";
 import type { Query } from "./database.ts";
 
 export const callbackStates = ["due", "delivered", "stopped", "given_up"] as const;
-export type CallbackState = (typeof callbackStates)[number];
+type CallbackState = (typeof callbackStates)[number];
 
 /** A filter that is not given lets everything pass. Times are those of the final status. */
 export type CallbackFilter = {
@@ -28,7 +28,7 @@ export type CallbackEntry = {
   readonly ended: Instant | null;
 };
 
-export type AttemptEntry = {
+type AttemptEntry = {
   readonly sequence: number;
   readonly at: Instant;
   readonly node: string;
@@ -42,11 +42,7 @@ export type AttemptEntry = {
 };
 
 /** The latest first. */
-export function findCallbacks(
-  query: Query,
-  filter: CallbackFilter,
-  most: number,
-): Promise<readonly CallbackEntry[]> {
+export function findCallbacks(query: Query, filter: CallbackFilter, most: number) {
   return query<CallbackEntry>(
     `select order_id as order, sequence, serial, url, coalesce(ended, 'due') as state, tries,
        ${milliseconds("made_at")} as made, ${milliseconds("due_at")} as next,
@@ -57,11 +53,7 @@ export function findCallbacks(
 }
 
 /** Every attempt, the earliest first. */
-export function findAttempts(
-  query: Query,
-  filter: CallbackFilter,
-): Promise<readonly AttemptEntry[]> {
-  const { merchantId, orderId, sequence } = filter;
+export function findAttempts(query: Query, { merchantId, orderId, sequence }: CallbackFilter) {
   return query<AttemptEntry>(
     `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
        duration_ms as ms, answer
@@ -72,20 +64,12 @@ export function findAttempts(
   );
 }
 
-export type Resent = {
-  readonly order: string;
-  readonly sequence: number;
-  /** False for an earlier open callback of the order, which has to go first. */
-  readonly asked: boolean;
-};
-
-/** Due at once, with all attempts anew, after the open ones before it in its order. */
-export async function resendCallbacks(
-  query: Query,
-  filter: CallbackFilter,
-  now: Instant,
-): Promise<readonly Resent[]> {
-  return query(
+/**
+ * Due at once, with all attempts anew, after the open ones before it in its order; `asked` is false
+ * for those.
+ */
+export function resendCallbacks(query: Query, filter: CallbackFilter, now: Instant) {
+  return query<Pick<CallbackEntry, "order" | "sequence"> & { readonly asked: boolean }>(
     `with chosen as materialized (
        select merchant_id, order_id, sequence from callbacks where ${filteredRows}
      ), wanted as (

@@ -34,11 +34,7 @@ export type Configuration = {
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
 
-export type LiveConfiguration = {
-  current(): Configuration;
-  getEndpoint(id: EndpointId): Endpoint;
-  reload(): Promise<void>;
-};
+export type LiveConfiguration = Awaited<ReturnType<typeof openConfiguration>>;
 
 type OpenSecret = Vault["openSecret"];
 
@@ -49,7 +45,7 @@ type Dependencies = {
   readonly onError: (error: unknown) => void;
 };
 
-export async function openConfiguration(dependencies: Dependencies): Promise<LiveConfiguration> {
+export async function openConfiguration(dependencies: Dependencies) {
   const { query, openSecret, onChange, onError } = dependencies;
   const { current, reload } = await openReloadable<Configuration>({
     read: () => loadConfiguration(query, openSecret),
@@ -57,9 +53,9 @@ export async function openConfiguration(dependencies: Dependencies): Promise<Liv
   });
   return {
     current,
-    getEndpoint: (id) => get(current().endpoints, id),
+    getEndpoint: (id: EndpointId) => get(current().endpoints, id),
     /** A gate that cannot be started must not keep the rest of the configuration from counting. */
-    async reload() {
+    async reload(): Promise<void> {
       await reload();
       try {
         onChange(current());

@@ -36,7 +36,6 @@ async function isVaultSeparate(query: Query): Promise<boolean> {
   return row?.separate === true;
 }
 
-/** Whether this connection can. */
 export async function canReadVault(query: Query): Promise<boolean> {
   const [row] = await query<{ can: boolean }>(
     `select has_schema_privilege('vault', 'usage')
@@ -45,7 +44,6 @@ export async function canReadVault(query: Query): Promise<boolean> {
   return row?.can === true;
 }
 
-/** What `gw doctor` checks. */
 export async function examineServer(query: Query) {
   const [row] = await query<ServerRow>(
     `select version() as version, current_setting('server_version_num')::int as number,
@@ -56,13 +54,9 @@ export async function examineServer(query: Query) {
   return row;
 }
 
-type ServerRow = {
-  readonly version: string;
-  readonly number: number;
-  readonly fsync: string;
-  readonly commit: string;
-  readonly now: number;
-};
+type ServerRow = Readonly<
+  Record<"version" | "fsync" | "commit", string> & Record<"number" | "now", number>
+>;
 
 const notAllowed = "42501";
 

@@ -10,16 +10,7 @@ export type Query = <Result>(
   name?: string,
 ) => Promise<readonly Result[]>;
 
-export type Database = {
-  /** With PostgreSQL's default planner. */
-  readonly query: Query;
-  /** For statements that find rows of large tables: the planner must use an index. */
-  readonly hot: Query;
-  /** A connection outside the pools, for a lock or a subscription. */
-  connect(): Promise<pg.Client>;
-  transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
-  close(): Promise<void>;
-};
+export type Database = Readonly<ReturnType<typeof openDatabase>>;
 
 // A batch is joined with a table by one index look-up per row: any other plan reads the whole
 // table, which looks cheap until the statistics notice that it has grown. The page costs prevent a
@@ -40,7 +31,7 @@ type DatabaseOptions = {
   readonly role?: string | undefined;
 };
 
-export function openDatabase(url: string, options: DatabaseOptions): Database {
+export function openDatabase(url: string, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const shared = {
     connectionString: url,
@@ -55,8 +46,11 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   for (const pool of [cold, hot]) pool.on("error", options.onLost);
 
   return {
+    /** With PostgreSQL's default planner. */
     query: makeQuery(cold),
+    /** For statements that find rows of large tables: the planner must use an index. */
     hot: makeReplanned(makeQuery(hot)),
+    /** A connection outside the pools, for a lock or a subscription. */
     async connect() {
       const client = new pg.Client(shared);
       // A waiting query reports the loss; without a listener the event would end the process.
@@ -64,7 +58,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       await client.connect();
       return client;
     },
-    async transaction(work) {
+    async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
       const client = await cold.connect();
       const ignore = () => undefined;
       client.on("error", ignore);
@@ -80,7 +74,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
         throw error;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([cold.end(), hot.end()]);
     },
   };

@@ -55,21 +55,16 @@ export function makeDirectoryAdministration(query: Query) {
       return found.length > 0;
     },
 
-    async countRanges(): Promise<ReadonlyMap<string, { count: number; dueAt: string }>> {
-      const rows = await query<{ name: string; count: string; due_at: string | null }>(
+    async countRanges() {
+      const rows = await query<{ name: string; count: number; dueAt: string }>(
         `select name,
-           (select to_char(min(due_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI UTC')
+           (select coalesce(to_char(min(due_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI UTC'), '')
             from card_range_lists where directory = name
-              and settings ? case protocol when '2' then 'url' else 'url102' end) as due_at,
-           (select count(*) from card_ranges where directory = name) as count
+              and settings ? case protocol when '2' then 'url' else 'url102' end) as "dueAt",
+           (select count(*)::int from card_ranges where directory = name) as count
          from directory_servers`,
       );
-      return new Map(
-        rows.map(({ name, count, due_at }) => [
-          name,
-          { count: Number(count), dueAt: due_at ?? "" },
-        ]),
-      );
+      return new Map(rows.map(({ name, ...ranges }) => [name, ranges]));
     },
   };
 }

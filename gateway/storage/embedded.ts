@@ -30,14 +30,9 @@ import {
 } from "./embedded/postmaster.ts";
 import { isAlive } from "./embedded/system.ts";
 
-export type EmbeddedServer = {
-  /** For `pg`, with the socket's folder as the host; the same after a restart of the server. */
-  readonly url: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-};
+export type EmbeddedServer = ReturnType<typeof keepRunning>;
 
-export type EmbeddedOptions = {
+type EmbeddedOptions = {
   /** `<data folder>/postgres`. The password and the log are beside it. */
   readonly folder: string;
   readonly report: (progress: string) => void;
@@ -158,7 +153,7 @@ function keepRunning(
   cluster: Cluster,
   first: Postmaster,
   options: EmbeddedOptions & { readonly ownerFile: string },
-): EmbeddedServer {
+) {
   let postmaster = first;
   let restarting: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -193,8 +188,9 @@ function keepRunning(
   }
 
   return {
+    /** For `pg`, with the socket's folder as the host; the same after a restart of the server. */
     url: urlOf(first, cluster.password),
-    get pid() {
+    get pid(): number {
       return postmaster.pid;
     },
     stop: () => (stopped ??= stop()),

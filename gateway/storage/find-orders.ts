@@ -69,29 +69,29 @@ function prefixed(table: string): string {
   return orderColumns.replace(/\w+/g, (column) => `${table}.${column}`);
 }
 
-export function makeFindBySerial(query: Query) {
-  return async (merchant: MerchantId, serial: SerialNumber): Promise<NamedBySerial | undefined> => {
-    const [row] = await query<{ order_id: string | null; describes: string | null }>(
-      `select order_id, answer ->> 'describes' as describes from requests
+export async function findBySerial(
+  query: Query,
+  merchant: MerchantId,
+  serial: SerialNumber,
+): Promise<NamedBySerial | undefined> {
+  const [row] = await query<{ order_id: string | null; describes: string | null }>(
+    `select order_id, answer ->> 'describes' as describes from requests
        where merchant_id = $1 and serial = $2`,
-      [merchant, serial],
-      "request_by_serial",
-    );
-    if (typeof row?.order_id !== "string") return undefined;
-    const describes = row.describes === null ? serial : asSerialNumber(row.describes);
-    return { orderId: asOrderId(row.order_id), describes };
-  };
+    [merchant, serial],
+    "request_by_serial",
+  );
+  if (typeof row?.order_id !== "string") return undefined;
+  const describes = row.describes === null ? serial : asSerialNumber(row.describes);
+  return { orderId: asOrderId(row.order_id), describes };
 }
 
 /** For answers of a host that name only our reference. */
-export function makeFindBySequence(query: Query) {
-  return async (sequence: bigint): Promise<Order | undefined> => {
-    const { first, last } = orderIdsOf(sequence);
-    // A host may name a number that is no id at all.
-    if (!isNumericId(last)) return undefined;
-    const [order] = await select(query, "id between $1 and $2 limit 1", [first, last]);
-    return order;
-  };
+export async function findBySequence(query: Query, sequence: bigint): Promise<Order | undefined> {
+  const { first, last } = orderIdsOf(sequence);
+  // A host may name a number that is no id at all.
+  if (!isNumericId(last)) return undefined;
+  const [order] = await select(query, "id between $1 and $2 limit 1", [first, last]);
+  return order;
 }
 
 /** The receipts of a public page: one look-up at a time, so that they use one connection. */
@@ -128,18 +128,16 @@ export function makeFindOwned(query: Query) {
 const inDoubt = `due_at is not null
   and (owes = 'reverse' or stage in (${stagesInDoubt.map((stage) => `'${stage}'`).join(", ")}))`;
 
-export function makeCountInDoubt(query: Query) {
-  return async (): Promise<number> => {
-    const [row] = await query<{ count: string }>(`select count(*) from orders where ${inDoubt}`);
-    return Number(row?.count ?? 0);
-  };
+export async function countInDoubt(query: Query): Promise<number> {
+  const [row] = await query<{ count: string }>(`select count(*) from orders where ${inDoubt}`);
+  return Number(row?.count ?? 0);
 }
 
 /** The longest in doubt first. */
-export function makeFindInDoubt(query: Query) {
+export function findInDoubt(query: Query, most: number) {
   const sentAt = (word: string) => `progress #>> '{transaction,${word},transmittedAt}'`;
   const longest = `coalesce(${sentAt("identifiers")}, ${sentAt("charge")})::float8`;
-  return (most: number) => select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
+  return select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
 }
 
 async function select(

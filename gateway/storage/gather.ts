@@ -58,11 +58,7 @@ export function makeGather<Item, Result>(
   }
 }
 
-type Waiting<Item, Result> = {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-};
+type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & { item: Item };
 
 export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 

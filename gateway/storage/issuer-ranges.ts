@@ -76,13 +76,13 @@ export function makeIssuerStore({ query, transaction }: Database) {
     },
 
     /** `loadedAt` is null when no table was ever loaded. */
-    async count(): Promise<{ readonly ranges: number; readonly loadedAt: string | null }> {
-      const [row] = await query<{ ranges: string; loaded_at: string | null }>(
-        `select (select count(*) from issuer_ranges) as ranges,
-           to_char(loaded_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') as loaded_at
+    async count() {
+      const [row] = await query<{ ranges: number; loadedAt: string | null }>(
+        `select (select count(*)::int from issuer_ranges) as ranges,
+           to_char(loaded_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') as "loadedAt"
          from issuer_table`,
       );
-      return { ranges: Number(row?.ranges), loadedAt: row?.loaded_at ?? null };
+      return row ?? { ranges: 0, loadedAt: null };
     },
   } satisfies IssuerStore & Record<string, unknown>;
 }

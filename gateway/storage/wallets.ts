@@ -55,15 +55,14 @@ export type ListedWalletKey = {
   readonly expiresAt: string | null;
 };
 
+type NewWalletKey = Pick<ListedWalletKey, "merchantId" | "wallet" | "publicKey"> & {
+  readonly privateKey: Secret<string>;
+};
+
 export function makeWalletKeyAdministration(query: Query, sealSecret: Vault["sealSecret"]) {
   return {
-    async add(key: {
-      merchantId: MerchantId;
-      wallet: Wallet;
-      privateKey: Secret<string>;
-      publicKey: string;
-    }): Promise<string> {
-      const { merchantId, wallet, privateKey, publicKey } = key;
+    async add({ privateKey, ...key }: NewWalletKey): Promise<string> {
+      const { merchantId, wallet, publicKey } = key;
       const sealed = sealSecret(privateKey, walletKeyContext(merchantId, wallet));
       const [row] = await query<{ id: string }>(
         `insert into vault.wallet_keys (merchant_id, wallet, sealed, public_key)
@@ -142,12 +141,7 @@ export function makeClaimToken(query: Query, clock: Clock): (token: UsedToken) =
   });
 }
 
-type TokenRow = {
-  readonly merchant_id: string;
-  readonly wallet: string;
-  readonly message_id: string;
-  readonly digest: Buffer;
-};
+type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { digest: Buffer };
 
 type Claim = Omit<UsedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
 
@@ -189,13 +183,12 @@ on conflict (merchant_id, wallet, message_id) do update set
 returning merchant_id, wallet, message_id, digest`;
 
 /** Another request can claim the token when no holder is left. */
-export function makeReleaseToken(query: Query) {
-  return async ({ merchantId, wallet, replayIds, digest }: UsedToken): Promise<void> => {
-    await query(
-      `update wallet_messages set holders = holders - 1
+export async function releaseToken(query: Query, token: UsedToken): Promise<void> {
+  const { merchantId, wallet, replayIds, digest } = token;
+  await query(
+    `update wallet_messages set holders = holders - 1
        where merchant_id = $1 and wallet = $2 and message_id = any($3) and digest = $4
          and holders > 0`,
-      [merchantId, wallet, replayIds.map(({ id }) => id), digest],
-    );
-  };
+    [merchantId, wallet, replayIds.map(({ id }) => id), digest],
+  );
 }

@@ -17,8 +17,8 @@ import { screen } from "../screening/screen.ts";
 import { makeBegin, makeCommit, makeNextOrderId } from "../storage/commit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import {
-  makeFindBySequence,
-  makeFindBySerial,
+  findBySequence,
+  findBySerial,
   makeFindDue,
   makeFindOrders,
   makeFindOwned,
@@ -47,7 +47,7 @@ export function makeEngine(dependencies: Dependencies) {
   const { inFlightMax } = config;
   const observe = makeObserveOrders(log, metrics);
   const { byId, findExisting, begin, commit } = makeQueues(dependencies, observe.onBatch);
-  const findBySequence = makeFindBySequence(database.hot);
+  const bySequence = (sequence: bigint) => findBySequence(database.hot, sequence);
   const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
   const waits = makeResultWaits({ load, clock, limitMs, lookEveryMs });
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
@@ -68,8 +68,10 @@ export function makeEngine(dependencies: Dependencies) {
       alert_operator: observe.alertOperator,
     },
   });
-  const findBySerial = makeFindBySerial(database.hot);
-  const find = makeFindOrder({ findById: byId, findExisting, findBySerial });
+  const find = makeFindOrder({
+    ...{ findById: byId, findExisting },
+    findBySerial: (merchant, serial) => findBySerial(database.hot, merchant, serial),
+  });
   return {
     runner,
     waits,
@@ -89,11 +91,11 @@ export function makeEngine(dependencies: Dependencies) {
       findOwned: makeFindOwned(database.hot),
     }),
     lateApprovals: makeLateApprovals({
-      ...{ find: findBySequence, apply, runner, onUnreversed: observe.onUnreversed },
+      ...{ find: bySequence, apply, runner, onUnreversed: observe.onUnreversed },
       reversePriorAttempt: acquirers.reversePriorAttempt,
     }),
     /** For results that a browser, a merchant or a directory server reports. */
-    reports: { findBySequence, load, report: makeReport(apply, runner) },
+    reports: { findBySequence: bySequence, load, report: makeReport(apply, runner) },
   };
 
   async function load({ merchantId, id }: Order): Promise<Order> {

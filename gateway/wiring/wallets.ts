@@ -1,6 +1,6 @@
 /** Wallets, wired: keys, roots, the wallet worker, and the tokens that were used before. */
 import { signingWindowMaxMs } from "../config/settings.ts";
-import { loadWalletKeys, makeClaimToken, makeReleaseToken } from "../storage/wallets.ts";
+import { loadWalletKeys, makeClaimToken, releaseToken } from "../storage/wallets.ts";
 import { eciOf } from "../threeds/authentication-outcome.ts";
 import { makeOpenWallet } from "../wallets/open-wallet.ts";
 import { openWalletKeys, openWalletRoots, rootSourcesOf } from "../wallets/wallet-trust.ts";
@@ -36,7 +36,7 @@ export async function openWallets(resources: Resources) {
     },
     digest: vault.digest,
     claimToken: makeClaimToken(database.hot, clock),
-    releaseToken: makeReleaseToken(database.query),
+    releaseToken: (token) => releaseToken(database.query, token),
     onReleaseFailed: (error) => log("wallet.token_release_failed", { err: error }),
     onRefused: ({ type, endpoint }, { code, detail }) =>
       log("wallet.token_refused", { merchant: endpoint.merchant.login, type, code, detail }),

@@ -16,6 +16,7 @@ import {
   makeFolders,
   ownName,
   packagesFolderOf,
+  readLines,
   runAs,
   startTimeOf,
 } from "./system.ts";
@@ -211,13 +212,8 @@ export function releaseOwnership(file: string): void {
 }
 
 function readOwner(file: string) {
-  try {
-    const [pid = "", startTime = ""] = fs.readFileSync(file, "utf8").split("\n");
-    return { pid: Number(pid), startTime };
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  const lines = readLines(file);
+  return lines && { pid: Number(lines[0]), startTime: lines[1] ?? "" };
 }
 
 // biome-ignore format: a table

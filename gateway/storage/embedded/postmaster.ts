@@ -18,6 +18,7 @@ import {
   findBlockedBy,
   findProcessesIn,
   isAlive,
+  readLines,
   runAs,
   workingFolderOf,
 } from "./system.ts";
@@ -134,11 +135,8 @@ export function urlOf(postmaster: Postmaster, password: string): string {
   return `postgres://${superuser}:${encodeURIComponent(password)}@${host}:5432/${database}`;
 }
 
-// biome-ignore format: a table
-const codes = {
-  wrongPassword:  "28P01",
-  noSuchDatabase: "3D000",
-};
+const wrongPassword = "28P01";
+const noSuchDatabase = "3D000";
 
 /** Makes the database when it is missing. "not yet" while the server starts, recovers or ends. */
 export async function checkConnection(
@@ -146,10 +144,10 @@ export async function checkConnection(
   postmaster: Postmaster,
 ): Promise<"ready" | "not yet" | Problem> {
   let answer = await connectTo(database, cluster, postmaster);
-  if (answer === codes.noSuchDatabase) {
+  if (answer === noSuchDatabase) {
     answer = await connectTo("postgres", cluster, postmaster, `create database ${database}`);
   }
-  if (answer !== codes.wrongPassword) return answer === "" ? "ready" : "not yet";
+  if (answer !== wrongPassword) return answer === "" ? "ready" : "not yet";
   const { folder } = cluster;
   return new Problem(
     `The password in ${passwordFileOf(folder)} is not the one of the database in ${folder}: put ` +
@@ -247,13 +245,8 @@ function pidFileOf(folder: string): string {
 
 /** The process id is on the first line, the socket's folder on the fifth. */
 function readPidFile(folder: string): Postmaster | undefined {
-  try {
-    const lines = fs.readFileSync(pidFileOf(folder), "utf8").split("\n");
-    return { pid: Number(lines[0]), socketFolder: lines[4] ?? "" };
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  const lines = readLines(pidFileOf(folder));
+  return lines && { pid: Number(lines[0]), socketFolder: lines[4] ?? "" };
 }
 
 function identify(pid: number, folder: string): "none" | "ours" | "another" | "unclear" {

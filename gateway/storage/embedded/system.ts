@@ -47,6 +47,16 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
+/** Absent when the file does not exist. */
+export function readLines(file: string): readonly string[] | undefined {
+  try {
+    return fs.readFileSync(file, "utf8").split("\n");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 /** Linux only. The program's name is in brackets and may contain any character. */
 function readStat(pid: number): { readonly state: string; readonly startTime: string } | undefined {
   const line = readOrNothing(() => fs.readFileSync(`/proc/${pid}/stat`, "utf8"));
