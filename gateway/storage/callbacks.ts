@@ -5,24 +5,18 @@
  */
 import type { AttemptRecord, Callback, CallbackStore } from "../callbacks/callback.ts";
 import type { Order } from "../orders/order.ts";
-import { asMerchantId, asOrderId, asSerialNumber } from "../values/ids.ts";
-import { asInstant, type Instant } from "../values/time.ts";
+import type { Instant } from "../values/time.ts";
 import type { Query } from "./database.ts";
-import { type GatherOptions, jsonArray, makeGather, plainArray, textArray } from "./gather.ts";
+import { type GatherOptions, makeGather, plainArray, textArray } from "./gather.ts";
 
-type Key = { readonly merchant_id: string; readonly order_id: string; readonly sequence: number };
-type Due = Key & {
+type Due = {
+  readonly merchant_id: string;
+  readonly order_id: string;
+  readonly sequence: number;
   /** In seconds. */
   readonly due: number;
   /** When an earlier callback of the order is due, which has to end first. */
   readonly waits: number | null;
-};
-type CallbackRow = Key & {
-  readonly serial: string;
-  readonly url: string;
-  readonly receiver: string;
-  readonly tries: number;
-  readonly begun: number;
 };
 
 type Dependencies = {
@@ -40,7 +34,11 @@ export function makeCallbackStore(
 ): CallbackStore {
   const record = makeGather(
     async (records: readonly AttemptRecord[]) => {
-      await query(recordStatement, [jsonArray(records.map(packRecord)), node], "record_callbacks");
+      await query(
+        recordStatement,
+        [JSON.stringify(records.map(packRecord)), node],
+        "record_callbacks",
+      );
       return records.map(() => undefined);
     },
     { ...gathered, retryAlone: true },
@@ -53,7 +51,8 @@ export function makeCallbackStore(
         const values = [now, countMax, ...saturated];
         const due = await query<Due>(dueStatement, values, "due_callbacks");
         const waiting = due.filter(({ waits }) => waits !== null);
-        if (waiting.length > 0) await query(deferStatement, [packDue(waiting)], "defer_callbacks");
+        const packed = JSON.stringify(waiting);
+        if (waiting.length > 0) await query(deferStatement, [packed], "defer_callbacks");
         const first = due.filter(({ waits }) => waits === null);
         if (first.length > 0) return claim(first, until);
         if (waiting.length === 0) return [];
@@ -65,7 +64,7 @@ export function makeCallbackStore(
     },
     record,
     async release(callbacks, now) {
-      const packed = jsonArray(callbacks.map((each) => JSON.stringify(packKey(each))));
+      const packed = JSON.stringify(callbacks.map(packKey));
       await query(releaseStatement, [packed, now], "release_callbacks");
     },
     findOrder,
@@ -75,37 +74,29 @@ export function makeCallbackStore(
   };
 
   async function claim(due: readonly Due[], until: Instant): Promise<readonly Callback[]> {
-    const values = [packDue(due), until];
-    const claimed = await query<CallbackRow>(claimStatement, values, "claim_callbacks");
-    return claimed.map((row) => ({
-      merchantId: asMerchantId(row.merchant_id),
-      orderId: asOrderId(row.order_id),
-      sequence: row.sequence,
-      serialNumber: asSerialNumber(row.serial),
-      ...{ url: row.url, receiver: row.receiver, tries: row.tries },
-      begunAt: asInstant(row.begun),
-      leaseUntil: until,
-    }));
+    const values = [JSON.stringify(due), until];
+    const claimed = await query<Omit<Callback, "leaseUntil">>(
+      claimStatement,
+      values,
+      "claim_callbacks",
+    );
+    return claimed.map((callback) => ({ ...callback, leaseUntil: until }));
   }
-}
-
-function packDue(due: readonly Due[]): string {
-  return jsonArray(due.map((row) => JSON.stringify(row)));
 }
 
 function packKey({ merchantId, orderId, sequence, leaseUntil }: Callback) {
   return { merchant_id: merchantId, order_id: orderId, sequence, lease: leaseUntil };
 }
 
-function packRecord({ callback, attempt, decision }: AttemptRecord): string {
+function packRecord({ callback, attempt, decision }: AttemptRecord) {
   const { at, method, url, body, status, failure, durationMs, answer } = attempt;
-  return JSON.stringify({
+  return {
     ...{ ...packKey(callback), at, method, url, body },
     ...{ status: status ?? null, failure: failure ?? null, answer, duration_ms: durationMs },
     ended: "ended" in decision ? decision.ended : null,
     due: "dueAt" in decision ? decision.dueAt : null,
     counted: "dueAt" in decision && !decision.isCounted ? 0 : 1,
-  });
+  };
 }
 
 /**
@@ -142,8 +133,9 @@ update callbacks set due_at = to_timestamp(found.waits) ${stillDue}`;
 
 export const claimStatement = `
 update callbacks set due_at = to_timestamp($2::float8 / 1000) ${stillDue}
-returning callbacks.merchant_id, callbacks.order_id, callbacks.sequence, serial, url, receiver,
-  tries, (extract(epoch from begun_at) * 1000)::float8 as begun`;
+returning callbacks.merchant_id as "merchantId", callbacks.order_id as "orderId",
+  callbacks.sequence, serial as "serialNumber", url, receiver, tries,
+  (extract(epoch from begun_at) * 1000)::float8 as "begunAt"`;
 
 export const releaseStatement = `
 update callbacks set due_at = to_timestamp($2::float8 / 1000)

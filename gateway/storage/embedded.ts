@@ -14,6 +14,7 @@ import {
   openCluster,
   openPlace,
   passwordFileOf,
+  type Report,
   releaseOwnership,
   takeOwnership,
 } from "./embedded/cluster.ts";
@@ -35,7 +36,7 @@ export type EmbeddedServer = ReturnType<typeof keepRunning>;
 type EmbeddedOptions = {
   /** `<data folder>/postgres`. The password and the log are beside it. */
   readonly folder: string;
-  readonly report: (progress: string) => void;
+  readonly report: Report;
   readonly settings?: Readonly<Record<string, string>>;
 };
 
@@ -104,7 +105,8 @@ async function startServer(
     }
     if (isAlive(postmaster.pid)) break;
     const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
-    if (cause !== undefined && !isTemporary(cause)) {
+    // Processes of the old server are ending: the same start succeeds a little later.
+    if (cause !== undefined && !/shared memory block|lock file/.test(cause)) {
       removeSocketFolder(socketFolder);
       return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);
     }
@@ -122,7 +124,7 @@ async function startServer(
 async function untilConnected(
   cluster: Cluster,
   postmaster: Postmaster,
-  { deadline, progress }: { readonly deadline: number; readonly progress: (line: string) => void },
+  { deadline, progress }: { readonly deadline: number; readonly progress: Report },
 ): Promise<"ready" | "gone" | Problem> {
   while (isAlive(postmaster.pid) && Date.now() < deadline) {
     const answer = await checkConnection(cluster, postmaster);
@@ -133,10 +135,7 @@ async function untilConnected(
   return "gone";
 }
 
-async function adopt(
-  { folder }: Cluster,
-  report: (progress: string) => void,
-): Promise<Postmaster | undefined> {
+async function adopt({ folder }: Cluster, report: Report): Promise<Postmaster | undefined> {
   const found = findPostmaster(folder);
   if (found === undefined) return undefined;
   if (existsSync(found.socketFolder)) {
@@ -206,19 +205,14 @@ function fatalErrorIn(logFile: string, from: number): string {
   return (fatal ?? lastLine(text)).replace(/^.*?(FATAL|PANIC): +/, "").trim();
 }
 
-/** Processes of the old server are ending: the same start succeeds a little later. */
-function isTemporary(cause: string): boolean {
-  return /shared memory block|lock file/.test(cause);
-}
-
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function reportEvery(gapMs: number, report: (progress: string) => void) {
+function reportEvery(gapMs: number, report: Report): Report {
   const startedAt = Date.now();
   let last = startedAt;
-  return (progress: string): void => {
+  return (progress) => {
     if (Date.now() - last < gapMs) return;
     last = Date.now();
     report(`${progress} (${Math.round((last - startedAt) / 1000)} s) …`);

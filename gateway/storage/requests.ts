@@ -32,11 +32,7 @@ export function makeStoreRequest(query: Query): (request: RequestRecord) => Prom
   });
 }
 
-type SignedNonce = {
-  readonly merchantId: MerchantId;
-  readonly nonce: string;
-  readonly signedAt: Instant;
-};
+type SignedNonce = { merchantId: MerchantId; nonce: string; signedAt: Instant };
 
 /**
  * False when the nonce was used before. Nonces are kept for twice the time that a time stamp may

@@ -50,9 +50,7 @@ export function listKeys(query: Query): Promise<readonly ListedVaultKey[]> {
 }
 
 /** Absent while another rotation runs. The lock ends with its connection. */
-export async function takeRotationLock(
-  database: Database,
-): Promise<{ release(): Promise<void> } | undefined> {
+export async function takeRotationLock(database: Database) {
   const client = await database.connect();
   const { rows } = await client.query("select pg_try_advisory_lock(8585, 0) as got");
   if (rows[0]?.got === true) return { release: () => client.end() };
@@ -73,14 +71,12 @@ export async function rewrapKeys(
     }
     return keys.length;
   });
-  await vacuumKeys(database);
+  await database.query(vacuumKeys);
   return count;
 }
 
 /** The earlier version of a changed row has its bytes until then. */
-async function vacuumKeys({ query }: Database): Promise<void> {
-  await query("vacuum vault.keys");
-}
+const vacuumKeys = "vacuum vault.keys";
 
 export function makeRotationStore(database: Database): RotationStore {
   const { query } = database;
@@ -120,7 +116,7 @@ export function makeRotationStore(database: Database): RotationStore {
         await notifyNodes(inside);
         return rows.length > 0;
       });
-      if (destroyed) await vacuumKeys(database);
+      if (destroyed) await query(vacuumKeys);
       return destroyed ? "destroyed" : "in_use";
     },
 

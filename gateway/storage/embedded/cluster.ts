@@ -33,6 +33,8 @@ export type Cluster = {
   readonly logFile: string;
 };
 
+/** Tells the operator of progress. */
+export type Report = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
 /** Where the cluster is or will be, and its user, who was checked to have access. */
@@ -83,10 +85,7 @@ function findBlocked(user: DatabaseUser, { initdb, postgres }: Binaries, parent:
 }
 
 /** Makes the cluster on first use; otherwise checks that this gateway can run what is there. */
-export async function openCluster(
-  place: Place,
-  report: (progress: string) => void,
-): Promise<Cluster | Problem> {
+export async function openCluster(place: Place, report: Report): Promise<Cluster | Problem> {
   const { folder } = place;
   const content = contentOf(folder);
   if (content instanceof Problem) return content;
@@ -139,10 +138,8 @@ function readPassword(folder: string): string | Problem {
   );
 }
 
-async function makeCluster(
-  { folder, binaries, user, password }: Cluster,
-  report: (progress: string) => void,
-): Promise<Problem | undefined> {
+async function makeCluster(cluster: Cluster, report: Report): Promise<Problem | undefined> {
+  const { folder, binaries, user, password } = cluster;
   report(`Making the database in ${folder} …`);
   const unfinished = `${folder}.unfinished`;
   const passwordFile = `${unfinished}.password`;
@@ -151,15 +148,14 @@ async function makeCluster(
   fs.writeFileSync(passwordFile, password, { mode: 0o600 });
   for (const path of [unfinished, passwordFile]) changeOwner(user, path);
 
-  // The built-in C.UTF-8 sorts alike on every machine and never changes with the system's locales.
-  const locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
   const { failed, output } = await runAs(user, binaries.initdb, [
     `--pgdata=${unfinished}`,
     `--username=${superuser}`,
     `--pwfile=${passwordFile}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    ...locale,
+    // The built-in C.UTF-8 sorts alike on all machines; the system's locales do not change it.
+    ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
     "--data-checksums",
     // A new segment is written out before it is used, and the next commit waits for all of it.
     "--wal-segsize=2",
