@@ -14,7 +14,7 @@ import {
   openCluster,
   openPlace,
   passwordFileOf,
-  type Report,
+  type ReportProgress,
   releaseOwnership,
   takeOwnership,
 } from "./embedded/cluster.ts";
@@ -36,7 +36,7 @@ export type EmbeddedServer = ReturnType<typeof keepRunning>;
 type EmbeddedOptions = {
   /** `<data folder>/postgres`. The password and the log are beside it. */
   readonly folder: string;
-  readonly report: Report;
+  readonly report: ReportProgress;
   readonly settings?: Readonly<Record<string, string>>;
 };
 
@@ -124,7 +124,7 @@ async function startServer(
 async function untilConnected(
   cluster: Cluster,
   postmaster: Postmaster,
-  { deadline, progress }: { readonly deadline: number; readonly progress: Report },
+  { deadline, progress }: { readonly deadline: number; readonly progress: ReportProgress },
 ): Promise<"ready" | "gone" | Problem> {
   while (isAlive(postmaster.pid) && Date.now() < deadline) {
     const answer = await checkConnection(cluster, postmaster);
@@ -135,7 +135,7 @@ async function untilConnected(
   return "gone";
 }
 
-async function adopt({ folder }: Cluster, report: Report): Promise<Postmaster | undefined> {
+async function adopt({ folder }: Cluster, report: ReportProgress): Promise<Postmaster | undefined> {
   const found = findPostmaster(folder);
   if (found === undefined) return undefined;
   if (existsSync(found.socketFolder)) {
@@ -209,7 +209,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function reportEvery(gapMs: number, report: Report): Report {
+function reportEvery(gapMs: number, report: ReportProgress): ReportProgress {
   const startedAt = Date.now();
   let last = startedAt;
   return (progress) => {

@@ -34,7 +34,7 @@ export type Cluster = {
 };
 
 /** Tells the operator of progress. */
-export type Report = (progress: string) => void;
+export type ReportProgress = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
 /** Where the cluster is or will be, and its user, who was checked to have access. */
@@ -85,7 +85,10 @@ function findBlocked(user: DatabaseUser, { initdb, postgres }: Binaries, parent:
 }
 
 /** Makes the cluster on first use; otherwise checks that this gateway can run what is there. */
-export async function openCluster(place: Place, report: Report): Promise<Cluster | Problem> {
+export async function openCluster(
+  place: Place,
+  report: ReportProgress,
+): Promise<Cluster | Problem> {
   const { folder } = place;
   const content = contentOf(folder);
   if (content instanceof Problem) return content;
@@ -138,7 +141,7 @@ function readPassword(folder: string): string | Problem {
   );
 }
 
-async function makeCluster(cluster: Cluster, report: Report): Promise<Problem | undefined> {
+async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Problem | undefined> {
   const { folder, binaries, user, password } = cluster;
   report(`Making the database in ${folder} …`);
   const unfinished = `${folder}.unfinished`;
