@@ -65,6 +65,8 @@ export async function startResultsServer(options: ResultsOptions) {
   addRoutes(app, options, (directory, text) => receive(directory, text));
   const { server } = app;
   server.maxConnections = limits.connectionsMax;
+  // Fastify sets the time limit of a request after Node has derived that of its headers from it.
+  server.headersTimeout = requestTimeoutMs;
   const refusals = makeSummary(clock, refusalsEveryMs, options.onRefused);
   server.on("tlsClientError", (error) => refusals.add(error.message));
   server.on("drop", () => refusals.add("too many connections"));

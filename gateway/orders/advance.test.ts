@@ -183,6 +183,19 @@ test("the order itself rests for the gap after each unanswered try", () => {
   }
 });
 
+test("without a table of gaps an unanswered reversal waits for the lease", () => {
+  const eager = makeAdvance(
+    { ...deadlines, repeatGapsMs: [] },
+    { screen: () => events.cleared, look_up_3ds: () => events.left_unauthenticated },
+  );
+  const reversing = meet(inStage("authorizing"), events.outcome_unknown);
+
+  const unanswered = eager(reversing, events.reversal_unanswered, start);
+
+  assert.ok(!(unanswered instanceof Failure));
+  assert.equal(unanswered.order.owed?.claimableAt, later(start, deadlines.leaseMs));
+});
+
 test("after a late approval the gaps begin from the first", () => {
   const reversing = meet(inStage("authorizing"), events.outcome_unknown);
   const tired = meet(meet(reversing, events.reversal_unanswered), events.reversal_unanswered);

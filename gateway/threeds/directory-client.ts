@@ -3,6 +3,7 @@
  * connection to it, which is HTTPS with certificates on both sides. Every failure of a request has
  * the same result: no answer.
  */
+import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { Agent, request as sendRequest } from "node:https";
@@ -58,6 +59,12 @@ export async function readCertificates(settings: DirectorySettings) {
     paresRootsFile === undefined ? "" : read(paresRootsFile),
   ]);
   if (splitPem(ca).length === 0) throw new Error(`no certificate in ${authorityFile}`);
+  try {
+    // TLS skips an authority that it cannot read, so each is read here.
+    for (const authority of splitPem(ca)) new X509Certificate(authority);
+  } catch (error) {
+    throw new Error(`${authorityFile} cannot be used: ${messageOf(error)}`);
+  }
   try {
     createSecureContext({ cert, key, ca });
   } catch (error) {

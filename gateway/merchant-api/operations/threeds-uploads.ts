@@ -1,15 +1,30 @@
-/** Upload of the method result: whether the issuer's frame has run in the browser. */
+/**
+ * Uploads of 3-D Secure, server to server: whether the issuer's method frame has run, that the
+ * browser is back from a challenge (its result comes from the directory server), and the issuer's
+ * answer of 1.0.2, which counts only with the issuer's signature.
+ */
 import { upload, uploadControl, uploadFields } from "../existing-order.ts";
-import { choice, digits, ipAddress, line, optional, pattern, url, uuid } from "../fields.ts";
+import {
+  choice,
+  digits,
+  freeText,
+  ipAddress,
+  line,
+  optional,
+  pattern,
+  url,
+  uuid,
+} from "../fields.ts";
 import { operation } from "../operation.ts";
 
+const shared = { takesGroupIds: true, control: uploadControl } as const;
 const truth = ["true", "false"] as const;
 const completions = ["Y", "N", "U"] as const;
 
 export const uploadMethodUrlResult = operation({
   name: "upload-method-url-result",
   path: "/3ds/v1/upload-method-url-result/{id}",
-  takesGroupIds: true,
+  ...shared,
   purpose: "Reports that the issuer's method frame was loaded, and the properties of the browser.",
 
   // biome-ignore format: a table
@@ -30,8 +45,6 @@ export const uploadMethodUrlResult = operation({
     browserScreenWidth:       optional(digits(1, 6, "`screen.width`")),
   },
 
-  control: uploadControl,
-
   handle(request, context) {
     const { threeDSServerTransID, threeDSCompInd: completion, notificationURL } = request;
     const properties = Object.fromEntries(
@@ -45,5 +58,43 @@ export const uploadMethodUrlResult = operation({
     return upload(request, context, (order) =>
       uploadMethod(order, { transactionId: threeDSServerTransID, browser }),
     );
+  },
+});
+
+export const uploadCresResult = operation({
+  name: "upload-cres-result",
+  path: "/3ds/v1/upload-cres-result/{id}",
+  ...shared,
+  purpose: "Reports that the cardholder has returned from the challenge (3-D Secure 2.x).",
+
+  // biome-ignore format: a table
+  request: {
+    ...uploadFields,
+    cres: freeText(65_536, "the `cres` that the issuer's page has posted through the browser"),
+  },
+
+  handle(request, context) {
+    const { uploadChallenge } = context.services.threeds;
+    return upload(request, context, (order) => uploadChallenge(order, request.cres));
+  },
+});
+
+export const uploadParesResult = operation({
+  name: "upload-pares-result",
+  path: "/3ds/v1/upload-pares-result/{id}",
+  ...shared,
+  purpose: "Submits the PARes of the cardholder's bank (3-D Secure 1.0.2).",
+
+  // biome-ignore format: a table
+  request: {
+    ...uploadFields,
+    paRes: freeText(65_536, "the `PaRes` that the issuer's page has posted through the browser"),
+    md:    line(254, "the `MD` that was posted with it: `tds-pareq-form-md`"),
+  },
+
+  handle(request, context) {
+    const { paRes, md } = request;
+    const { uploadPares } = context.services.threeds;
+    return upload(request, context, (order) => uploadPares(order, { paRes, md }));
   },
 });
