@@ -6,8 +6,8 @@ import type { BankContext, ExpiringMap } from "./bank-context.ts";
 import type { Identities } from "./certificates/chains.ts";
 import type { ResultSender } from "./directory-server/result-sender.ts";
 import type { ProvedStatus } from "./issuer.ts";
+import type { ThreeDsMessages } from "./message-log.ts";
 import type { ChallengeRule, Threeds102Rule } from "./scenarios.ts";
-import type { ThreeDsMessages } from "./threeds-messages.ts";
 
 export type ThreeDsContext = BankContext & {
   readonly messages: ThreeDsMessages;

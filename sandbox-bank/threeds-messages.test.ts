@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { BankClock } from "./bank-context.ts";
+import { ThreeDsMessages } from "./message-log.ts";
 import { startTestBank } from "./testing/bank-for-tests.ts";
 import { makeAReq } from "./testing/requests.ts";
 import { startThreeDsServer } from "./testing/threeds-server.ts";
-import { ThreeDsMessages } from "./threeds-messages.ts";
 
 const bank = await startTestBank({ after });
 const server = await startThreeDsServer({ after }, bank);

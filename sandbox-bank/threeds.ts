@@ -11,8 +11,8 @@ import { openIdentities } from "./certificates/chains.ts";
 import { makeDirectoryServer } from "./directory-server/directory-server.ts";
 import { makeResultSender } from "./directory-server/result-sender.ts";
 import { type Address, type Route, type Routes, readBody } from "./http.ts";
+import { ThreeDsMessages } from "./message-log.ts";
 import { acsPaths, type ThreeDsContext } from "./threeds-context.ts";
-import { ThreeDsMessages } from "./threeds-messages.ts";
 
 export type ThreeDs = Awaited<ReturnType<typeof openThreeDs>>;
 

@@ -13,6 +13,7 @@ import type { Network } from "../values/card-number.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import {
+  findNameFault,
   type GivenOptions,
   orNone,
   type Read,
@@ -22,9 +23,6 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
-
-/** The name is part of an address. */
-const nameForm = /^[A-Za-z0-9._-]{1,40}$/;
 
 // biome-ignore format: a table
 const networks: readonly Network[] = ["VISA", "MASTERCARD", "AMEX", "DISCOVER", "JCB", "UNIONPAY", "DINERS", "MAESTRO", "MIR"];
@@ -88,9 +86,8 @@ async function showDirectory(session: Session, name: string): Promise<Output> {
 }
 
 async function putDirectory(session: Session, name: string, options: GivenOptions) {
-  if (!nameForm.test(name)) {
-    return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
-  }
+  const nameFault = findNameFault(name);
+  if (nameFault !== undefined) return nameFault;
   const { settings: known, networks: served = [] } = (await find(session, name)) ?? {};
   const before = { ...known, networks: served };
   const values = readSettings(settings, options, before, "A directory server");

@@ -8,6 +8,7 @@ import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import {
   checkLimits,
+  findNameFault,
   type GivenOptions,
   orNone,
   printFee,
@@ -22,9 +23,6 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
-
-/** No colon: a gate's name, rank and weight are written with colons between them. */
-const nameForm = /^[A-Za-z0-9._-]{1,40}$/;
 
 /** A gate's settings with one value per option. */
 type Values = Omit<GateSettings, "host" | "port" | "recurrent"> &
@@ -100,9 +98,8 @@ async function showGate(session: Session, name: string): Promise<Output> {
 }
 
 async function createGate(session: Session, name: string, options: GivenOptions): Promise<Output> {
-  if (!nameForm.test(name)) {
-    return new Problem("A gate's name is 1 to 40 letters, digits, dots, dashes or underscores.");
-  }
+  const nameFault = findNameFault(name);
+  if (nameFault !== undefined) return nameFault;
   const configuration = await readConfiguration(session);
   if (!(findGate(name, configuration) instanceof Problem)) {
     return new Problem(`There is a gate ${name} already: see \`gw gate set\`.`);

@@ -116,3 +116,9 @@ export function checkLimits<Settings extends Limits>(settings: Settings): Settin
   if (BigInt(amountMin) <= BigInt(amountMax)) return settings;
   return new Problem("The smallest amount may not be larger than the largest.");
 }
+
+/** Of a gate or a directory server. Names are part of addresses, and of lists with colons. */
+export function findNameFault(name: string): Problem | undefined {
+  if (/^[A-Za-z0-9._-]{1,40}$/.test(name)) return undefined;
+  return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
+}

@@ -2,8 +2,7 @@
 import type { Command } from "commander";
 import type { Order } from "../orders/order.ts";
 import { transactionsOf } from "../orders/transactions.ts";
-import { findBySequence } from "../storage/find-orders.ts";
-import { findHistory } from "../storage/order-history.ts";
+import { findBySequence, findHistory } from "../storage/find-orders.ts";
 import { asOrderId, isNumericId, sequenceOf } from "../values/ids.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";

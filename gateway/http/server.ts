@@ -1,9 +1,10 @@
 /**
- * The HTTP server: limits, headers, and the answers to requests that no route takes. It knows
- * nothing of payments; bodies arrive as bytes.
+ * The HTTP server: limits, headers, the health routes, and the answers to requests that no route
+ * takes. It knows nothing of payments; bodies arrive as bytes.
  */
 import { createServer, type RequestListener } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { Failure } from "../values/failure.ts";
 
 type Options = {
   readonly bodyBytesMax: number;
@@ -80,4 +81,44 @@ function statusOf(error: unknown): RequestError["status"] {
     error instanceof Error && "statusCode" in error ? Number(error.statusCode) : undefined;
   if (status === 413 || status === 408) return status;
   return status !== undefined && status >= 400 && status < 500 ? 400 : 500;
+}
+
+type HealthOptions = {
+  /** The missing parts, by name; empty when the gateway is ready. */
+  readonly checkReadiness: () => Promise<Readonly<Record<string, string>>>;
+  readonly registry: { readonly contentType: string; metrics(): Promise<string> };
+};
+
+export function addHealthRoutes(server: FastifyInstance, options: HealthOptions): void {
+  const { checkReadiness, registry } = options;
+  server.get("/health/live", async (_request, reply) => {
+    return reply.header("cache-control", "no-store").send({ status: "live" });
+  });
+  server.get("/health/ready", async (_request, reply) => {
+    const missing = await checkReadiness();
+    const ready = Object.keys(missing).length === 0;
+    reply.code(ready ? 200 : 503).header("cache-control", "no-store");
+    return reply.send({ status: ready ? "ready" : "not ready", missing });
+  });
+  server.get("/metrics", async (_request, reply) => {
+    return reply.header("content-type", registry.contentType).send(await registry.metrics());
+  });
+}
+
+/**
+ * Returns `storage_unavailable` where the function rejects because the database connection is lost:
+ * the client may send the request again, and status 503 says so.
+ */
+export function makeStorageGuard(isConnectionLoss: (error: unknown) => boolean) {
+  return <Given extends readonly unknown[], Result>(
+    call: (...given: Given) => Promise<Result>,
+  ): ((...given: Given) => Promise<Result | Failure>) =>
+    async (...given) => {
+      try {
+        return await call(...given);
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+        return new Failure("storage_unavailable", "", String(error));
+      }
+    };
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { checkControl } from "./control.ts";
-import { sale } from "./operations/sale.ts";
+import { sale } from "./operations/payments.ts";
 import { status } from "./operations/status.ts";
 import { rebillControl } from "./recurring.ts";
 import { entryPoint, group } from "./testing.ts";

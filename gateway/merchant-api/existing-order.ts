@@ -28,13 +28,6 @@ export const followUpFields = {
   control:        field.line(40, "checksum"),
 } as const;
 
-export const followUpControl = [
-  "login",
-  "client_orderid",
-  "orderid",
-  { moneyIfSent: "amount" },
-] as const;
-
 type FollowUpValues = field.Values<typeof followUpFields>;
 
 /** A currency without an amount is not signed and has no meaning. */

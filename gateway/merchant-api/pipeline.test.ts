@@ -5,7 +5,7 @@ import { Failure } from "../values/failure.ts";
 import { currency, line, optional } from "./fields.ts";
 import { versionsOf } from "./operation.ts";
 import { operations } from "./operations/index.ts";
-import { sale } from "./operations/sale.ts";
+import { sale } from "./operations/payments.ts";
 import { status } from "./operations/status.ts";
 import { collect, readFields, splitFields } from "./pipeline.ts";
 import { endpointWith, entryPoint, entryPointOf } from "./testing.ts";

@@ -1,7 +1,7 @@
 /** What `/metrics` shows, in Prometheus text. One object, made once per process. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-const millisecondBuckets = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 30_000];
+const inMilliseconds = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 30_000];
 const sizeBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 export type Metrics = ReturnType<typeof makeMetrics>;
@@ -10,6 +10,18 @@ export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  // biome-ignore format: a table
+  const measured = {
+    requests:   counter("tollgate_requests_total",          "requests of merchants by operation, type of answer and error code", ["operation", "type", "code"]),
+    requestMs:  histogram("tollgate_request_duration_ms",   "from request to answer",                         ["operation"]),
+    stages:     counter("tollgate_order_stages_total",      "steps of orders, by the stage that they led to", ["kind", "stage"]),
+    commitMs:   histogram("tollgate_commit_duration_ms",    "statements of the commit queue",                 ["queue"]),
+    commitSize: histogram("tollgate_commit_batch_size",     "orders per statement of the commit queue",       ["queue"], sizeBuckets),
+    acquirerMs: histogram("tollgate_acquirer_answer_ms",    "from message to answer",                         ["gate", "mti"]),
+    walletMs:   histogram("tollgate_wallet_opening_ms",     "opening of wallets' tokens",                     ["wallet"]),
+    callbackMs: histogram("tollgate_callback_ms",           "from callback to answer",                        ["outcome"]),
+    alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long"),
+  };
 
   return {
     registry,
@@ -18,43 +30,14 @@ export function makeMetrics() {
       gauge("tollgate_orders_in_flight", "orders in flight on this node", read.inFlight);
       gauge("tollgate_orders_in_doubt", "orders with a transaction in doubt", read.inDoubt);
     },
-    requests: counter(
-      "tollgate_requests_total",
-      "requests of merchants by operation, type of answer and error code",
-      ["operation", "type", "code"],
-    ),
-    requestMs: histogram("tollgate_request_duration_ms", "from request to answer", ["operation"]),
-    stages: counter(
-      "tollgate_order_stages_total",
-      "steps of orders, by the stage that they led to",
-      ["kind", "stage"],
-    ),
-    commitMs: histogram("tollgate_commit_duration_ms", "statements of the commit queue", ["queue"]),
-    commitSize: histogram(
-      "tollgate_commit_batch_size",
-      "orders per statement of the commit queue",
-      ["queue"],
-      sizeBuckets,
-    ),
-    acquirerMs: histogram("tollgate_acquirer_answer_ms", "from message to answer", ["gate", "mti"]),
-    walletMs: histogram("tollgate_wallet_opening_ms", "opening of wallets' tokens", ["wallet"]),
-    callbackMs: histogram("tollgate_callback_ms", "from callback to answer", ["outcome"]),
-    alarms: counter(
-      "tollgate_doubt_alarms_total",
-      "alarms raised for orders that have been in doubt for long",
-    ),
+    ...measured,
   };
 
   function counter(name: string, help: string, labelNames: string[] = []) {
     return new Counter({ name, help, labelNames, registers });
   }
 
-  function histogram(
-    name: string,
-    help: string,
-    labelNames: string[],
-    buckets = millisecondBuckets,
-  ) {
+  function histogram(name: string, help: string, labelNames: string[], buckets = inMilliseconds) {
     return new Histogram({ name, help, labelNames, buckets, registers });
   }
 

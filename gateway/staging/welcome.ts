@@ -14,7 +14,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Installation } from "../cli/installation.ts";
 import { pageHeaders } from "../pages/design.ts";
 import { findEmbeddedUrl } from "../storage/embedded.ts";
-import { findLatestOrders } from "../storage/order-history.ts";
+import { findLatestOrders } from "../storage/find-orders.ts";
 import { findCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";

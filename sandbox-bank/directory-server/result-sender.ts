@@ -13,7 +13,7 @@ import {
 } from "@tollgate/protocols/emv3ds";
 import type { Identities } from "../certificates/chains.ts";
 import { type Log, readBody } from "../http.ts";
-import type { ThreeDsMessages } from "../threeds-messages.ts";
+import type { ThreeDsMessages } from "../message-log.ts";
 
 const answerTimeoutMs = 5_000;
 const answerBytesMax = 1_048_576;

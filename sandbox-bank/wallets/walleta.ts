@@ -11,19 +11,7 @@ import {
 } from "@tollgate/protocols/walleta";
 import { Certificate } from "pkijs";
 import type { BankContext } from "../bank-context.ts";
-import {
-  cardFields,
-  eciIndicator,
-  type Field,
-  type FieldTable,
-  type FieldValues,
-  identifier,
-  oneOf,
-  paymentFields,
-  readFields,
-  text,
-  timestamp,
-} from "../fields.ts";
+import * as field from "../fields.ts";
 import { BadRequest } from "../http.ts";
 import { eciFor } from "../issuer.ts";
 import type { SignerKind, WalletASigners } from "./walleta-certificates.ts";
@@ -78,7 +66,7 @@ export const walletADefects = {
 
 export type WalletADefect = keyof typeof walletADefects;
 
-const certificate: Field<string> = {
+const certificate: field.Field<string> = {
   takes: "a certificate in PEM",
   read(value) {
     try {
@@ -91,30 +79,30 @@ const certificate: Field<string> = {
 
 /** Whom tokens are encrypted for. */
 export const walletARecipientFields = {
-  required: { certificate, merchantIdentifier: identifier },
+  required: { certificate, merchantIdentifier: field.identifier },
   optional: {},
-} satisfies FieldTable;
+} satisfies field.FieldTable;
 
-export type WalletARecipient = FieldValues<typeof walletARecipientFields>;
+export type WalletARecipient = field.FieldValues<typeof walletARecipientFields>;
 
 export const walletAVersions: readonly Version[] = ["EC_v1", "RSA_v1"];
 
 /** `POST /wallets/walleta`. The recipient defaults to the one that was certified last. */
 const walletAFields = {
-  required: { ...cardFields, ...paymentFields },
+  required: { ...field.cardFields, ...field.paymentFields },
   optional: {
-    cardholderName: text(/^[^\p{Cc}\p{Cs}]{1,128}$/u, "a name of up to 128 characters"),
-    eciIndicator,
-    version: oneOf(walletAVersions),
+    cardholderName: field.text(/^[^\p{Cc}\p{Cs}]{1,128}$/u, "a name of up to 128 characters"),
+    eciIndicator: field.eciIndicator,
+    version: field.oneOf(walletAVersions),
     ...walletARecipientFields.required,
-    transactionId: text(/^[0-9a-f]{64}$/i, "64 hex digits"),
-    signingTime: timestamp,
+    transactionId: field.text(/^[0-9a-f]{64}$/i, "64 hex digits"),
+    signingTime: field.timestamp,
     // The names of the table's own rows.
-    defect: oneOf(Object.keys(walletADefects) as WalletADefect[]),
+    defect: field.oneOf(Object.keys(walletADefects) as WalletADefect[]),
   },
-} satisfies FieldTable;
+} satisfies field.FieldTable;
 
-export type WalletAOptions = FieldValues<typeof walletAFields>;
+export type WalletAOptions = field.FieldValues<typeof walletAFields>;
 
 type MintContext = Pick<BankContext, "authenticationValues" | "clock"> & {
   readonly signers: WalletASigners;
@@ -125,7 +113,7 @@ export async function mintWalletA(
   body: unknown,
   { signers, last, authenticationValues, clock }: MintContext,
 ): Promise<string | BadRequest> {
-  const options = readFields(body, walletAFields);
+  const options = field.readFields(body, walletAFields);
   if (options instanceof BadRequest) return options;
   const recipient = findRecipient(options, last);
   if (recipient instanceof BadRequest) return recipient;
@@ -133,7 +121,7 @@ export async function mintWalletA(
   const { ms: nowMs } = clock.now();
   const { defect: name, signingTime: now = nowMs, transactionId } = options;
   if (name === "other-merchant" && version === "RSA_v1") {
-    return new BadRequest("Tokens of RSA_v1 do not depend on the merchant's identifier.");
+    return new BadRequest("Tokens of RSA_v1 do not depend on the merchant's field.identifier.");
   }
   const defect: Defect | undefined = name && walletADefects[name];
   const payload = makePayload(options, authenticationValues.make(options.pan));

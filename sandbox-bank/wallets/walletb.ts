@@ -20,19 +20,7 @@ import {
 } from "@tollgate/protocols/walletb";
 import type { BankContext } from "../bank-context.ts";
 import { writeAtomically } from "../certificates/chains.ts";
-import {
-  cardFields,
-  eciIndicator,
-  type Field,
-  type FieldTable,
-  type FieldValues,
-  identifier,
-  oneOf,
-  paymentFields,
-  readFields,
-  text,
-  timestamp,
-} from "../fields.ts";
+import * as field from "../fields.ts";
 import { BadRequest } from "../http.ts";
 import { eciFor } from "../issuer.ts";
 
@@ -85,7 +73,7 @@ export const walletBDefects = {
 
 export type WalletBDefect = keyof typeof walletBDefects;
 
-const publicKey: Field<string> = {
+const publicKey: field.Field<string> = {
   takes: "a point of P-256 in base64: 04, x and y, 65 bytes in all",
   read: (value) => (typeof value === "string" && readKey(value) ? value : undefined),
 };
@@ -94,12 +82,12 @@ const publicKey: Field<string> = {
 export const walletBRecipientFields = {
   required: {
     publicKey,
-    recipientId: text(/^(?:merchant|gateway):[!-~]{1,100}$/, "merchant:<id> or gateway:<id>"),
+    recipientId: field.text(/^(?:merchant|gateway):[!-~]{1,100}$/, "merchant:<id> or gateway:<id>"),
   },
-  optional: { gatewayMerchantId: identifier },
-} satisfies FieldTable;
+  optional: { gatewayMerchantId: field.identifier },
+} satisfies field.FieldTable;
 
-export type WalletBRecipient = FieldValues<typeof walletBRecipientFields>;
+export type WalletBRecipient = field.FieldValues<typeof walletBRecipientFields>;
 
 export const walletBVersions: readonly Version[] = ["ECv2", "ECv1"];
 export const authMethods = ["PAN_ONLY", "CRYPTOGRAM_3DS"] as const;
@@ -109,22 +97,22 @@ export const authMethods = ["PAN_ONLY", "CRYPTOGRAM_3DS"] as const;
  * and the method to PAN_ONLY. Amount and currency are checked, but not part of the token.
  */
 const walletBFields = {
-  required: cardFields,
+  required: field.cardFields,
   optional: {
-    ...paymentFields,
-    authMethod: oneOf(authMethods),
-    eciIndicator,
-    version: oneOf(walletBVersions),
+    ...field.paymentFields,
+    authMethod: field.oneOf(authMethods),
+    eciIndicator: field.eciIndicator,
+    version: field.oneOf(walletBVersions),
     ...walletBRecipientFields.required,
     ...walletBRecipientFields.optional,
-    messageId: identifier,
-    messageExpiration: timestamp,
+    messageId: field.identifier,
+    messageExpiration: field.timestamp,
     // The names of the table's own rows.
-    defect: oneOf(Object.keys(walletBDefects) as WalletBDefect[]),
+    defect: field.oneOf(Object.keys(walletBDefects) as WalletBDefect[]),
   },
-} satisfies FieldTable;
+} satisfies field.FieldTable;
 
-export type WalletBOptions = FieldValues<typeof walletBFields>;
+export type WalletBOptions = field.FieldValues<typeof walletBFields>;
 
 type MintContext = Pick<BankContext, "authenticationValues" | "clock"> & {
   readonly keys: WalletBKeys;
@@ -132,7 +120,7 @@ type MintContext = Pick<BankContext, "authenticationValues" | "clock"> & {
 };
 
 export function mintWalletB(body: unknown, context: MintContext): string | BadRequest {
-  const options = readFields(body, walletBFields);
+  const options = field.readFields(body, walletBFields);
   if (options instanceof BadRequest) return options;
   const { keys, last, clock } = context;
   const { ms: nowMs } = clock.now();

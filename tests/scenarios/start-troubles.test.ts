@@ -32,6 +32,19 @@ test("a port in use is named, with the setting that chooses another", async (t) 
   assertSentence(bank, /GW_BANK_PORT/);
 });
 
+test("several gateway processes that find their port in use end, and so does the start", async (t) => {
+  const port = String(await occupy(t));
+
+  const outcome = await run(t, {
+    GW_DATABASE_URL: await makeDatabase(),
+    GW_PORT: port,
+    GW_WORKERS: "2",
+  });
+
+  assert.match(outcome.output, new RegExp(`Port ${port} is in use: .*GW_PORT`));
+  assertSentence(outcome, /No gateway process could be started/);
+});
+
 test("a data folder that cannot be written is named", async (t) => {
   const folder = await makeFolder(t);
   const file = join(folder, "file");

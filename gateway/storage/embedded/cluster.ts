@@ -6,20 +6,7 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../../values/problem.ts";
-import {
-  changeOwner,
-  chooseDatabaseUser,
-  type DatabaseUser,
-  errorCode,
-  findBlockedBy,
-  isAlive,
-  makeFolders,
-  ownName,
-  packagesFolderOf,
-  readLines,
-  runAs,
-  startTimeOf,
-} from "./system.ts";
+import * as system from "./system.ts";
 
 export const superuser = "tollgate";
 /** A cluster made by another major version cannot be opened by this one. */
@@ -28,7 +15,7 @@ const majorVersion = "18";
 export type Cluster = {
   readonly folder: string;
   readonly binaries: Binaries;
-  readonly user: DatabaseUser;
+  readonly user: system.DatabaseUser;
   readonly password: string;
   readonly logFile: string;
 };
@@ -43,9 +30,9 @@ export type Place = Pick<Cluster, "folder" | "binaries" | "user">;
 export async function openPlace(folder: string): Promise<Place | Problem> {
   const binaries = await findBinaries();
   if (binaries instanceof Problem) return binaries;
-  const user = chooseDatabaseUser(folder);
+  const user = system.chooseDatabaseUser(folder);
   if (user instanceof Problem) return user;
-  makeFolders(user, dirname(folder));
+  system.makeFolders(user, dirname(folder));
   return findBlocked(user, binaries, dirname(folder)) ?? { folder, binaries, user };
 }
 
@@ -63,21 +50,21 @@ async function findBinaries(): Promise<Binaries | Problem> {
   return { initdb: found.initdb, postgres: found.postgres };
 }
 
-function findBlocked(user: DatabaseUser, { initdb, postgres }: Binaries, parent: string) {
+function findBlocked(user: system.DatabaseUser, { initdb, postgres }: Binaries, parent: string) {
   const refusal = (blocker: string) =>
     `PostgreSQL runs as the user "${user.name}", never as root, and that user may not enter ` +
     `${blocker}: run `;
   const native = dirname(dirname(postgres));
   for (const path of [postgres, initdb, join(native, "lib"), join(native, "share/postgresql")]) {
-    const blocker = findBlockedBy(user, path, "read");
+    const blocker = system.findBlockedBy(user, path, "read");
     if (blocker === undefined) continue;
-    const packages = packagesFolderOf(blocker);
+    const packages = system.packagesFolderOf(blocker);
     const cure = packages === undefined ? `chmod o+x ${blocker}` : `chmod -R o+rX ${packages}`;
     return new Problem(
       `${refusal(blocker)}"${cure}", or move this folder to a place open to all, such as /opt.`,
     );
   }
-  const blocker = findBlockedBy(user, parent, "enter");
+  const blocker = system.findBlockedBy(user, parent, "enter");
   if (blocker === undefined) return undefined;
   return new Problem(
     `${refusal(blocker)}"chmod o+x ${blocker}", or set GW_DATA_DIR to a folder that it can enter.`,
@@ -149,9 +136,9 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
   fs.rmSync(unfinished, { recursive: true, force: true });
   fs.mkdirSync(unfinished, { mode: 0o700 });
   fs.writeFileSync(passwordFile, password, { mode: 0o600 });
-  for (const path of [unfinished, passwordFile]) changeOwner(user, path);
+  for (const path of [unfinished, passwordFile]) system.changeOwner(user, path);
 
-  const { failed, output } = await runAs(user, binaries.initdb, [
+  const { failed, output } = await system.runAs(user, binaries.initdb, [
     `--pgdata=${unfinished}`,
     `--username=${superuser}`,
     `--pwfile=${passwordFile}`,
@@ -174,7 +161,7 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
 /** PostgreSQL refuses a folder that another user owns or may read. */
 function restrictAccess({ folder, user }: Cluster): void {
   const owners = [folder, join(folder, "PG_VERSION")].map((path) => fs.statSync(path).uid);
-  if (user.ids.uid !== undefined && owners.includes(0)) changeOwner(user, folder);
+  if (user.ids.uid !== undefined && owners.includes(0)) system.changeOwner(user, folder);
   fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
   if ((fs.statSync(folder).mode & 0o777) !== 0o700) fs.chmodSync(folder, 0o700);
 }
@@ -189,7 +176,11 @@ export function lastLine(text: string): string {
  */
 export function takeOwnership(file: string): Problem | undefined {
   const owner = readOwner(file);
-  if (owner !== undefined && isAlive(owner.pid) && startTimeOf(owner.pid) === owner.startTime) {
+  if (
+    owner !== undefined &&
+    system.isAlive(owner.pid) &&
+    system.startTimeOf(owner.pid) === owner.startTime
+  ) {
     return new Problem(
       `Another gateway (process ${owner.pid}) already runs on this data folder (${file}): ` +
         "stop it first, or set GW_DATA_DIR to another folder for this one.",
@@ -197,11 +188,11 @@ export function takeOwnership(file: string): Problem | undefined {
   }
   fs.rmSync(file, { force: true });
   try {
-    const content = `${process.pid}\n${startTimeOf(process.pid)}\n`;
+    const content = `${process.pid}\n${system.startTimeOf(process.pid)}\n`;
     fs.writeFileSync(file, content, { flag: "wx", mode: 0o600 });
     return undefined;
   } catch (error) {
-    if (errorCode(error) === "EEXIST") return takeOwnership(file);
+    if (system.errorCode(error) === "EEXIST") return takeOwnership(file);
     throw error;
   }
 }
@@ -211,7 +202,7 @@ export function releaseOwnership(file: string): void {
 }
 
 function readOwner(file: string) {
-  const lines = readLines(file);
+  const lines = system.readLines(file);
   return lines && { pid: Number(lines[0]), startTime: lines[1] ?? "" };
 }
 
@@ -228,11 +219,11 @@ const explanations: Readonly<Record<string, string>> = {
 
 /** Explains file errors that the operator can solve, and throws all others again. */
 export function explain(error: unknown, folder: string): Problem {
-  const explanation = explanations[errorCode(error)];
+  const explanation = explanations[system.errorCode(error)];
   if (explanation === undefined || !(error instanceof Error)) throw error;
   const place = "path" in error && typeof error.path === "string" ? error.path : folder;
   return new Problem(
-    `The data folder ${explanation} the user "${ownName()}" (${place}): ` +
+    `The data folder ${explanation} the user "${system.ownName()}" (${place}): ` +
       "solve this, or set GW_DATA_DIR to a folder that this user can write.",
   );
 }

@@ -10,18 +10,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client, DatabaseError } from "pg";
 import { Problem } from "../../values/problem.ts";
 import { type Cluster, passwordFileOf, superuser } from "./cluster.ts";
-import {
-  changeOwner,
-  cleanEnvironment,
-  commandOf,
-  errorCode,
-  findBlockedBy,
-  findProcessesIn,
-  isAlive,
-  readLines,
-  runAs,
-  workingFolderOf,
-} from "./system.ts";
+import * as system from "./system.ts";
 
 export type Postmaster = { readonly pid: number; readonly socketFolder: string };
 
@@ -91,7 +80,7 @@ export async function launchPostmaster(
 ): Promise<Postmaster | Problem> {
   resetPidFile(cluster.folder);
   fs.mkdirSync(socketFolder, { recursive: true, mode: 0o700 });
-  changeOwner(cluster.user, socketFolder);
+  system.changeOwner(cluster.user, socketFolder);
 
   const all = {
     ...settings,
@@ -105,7 +94,7 @@ export async function launchPostmaster(
     ...cluster.user.ids,
     cwd: "/",
     detached: true,
-    env: cleanEnvironment(),
+    env: system.cleanEnvironment(),
     stdio: ["ignore", log, log],
   });
   fs.closeSync(log);
@@ -120,7 +109,7 @@ export async function launchPostmaster(
 
 async function chooseWalCompression({ binaries, folder, user }: Cluster): Promise<"lz4" | "off"> {
   const question = ["-D", folder, "-c", "wal_compression=lz4", "-C", "wal_compression"];
-  return (await runAs(user, binaries.postgres, question)).failed ? "off" : "lz4";
+  return (await system.runAs(user, binaries.postgres, question)).failed ? "off" : "lz4";
 }
 
 function openLog(file: string): number {
@@ -191,7 +180,7 @@ export async function stopPostmaster({ pid, socketFolder }: Postmaster): Promise
 
 async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
-  while (isAlive(pid)) {
+  while (system.isAlive(pid)) {
     if (Date.now() > deadline) return false;
     await pause(20);
   }
@@ -203,8 +192,8 @@ async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
  * is gone, and keeps the next one from starting. Recovery repairs the data files.
  */
 export function endOrphans(folder: string): void {
-  for (const pid of findProcessesIn(folder)) {
-    if (commandOf(pid)[0]?.startsWith("postgres: ")) signal(pid, "SIGQUIT");
+  for (const pid of system.findProcessesIn(folder)) {
+    if (system.commandOf(pid)[0]?.startsWith("postgres: ")) signal(pid, "SIGQUIT");
   }
 }
 
@@ -212,7 +201,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    if (errorCode(error) !== "ESRCH") throw error;
+    if (system.errorCode(error) !== "ESRCH") throw error;
   }
 }
 
@@ -221,11 +210,11 @@ export function makeSocketFolder({ user }: Cluster): string | Problem {
   for (const place of [tmpdir(), "/tmp", "/var/tmp"]) {
     const length = Buffer.byteLength(join(place, `${socketFolderPrefix}XXXXXX`, socketName));
     if (length > socketPathBytesMax || !fs.existsSync(place)) continue;
-    if (findBlockedBy(user, place, "enter") !== undefined) continue;
+    if (system.findBlockedBy(user, place, "enter") !== undefined) continue;
     try {
       return fs.mkdtempSync(join(place, socketFolderPrefix));
     } catch (error) {
-      if (!["EACCES", "EPERM", "EROFS", "ENOSPC"].includes(errorCode(error))) throw error;
+      if (!["EACCES", "EPERM", "EROFS", "ENOSPC"].includes(system.errorCode(error))) throw error;
     }
   }
   return new Problem(
@@ -245,16 +234,16 @@ function pidFileOf(folder: string): string {
 
 /** The process id is on the first line, the socket's folder on the fifth. */
 function readPidFile(folder: string): Postmaster | undefined {
-  const lines = readLines(pidFileOf(folder));
+  const lines = system.readLines(pidFileOf(folder));
   return lines && { pid: Number(lines[0]), socketFolder: lines[4] ?? "" };
 }
 
 function identify(pid: number, folder: string): "none" | "ours" | "another" | "unclear" {
-  if (!isAlive(pid)) return "none";
-  const [program, ...parameters] = commandOf(pid);
+  if (!system.isAlive(pid)) return "none";
+  const [program, ...parameters] = system.commandOf(pid);
   if (program === undefined) return "unclear";
   if (basename(program) !== "postgres") return "another";
-  const workingFolder = workingFolderOf(pid);
+  const workingFolder = system.workingFolderOf(pid);
   if (workingFolder !== undefined) return workingFolder === folder ? "ours" : "another";
   return parameters.includes(folder) ? "ours" : "unclear";
 }

@@ -1,5 +1,7 @@
-/** Card registration: makes a reference to the card of an approved payment. */
-import { line } from "../fields.ts";
+/** The cards of approved payments: registration, and the data of a registered card. */
+import { Failure } from "../../values/failure.ts";
+import { asCardRefId } from "../../values/ids.ts";
+import { cardRefId, line } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { registerCard, registrationFields } from "../recurring.ts";
 
@@ -41,4 +43,36 @@ export const createCardRefV4 = operation({
       ["dst-recurring-payment-id", references.destination_recurring],
       ["end-point-id", order.endpointId],
     ]),
+});
+
+export const cardInformation = operation({
+  name: "get-card-info",
+  path: "/v2/get-card-info/{id}",
+  purpose: "Returns cardholder's name, expiry date, BIN and last four digits of a registered card.",
+
+  // biome-ignore format: a table
+  request: {
+    login:     line(20, "merchant login"),
+    cardrefid: cardRefId("card reference id from registration"),
+    control:   line(128, "checksum"),
+  },
+
+  control: ["login", "cardrefid"],
+  isQuery: true,
+
+  async handle({ cardrefid }, { entryPoint, services }) {
+    const reference = await services.cards.find(entryPoint, asCardRefId(cardrefid));
+    if (reference instanceof Failure) return reference;
+    const { card } = reference;
+    return {
+      type: "get-card-info-response",
+      fields: [
+        ["card-printed-name", card.holderName],
+        ["expire-year", card.expiryYear],
+        ["expire-month", card.expiryMonth],
+        ["bin", card.bin],
+        ["last-four-digits", card.lastFour],
+      ],
+    };
+  },
 });

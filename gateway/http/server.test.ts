@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
-import { addHealthRoutes, makeStorageGuard } from "./availability.ts";
-import { makeServer } from "./server.ts";
+import { addHealthRoutes, makeServer, makeStorageGuard } from "./server.ts";
 
 test("the gateway is ready when nothing is missing, and says what is", async (t) => {
   const missing: Record<string, string> = {};

@@ -1,0 +1,106 @@
+/** The payments: charges, what follows an approved one, and charges of a registered card. */
+import { Failure } from "../../values/failure.ts";
+import { getCurrency } from "../../values/iso-codes.ts";
+import { Money } from "../../values/money.ts";
+import { followUp, followUpFields, followUpRules } from "../existing-order.ts";
+import { type Operation, operation } from "../operation.ts";
+import { begin, charge } from "../purchase.ts";
+import { paidFields, payerFields, purchaseRules, walletFields } from "../purchase-fields.ts";
+import { rebill, rebillControl, rebillFields, rebillRules } from "../recurring.ts";
+
+const payment = {
+  request: { ...paidFields, ...payerFields, ...walletFields },
+  control: ["{id}", "client_orderid", { minorUnitsOf: "amount" }, "email"],
+  sync: true,
+  rules: purchaseRules,
+} as const;
+
+export const sale = operation({
+  ...payment,
+  name: "sale",
+  path: "/v2/sale/{id}",
+  purpose: "Charges a card. The request is acknowledged at once; poll status for the result.",
+  handle: (request, context) => charge("sale", request, context),
+});
+
+export const preauth = operation({
+  ...payment,
+  name: "preauth",
+  path: "/v2/preauth/{id}",
+  purpose: "Holds an amount on a card. A capture charges it; a return cancels it.",
+  handle: (request, context) => charge("preauth", request, context),
+});
+
+export const accountVerification = operation({
+  name: "account-verification",
+  path: "/v2/account-verification/{id}",
+  purpose: "Checks a card with its issuer for an amount of zero. Nothing is charged or held.",
+  request: { client_orderid: paidFields.client_orderid, ...payerFields },
+  control: ["{id}", "client_orderid", "email"],
+  sync: true,
+  rules: purchaseRules,
+
+  async handle(request, context) {
+    // The request has no currency, so any endpoint of a group will do.
+    const [endpoint] = context.entryPoint.endpoints;
+    if (endpoint === undefined) return new Failure("unknown_endpoint");
+    const amount = new Money(0n, getCurrency(endpoint.currency));
+    return begin("account-verification", request, { ...context, endpoint, amount });
+  },
+});
+
+const following = {
+  request: followUpFields,
+  control: ["login", "client_orderid", "orderid", { moneyIfSent: "amount" }],
+  sync: true,
+  rules: followUpRules,
+} as const;
+
+export const capture = operation({
+  ...following,
+  name: "capture",
+  path: "/v2/capture/{id}",
+  purpose: "Charges the amount that a preauthorisation holds, in full or in part, once.",
+  handle: (request, context) => followUp("capture", request, context),
+});
+
+export const returnMoney = operation({
+  ...following,
+  name: "return",
+  path: "/v2/return/{id}",
+  purpose:
+    "Refunds a sale or a capture, in full or in parts up to the charged amount; cancels a " +
+    "preauthorisation that is not captured.",
+  handle: (request, context) => followUp("return", request, context),
+});
+
+const rebilling = {
+  request: rebillFields,
+  control: rebillControl,
+  sync: true,
+  rules: rebillRules,
+} as const;
+
+export const makeRebill: Operation = operation({
+  ...rebilling,
+  name: "make-rebill",
+  path: "/v2/make-rebill/{id}",
+  purpose:
+    "Charges a registered card. The request is acknowledged at once; poll status for the result.",
+  handle: (request, context) => rebill("sale", request, context),
+});
+
+/** The same operation under the name that pairs with make-rebill-preauth. */
+export const makeRebillSale: Operation = {
+  ...makeRebill,
+  name: "make-rebill-sale",
+  path: "/v2/make-rebill-sale/{id}",
+};
+
+export const makeRebillPreauth = operation({
+  ...rebilling,
+  name: "make-rebill-preauth",
+  path: "/v2/make-rebill-preauth/{id}",
+  purpose: "Holds an amount on a registered card, to be captured or cancelled later.",
+  handle: (request, context) => rebill("preauth", request, context),
+});
