@@ -66,6 +66,9 @@ ${makeTable(["Switch", "Value", "What it does"], rows)}
 
 /** A list, not a checkbox: a form does not submit a checkbox that is not checked. */
 function makeControl(name: string, value: unknown): string {
+  if (value === null || typeof value === "string") {
+    return `<input id="${name}" name="${name}" value="${escapeHtml(value ?? "")}">`;
+  }
   if (typeof value !== "boolean") {
     return `<input type="number" step="any" min="0" id="${name}" name="${name}" value="${value}">`;
   }

@@ -57,7 +57,8 @@ export function readField<Value>(
   { read, takes }: Field<Value>,
   value: unknown,
 ): Value | BadRequest {
-  return read(value) ?? new BadRequest(`${subject} takes ${takes}.`);
+  const found = read(value);
+  return found === undefined ? new BadRequest(`${subject} takes ${takes}.`) : found;
 }
 
 export function text(form: RegExp, takes: string): Field<string> {
@@ -96,6 +97,10 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Field<
     takes: `one of ${choices.map((choice) => `"${choice}"`).join(", ")}`,
     read: (value) => choices.find((choice) => choice === value),
   };
+}
+
+export function orNull<Value>({ takes, read }: Field<Value>): Field<Value | null> {
+  return { takes: `${takes}, or null`, read: (value) => (value === null ? null : read(value)) };
 }
 
 /** A currency of ISO 4217 by its code or number; read as the number. */

@@ -2,10 +2,22 @@
  * The bank's switches: their names and values, and the one source of random choices, which starts
  * again whenever a seed is set, so that a run can be repeated.
  */
-import { type Field, flag, number, readField, type ValueOf } from "./fields.ts";
+import {
+  type Field,
+  flag,
+  number,
+  oneOf,
+  orNull,
+  readField,
+  text,
+  type ValueOf,
+  whole,
+} from "./fields.ts";
 import { BadRequest } from "./http.ts";
 
 type Switch<Value> = { readonly off: Value; readonly takes: Field<Value>; readonly what: string };
+
+type AnySwitch = Switch<number> | Switch<boolean> | Switch<number | null> | Switch<string | null>;
 
 const milliseconds = number(600_000);
 const share = number(1);
@@ -14,6 +26,10 @@ const seed: Field<number> = {
   read: (value) => (typeof value === "number" && value >>> 0 === value ? value : undefined),
 };
 
+const code = orNull(text(/^[0-9A-Z]{2,3}$/, "a response code"));
+const upToThousand = whole(0, 1_000, "a whole number from 0 to 1000");
+
+/** Null, for those that have it: as the catalogue says. */
 // biome-ignore format: a table
 export const switchTable = {
   latencyMedianMs: { off: 0,     takes: milliseconds, what: "added to every answer; fixed unless the p99 is given too" },
@@ -23,8 +39,14 @@ export const switchTable = {
   hostDown:        { off: false, takes: flag,         what: "the acquirer host stops listening, on both ports, and drops its connections" },
   directoryDown:   { off: false, takes: flag,         what: "the directory server does not answer" },
   refuseSignOn:    { off: false, takes: flag,         what: "sign-on is answered 91" },
+  reversalCode:    { off: null,  takes: code,         what: "answered to every reversal advice; null: as the catalogue says" },
+  chargeCode:      { off: null,  takes: code,         what: "answered to every charge; one answered 09, 68 or 94 is booked" },
+  connectionsMax:  { off: null,  takes: orNull(upToThousand),       what: "further connections to a port of the host are closed" },
+  authenticationValue: { off: null, takes: orNull(oneOf(["visa", "mastercard"] as const)), what: "the shape of every authentication value and cryptogram" },
+  paresShape:      { off: null,  takes: orNull(oneOf(["inclusive", "exclusive", "repeated-namespace"] as const)), what: "how a PARes is canonicalised and written; null: each by turns" },
+  settlementDefects: { off: 0,   takes: upToThousand, what: "lines of each settlement file that are falsified" },
   seed:            { off: 1,     takes: seed,         what: "random choices start again from here" },
-} satisfies Readonly<Record<string, Switch<number> | Switch<boolean>>>;
+} satisfies Readonly<Record<string, AnySwitch>>;
 
 export type Switches = {
   readonly [Name in keyof typeof switchTable]: ValueOf<(typeof switchTable)[Name]["takes"]>;
@@ -44,6 +66,7 @@ export class Switchboard {
     if (typeof patch !== "object" || patch === null || Array.isArray(patch)) {
       return new BadRequest("Switches are set by a JSON object of names and values.");
     }
+    const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(patch)) {
       const field = findSwitch(name)?.takes;
       if (field === undefined) {
@@ -51,8 +74,9 @@ export class Switchboard {
       }
       const read = readField(`The switch ${name}`, field, value);
       if (read instanceof BadRequest) return read;
+      values[name] = read;
     }
-    const switches: Switches = { ...this.current, ...patch };
+    const switches: Switches = { ...this.current, ...values };
     if (switches.latencyP99Ms !== 0 && switches.latencyP99Ms < switches.latencyMedianMs) {
       return new BadRequest("The switch latencyP99Ms takes 0 or at least latencyMedianMs.");
     }
@@ -87,10 +111,12 @@ export class Switchboard {
 
 /** A form holds text only: each value is converted to the kind of its switch. */
 export function readSwitchForm(form: URLSearchParams): Record<string, unknown> {
-  const values = [...form].map(([name, text]) => {
-    const field = findSwitch(name)?.takes;
-    if (field === flag) return [name, text === "true" || (text === "false" ? false : text)];
-    return [name, field === undefined || text.trim() === "" ? text : Number(text)];
+  const values = [...form].map(([name, entered]) => {
+    const { off, takes } = findSwitch(name) ?? {};
+    if (takes === flag)
+      return [name, entered === "true" || (entered === "false" ? false : entered)];
+    if (off === null) return [name, entered.trim() || null];
+    return [name, takes === undefined || entered.trim() === "" ? entered : Number(entered)];
   });
   return Object.fromEntries(values);
 }
