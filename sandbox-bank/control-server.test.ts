@@ -105,7 +105,7 @@ test("the page shows everything, and its form works as a browser posts it", asyn
   assert.ok(page.includes(sale.fields[37] ?? "no reference"));
 
   const form = new URLSearchParams();
-  for (const [name, value] of Object.entries(bank.switches())) form.set(name, String(value));
+  for (const [name, value] of Object.entries(bank.switches())) form.set(name, String(value ?? ""));
   form.set("directoryDown", "true");
   const response = await post(form.toString(), "application/x-www-form-urlencoded");
 

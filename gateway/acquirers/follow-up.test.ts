@@ -6,7 +6,7 @@ import { answer, approved, asks, deadlines, events, meet, start } from "../order
 import { CardNumber } from "../values/card-number.ts";
 import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
 import { makeFollowUpEffect } from "./follow-up.ts";
-import { refusalOf } from "./iso8583-host/answers.ts";
+import { iso87Codes } from "./iso8583-host/response-codes.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
 const unused = () => Promise.reject(new Error("not asked for"));
@@ -45,7 +45,7 @@ function refusedWith(responseCode: string): FollowUpAnswer {
   return {
     kind: "refused",
     answer: { ...answer, responseCode },
-    refusal: refusalOf(responseCode),
+    refusal: iso87Codes.refusalOf(responseCode),
   };
 }
 

@@ -8,10 +8,9 @@ import {
   writePositions,
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
-import { failures } from "../../values/failure.ts";
 import { Money } from "../../values/money.ts";
 import { type GateKind, gateKinds } from "../gates.ts";
-import { makeAnswerReader, meaningOf, refusalOf, responseCodes } from "./answers.ts";
+import { makeAnswerReader } from "./answers.ts";
 import { dialects } from "./connector.ts";
 import { makeAttempt, makeFollowUp } from "./testing/attempts.ts";
 import { startsAt } from "./testing/test-clock.ts";
@@ -123,7 +122,7 @@ for (const kind of gateKinds) {
     assert.deepEqual(read({ 39: "51" }, 4, 38, 49, 62), {
       kind: "refused",
       answer: { responseCode: "51", ...nothing, processedAt: startsAt },
-      refusal: refusalOf("51"),
+      refusal: dialects[kind].codes.refusalOf("51"),
     });
   });
 
@@ -176,74 +175,4 @@ test("an id in another shape than the host's is no id", () => {
 
   assert.equal(readNetworkId({ 62: "40000000000000" }), undefined);
   assert.equal(readNetworkId({ 62: "0000000000000000" }), undefined);
-});
-
-test("no code stands in the table twice", () => {
-  const codes = responseCodes.map(([code]) => code);
-
-  assert.deepEqual(
-    codes.filter((code, index) => codes.indexOf(code) !== index),
-    [],
-  );
-});
-
-test("every reason is a decline that merchants know by a number from 100 to 999", () => {
-  for (const [code, , reason] of responseCodes) {
-    const { type, number } = failures[reason];
-    assert.equal(type, "declined", code);
-    assert.ok(number >= 100 && number <= 999, code);
-  }
-});
-
-test("only the listed codes approve", () => {
-  const approvals = responseCodes.filter(([, verdict]) => verdict === "approved");
-
-  assert.deepEqual(
-    approvals.map(([code]) => code),
-    ["00", "08", "11", "16", "85"],
-  );
-  assert.equal(meaningOf("10"), "approved_in_part");
-  for (const code of ["", "0", "01", "000", "ZZ", "  "]) assert.equal(meaningOf(code), "refused");
-});
-
-test("a refusal has its reason, and the host's code as detail", () => {
-  // biome-ignore format: a table
-  const rows = [
-    ["05", "do_not_honour",           "soft"],
-    ["51", "insufficient_funds",      "soft"],
-    ["54", "expired_card",            "hard"],
-    ["41", "lost_card",               "hard"],
-    ["43", "stolen_card",             "hard"],
-    ["57", "not_permitted",           "hard"],
-    ["61", "limit_exceeded",          "soft"],
-    ["59", "suspected_fraud",         "hard"],
-    ["14", "invalid_card",            "hard"],
-    ["91", "issuer_unavailable",      "soft"],
-    ["1A", "authentication_required", "soft"],
-    ["65", "frequency_exceeded",      "soft"],
-    ["82", "cvv_mismatch",            "soft"],
-    ["N7", "cvv_mismatch",            "soft"],
-    ["10", "partial_approval_refused", "soft"],
-    ["Z9", "declined",                "soft"],
-  ] as const;
-
-  for (const [responseCode, code, again] of rows) {
-    assert.deepEqual(refusalOf(responseCode).reason, { code, detail: `[${responseCode}]` });
-    assert.equal(refusalOf(responseCode).isHard, again === "hard", responseCode);
-  }
-});
-
-test("a host that tells of itself has not said what became of a request", () => {
-  for (const code of ["09", "30", "68", "91", "94", "96"])
-    assert.ok(refusalOf(code).isUndecided, code);
-  for (const code of ["00", "05", "12", "13", "25", "57"])
-    assert.ok(!refusalOf(code).isUndecided, code);
-});
-
-test("a card that is lost and a request that may yet be done are told from other refusals", () => {
-  for (const code of ["41", "43", "14", "59", "46"]) assert.ok(refusalOf(code).isHard, code);
-  for (const code of ["09", "68", "94"]) assert.ok(refusalOf(code).mayYetBeDone, code);
-  for (const code of ["51", "61", "05", "65", "91", "96"]) {
-    assert.ok(!refusalOf(code).isHard && !refusalOf(code).mayYetBeDone, code);
-  }
 });

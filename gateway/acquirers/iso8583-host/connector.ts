@@ -19,7 +19,7 @@ import type {
   Unknown,
 } from "../acquirer.ts";
 import type { GateKind, GateSettings, RunningAcquirer } from "../gates.ts";
-import { makeAnswerReader, meaningOf, readAmount, refusalOf } from "./answers.ts";
+import { makeAnswerReader, readAmount } from "./answers.ts";
 import type { Ending } from "./connection.ts";
 import { charges, type Dialect } from "./dialect.ts";
 import { iso87Binary } from "./dialects/iso87-binary.ts";
@@ -79,7 +79,7 @@ export function makeIso8583Acquirer(options: Iso8583Options): RunningAcquirer {
         log("acquirer.reversal_not_approved", describe(answer, dialect.specification));
       }
       // An advice reports a fact: a host that has understood it has recorded it.
-      const isUnderstood = code !== "" && !refusalOf(code).isUndecided;
+      const isUnderstood = code !== "" && !dialect.codes.refusalOf(code).isUndecided;
       return isUnderstood ? { kind: "reversed" } : { kind: "unknown", cause: `answered ${code}` };
     },
 
@@ -130,6 +130,7 @@ function eventOf(state: LinkState): ConnectorEvent {
 
 function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options) {
   const { readAnswer } = makeAnswerReader(dialect);
+  const { meaningOf } = dialect.codes;
   const answersToCharges = new Set(charges.map((kind) => responseMti(dialect.mtis[kind].first)));
   return (message: IsoMessage, earlierCode: string | undefined) => {
     log("acquirer.message_unmatched", describe(message, dialect.specification));

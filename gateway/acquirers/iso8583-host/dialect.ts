@@ -8,11 +8,13 @@ import type { Money } from "../../values/money.ts";
 import type { calendar } from "../../values/time.ts";
 import type { AuthorizationRequest } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
+import type { ResponseCodes } from "./response-codes.ts";
 
 export type Dialect = {
   readonly specification: Specification;
   readonly framing: Framing;
   readonly mtis: Mtis;
+  readonly codes: ResponseCodes;
   /** Whether the host can be asked what became of a charge. */
   readonly hasInquiry: boolean;
   readonly gateRows: readonly GateRow[];
@@ -81,7 +83,6 @@ export const all = [...charges, ...aboutCharge] as const;
 /** Sign-on, sign-off and echo are the same everywhere. */
 export const networkMti = "0800";
 export const networkCodes = { signOn: "001", signOff: "002", echo: "301" };
-export const networkAccepted = "00";
 
 /** Where in its field a host puts each remark. */
 export type RemarkPlaces<Place> = Readonly<Record<keyof Loyalty | "explanation", Place>>;

@@ -13,7 +13,7 @@ import {
   Recent,
   type Wire,
 } from "./connection.ts";
-import { networkAccepted, networkCodes } from "./dialect.ts";
+import { type Dialect, networkCodes } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
 
 /** `closed`: takes nothing more and does not come back, though it may still wait for answers. */
@@ -38,7 +38,7 @@ export type LinkLimits = Readonly<typeof usualLinkLimits>;
 
 type LinkOptions = {
   readonly address: Address;
-  readonly wire: Wire;
+  readonly wire: Wire & Pick<Dialect, "codes">;
   readonly clock: Clock;
   readonly limits: LinkLimits;
   readonly events: {
@@ -145,7 +145,7 @@ export class Link {
     const answer = await this.#askNetwork(connection, networkCodes.signOn);
     if (this.#state !== "signing_on" || this.#connection !== connection) return;
     const code = typeof answer === "string" ? answer : answer.fields[39];
-    if (code !== networkAccepted) {
+    if (code !== this.#options.wire.codes.networkAccepted) {
       connection.drop(`sign-on: ${code}`);
       return;
     }

@@ -27,12 +27,14 @@ import {
   type RemarkPlaces,
 } from "../dialect.ts";
 import { iso87GateRows, iso87Rows } from "../fields.ts";
+import { iso87Codes } from "../response-codes.ts";
 
 // biome-ignore format: a table
 export const iso87Binary: Dialect = {
   specification: iso87Bitmapped,
   framing:       "binary-2",
   mtis:          iso87Mtis,
+  codes:         iso87Codes,
   hasInquiry:    true,
   gateRows:      iso87GateRows,
   rows: [

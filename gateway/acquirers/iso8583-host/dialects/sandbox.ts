@@ -20,12 +20,14 @@ import {
   trimField,
 } from "../dialect.ts";
 import { iso87GateRows, iso87Rows } from "../fields.ts";
+import { iso87Codes } from "../response-codes.ts";
 
 // biome-ignore format: a table
 export const sandbox: Dialect = {
   specification: iso87Ascii,
   framing:       "binary-2",
   mtis:          iso87Mtis,
+  codes:         iso87Codes,
   hasInquiry:    false,
   gateRows:      iso87GateRows,
   rows: [
