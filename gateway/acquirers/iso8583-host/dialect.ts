@@ -1,5 +1,5 @@
 /**
- * What one host's way of speaking ISO 8583:1987 is made of. A dialect is a table: which message
+ * What one host's way of speaking ISO 8583 is made of. A dialect is a table: which message
  * has which field, and how its value is made. A host with other habits is another table.
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
@@ -15,6 +15,7 @@ export type Dialect = {
   readonly framing: Framing;
   readonly mtis: Mtis;
   readonly codes: ResponseCodes;
+  readonly network: Network;
   /** Whether the host can be asked what became of a charge. */
   readonly hasInquiry: boolean;
   readonly gateRows: readonly GateRow[];
@@ -80,9 +81,12 @@ export const allButInquiry = [...charges, ...changes] as const;
 export const aboutCharge = ["inquiry", ...changes] as const;
 export const all = [...charges, ...aboutCharge] as const;
 
-/** Sign-on, sign-off and echo are the same everywhere. */
-export const networkMti = "0800";
-export const networkCodes = { signOn: "001", signOff: "002", echo: "301" };
+/** Sign-on, sign-off and echo: messages about the link, not about a payment. */
+export type Network = {
+  readonly mti: string;
+  readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
+  readonly write: (code: string, facts: Pick<Facts, "sent" | "traceNumber">) => IsoFields;
+};
 
 /** Where in its field a host puts each remark. */
 export type RemarkPlaces<Place> = Readonly<Record<keyof Loyalty | "explanation", Place>>;

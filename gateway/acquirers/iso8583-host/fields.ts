@@ -13,6 +13,7 @@ import {
   type FactRow,
   type Facts,
   type GateRow,
+  type Network,
   payments,
 } from "./dialect.ts";
 
@@ -34,7 +35,8 @@ export const iso87GateRows: readonly GateRow[] = [
 // biome-ignore format: a table
 export const iso87Rows: readonly FactRow[] = [
   [ 2, allButInquiry,              ({ card }) => card.number.reveal()],
-  [ 4, allButInquiry,              ({ amount }) => writeAmount(amount.minor)],
+  [ 4, [...charges, "reversal", "capture"], ({ amount }) => writeAmount(amount.minor)],
+  [ 4, ["return"],                 amountBefore],
   [ 7, all,                        ({ sent }) => transmissionTime(sent)],
   [11, all,                        ({ traceNumber }) => traceNumber],
   [12, charges,                    ({ sent }) => sent.hour + sent.minute + sent.second],
@@ -49,6 +51,16 @@ export const iso87Rows: readonly FactRow[] = [
   [95, ["return"],                 replacementAmounts],
 ];
 
+export const iso87Network: Network = {
+  mti: "0800",
+  codes: { signOn: "001", signOff: "002", echo: "301" },
+  write: (code, { sent, traceNumber }) => ({
+    7: transmissionTime(sent),
+    11: traceNumber,
+    70: code,
+  }),
+};
+
 /** 01: the number was typed; 10: it was on file; 81: a wallet's, with its cryptogram. No PIN. */
 function entryMode({ credential, card }: Facts): string {
   if (card.isDevice === true) return "810";
@@ -62,6 +74,11 @@ function originalDataElements({ identifiers, original }: Facts): string | undefi
   return writeOriginalData({ mti, stan: identifiers.traceNumber, transmittedAt, acquirerId });
 }
 
+/** A return states what was charged before it, and in field 95 what remains. */
+export function amountBefore({ amount, original }: Facts): string {
+  return writeAmount(amount.minor + (original?.remaining?.minor ?? 0n));
+}
+
 /** What remains charged, and zeros in the other places. */
 function replacementAmounts({ original }: Facts): string | undefined {
   const remaining = original?.remaining;
@@ -72,6 +89,6 @@ export function transmissionTime({ month, day, hour, minute, second }: Calendar)
   return month + day + hour + minute + second;
 }
 
-function writeAmount(minor: bigint): string {
+export function writeAmount(minor: bigint): string {
   return String(minor).padStart(12, "0");
 }

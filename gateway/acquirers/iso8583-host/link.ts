@@ -13,7 +13,7 @@ import {
   Recent,
   type Wire,
 } from "./connection.ts";
-import { type Dialect, networkCodes } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
 
 /** `closed`: takes nothing more and does not come back, though it may still wait for answers. */
@@ -38,7 +38,7 @@ export type LinkLimits = Readonly<typeof usualLinkLimits>;
 
 type LinkOptions = {
   readonly address: Address;
-  readonly wire: Wire & Pick<Dialect, "codes">;
+  readonly wire: Wire & Pick<Dialect, "codes" | "network">;
   readonly clock: Clock;
   readonly limits: LinkLimits;
   readonly events: {
@@ -110,7 +110,7 @@ export class Link {
     if (isSignedOn) {
       await this.#drain();
       if (this.#connection !== undefined) {
-        await this.#askNetwork(this.#connection, networkCodes.signOff);
+        await this.#askNetwork(this.#connection, "signOff");
       }
     }
     this.#connection?.drop("closed from here");
@@ -132,17 +132,17 @@ export class Link {
     return this.#waiting.add(key, timeoutMs);
   }
 
-  #askNetwork(connection: Connection, code: string): Promise<Ending> {
-    const { clock, limits } = this.#options;
+  #askNetwork(connection: Connection, code: keyof Dialect["network"]["codes"]): Promise<Ending> {
+    const { clock, limits, wire } = this.#options;
     this.#traceNumber = (this.#traceNumber % 999_999) + 1;
     const traceNumber = String(this.#traceNumber).padStart(6, "0");
-    const message = makeNetworkMessage(code, traceNumber, clock.now());
+    const message = makeNetworkMessage(wire.network, code, traceNumber, clock.now());
     return this.#ask(connection, message, limits.networkTimeoutMs);
   }
 
   async #signOn(connection: Connection): Promise<void> {
     this.#enter("signing_on", "connected");
-    const answer = await this.#askNetwork(connection, networkCodes.signOn);
+    const answer = await this.#askNetwork(connection, "signOn");
     if (this.#state !== "signing_on" || this.#connection !== connection) return;
     const code = typeof answer === "string" ? answer : answer.fields[39];
     if (code !== this.#options.wire.codes.networkAccepted) {
@@ -165,7 +165,7 @@ export class Link {
   }
 
   async #echo(connection: Connection): Promise<void> {
-    const answer = await this.#askNetwork(connection, networkCodes.echo);
+    const answer = await this.#askNetwork(connection, "echo");
     if (!this.isReady() || this.#connection !== connection) return;
     if (answer === "timeout") connection.drop("echo: timeout");
     else this.#watch(connection, this.#options.limits.echoAfterMs);

@@ -34,7 +34,7 @@ for (const kind of gateKinds) {
       messages.makeReversal(whole, advice, reversedAt),
       messages.makeCapture(makeFollowUp(whole, answer)),
       messages.makeReturn(makeFollowUp(whole, answer)),
-      makeNetworkMessage("301", "000001", startsAt),
+      makeNetworkMessage(dialect.network, "echo", "000001", startsAt),
     ];
 
     for (const message of made) {

@@ -3,18 +3,10 @@
  * written once, when the gate is made, and settings that do not fit their fields fail there.
  */
 import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
-import { Money } from "../../values/money.ts";
 import { calendar, type Instant } from "../../values/time.ts";
 import type { AuthorizationRequest, FollowUpMessage, ReversalRequest } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
-import {
-  type Dialect,
-  type Facts,
-  type MessageKind,
-  all as messageKinds,
-  networkMti,
-} from "./dialect.ts";
-import { transmissionTime } from "./fields.ts";
+import { type Dialect, type Facts, type MessageKind, all as messageKinds } from "./dialect.ts";
 
 export type Messages = ReturnType<typeof makeMessages>;
 
@@ -49,14 +41,11 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
   }
 
   function makeCapture(request: FollowUpMessage): IsoMessage {
-    return make("capture", factsOf(request, request.amount), request.repeated);
+    return make("capture", factsOf(request), request.repeated);
   }
 
-  /** Field 4 has the amount before the return, field 95 what remains. */
   function makeReturn(request: FollowUpMessage): IsoMessage {
-    const { amount, remaining, repeated } = request;
-    const before = new Money(amount.minor + remaining.minor, amount.currency);
-    return make("return", factsOf(request, before), repeated);
+    return make("return", factsOf(request), request.repeated);
   }
 
   function make(kind: MessageKind, facts: Facts, repeated = false): IsoMessage {
@@ -73,8 +62,8 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return { ...request, ...noSecrets, sent: calendar(at), traceNumber, original };
   }
 
-  function factsOf(request: FollowUpMessage, amount: Money): Facts {
-    const { card, remaining, traceNumber, transmittedAt } = request;
+  function factsOf(request: FollowUpMessage): Facts {
+    const { amount, card, remaining, traceNumber, transmittedAt } = request;
     const { identifiers, approvalCode, networkId } = request.original;
     const original = { ...originalOf(request.original), approvalCode, networkId, remaining };
     const own = { sent: calendar(transmittedAt), traceNumber, credential: undefined };
@@ -88,10 +77,13 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
 
 const noSecrets = { cvv: undefined, authentication: undefined };
 
-/** Sign-on, sign-off, echo. */
-export function makeNetworkMessage(code: string, traceNumber: string, at: Instant): IsoMessage {
-  const fields = { 7: transmissionTime(calendar(at)), 11: traceNumber, 70: code };
-  return { mti: networkMti, fields };
+export function makeNetworkMessage(
+  { mti, codes, write }: Dialect["network"],
+  code: keyof typeof codes,
+  traceNumber: string,
+  at: Instant,
+): IsoMessage {
+  return { mti, fields: write(codes[code], { sent: calendar(at), traceNumber }) };
 }
 
 type Fill = (facts: Facts) => IsoFields;

@@ -26,7 +26,7 @@ import {
   makeRemarks,
   type RemarkPlaces,
 } from "../dialect.ts";
-import { iso87GateRows, iso87Rows } from "../fields.ts";
+import { iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
 
 // biome-ignore format: a table
@@ -35,6 +35,7 @@ export const iso87Binary: Dialect = {
   framing:       "binary-2",
   mtis:          iso87Mtis,
   codes:         iso87Codes,
+  network:       iso87Network,
   hasInquiry:    true,
   gateRows:      iso87GateRows,
   rows: [

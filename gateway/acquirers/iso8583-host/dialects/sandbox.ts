@@ -19,7 +19,7 @@ import {
   type RemarkPlaces,
   trimField,
 } from "../dialect.ts";
-import { iso87GateRows, iso87Rows } from "../fields.ts";
+import { iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
 
 // biome-ignore format: a table
@@ -28,6 +28,7 @@ export const sandbox: Dialect = {
   framing:       "binary-2",
   mtis:          iso87Mtis,
   codes:         iso87Codes,
+  network:       iso87Network,
   hasInquiry:    false,
   gateRows:      iso87GateRows,
   rows: [
