@@ -73,6 +73,8 @@ export type GateSettings = {
   readonly countryCode: string;
   readonly acquirerId: string;
   readonly descriptor: string;
+  /** The terminal's time zone, an IANA name; UTC when absent. */
+  readonly zone?: string;
   readonly worksWithoutCvv: boolean;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;

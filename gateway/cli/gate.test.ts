@@ -35,7 +35,7 @@ test("a gate can be told all that it takes", () => {
     ...needed,
     ...{ host: "[::1]:8584", withoutCvv: true, partialReversal: false, partialCapture: false },
     ...{ currencies: "USD,EUR", min: "100", max: "500000", fee: "1.2%+15", sandbox: true },
-    ...{ recurrentInitiator: "MERCHANT", recurrentScenario: "REGULAR" },
+    ...{ recurrentInitiator: "MERCHANT", recurrentScenario: "REGULAR", zone: "Asia/Tokyo" },
   });
 
   assert.deepEqual(read, {
@@ -46,6 +46,7 @@ test("a gate can be told all that it takes", () => {
       ...{ partialCapture: false, sandbox: true, currencies: ["USD", "EUR"] },
       ...{ amountMin: "100", amountMax: "500000", fee: { percent: "1.2", fixed: "15" } },
       recurrent: { initiator: "MERCHANT", scenario: "REGULAR" },
+      zone: "Asia/Tokyo",
     },
   });
 });
@@ -80,6 +81,8 @@ const wrong: readonly (readonly [options: GivenOptions, sentence: RegExp])[] = [
   [{ country: "US" },                         /^--country is the three digits/],
   [{ acquirerId: "A1" },                      /^--acquirer-id is 1 to 11 digits/],
   [{ descriptor: "x".repeat(26) },            /^--descriptor is 1 to 25 printable/],
+  [{ zone: "Europe/Atlantis" },               /^--zone is a time zone of the IANA list, like Europe/],
+  [{ zone: "+01:00" },                        /^--zone is a time zone of the IANA list/],
   [{ currencies: "EURO" },                    /^EURO is no currency/],
   [{ min: "1.00" },                           /^1\.00 is no amount in minor units/],
   [{ min: "2", max: "1" },                    /^The smallest amount may not be larger/],

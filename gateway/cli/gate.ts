@@ -4,6 +4,7 @@ import { type Gate, type GateKind, type GateSettings, gateKinds } from "../acqui
 import type { CredentialDefaults } from "../orders/order.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { Problem } from "../values/problem.ts";
+import { isTimeZone } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import {
@@ -46,6 +47,7 @@ const settings: readonly SettingOption<Values>[] = [
   setting("--country <digits>",           "field 19, the acquirer's country",                               "countryCode",     readText(/^\d{3}$/, "the three digits of the country"), required),
   setting("--acquirer-id <digits>",       "field 32",                                                       "acquirerId",      readText(/^\d{1,11}$/, "1 to 11 digits"), required),
   setting("--descriptor <text>",          "text on the cardholder's statement",                             "descriptor",      printable(25, " -~"), required),
+  setting("--zone <name>",                "the terminal's time zone, like Europe/Amsterdam (default UTC)",  "zone",            readZone),
   setting("--without-cvv",                "the acquirer accepts payments without CVV",                      "worksWithoutCvv", () => true),
   setting("--with-cvv",                   "it does not (default)",                                          "worksWithoutCvv", () => false),
   setting("--partial-reversal",           "it can reverse a part of a charge (default)",                    "partialReversal", readFlag),
@@ -171,6 +173,13 @@ function readAddress(text: string, option: string): Values["address"] | Problem 
     return new Problem(`${option} is an address and a port, like bank.example:8583, not ${text}.`);
   }
   return { host, port: Number(port) };
+}
+
+function readZone(text: string, option: string): string | Problem {
+  if (isTimeZone(text)) return text;
+  return new Problem(
+    `${option} is a time zone of the IANA list, like Europe/Amsterdam, not ${text}.`,
+  );
 }
 
 function describe(gate: Gate, configuration: Configuration, json: boolean): Output {

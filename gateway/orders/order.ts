@@ -188,6 +188,8 @@ export type GateFacts = {
   readonly terminalId: string;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
+  /** The terminal's time zone, an IANA name; UTC when absent. */
+  readonly zone?: string;
   /** Why this gate and no other: for the operator. */
   readonly choice: string;
   /** Kept only for merchants who are shown commissions. */

@@ -135,8 +135,12 @@ function describe(chosen: EndpointGate, among: Group, setAside: readonly SetAsid
 
 function factsOf(gate: EndpointGate, choice: string): GateFacts {
   const { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture } = gate;
-  const facts = { id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture };
-  return gate.fees === undefined ? { ...facts, choice } : { ...facts, choice, fees: gate.fees };
+  return {
+    ...{ id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture },
+    ...(gate.zone === undefined ? {} : { zone: gate.zone }),
+    choice,
+    ...(gate.fees === undefined ? {} : { fees: gate.fees }),
+  };
 }
 
 function weightOf(gates: readonly EndpointGate[]): number {

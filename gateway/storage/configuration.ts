@@ -146,7 +146,7 @@ function gateOf(
   endpoint: Pick<Endpoint, "settings" | "merchant">,
 ): EndpointGate {
   const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
-  const { currencies, amountMin, amountMax, recurrent, fee: acquirer } = settings;
+  const { currencies, amountMin, amountMax, recurrent, zone, fee: acquirer } = settings;
   const { descriptor: shownDescriptor = descriptor, fee: seller } = endpoint.settings;
   const fees = { ...(seller && { seller }), ...(acquirer && { acquirer }) };
   return {
@@ -156,6 +156,7 @@ function gateOf(
     ...(amountMin !== undefined && { amountMin: BigInt(amountMin) }),
     ...(amountMax !== undefined && { amountMax: BigInt(amountMax) }),
     ...(recurrent && { recurrent }),
+    ...(zone !== undefined && { zone }),
     ...(endpoint.merchant.settings.commissions === true && { fees }),
   };
 }

@@ -1,7 +1,17 @@
 /** Moments as the interface prints them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asInstant, calendar, hours, later, makePrintDate, minutes, seconds } from "./time.ts";
+import {
+  asInstant,
+  calendar,
+  calendarIn,
+  hours,
+  isTimeZone,
+  later,
+  makePrintDate,
+  minutes,
+  seconds,
+} from "./time.ts";
 
 const moment = asInstant(Date.UTC(2027, 2, 14, 9, 6, 3, 999));
 
@@ -35,4 +45,39 @@ test("dates have the interface's shape in the operator's zone", () => {
 
 test("a zone that does not exist is found at the start, not at the first order", () => {
   assert.throws(() => makePrintDate("Europe/Atlantis"), RangeError);
+});
+
+// biome-ignore format: a table
+const onTheWall: readonly (readonly [zone: string, utc: string, local: string])[] = [
+  ["UTC",                 "2026-12-31T23:59:59Z", "20261231235959"],
+  ["Europe/Amsterdam",    "2026-12-31T22:59:59Z", "20261231235959"],
+  ["Europe/Amsterdam",    "2026-12-31T23:00:00Z", "20270101000000"], // New Year comes earlier than in UTC
+  ["America/New_York",    "2027-01-01T04:59:59Z", "20261231235959"], // and later
+  ["Europe/Amsterdam",    "2026-03-29T00:59:59Z", "20260329015959"], // 02:00 to 03:00 does not exist
+  ["Europe/Amsterdam",    "2026-03-29T01:00:00Z", "20260329030000"],
+  ["Europe/Amsterdam",    "2026-10-25T00:30:00Z", "20261025023000"], // 02:00 to 03:00 comes twice
+  ["Europe/Amsterdam",    "2026-10-25T01:30:00Z", "20261025023000"],
+  ["Australia/Lord_Howe", "2026-04-04T14:59:59Z", "20260405015959"], // half an hour
+  ["Australia/Lord_Howe", "2026-04-04T15:00:00Z", "20260405013000"],
+  ["Asia/Kathmandu",      "2026-11-15T18:14:59Z", "20261115235959"], // UTC+05:45
+  ["Asia/Kathmandu",      "2026-11-15T18:15:00Z", "20261116000000"],
+  ["Pacific/Apia",        "2026-11-15T11:00:00Z", "20261116000000"],
+];
+
+test("local time follows the zone's own rules, also where its clocks change", () => {
+  for (const [zone, utc, local] of [...onTheWall, ...onTheWall.toReversed()]) {
+    const parts = calendarIn(zone, asInstant(Date.parse(utc)));
+    const { year, month, day, hour, minute, second } = parts;
+    assert.equal(year + month + day + hour + minute + second, local, `${zone} ${utc}`);
+  }
+});
+
+test("only names of the IANA list are time zones", () => {
+  for (const name of ["UTC", "Europe/Amsterdam", "America/Argentina/Ushuaia"]) {
+    assert.ok(isTimeZone(name), name);
+  }
+  for (const name of ["", "+01:00", "Europe/Atlantis", "Amsterdam", "Europe/Amsterdam\n"]) {
+    assert.ok(!isTimeZone(name), name);
+  }
+  assert.throws(() => calendarIn("Europe/Atlantis", moment), RangeError);
 });

@@ -44,6 +44,71 @@ function calendarOf(second: number) {
   };
 }
 
+/** The clock on the wall of a place. */
+export type LocalTime = Omit<ReturnType<typeof calendarOf>, "iso">;
+
+/** Year, month … of an instant in an IANA time zone, to the second. Throws for an unknown zone. */
+export function calendarIn(zone: string, instant: Instant): LocalTime {
+  if (zone === "UTC") return calendar(instant);
+  let local = localCalendars.get(zone);
+  if (local === undefined) {
+    local = makeLocalCalendar(zone);
+    localCalendars.set(zone, local);
+  }
+  return local(instant);
+}
+
+const localCalendars = new Map<string, (instant: Instant) => LocalTime>();
+
+/**
+ * The zone's offset is looked up once for each quarter of an hour, because clocks change only
+ * between two of them, and because the look-up costs more than the rest of a message.
+ */
+function makeLocalCalendar(zone: string): (instant: Instant) => LocalTime {
+  const fields = new Intl.DateTimeFormat("en-US", { timeZone: zone, ...everyField });
+  let [quarter, offsetMs] = [Number.NaN, 0];
+  let [second, local] = [Number.NaN, calendarOf(0)];
+  return (instant) => {
+    const thisQuarter = Math.floor(instant / quarterMs);
+    if (thisQuarter !== quarter) {
+      quarter = thisQuarter;
+      offsetMs = offsetAt(fields, quarter * quarterMs);
+      second = Number.NaN;
+    }
+    const thisSecond = Math.floor((instant + offsetMs) / 1000);
+    if (thisSecond !== second) [second, local] = [thisSecond, calendarOf(thisSecond)];
+    return local;
+  };
+}
+
+const quarterMs = minutes(15);
+const everyField = {
+  hourCycle: "h23",
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+} as const;
+
+function offsetAt(fields: Intl.DateTimeFormat, milliseconds: number): number {
+  const parts = fields.formatToParts(milliseconds);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (
+    ["year", "month", "day", "hour", "minute", "second"] as const
+  ).map((wanted) => Number(parts.find(({ type }) => type === wanted)?.value));
+  return Date.UTC(year, month - 1, day, hour, minute, second) - milliseconds;
+}
+
+/** By its IANA name, like Europe/Amsterdam; an offset like +01:00 knows no summer time. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en-US", { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** Any format that `Date` can parse. */
 export function parseDate(text: string): Instant | undefined {
   const milliseconds = Date.parse(text);
@@ -59,15 +124,9 @@ export function makePrintDate(zone: string): (instant: Instant) => string {
     };
   }
   const format = new Intl.DateTimeFormat("en-CA", {
+    ...everyField,
     timeZone: zone,
-    hourCycle: "h23",
     timeZoneName: "short",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
   });
   return (instant) => {
     const part = Object.fromEntries(

@@ -112,7 +112,7 @@ function endWithout(answer: Unanswered): NotSent | Unknown {
 function makeLink(options: Iso8583Options): Link {
   const { settings: address, dialect: wire, clock, log, random = Math.random } = options;
   return new Link({
-    ...{ address, wire, clock, random },
+    ...{ address, wire, clock, random, zone: address.zone },
     limits: { ...usualLinkLimits, ...options.limits },
     events: {
       onState: (state, why) => log(eventOf(state), { state, why }),

@@ -5,7 +5,7 @@
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
 import type { Money } from "../../values/money.ts";
-import type { calendar } from "../../values/time.ts";
+import type { calendar, LocalTime } from "../../values/time.ts";
 import type { AuthorizationRequest } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
 import type { ResponseCodes } from "./response-codes.ts";
@@ -41,6 +41,8 @@ export type FactRow = Row<(facts: Facts) => string | undefined>;
  */
 export type Facts = Omit<AuthorizationRequest, "kind"> & {
   readonly sent: Calendar;
+  /** The same moment at the terminal. */
+  readonly local: LocalTime;
   readonly traceNumber: string;
   /** What only a message about a charge says. */
   readonly original: Original | undefined;
@@ -49,6 +51,7 @@ export type Facts = Omit<AuthorizationRequest, "kind"> & {
 type Original = {
   readonly mti: string;
   readonly sent: Calendar;
+  readonly local: LocalTime;
   readonly acquirerId: string;
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
@@ -85,7 +88,7 @@ export const all = [...charges, ...aboutCharge] as const;
 export type Network = {
   readonly mti: string;
   readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
-  readonly write: (code: string, facts: Pick<Facts, "sent" | "traceNumber">) => IsoFields;
+  readonly write: (code: string, facts: Pick<Facts, "sent" | "local" | "traceNumber">) => IsoFields;
 };
 
 /** Where in its field a host puts each remark. */

@@ -39,6 +39,8 @@ export type LinkLimits = Readonly<typeof usualLinkLimits>;
 type LinkOptions = {
   readonly address: Address;
   readonly wire: Wire & Pick<Dialect, "codes" | "network">;
+  /** Of the terminal; UTC when absent. */
+  readonly zone?: string | undefined;
   readonly clock: Clock;
   readonly limits: LinkLimits;
   readonly events: {
@@ -136,7 +138,10 @@ export class Link {
     const { clock, limits, wire } = this.#options;
     this.#traceNumber = (this.#traceNumber % 999_999) + 1;
     const traceNumber = String(this.#traceNumber).padStart(6, "0");
-    const message = makeNetworkMessage(wire.network, code, traceNumber, clock.now());
+    const message = makeNetworkMessage(wire.network, code, traceNumber, {
+      at: clock.now(),
+      zone: this.#options.zone ?? "UTC",
+    });
     return this.#ask(connection, message, limits.networkTimeoutMs);
   }
 

@@ -34,7 +34,7 @@ for (const kind of gateKinds) {
       messages.makeReversal(whole, advice, reversedAt),
       messages.makeCapture(makeFollowUp(whole, answer)),
       messages.makeReturn(makeFollowUp(whole, answer)),
-      makeNetworkMessage(dialect.network, "echo", "000001", startsAt),
+      makeNetworkMessage(dialect.network, "echo", "000001", { at: startsAt, zone: "UTC" }),
     ];
 
     for (const message of made) {
@@ -82,6 +82,17 @@ for (const kind of gateKinds) {
 
     assert.equal(messages.makeReversal(whole, short, reversedAt).fields[38], "A1    ");
     assert.equal(messages.makeReversal(whole, none, reversedAt).fields[38], undefined);
+  });
+
+  test(`a charge has the terminal's local time beside GMT, ${kind}`, () => {
+    const { identifiers, ...rest } = makeAttempt();
+    const gate = { ...identifiers.gate, zone: "America/New_York" };
+
+    const { fields } = messages.makeCharge({ ...rest, identifiers: { ...identifiers, gate } });
+
+    assert.equal(fields[7], "1115020406");
+    // In 1987 the date is field 13, in 1993 it stands before the time.
+    assert.match(`${fields[13] ?? ""}${fields[12]}`, /^(26)?1114210406$/);
   });
 
   test(`a gate whose settings do not fit the message is refused when made, ${kind}`, () => {

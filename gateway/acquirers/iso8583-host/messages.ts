@@ -3,7 +3,8 @@
  * written once, when the gate is made, and settings that do not fit their fields fail there.
  */
 import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
-import { calendar, type Instant } from "../../values/time.ts";
+import type { AcquirerIdentifiers } from "../../orders/order.ts";
+import { calendar, calendarIn, type Instant } from "../../values/time.ts";
 import type { AuthorizationRequest, FollowUpMessage, ReversalRequest } from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
 import { type Dialect, type Facts, type MessageKind, all as messageKinds } from "./dialect.ts";
@@ -20,8 +21,8 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
 
   function makeCharge(request: AuthorizationRequest): IsoMessage {
     const { traceNumber, transmittedAt } = request.identifiers;
-    const sent = calendar(transmittedAt);
-    return make(request.kind, { ...request, sent, traceNumber, original: undefined });
+    const times = timesOf(request.identifiers, transmittedAt);
+    return make(request.kind, { ...request, ...times, traceNumber, original: undefined });
   }
 
   function makeInquiry(
@@ -59,20 +60,30 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     const { approvalCode, at, traceNumber } = own;
     const extra = { approvalCode, networkId: undefined, remaining: undefined };
     const original = { ...originalOf(request), ...extra };
-    return { ...request, ...noSecrets, sent: calendar(at), traceNumber, original };
+    const times = timesOf(request.identifiers, at);
+    return { ...request, ...noSecrets, ...times, traceNumber, original };
   }
 
   function factsOf(request: FollowUpMessage): Facts {
     const { amount, card, remaining, traceNumber, transmittedAt } = request;
     const { identifiers, approvalCode, networkId } = request.original;
     const original = { ...originalOf(request.original), approvalCode, networkId, remaining };
-    const own = { sent: calendar(transmittedAt), traceNumber, credential: undefined };
+    const own = { ...timesOf(identifiers, transmittedAt), traceNumber, credential: undefined };
     return { identifiers, card, amount, ...noSecrets, ...own, original };
   }
 
   function originalOf({ kind, identifiers }: FollowUpMessage["original"] | AuthorizationRequest) {
-    return { mti: mtis[kind].first, sent: calendar(identifiers.transmittedAt), acquirerId };
+    return {
+      mti: mtis[kind].first,
+      ...timesOf(identifiers, identifiers.transmittedAt),
+      acquirerId,
+    };
   }
+}
+
+/** The zone is that of the charge, also when the gate has another by now. */
+function timesOf({ gate: { zone = "UTC" } }: AcquirerIdentifiers, at: Instant) {
+  return { sent: calendar(at), local: calendarIn(zone, at) };
 }
 
 const noSecrets = { cvv: undefined, authentication: undefined };
@@ -81,9 +92,10 @@ export function makeNetworkMessage(
   { mti, codes, write }: Dialect["network"],
   code: keyof typeof codes,
   traceNumber: string,
-  at: Instant,
+  { at, zone }: { readonly at: Instant; readonly zone: string },
 ): IsoMessage {
-  return { mti, fields: write(codes[code], { sent: calendar(at), traceNumber }) };
+  const times = { sent: calendar(at), local: calendarIn(zone, at) };
+  return { mti, fields: write(codes[code], { ...times, traceNumber }) };
 }
 
 type Fill = (facts: Facts) => IsoFields;
