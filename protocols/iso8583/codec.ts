@@ -1,10 +1,11 @@
 /**
- * ISO 8583:1987 messages to bytes and back: message type, bitmaps, then the fields in ascending
- * order. Decode accepts exactly what encode can write. Errors and faults name the field and the
- * rule, never the value, which may be a card number.
+ * ISO 8583 messages to bytes and back: message type, bitmaps, then the fields in ascending order.
+ * Decode accepts what encode can write and, beyond that, what `tolerated` lists. Errors and faults
+ * name the field and the rule, never the value, which may be a card number.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import type { Form } from "./characters.ts";
 import {
   alphabets,
   type Compiled,
@@ -32,7 +33,6 @@ export type DecodeReason =
   | "invalid_content"
   | "invalid_padding"
   | "unknown_field"
-  | "empty_second_bitmap"
   | "duplicate"
   | "trailing_bytes";
 
@@ -61,7 +61,23 @@ export function encode(specification: Specification, message: IsoMessage): Buffe
   return write(addEntries([{ codec: compiled.mti, value: message.mti }], compiled, message.fields));
 }
 
-/** Nothing is repaired: any byte that breaks the table refuses the whole payload. */
+/**
+ * What decode accepts though encode never writes it: habits of hosts that change neither where a
+ * field ends nor what a checked field says. Any other byte that breaks the table refuses the whole
+ * payload. Messages of real hosts have each of these, and an approval must not be lost for one.
+ */
+// biome-ignore format: a table
+export const tolerated = [
+  ["any field",         "hexadecimal digits in lower case, also in bitmaps",     "read as upper case"],
+  ["any field",         "the track separator D where the layout writes =",       "read as ="],
+  ["second bitmap",     "announced, and no bit in it",                           "ignored"],
+  ["end",               "spaces after the last field",                           "ignored"],
+  ["not checked",       "characters outside the content, such as a masked card", "kept as they are"],
+  ["not checked",       "another padding digit",                                 "ignored"],
+  ["not checked, text", "longer than its maximum, as its length prefix says",    "kept"],
+  ["sub-fields",        "one without a row: its length is not known",            "it and the rest are kept as bytes"],
+] as const;
+
 export function decode(
   specification: Specification,
   payload: Uint8Array,
@@ -76,11 +92,13 @@ export function decode(
   if (bitmaps >= "8") {
     const second = cursor.read(compiled.bitmap);
     if (second instanceof DecodeFault) return second;
-    if (second === "0000000000000000") return new DecodeFault("bitmap", "empty_second_bitmap");
     bitmaps += second;
   }
   const fields = readFields(cursor, bitmaps, compiled);
-  return fields instanceof DecodeFault ? fields : { mti, fields };
+  if (fields instanceof DecodeFault) return fields;
+  return cursor.isAtEnd() || cursor.hasOnlySpaces(compiled.mti.form)
+    ? { mti, fields }
+    : new DecodeFault("end", "trailing_bytes");
 }
 
 /** A private field of sub-fields behind a bitmap of 8 bytes, as card networks fill 62 and 126. */
@@ -89,12 +107,18 @@ export function writeComposite(composite: Composite, subfields: IsoFields): stri
   return bytes.toString("hex").toUpperCase();
 }
 
-export function readComposite(composite: Composite, hex: string): IsoFields | DecodeFault {
+/** `rest`: the bytes from the first sub-field on that has no row, as its length is not known. */
+export type Subfields = IsoFields & { readonly rest?: string };
+
+export function readComposite(composite: Composite, hex: string): Subfields | DecodeFault {
   if (!/^(?:[0-9A-F]{2})*$/.test(hex)) return new DecodeFault(composite.field, "invalid_content");
   const compiled = compileComposite(composite);
   const cursor = new Cursor(Buffer.from(hex, "hex"));
   const bitmap = cursor.read(compiled.bitmap);
-  return bitmap instanceof DecodeFault ? bitmap : readFields(cursor, bitmap, compiled);
+  if (bitmap instanceof DecodeFault) return bitmap;
+  const subfields = readFields(cursor, bitmap, compiled);
+  if (subfields instanceof DecodeFault || cursor.isAtEnd()) return subfields;
+  return new DecodeFault(composite.field, "trailing_bytes");
 }
 
 type Entry = { readonly codec: FieldCodec; readonly value: string };
@@ -136,38 +160,43 @@ function findFault(codec: FieldCodec, value: string): string | undefined {
 }
 
 function writeField(codec: FieldCodec, value: string, payload: Buffer, start: number): number {
-  const { prefix, isPacked } = codec;
+  const { prefix, form } = codec;
   if (!codec.isFixed) {
-    const count = (value.length / codec.charactersPerCount).toString(prefix.radix).toUpperCase();
-    const width = prefix.isPacked ? 2 * prefix.bytes : prefix.bytes;
-    writeCharacters(count.padStart(width, "0"), prefix.isPacked, payload, start);
+    const count = Math.ceil(value.length / codec.charactersPerCount);
+    const width = prefix.form.isPacked ? 2 * prefix.bytes : prefix.bytes;
+    const digits = count.toString(prefix.radix).toUpperCase().padStart(width, "0");
+    writeCharacters(digits, prefix.form, payload, start);
   }
   const at = start + prefix.bytes;
   let text = value;
-  if (isPacked && value.length % 2 !== 0) {
-    text = codec.padding === "left 0" ? `0${value}` : `${value}F`;
+  if (form.isPacked && value.length % 2 !== 0) {
+    text = codec.isPaddedLeft ? codec.paddingDigit + value : value + codec.paddingDigit;
   }
-  writeCharacters(text, isPacked, payload, at);
+  writeCharacters(text, form, payload, at);
   return at + bytesOf(codec, value.length);
 }
 
-function writeCharacters(text: string, isPacked: boolean, target: Buffer, start: number): void {
-  if (!isPacked) {
+function writeCharacters(text: string, form: Form, target: Buffer, start: number): void {
+  const { isPacked, codePage } = form;
+  if (isPacked) {
+    for (let at = 0; at < text.length; at += 2) {
+      const high = readHexDigit(text.charCodeAt(at));
+      target[start + at / 2] = (high << 4) | readHexDigit(text.charCodeAt(at + 1));
+    }
+  } else if (codePage === undefined) {
     for (let at = 0; at < text.length; at++) target[start + at] = text.charCodeAt(at);
-    return;
-  }
-  for (let at = 0; at < text.length; at += 2) {
-    const high = readHexDigit(text.charCodeAt(at));
-    target[start + at / 2] = (high << 4) | readHexDigit(text.charCodeAt(at + 1));
+  } else {
+    const { byteOf } = codePage;
+    for (let at = 0; at < text.length; at++) target[start + at] = byteOf[text.charCodeAt(at)] ?? 0;
   }
 }
 
 /** The bytes of a value without its prefix; an odd number of packed digits fills its last byte. */
-function bytesOf({ isPacked }: FieldCodec, characters: number): number {
-  return isPacked ? (characters + 1) >> 1 : characters;
+function bytesOf({ form }: FieldCodec, characters: number): number {
+  return form.isPacked ? (characters + 1) >> 1 : characters;
 }
 
-/** Upper case only; the content is already checked. */
+/** Upper case only; the content is already checked. A track's separator = is D. */
 function readHexDigit(code: number): number {
   return code < 0x41 ? code - 0x30 : code - 0x37;
 }
@@ -188,15 +217,18 @@ function writeBitmaps(fields: readonly number[]): readonly string[] {
 
 const hexDigits = "0123456789ABCDEF";
 
-/** The fields that the bitmaps announce, to the end of the bytes. */
-function readFields(cursor: Cursor, bitmaps: string, compiled: Compiled): IsoFields | DecodeFault {
-  const fields: { [field: number]: string } = {};
+/** The fields that the bitmaps announce. */
+function readFields(cursor: Cursor, bitmaps: string, compiled: Compiled): Subfields | DecodeFault {
+  const fields: { [field: number]: string; rest?: string } = {};
   for (let at = 0; at < bitmaps.length; at++) {
     let digit = readHexDigit(bitmaps.charCodeAt(at));
     for (let number = at * 4 + 1; digit !== 0; number++) {
       if ((digit & 8) !== 0 && number >= compiled.lowest) {
         const codec = compiled.fields[number];
-        if (codec === undefined) return new DecodeFault(compiled.nameOf(number), "unknown_field");
+        if (codec === undefined) {
+          if (!compiled.keepsRest) return new DecodeFault(compiled.nameOf(number), "unknown_field");
+          return { ...fields, rest: cursor.takeRest() };
+        }
         const value = cursor.read(codec);
         if (value instanceof DecodeFault) return value;
         fields[number] = value;
@@ -204,7 +236,7 @@ function readFields(cursor: Cursor, bitmaps: string, compiled: Compiled): IsoFie
       digit = (digit << 1) & 15;
     }
   }
-  return cursor.isAtEnd() ? fields : new DecodeFault(compiled.end, "trailing_bytes");
+  return fields;
 }
 
 /** Walks a payload from one value to the next. Values are slices of the payload as text. */
@@ -224,24 +256,35 @@ class Cursor {
     return this.#at === this.#payload.length;
   }
 
+  /** Of a layout whose message type is text. */
+  hasOnlySpaces({ isPacked, codePage }: Form): boolean {
+    const space = codePage === undefined ? 0x20 : codePage.byteOf[0x20];
+    return !isPacked && this.#payload.subarray(this.#at).every((byte) => byte === space);
+  }
+
+  /** In hex. */
+  takeRest(): string {
+    const rest = this.#payload.toString("hex", this.#at).toUpperCase();
+    this.#at = this.#payload.length;
+    return rest;
+  }
+
   read(codec: FieldCodec): string | DecodeFault {
     const length = codec.isFixed ? codec.charactersMax : this.#readLength(codec);
     if (length instanceof DecodeFault) return length;
-    let value = this.#take(bytesOf(codec, length), codec.isPacked);
+    let value = this.#take(bytesOf(codec, length), codec.form);
     if (value === undefined) return new DecodeFault(codec.field, "truncated");
-    if (value.length !== length) {
-      const isLeft = codec.padding === "left 0";
-      const isPadded = isLeft ? value.startsWith("0") : value.endsWith("F");
-      if (!isPadded) return new DecodeFault(codec.field, "invalid_padding");
-      value = isLeft ? value.slice(1) : value.slice(0, -1);
+    if (value.length !== length || codec.mayBeFilled) {
+      const unpadded = removePadding(codec, value, length);
+      if (unpadded instanceof DecodeFault) return unpadded;
+      value = unpadded;
     }
-    const isValid = isWrittenIn(codec.alphabet, value);
-    return isValid ? value : new DecodeFault(codec.field, "invalid_content");
+    return isWrittenIn(codec.alphabet, value) ? value : tolerate(codec, value);
   }
 
   #readLength(codec: FieldCodec): number | DecodeFault {
     const { field, prefix } = codec;
-    const digits = this.#take(prefix.bytes, prefix.isPacked);
+    const digits = this.#take(prefix.bytes, prefix.form);
     if (digits === undefined) return new DecodeFault(field, "truncated");
     let count = 0;
     for (let at = 0; at < digits.length; at++) {
@@ -252,16 +295,44 @@ class Cursor {
     }
     const length = count * codec.charactersPerCount;
     if (length % codec.charactersPerUnit !== 0) return new DecodeFault(field, "malformed_length");
-    return length > codec.charactersMax ? new DecodeFault(field, "too_long") : length;
+    const max = codec.charactersMax + (codec.mayBeFilled ? 1 : 0);
+    const isTooLong = count > prefix.countMax || (length > max && !codec.mayBeLonger);
+    return isTooLong ? new DecodeFault(field, "too_long") : length;
   }
 
-  #take(bytes: number, isPacked: boolean): string | undefined {
+  #take(bytes: number, { isPacked, codePage }: Form): string | undefined {
     const start = this.#at;
     const end = start + bytes;
     if (end > this.#payload.length) return undefined;
     this.#at = end;
-    if (!isPacked) return this.#text.slice(start, end);
-    this.#packed ??= this.#payload.toString("hex").toUpperCase();
-    return this.#packed.slice(start * 2, end * 2);
+    if (isPacked) {
+      this.#packed ??= this.#payload.toString("hex").toUpperCase();
+      return this.#packed.slice(start * 2, end * 2);
+    }
+    if (codePage === undefined) return this.#text.slice(start, end);
+    let text = "";
+    for (let at = start; at < end; at++) text += codePage.characterOf[this.#payload[at] ?? 0];
+    return text;
   }
+}
+
+/** A half byte that no digit fills: always there for an odd length, and F where bytes are counted. */
+function removePadding(codec: FieldCodec, value: string, length: number): string | DecodeFault {
+  const { isPaddedLeft, paddingDigit, mayBeFilled } = codec;
+  const isPadded = (isPaddedLeft ? value.at(0) : value.at(-1)) === paddingDigit;
+  if (mayBeFilled && !isPadded) {
+    return length > codec.charactersMax ? new DecodeFault(codec.field, "too_long") : value;
+  }
+  if (!isPadded && codec.isChecked) return new DecodeFault(codec.field, "invalid_padding");
+  return isPaddedLeft ? value.slice(1) : value.slice(0, -1);
+}
+
+/** A value outside its content: see `tolerated`. */
+function tolerate(codec: FieldCodec, value: string): string | DecodeFault {
+  const { content, alphabet, isChecked, field } = codec;
+  let usual = value;
+  if (content === "b") usual = value.toUpperCase();
+  if (content === "z") usual = value.replaceAll("D", "=");
+  if (isWrittenIn(alphabet, usual)) return usual;
+  return isChecked ? new DecodeFault(field, "invalid_content") : value;
 }

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   describe,
   type IsoMessage,
+  iso87Ascii,
   iso87Bitmapped,
   payment62,
   security126,
@@ -69,6 +70,35 @@ test("a field that nobody has judged is hidden", () => {
   assert.equal(describe({ mti: "0200", fields: { 102: "12345678" } })["102"], "****");
 });
 
+test("private data is hidden unless the layout is known to have no card data in it", () => {
+  const fields = { 44: "A5", 60: "20", 61: "1", 62: "151121000000001", 63: "Thanks", 120: "x" };
+
+  const hidden = { 60: "****", 61: "****", 62: "****", 63: "****", 120: "****" };
+  assert.deepEqual(describe({ mti: "0210", fields }), { mti: "0210", 44: "A5", ...hidden });
+  const shown = { 62: "151121000000001", 63: "Thanks" };
+  const all = { mti: "0210", 44: "A5", ...hidden, ...shown };
+  assert.deepEqual(describe({ mti: "0210", fields }, iso87Ascii), all);
+});
+
+test("a card number in a host's own words is hidden with them", () => {
+  for (const text of ["4000001000000000 OK", "4000-0010-0000-0000", "card 4000001000005"]) {
+    const described = describe({ mti: "0210", fields: { 43: text, 63: text } }, iso87Ascii);
+    assert.deepEqual(described, { mti: "0210", 43: "****", 63: "****" });
+  }
+});
+
+test("what is not text is hidden", () => {
+  assert.equal(describe({ mti: "0210", fields: { 44: "a\u00e9" } })["44"], "****");
+});
+
+test("sub-fields without a row are hidden together", () => {
+  const fields = { 62: "410000000000000001511210000000014000001000000000" };
+
+  const described = describe({ mti: "0210", fields }, iso87Bitmapped);
+
+  assert.equal(described["62"], "2=151121000000001 rest=****");
+});
+
 test("sub-fields of a bitmapped layout are told apart, and only the harmless ones shown", () => {
   const cavv = "0000010498345612345678901234560000000000";
   const fields = {
@@ -83,7 +113,7 @@ test("sub-fields of a bitmapped layout are told apart, and only the harmless one
     62: "2=151121000000001",
     126: "9=**** 10=**** 13=R",
   });
-  const unreadable = { 62: fields[62].slice(2), 126: `${fields[126]}00` };
+  const unreadable = { 62: fields[62].slice(0, -2), 126: `${fields[126]}00` };
   assert.deepEqual(describe({ mti: "0200", fields: unreadable }, iso87Bitmapped), {
     mti: "0200",
     62: "****",

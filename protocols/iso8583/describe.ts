@@ -6,10 +6,12 @@ import { DecodeFault, type IsoMessage, readComposite } from "./codec.ts";
 import type { Composite, Specification } from "./specification.ts";
 import { readSubelements } from "./subfields.ts";
 
+type Structure = Partial<Pick<Specification, "composites" | "shown">>;
+
 /** With the specification, composite fields are split and their sub-fields masked one by one. */
 export function describe(
   message: IsoMessage,
-  { composites = [] }: Pick<Specification, "composites"> = {},
+  { composites = [], shown = [] }: Structure = {},
 ): Record<string, string> {
   const description: Record<string, string> = { mti: message.mti };
   for (const [field, value] of Object.entries(message.fields)) {
@@ -17,6 +19,7 @@ export function describe(
     if (field === "2") description[field] = describeCardNumber(value);
     else if (field === "48") description[field] = describeSubelements(value);
     else if (composite !== undefined) description[field] = describeComposite(composite, value);
+    else if (shown.includes(Number(field))) description[field] = showText(value);
     else description[field] = show(field, value);
   }
   return description;
@@ -42,16 +45,28 @@ function describeComposite(composite: Composite, hex: string): string {
 }
 
 function show(field: string, value: string): string {
-  return harmless.has(field) ? value : masked;
+  if (freeText.has(field)) return showText(value);
+  return harmless.has(field) && isPrintable.test(value) ? value : masked;
+}
+
+/** Words of a host may quote a card number. */
+function showText(value: string): string {
+  return hasCardNumber.test(value) || !isPrintable.test(value) ? masked : value;
 }
 
 const masked = "****";
+const isPrintable = /^[ -~]*$/;
+/** Digits of a card, however grouped, unless they are the digits of a network's transaction id. */
+const hasCardNumber = /(?:[0-9][ -]?){16}|(?<![0-9])[0-9]{13,14}(?![0-9])/;
+const freeText: ReadonlySet<string> = new Set(["43", "44", "54"]);
 
 /**
- * 48.22 initiator, 48.32 assigned id, 48.42 e-commerce indicators, 48.63 trace id, 48.84 merchant
- * advice, 62.2 network transaction id, 126.13 point of service environment.
+ * Amounts, dates, counts, codes and ids of institutions. 48.22 initiator, 48.32 assigned id, 48.42
+ * e-commerce indicators, 48.63 trace id, 48.84 merchant advice, 62.2 network transaction id, 62.1
+ * and 62.23 what kind of approval and card, 126.13 point of service environment.
  */
 const harmless: ReadonlySet<string> = new Set(
-  `3 4 7 11 12 13 15 17 18 19 22 23 25 32 33 37 38 39 41 42 43 44 49 54 60 61 62 63 64 70 90
-  95 128 48.22 48.32 48.42 48.63 48.84 62.2 126.13`.split(/\s+/),
+  `3 4 5 6 7 8 9 10 11 12 13 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 37 38 39 40
+  41 42 49 50 51 64 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91
+  92 93 94 95 97 99 100 128 48.22 48.32 48.42 48.63 48.84 62.1 62.2 62.23 126.13`.split(/\s+/),
 );

@@ -1,16 +1,25 @@
 /**
- * A dialect of ISO 8583:1987 is a table: one row per field, each column chosen from the tables
- * below. A new bank is a new table, not new code. A table is checked and compiled on first use.
+ * A layout of ISO 8583 is a table: one row per field, each column chosen from the tables below. A
+ * new bank is a new table, not new code. A table is checked and compiled on first use.
  */
 import assert from "node:assert/strict";
+import { forms } from "./characters.ts";
 
 export type Specification = {
   readonly mti: Encoding;
   readonly bitmap: Encoding;
+  /** For rows that do not name a padding of their own. */
   readonly oddDigits: Padding;
   readonly rows: readonly FieldRow[];
+  /**
+   * The fields that decide about money or match an answer with its request. Their content is
+   * checked when read; in any other field decode tolerates what the list in `codec.ts` says.
+   */
+  readonly checked?: readonly number[];
   /** The private fields whose bytes are sub-fields behind a bitmap of their own. */
   readonly composites?: readonly Composite[];
+  /** The private fields in which this layout has no card data: logs may show them. */
+  readonly shown?: readonly number[];
 };
 
 /** The rows number sub-fields from 1 to 64: there is no second bitmap. */
@@ -24,14 +33,18 @@ export type FieldRow = readonly [
   prefix: LengthPrefix,
   lengthMax: number,
   encoding: Encoding,
+  oddDigits?: Padding,
 ];
 
 /** As faults name it; a sub-field is named like `126.9`. */
 export type FieldName = number | Subfield | "mti" | "bitmap" | "end";
 export type Subfield = `${number}.${number}`;
 
-/** How an odd number of packed digits fills its last byte; length prefixes never count this. */
-export type Padding = "none" | "left 0" | "right F";
+/**
+ * The half byte that an odd number of packed digits leaves, and which digit fills it. A length
+ * prefix does not count it, unless it counts bytes.
+ */
+export type Padding = "none" | `${"left" | "right"} ${"0" | "F"}`;
 
 export type Content = keyof typeof alphabets;
 
@@ -40,6 +53,8 @@ export const alphabets = {
   n: makeAlphabet(/[0-9]/),
   an: makeAlphabet(/[0-9A-Za-z ]/),
   ans: makeAlphabet(/[ -~]/),
+  /** Track data. Packed, the separator is the half byte D. */
+  z: makeAlphabet(/[0-9=]/),
   b: makeAlphabet(/[0-9A-F]/),
 };
 
@@ -54,49 +69,78 @@ export type Encoding = keyof typeof encodings;
 
 /**
  * A packed value has two hexadecimal digits in a byte, any other one character. The last columns
- * are the characters in one unit of the row's length, and in one step of a length prefix: a prefix
- * before hex counts characters, not bytes.
+ * are the characters in one unit of the row's length, in one step of a length prefix, and in one
+ * step of a prefix that counts bytes: of a packed value those on the wire, of hex those it stands
+ * for.
  */
 // biome-ignore format: a table
 export const encodings = {
-  ascii:  { isPacked: false, unit: "characters", charactersPerUnit: 1, charactersPerCount: 1 },
-  bcd:    { isPacked: true,  unit: "digits",     charactersPerUnit: 1, charactersPerCount: 1 },
-  hex:    { isPacked: false, unit: "bytes",      charactersPerUnit: 2, charactersPerCount: 1 },
-  binary: { isPacked: true,  unit: "bytes",      charactersPerUnit: 2, charactersPerCount: 2 },
-};
+  "ascii":       { written: "ascii",  unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
+  "cp037":       { written: "cp037",  unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
+  "cp1047":      { written: "cp1047", unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
+  "bcd":         { written: "packed", unit: "digits",     perUnit: 1, perCount: 1, perByte: 2 },
+  "hex":         { written: "ascii",  unit: "bytes",      perUnit: 2, perCount: 1, perByte: 2 },
+  "hex cp037":   { written: "cp037",  unit: "bytes",      perUnit: 2, perCount: 1, perByte: 2 },
+  "binary":      { written: "packed", unit: "bytes",      perUnit: 2, perCount: 2, perByte: 2 },
+} as const;
 
 export type LengthPrefix = keyof typeof prefixes;
 
 /** Three digits packed into two bytes have a leading zero, which the maximum enforces. */
 // biome-ignore format: a table
 export const prefixes = {
-  "fixed":     { isPacked: false, bytes: 0, radix: 10, countMax: 0   },
-  "LL ascii":  { isPacked: false, bytes: 2, radix: 10, countMax: 99  },
-  "LLL ascii": { isPacked: false, bytes: 3, radix: 10, countMax: 999 },
-  "LL bcd":    { isPacked: true,  bytes: 1, radix: 10, countMax: 99  },
-  "LLL bcd":   { isPacked: true,  bytes: 2, radix: 10, countMax: 999 },
-  "LL binary": { isPacked: true,  bytes: 1, radix: 16, countMax: 255 },
-};
+  "fixed":               { written: "ascii",  bytes: 0, radix: 10, countMax: 0,     isOfBytes: false },
+  "LL ascii":            { written: "ascii",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: false },
+  "LLL ascii":           { written: "ascii",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: false },
+  "LLLL ascii":          { written: "ascii",  bytes: 4, radix: 10, countMax: 9999,  isOfBytes: false },
+  "LL ascii of bytes":   { written: "ascii",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: true  },
+  "LLL ascii of bytes":  { written: "ascii",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: true  },
+  "LL bcd":              { written: "packed", bytes: 1, radix: 10, countMax: 99,    isOfBytes: false },
+  "LLL bcd":             { written: "packed", bytes: 2, radix: 10, countMax: 999,   isOfBytes: false },
+  "LLLL bcd":            { written: "packed", bytes: 2, radix: 10, countMax: 9999,  isOfBytes: false },
+  "LL bcd of bytes":     { written: "packed", bytes: 1, radix: 10, countMax: 99,    isOfBytes: true  },
+  "LLL bcd of bytes":    { written: "packed", bytes: 2, radix: 10, countMax: 999,   isOfBytes: true  },
+  "LL ebcdic":           { written: "cp037",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: false },
+  "LLL ebcdic":          { written: "cp037",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: false },
+  "LL ebcdic of bytes":  { written: "cp037",  bytes: 2, radix: 10, countMax: 99,    isOfBytes: true  },
+  "LLL ebcdic of bytes": { written: "cp037",  bytes: 3, radix: 10, countMax: 999,   isOfBytes: true  },
+  "LL binary":           { written: "packed", bytes: 1, radix: 16, countMax: 255,   isOfBytes: false },
+  "LLL binary":          { written: "packed", bytes: 2, radix: 16, countMax: 65535, isOfBytes: false },
+  "LL binary of bytes":  { written: "packed", bytes: 1, radix: 16, countMax: 255,   isOfBytes: true  },
+} as const;
+
+/**
+ * 4 amount, 11 and 37 which request, 38 approval code, 39 response code, 41 terminal, 49 currency,
+ * 64 and 128 MAC, 70 network management.
+ */
+const usuallyChecked: readonly number[] = [4, 11, 37, 38, 39, 41, 49, 64, 70, 128];
 
 export type FieldCodec = ReturnType<typeof makeCodec>;
 export type Compiled = ReturnType<typeof compileRows>;
 
-export const compile = once(({ mti, bitmap, oddDigits, rows }: Specification) => ({
-  ...compileRows(rows, oddDigits, {
-    bitmap: makeCodec("bitmap", oddDigits, "b", "fixed", 8, bitmap),
-    lowest: 2,
-    highest: 128,
-    nameOf: (number) => number,
-    end: "end",
-  }),
-  mti: makeCodec("mti", oddDigits, "n", "fixed", 4, mti),
-}));
+export const compile = once((specification: Specification) => {
+  const { mti, bitmap, oddDigits, rows, checked = usuallyChecked } = specification;
+  return {
+    ...compileRows(rows, oddDigits, {
+      bitmap: makeCodec("bitmap", true, oddDigits, "b", "fixed", 8, bitmap),
+      lowest: 2,
+      highest: 128,
+      isChecked: (number) => checked.includes(number),
+      keepsRest: false,
+      nameOf: (number) => number,
+      end: "end",
+    }),
+    mti: makeCodec("mti", true, oddDigits, "n", "fixed", 4, mti),
+  };
+});
 
 export const compileComposite = once(({ field, oddDigits, rows }: Composite) =>
   compileRows(rows, oddDigits, {
-    bitmap: makeCodec(field, oddDigits, "b", "fixed", 8, "binary"),
+    bitmap: makeCodec(field, true, oddDigits, "b", "fixed", 8, "binary"),
     lowest: 1,
     highest: 64,
+    isChecked: () => true,
+    keepsRest: true,
     nameOf: (number) => `${field}.${number}`,
     end: field,
   }),
@@ -106,25 +150,30 @@ type Frame = {
   readonly bitmap: FieldCodec;
   readonly lowest: number;
   readonly highest: number;
+  readonly isChecked: (number: number) => boolean;
+  /** Whether fields from the first one without a row on are kept as bytes. */
+  readonly keepsRest: boolean;
   readonly nameOf: (number: number) => FieldName;
   /** The name for bytes after the last field. */
   readonly end: FieldName;
 };
 
-function compileRows(rows: readonly FieldRow[], padding: Padding, frame: Frame) {
+function compileRows(rows: readonly FieldRow[], oddDigits: Padding, frame: Frame) {
   const fields: (FieldCodec | undefined)[] = new Array(frame.highest + 1).fill(undefined);
-  for (const [number, , ...columns] of rows) {
+  for (const [number, , content, prefix, lengthMax, encoding, padding = oddDigits] of rows) {
     const name = frame.nameOf(number);
     const hasBit = number >= frame.lowest && number <= frame.highest && name !== 65;
     assert.ok(hasBit, `field ${name} has no bit of its own`);
     assert.ok(fields[number] === undefined, `field ${name} has two rows`);
-    fields[number] = makeCodec(name, padding, ...columns);
+    const isChecked = frame.isChecked(number);
+    fields[number] = makeCodec(name, isChecked, padding, content, prefix, lengthMax, encoding);
   }
   return { ...frame, fields };
 }
 
 function makeCodec(
   field: FieldName,
+  isChecked: boolean,
   padding: Padding,
   content: Content,
   prefixName: LengthPrefix,
@@ -133,23 +182,35 @@ function makeCodec(
 ) {
   const prefix = prefixes[prefixName];
   const isFixed = prefixName === "fixed";
-  const { unit, ...packing } = encodings[encoding];
-  const charactersMax = lengthMax * packing.charactersPerUnit;
+  const { written, unit, perUnit, perCount, perByte } = encodings[encoding];
+  const charactersMax = lengthMax * perUnit;
+  const charactersPerCount = prefix.isOfBytes ? perByte : perCount;
+  // A count of bytes does not say whether the last one is full; only an F in it does.
+  const mayBeFilled = prefix.isOfBytes && unit === "digits";
 
-  const isTooLong = !isFixed && charactersMax > prefix.countMax * packing.charactersPerCount;
+  const isTooLong = !isFixed && charactersMax > prefix.countMax * charactersPerCount;
   const canBeOdd = unit === "digits" && !(isFixed && charactersMax % 2 === 0);
+  const isDigits = content === "n" || content === "z";
   assert.equal(unit === "bytes", content === "b", `field ${field}: bytes go with content b`);
-  assert.ok(unit !== "digits" || content === "n", `field ${field}: digits go with content n`);
+  assert.ok(unit !== "digits" || isDigits, `field ${field}: digits go with content n or z`);
   assert.ok(!isTooLong, `field ${field}: its length does not fit its prefix`);
   assert.ok(!canBeOdd || padding !== "none", `field ${field}: odd digits need padding`);
+  assert.ok(!mayBeFilled || padding.endsWith("F"), `field ${field}: counted bytes need padding F`);
   return {
     field,
+    isChecked,
+    content,
     alphabet: alphabets[content],
-    prefix,
+    prefix: { ...prefix, form: forms[prefix.written] },
     isFixed,
     charactersMax,
-    ...packing,
-    padding,
+    charactersPerUnit: perUnit,
+    charactersPerCount,
+    form: forms[written],
+    mayBeFilled,
+    mayBeLonger: !isChecked && unit === "characters" && !isDigits,
+    isPaddedLeft: padding.startsWith("left"),
+    paddingDigit: padding.endsWith("F") ? "F" : "0",
   };
 }
 

@@ -27,7 +27,7 @@ export type Samples = {
 export type Layout = {
   readonly mtiEncoding: string;
   readonly bitmapEncoding: string;
-  readonly fields: readonly object[];
+  readonly fields: readonly { readonly field: number }[];
 };
 
 export const samples: Samples = JSON.parse(

@@ -28,6 +28,28 @@ test("an approval after a refusal of the same sale is a late one", async (t) => 
   assert.equal(late.length, 1);
 });
 
+for (const kind of gateKinds) {
+  test(`an approval is read whatever else the host puts into it, ${kind}`, async (t) => {
+    const { specification } = dialects[kind];
+    const fill: { [field: number]: string } = {};
+    for (const [field, , content, prefix, lengthMax] of specification.rows) {
+      const length = prefix === "fixed" ? lengthMax : 1;
+      fill[field] = (content === "b" ? "00" : "0").repeat(length);
+    }
+    const answerAll = (message: IsoMessage) => {
+      const { mti, fields } = accept(message);
+      if (message.mti === "0800") return { mti, fields };
+      return { mti, fields: { ...fill, ...fields, 38: "A1B2C3" } };
+    };
+    const port = await startHost(t, answerAll, dialects[kind]);
+    const { acquirer } = await connectAcquirer(t, port, dialects[kind]);
+
+    const { kind: end } = await acquirer.authorize(makeAttempt());
+
+    assert.equal(end, "approved");
+  });
+}
+
 // biome-ignore format: a table
 const shown = {
   sandbox:      { 48:  "T 42=05 43=**** 92=****" },

@@ -1,7 +1,12 @@
 /** The sandbox bank's dialect, message by message, as a log would show it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describe, type IsoMessage, readSubelements } from "@tollgate/protocols/iso8583";
+import {
+  describe,
+  type IsoMessage,
+  iso87Ascii,
+  readSubelements,
+} from "@tollgate/protocols/iso8583";
 import type { Credential } from "../../../orders/order.ts";
 import { asInstant } from "../../../values/time.ts";
 import type { AuthorizationRequest } from "../../acquirer.ts";
@@ -74,25 +79,30 @@ test("a sale, a preauthorisation and a verification say what was asked", () => {
   const verify = { ...proof, kind: "account-verification", minor: 0n } as const;
   const verification = messages.makeCharge(makeAttempt(verify));
 
-  assert.deepEqual(describe(identifiers), sale);
+  assert.deepEqual(describe(identifiers, iso87Ascii), sale);
   assert.equal(identifiers.fields[2], "4000001000000018");
   assert.equal(identifiers.fields[14], "3904");
-  assert.deepEqual(describe(preauth), { ...sale, mti: "0100" });
+  assert.deepEqual(describe(preauth, iso87Ascii), { ...sale, mti: "0100" });
   const asked = { ...sale, mti: "0100", 4: "000000000000", 25: "51" };
-  assert.deepEqual(describe(verification), asked);
+  assert.deepEqual(describe(verification, iso87Ascii), asked);
 });
 
 test("a reversal repeats the charge, names it, and never carries its secrets", () => {
   const reversal = messages.makeReversal(makeAttempt({ eci: "05", cavv }), advice, laterAt);
 
-  assert.deepEqual(describe(reversal), { mti: "0420", ...followUp, 22: "010", 39: "68" });
+  assert.deepEqual(describe(reversal, iso87Ascii), {
+    mti: "0420",
+    ...followUp,
+    22: "010",
+    39: "68",
+  });
 });
 
 test("a capture takes its amount from the charge that it names", () => {
   const attempt = makeAttempt({ kind: "preauth" });
   const capture = messages.makeCapture(makeFollowUp(attempt, answer, { minor: 700n }));
 
-  assert.deepEqual(describe(capture), {
+  assert.deepEqual(describe(capture, iso87Ascii), {
     mti: "0220",
     ...followUp,
     4: "000000000700",
@@ -105,7 +115,7 @@ test("a capture takes its amount from the charge that it names", () => {
 test("a return says what was charged before it and what remains after it", () => {
   const part = makeFollowUp(makeAttempt(), answer, { minor: 300n, remaining: 715n });
 
-  assert.deepEqual(describe(messages.makeReturn(part)), {
+  assert.deepEqual(describe(messages.makeReturn(part), iso87Ascii), {
     mti: "0400",
     ...followUp,
     38: "A1B2C3",
