@@ -40,7 +40,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const resources = await openResources(options);
   const { config, log, metrics, database, vault } = resources;
   let { port } = config;
-  const gates = makeGates();
+  const gates = makeGates(resources.clock);
   const configuration = await openConfiguration({
     query: database.query,
     openSecret: vault.openSecret,

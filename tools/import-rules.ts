@@ -14,9 +14,11 @@ const orders = "gateway/orders";
 const views = "gateway/views";
 const http = "gateway/http";
 const threads = "gateway/worker-threads";
+const certificates = "gateway/certificates";
 /** The parts that `main.ts` and `wiring/` put together; staging is none of them. */
 const product = [
-  ...["acquirers", "callbacks", "config", "directory-api", "engine", "http", "issuers"],
+  ...["acquirers", "callbacks", "certificates", "config", "directory-api", "engine", "http"],
+  "issuers",
   ...["merchant-api", "observability", "orders", "pages", "portal-api", "screening", "storage"],
   ...["threeds", "values", "vault", "views", "wallets", "worker-threads"],
 ].map((folder) => `gateway/${folder}`);
@@ -28,6 +30,7 @@ const stored = [values, orders, views, config, storage, "gateway/vault", "gatewa
 const configured = [
   "acquirers/gates",
   "callbacks",
+  "certificates",
   "engine/decide",
   "issuers",
   "merchant-api/control",
@@ -49,11 +52,12 @@ export const importRules: readonly Rule[] = [
 
   ["gateway/engine",        [values, orders, "type gateway/vault"]],
   ["gateway/screening",     [values, orders, "protocols"]],
-  ["gateway/threeds",       [values, orders, "protocols"]],
+  ["gateway/threeds",       [values, orders, "protocols", certificates]],
   ["gateway/wallets",       [values, orders, "protocols", threads]],
-  ["gateway/acquirers",     [values, orders, "protocols"]],
+  ["gateway/acquirers",     [values, orders, "protocols", certificates]],
   ["gateway/callbacks",     [values, orders, "protocols", views, threads]],
   ["gateway/worker-threads", [values]],
+  ["gateway/certificates",  [values]],
   ["gateway/issuers",       [values, orders]],
   ["gateway/vault",         [values]],
 

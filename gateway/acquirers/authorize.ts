@@ -15,7 +15,7 @@ import { chooseGate } from "../orders/route.ts";
 import { traceNumberOf } from "../orders/trace.ts";
 import { nextAmount } from "../orders/transactions.ts";
 import type { EndpointId, GateId, ReceiptId } from "../values/ids.ts";
-import type { Clock } from "../values/time.ts";
+import { asInstant, type Clock, type Instant } from "../values/time.ts";
 import type { Acquirer, Authorization, AuthorizationRequest, ChargedCard } from "./acquirer.ts";
 
 export type AcquirerDependencies = {
@@ -30,6 +30,10 @@ export type AcquirerDependencies = {
   readonly clock: Pick<Clock, "now">;
   readonly answerTimeoutMs: number;
   readonly processingDeadlineMs: number;
+  /** False when no link of any gate has come up by then. */
+  readonly nextReady: (until: Instant) => Promise<boolean>;
+  /** How long an order waits for a link while nothing of it has been sent. */
+  readonly linkWaitMs: number;
 };
 
 export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler {
@@ -52,7 +56,10 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     const card = cardData ?? (await findCardToCharge(order));
     if (card === undefined) return cardLost;
     const request = authorizationRequestOf(order, card, card);
-    if (request === undefined || isTooLate(order, dependencies)) return notSent;
+    if (request === undefined) return notSent;
+    const other = () => findOtherGate(order, dependencies);
+    await waitForLink(order, dependencies, () => isReady(acquirer) || other() !== undefined);
+    if (isTooLate(order, dependencies)) return notSent;
     if (acquirer === undefined) return reroute(order, "no such gate");
     const outcome = await acquirer.authorize(request);
     switch (outcome.kind) {
@@ -161,6 +168,29 @@ export function isTooLate(
   return clock.now() + answerTimeoutMs >= (owed?.claimableAt ?? 0);
 }
 
+/**
+ * Waits until there is a link to go on with, and no longer than the bound or than the order's
+ * lease allows. Orders that wait count as in flight, so there are never more of them than these.
+ */
+export async function waitForLink(
+  { owed }: Order,
+  { clock, answerTimeoutMs, linkWaitMs, nextReady }: WaitDependencies,
+  isThere: () => boolean,
+): Promise<void> {
+  const latest = (owed?.claimableAt ?? 0) - answerTimeoutMs - 1;
+  const until = asInstant(Math.min(clock.now() + linkWaitMs, latest));
+  while (!isThere() && clock.now() < until && (await nextReady(until)));
+}
+
+type WaitDependencies = Pick<
+  AcquirerDependencies,
+  "clock" | "answerTimeoutMs" | "linkWaitMs" | "nextReady"
+>;
+
+export function isReady(acquirer: Acquirer | undefined): acquirer is Acquirer {
+  return acquirer?.isReady() === true;
+}
+
 /** Nothing was sent, and nothing will be. */
 export const notSent: OrderEvent = {
   kind: "gate_unavailable",
@@ -224,9 +254,10 @@ function findOtherGate(
   const { gates } = getEndpoint(order.endpointId);
   const amounts = order.purchase.otherAmounts?.length ?? 0;
   if (identifiers === undefined || identifiers.attempt >= gates.length + amounts) return undefined;
-  const isReady = (gate: GateId) => findAcquirer(gate)?.isReady() === true;
-  const chosen = chooseGate(order, gates, { isReady, passedOver: new Set([identifiers.gate.id]) });
-  return chosen !== undefined && isReady(chosen.id) ? chosen : undefined;
+  const isUp = (gate: GateId) => isReady(findAcquirer(gate));
+  const passedOver = new Set([identifiers.gate.id]);
+  const chosen = chooseGate(order, gates, { isReady: isUp, passedOver });
+  return chosen !== undefined && isUp(chosen.id) ? chosen : undefined;
 }
 
 function inDoubt(acquirer: Acquirer | undefined, cause: string): OrderEvent {

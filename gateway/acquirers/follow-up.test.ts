@@ -31,6 +31,8 @@ function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = 
     findCard: async () => card,
     clock: { now: () => start },
     answerTimeoutMs: isTooLate ? deadlines.leaseMs : 0,
+    linkWaitMs: 0,
+    nextReady: unused,
   };
   const capture = makeFollowUpEffect(dependencies, "capture");
   return { sent, capture, refund: makeFollowUpEffect(dependencies, "refund") };

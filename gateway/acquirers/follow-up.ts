@@ -11,13 +11,15 @@ import {
   type AcquirerDependencies,
   acquirerOf,
   isCharge,
+  isReady,
   isTooLate,
   notSent,
+  waitForLink,
 } from "./authorize.ts";
 
 type Dependencies = Pick<
   AcquirerDependencies,
-  "findAcquirer" | "findCard" | "clock" | "answerTimeoutMs"
+  "findAcquirer" | "findCard" | "clock" | "answerTimeoutMs" | "linkWaitMs" | "nextReady"
 >;
 
 export function makeFollowUpEffect(
@@ -28,7 +30,8 @@ export function makeFollowUpEffect(
     const { transaction } = order;
     const acquirer = acquirerOf(order, dependencies);
     const repeated = startedBefore || transaction.stage === "repeating";
-    if (acquirer?.isReady() !== true) return unsent(transaction, repeated);
+    if (!repeated) await waitForLink(order, dependencies, () => isReady(acquirer));
+    if (!isReady(acquirer)) return unsent(transaction, repeated);
     const card = await dependencies.findCard(order);
     const message = messageOf(order, repeated);
     if (card === undefined || message === undefined) return unsent(transaction, repeated);

@@ -1,45 +1,94 @@
 /**
- * The links behind the gates: one acquirer per gate, started when the gate appears in the
- * configuration, replaced when its settings change, stopped when it is gone.
+ * The acquirers behind the gates: one per gate, started when the gate appears in the configuration,
+ * changed with its settings, stopped when it is gone.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { CredentialDefaults } from "../orders/order.ts";
 import type { GateId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
+import type { Clock, Instant } from "../values/time.ts";
 import type { Acquirer } from "./acquirer.ts";
 
-export type RunningAcquirer = Acquirer & { stop(): Promise<void> };
-export type StartAcquirer = (gate: Gate) => RunningAcquirer;
+export type RunningAcquirer = Acquirer & {
+  /** Its connections: how many are up, and how many should be. */
+  connections(): { readonly up: number; readonly wanted: number };
+  /** Throws when the settings fit no message; then nothing has changed. */
+  change(gate: ConfiguredGate): void;
+  stop(): Promise<void>;
+};
+/** `onReady` is called whenever a connection of the gate is up. */
+export type StartAcquirer = (gate: Gate, onReady: () => void) => RunningAcquirer;
 
 export type Gates = ReturnType<typeof makeGates>;
 
-export function makeGates() {
-  const running = new Map<GateId, { readonly gate: Gate; readonly acquirer: RunningAcquirer }>();
+export function makeGates(clock: Clock) {
+  const running = new Map<GateId, { gate: Gate; readonly acquirer: RunningAcquirer }>();
   const stopping = new Set<Promise<void>>();
+  const waits = new Set<(isReady: boolean) => void>();
   let start: StartAcquirer | undefined;
 
   return {
     find: (id: GateId): Acquirer | undefined => running.get(id)?.acquirer,
     isReady: (id: GateId) => running.get(id)?.acquirer.isReady() === true,
+    /** Resolves with true when a connection of any gate has come up, with false at the moment. */
+    nextReady,
+    /** By the names of the gates. */
+    connections: () =>
+      new Map([...running.values()].map((each) => [each.gate.name, each.acquirer.connections()])),
+    list: (): readonly Gate[] => [...running.values()].map(({ gate }) => gate),
     /** From now on links are started. */
     open(opened: StartAcquirer): void {
       start = opened;
     },
+    /** A gate that cannot be started or changed does not keep the others from it. */
     update(gates: Iterable<Gate>): void {
       if (start === undefined) return;
       const wanted = new Map([...gates].map((gate) => [gate.id, gate]));
-      for (const [id, { gate }] of running) {
-        if (!isDeepStrictEqual(gate, wanted.get(id))) stopOne(id);
-      }
-      for (const [id, gate] of wanted) {
-        if (!running.has(id)) running.set(id, { gate, acquirer: start(gate) });
-      }
+      for (const id of running.keys()) if (!wanted.has(id)) stopOne(id);
+      const errors = [...wanted.values()].map(put).filter((error) => error !== undefined);
+      if (errors.length > 0) throw errors[0];
     },
     async stop(): Promise<void> {
       for (const id of [...running.keys()]) stopOne(id);
+      for (const end of [...waits]) end(false);
       await Promise.all(stopping);
     },
   };
+
+  function nextReady(until: Instant): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const cancel = clock.after(Math.max(0, until - clock.now()), () => end(false));
+    waits.add(end);
+    return promise;
+
+    function end(isReady: boolean): void {
+      cancel();
+      waits.delete(end);
+      resolve(isReady);
+    }
+  }
+
+  /** The orders that wait look whether the link is of use to them. */
+  function announce(): void {
+    for (const end of [...waits]) end(true);
+  }
+
+  /** The error that kept the gate from starting or changing. */
+  function put(gate: Gate): unknown {
+    try {
+      const known = running.get(gate.id);
+      if (known === undefined) {
+        const acquirer = start?.(gate, announce);
+        if (acquirer !== undefined) running.set(gate.id, { gate, acquirer });
+      } else if (!isDeepStrictEqual(known.gate, gate)) {
+        known.acquirer.change(gate);
+        known.gate = gate;
+      }
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
 
   function stopOne(id: GateId): void {
     const stopped = running.get(id)?.acquirer.stop();
@@ -57,6 +106,9 @@ export type Gate = {
   readonly kind: GateKind;
   readonly settings: GateSettings;
 };
+
+/** What an acquirer is made of. */
+export type ConfiguredGate = Pick<Gate, "kind" | "settings">;
 
 /** Which dialect the host behind the gate speaks; each is a table of its own. */
 export const gateKinds = ["sandbox", "iso87_binary"] as const;
@@ -89,4 +141,55 @@ export type GateSettings = {
   readonly recurrent?: CredentialDefaults;
   /** What the acquirer keeps. */
   readonly fee?: Fee;
+  /** Where else the host listens. */
+  readonly otherAddresses?: readonly { readonly host: string; readonly port: number }[];
+  /** Over all addresses together; one for each address when absent. */
+  readonly connections?: number;
+  /** False: the host wants no sign-on; otherwise every connection signs on. */
+  readonly signOn?: boolean;
+  /** False or absent: plain TCP. */
+  readonly tls?: boolean;
+  /** PEM files: the authorities of the host's certificate; the system's when absent. */
+  readonly tlsRootsFile?: string;
+  /** The name in the host's certificate, when it is not the address. */
+  readonly tlsServerName?: string;
+  /** The gateway's client certificate and its key, for hosts that demand one. */
+  readonly tlsCertificateFile?: string;
+  readonly tlsKeyFile?: string;
+};
+
+/**
+ * What a change of each setting does in a running node. `links`: new links, and the old ones are
+ * drained. `messages`: messages that are built from then on. `routing`: orders that are routed from
+ * then on. A change of the kind is a change of the links.
+ */
+// biome-ignore format: a table
+export const consequences: Readonly<Record<keyof GateSettings, "links" | "messages" | "routing">> = {
+  host:               "links",
+  port:               "links",
+  otherAddresses:     "links",
+  connections:        "links",
+  signOn:             "links",
+  tls:                "links",
+  tlsRootsFile:       "links",
+  tlsServerName:      "links",
+  tlsCertificateFile: "links",
+  tlsKeyFile:         "links",
+  zone:               "links",
+  terminalId:         "messages",
+  merchantCode:       "messages",
+  nameAndPlace:       "messages",
+  categoryCode:       "messages",
+  countryCode:        "messages",
+  acquirerId:         "messages",
+  descriptor:         "routing",
+  worksWithoutCvv:    "routing",
+  partialReversal:    "routing",
+  partialCapture:     "routing",
+  sandbox:            "routing",
+  currencies:         "routing",
+  amountMin:          "routing",
+  amountMax:          "routing",
+  recurrent:          "routing",
+  fee:                "routing",
 };

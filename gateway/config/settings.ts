@@ -111,6 +111,7 @@ export const settings = {
   answerTimeoutMs:      setting("GW_ACQUIRER_ANSWER_TIMEOUT_S", seconds,     "seconds",               30_000,           "the timeout for an acquirer's answer; after it, the answer counts as lost"),
   leaseSlackMs:         setting("GW_LEASE_SLACK_S",             seconds,     "seconds",               15_000,           "an order's lease is longer than `GW_ACQUIRER_ANSWER_TIMEOUT_S` by this time"),
   echoAfterMs:          setting("GW_ACQUIRER_ECHO_AFTER_S",     seconds,     "seconds",               30_000,           "how long an acquirer link is idle before the gateway tests it with an echo"),
+  linkWaitMs:           setting("GW_LINK_WAIT_S",               upTo(10_000, seconds), "seconds, up to 10", 1_000,     "how long a payment, a capture or a refund waits for a link to an acquirer while none of its gates has one; 0 ends it at once"),
   reversalGapsMs:       setting("GW_REVERSAL_RETRY_GAPS_S",     secondsList, "comma-separated seconds", gaps(2, 5, 10, 30, 60, 120, 300), "gaps between attempts to settle doubt (reversals, repeated captures and refunds); the last gap repeats without end"),
   syncWaitMs:           setting("GW_SYNC_WAIT_S",               seconds,     "seconds",               30_000,           "how long a synchronous request waits for the result"),
   cardReferenceGraceMs: setting("GW_CARD_REFERENCE_GRACE_S",    seconds,     "seconds",               0,                "how long a card reference stays valid after the expiry of its card"),

@@ -3,11 +3,10 @@
  * connection to it, which is HTTPS with certificates on both sides. Every failure of a request has
  * the same result: no answer.
  */
-import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { Agent, request as sendRequest } from "node:https";
-import { createSecureContext } from "node:tls";
+import { readCertificateFiles, splitPem } from "../certificates/certificate-files.ts";
 import type { Network } from "../values/card-number.ts";
 import { messageOf } from "../values/problem.ts";
 import type { Clock } from "../values/time.ts";
@@ -52,24 +51,9 @@ export type Certificates = Awaited<ReturnType<typeof readCertificates>>;
 
 /** Rejects when a file is missing or invalid, or the certificate does not belong to the key. */
 export async function readCertificates(settings: DirectorySettings) {
-  const { certificateFile, keyFile, authorityFile, paresRootsFile } = settings;
-  const read = (file: string) => readFile(file, "utf8");
-  const [cert, key, ca, roots] = await Promise.all([
-    ...([read(certificateFile), read(keyFile), read(authorityFile)] as const),
-    paresRootsFile === undefined ? "" : read(paresRootsFile),
-  ]);
-  if (splitPem(ca).length === 0) throw new Error(`no certificate in ${authorityFile}`);
-  try {
-    // TLS skips an authority that it cannot read, so each is read here.
-    for (const authority of splitPem(ca)) new X509Certificate(authority);
-  } catch (error) {
-    throw new Error(`${authorityFile} cannot be used: ${messageOf(error)}`);
-  }
-  try {
-    createSecureContext({ cert, key, ca });
-  } catch (error) {
-    throw new Error(`${certificateFile} and ${keyFile} cannot be used: ${messageOf(error)}`);
-  }
+  const { paresRootsFile } = settings;
+  const { cert = "", key = "", ca = "" } = await readCertificateFiles(settings);
+  const roots = paresRootsFile === undefined ? "" : await readFile(paresRootsFile, "utf8");
   return { cert, key, ca, paresRoots: splitPem(roots) };
 }
 
@@ -182,8 +166,4 @@ async function readText(answer: IncomingMessage, bytesMax: number): Promise<stri
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-function splitPem(text: string): readonly string[] {
-  return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }

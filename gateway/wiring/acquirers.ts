@@ -2,7 +2,7 @@
 import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
 import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
 import type { Gates, StartAcquirer } from "../acquirers/gates.ts";
-import { dialects, makeIso8583Acquirer } from "../acquirers/iso8583-host/connector.ts";
+import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
 import { makeReverse, makeReversePriorAttempt } from "../acquirers/reverse.ts";
 import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
@@ -15,10 +15,10 @@ export function makeStartAcquirer(
   { config, clock, log, metrics }: Resources,
   lateApprovals: LateApprovals,
 ): StartAcquirer {
-  return ({ name, kind, settings }) =>
-    makeIso8583Acquirer({
-      ...{ dialect: dialects[kind], settings, clock },
-      answerTimeoutMs: config.answerTimeoutMs,
+  return (gate, onReady) => {
+    const { name } = gate;
+    return startIso8583Acquirer(gate, {
+      ...{ clock, onReady, answerTimeoutMs: config.answerTimeoutMs },
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
       log: (event, facts) => log(event, { gate: name, ...facts }),
       onLateApproval: (approval) => {
@@ -30,6 +30,7 @@ export function makeStartAcquirer(
       },
       onAnswer: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
     });
+  };
 }
 
 type EffectDependencies = Resources & {
@@ -43,6 +44,7 @@ export function makeAcquirerEffects(dependencies: EffectDependencies) {
   const shared = {
     ...{ ...threeds, clock, newReceiptId },
     ...{ getEndpoint: configuration.getEndpoint, findAcquirer: gates.find },
+    ...{ nextReady: gates.nextReady, linkWaitMs: config.linkWaitMs },
     answerTimeoutMs: config.answerTimeoutMs,
     processingDeadlineMs: config.processingDeadlineMs,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),

@@ -29,12 +29,14 @@ type Config = Installation["config"];
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /**
- * Work is looked for only when the test says so. And no link is tested by an echo: one whose answer
+ * Work is looked for only when the test says so, and an order waits for no link, because the clock
+ * that would end the wait stands still. And no link is tested by an echo: one whose answer
  * is still on its way when the clock jumps would count as unanswered.
  */
 const quiet = {
   ...{ GW_CLAIM_EVERY_S: "86400", GW_ACQUIRER_ECHO_AFTER_S: "864000" },
   ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" },
+  GW_LINK_WAIT_S: "0",
 };
 
 /**

@@ -1,9 +1,11 @@
 /**
- * One TCP connection to a host: messages in, messages out. What is sent within one turn of the
- * event loop is written at once, because a write per message would cost more than the message.
+ * One connection to a host, over TLS or plain TCP: messages in, messages out. What is sent within
+ * one turn of the event loop is written at once, because a write per message would cost more than
+ * the message.
  */
 import { Buffer } from "node:buffer";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import {
   DecodeFault,
   decode,
@@ -13,7 +15,8 @@ import {
   frame,
   type IsoMessage,
 } from "@tollgate/protocols/iso8583";
-import { type Clock, type Instant, later } from "../../values/time.ts";
+import type { CertificateTexts } from "../../certificates/certificate-files.ts";
+import { messageOf } from "../../values/problem.ts";
 import type { Dialect } from "./dialect.ts";
 
 const payloadBytesMax = 8_192;
@@ -32,23 +35,27 @@ export type ConnectionEvents = {
   readonly onLost: (why: string) => void;
 };
 
+/** The certificate files are read for every connection, so that renewed ones count from then on. */
+export type Tls = {
+  readonly read: () => Promise<CertificateTexts>;
+  /** The name in the host's certificate; its address when absent. */
+  readonly serverName: string | undefined;
+};
+
 export class Connection {
-  readonly #socket: Socket;
   readonly #events: ConnectionEvents;
   readonly #wire: Wire;
   readonly #reader: FrameReader;
+  #socket: Socket | undefined;
   #gathered: Buffer[] = [];
   #isLost = false;
 
-  constructor({ host, port }: Address, wire: Wire, events: ConnectionEvents) {
+  constructor(address: Address, wire: Wire, events: ConnectionEvents, tls?: Tls) {
     this.#events = events;
     this.#wire = wire;
     this.#reader = new FrameReader(wire.framing, { payloadBytesMax });
-    this.#socket = connect({ host, port, noDelay: true });
-    this.#socket.on("connect", () => this.#isLost || events.onOpen());
-    this.#socket.on("data", (chunk: Buffer) => this.#read(chunk));
-    this.#socket.on("error", (error: NodeJS.ErrnoException) => this.drop(error.code ?? "error"));
-    this.#socket.on("close", () => this.drop("closed by the host"));
+    if (tls === undefined) this.#use(connect({ ...address }), "connect");
+    else void this.#secure(address, tls);
   }
 
   send(message: IsoMessage): void {
@@ -62,15 +69,43 @@ export class Connection {
     if (this.#isLost) return;
     this.#isLost = true;
     this.#gathered = [];
-    this.#socket.destroy();
+    this.#socket?.destroy();
     this.#events.onLost(why);
+  }
+
+  /** Neither connected nor secured in time. */
+  giveUp(): void {
+    const isConnected = this.#socket?.connecting === false;
+    this.drop(isConnected ? "tls: the host did not finish the handshake in time" : "no connection");
+  }
+
+  async #secure(address: Address, { read, serverName }: Tls): Promise<void> {
+    try {
+      const options = optionsOf(address, await read(), serverName);
+      if (!this.#isLost) this.#use(connectTls(options), "secureConnect");
+    } catch (error) {
+      this.drop(`tls: ${messageOf(error)}`);
+    }
+  }
+
+  #use(socket: Socket, opened: "connect" | "secureConnect"): void {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on(opened, () => this.#isLost || this.#events.onOpen());
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("error", (error: NodeJS.ErrnoException) => this.drop(causeOf(error)));
+    socket.on("close", () => {
+      // A host may refuse a client certificate only after the handshake has ended here.
+      const isRefusal = opened === "secureConnect" && socket.bytesRead === 0;
+      this.drop(`closed by the host${isRefusal ? " before its first message" : ""}`);
+    });
   }
 
   #flush(): void {
     if (this.#isLost || this.#gathered.length === 0) return;
     const bytes = Buffer.concat(this.#gathered);
     this.#gathered = [];
-    this.#socket.write(bytes);
+    this.#socket?.write(bytes);
   }
 
   #read(chunk: Buffer): void {
@@ -89,123 +124,53 @@ export class Connection {
   }
 }
 
-export type Ending = IsoMessage | "timeout" | "link_lost";
-
-type Waiter = {
-  readonly key: string;
-  readonly lane: Lane;
-  readonly deadlineAt: Instant;
-  readonly promise: Promise<Ending>;
-  readonly resolve: (ending: Ending) => void;
-};
-
-/** Requests with one time limit, the first to run out first. */
-type Lane = { readonly timeoutMs: number; readonly waiters: Set<Waiter>; callOff: () => void };
-
-/**
- * The requests that wait for their answers. Requests with the same time limit expire in the order
- * in which they were sent, so each limit needs one timer, not one per request.
- */
-export class PendingAnswers {
-  readonly #clock: Clock;
-  readonly #byKey = new Map<string, Waiter>();
-  readonly #lanes = new Map<number, Lane>();
-  #onEmpty: () => void = () => {};
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  find(key: string): Promise<Ending> | undefined {
-    return this.#byKey.get(key)?.promise;
-  }
-
-  add(key: string, timeoutMs: number): Promise<Ending> {
-    const lane = this.#lanes.get(timeoutMs) ?? this.#openLane(timeoutMs);
-    const deadlineAt = later(this.#clock.now(), timeoutMs);
-    const waiter = { key, lane, deadlineAt, ...Promise.withResolvers<Ending>() };
-    this.#byKey.set(key, waiter);
-    lane.waiters.add(waiter);
-    return waiter.promise;
-  }
-
-  /** False when no request waits for it. */
-  answer(key: string, message: IsoMessage): boolean {
-    const waiter = this.#byKey.get(key);
-    if (waiter === undefined) return false;
-    this.#end(waiter, message);
-    return true;
-  }
-
-  /** The link is lost, and with it every answer. */
-  loseAll(): void {
-    for (const { callOff } of this.#lanes.values()) callOff();
-    this.#lanes.clear();
-    for (const waiter of this.#byKey.values()) this.#end(waiter, "link_lost");
-  }
-
-  whenEmpty(): Promise<void> {
-    if (this.#byKey.size === 0) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onEmpty = resolve;
-    return promise;
-  }
-
-  #openLane(timeoutMs: number): Lane {
-    const lane: Lane = { timeoutMs, waiters: new Set(), callOff: () => {} };
-    this.#lanes.set(timeoutMs, lane);
-    this.#arm(lane, timeoutMs);
-    return lane;
-  }
-
-  #arm(lane: Lane, delayMs: number): void {
-    lane.callOff = this.#clock.after(delayMs, () => this.#sweep(lane));
-  }
-
-  #sweep(lane: Lane): void {
-    const now = this.#clock.now();
-    for (const waiter of lane.waiters) {
-      const leftMs = waiter.deadlineAt - now;
-      // More left than the limit itself: the clock was set back, and the request must still end.
-      if (leftMs > 0 && leftMs <= lane.timeoutMs) {
-        this.#arm(lane, leftMs);
-        return;
-      }
-      this.#end(waiter, "timeout");
-    }
-    this.#lanes.delete(lane.timeoutMs);
-  }
-
-  #end(waiter: Waiter, ending: Ending): void {
-    this.#byKey.delete(waiter.key);
-    waiter.lane.waiters.delete(waiter);
-    waiter.resolve(ending);
-    if (this.#byKey.size === 0) this.#onEmpty();
-  }
+function optionsOf(
+  address: Address,
+  certificates: CertificateTexts,
+  serverName = address.host,
+): ConnectionOptions {
+  return {
+    ...{ ...address, ...certificates, minVersion: "TLSv1.2", rejectUnauthorized: true },
+    // A certificate names an address too, but the handshake can only ask for a name.
+    ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
+  };
 }
 
-/**
- * Remembers the latest values, at least `countMin` and at most twice as many. It forgets half at a
- * time: a map that forgets its oldest entry one by one searches for it longer and longer.
- */
-export class Recent<Value> {
-  readonly #countMin: number;
-  #newer = new Map<string, Value>();
-  #older = new Map<string, Value>();
+const unknownAuthority = "the host's certificate is of an unknown authority";
+const needsCertificate = "the host demands a client certificate";
+const refusesCertificate = "the host refuses the client certificate";
 
-  constructor(countMin: number) {
-    this.#countMin = countMin;
-  }
+/** By the code of the error, or the name of the alert at its end. */
+// biome-ignore format: a table
+const tlsFaults: ReadonlyMap<string, string> = new Map([
+  ["CERT_HAS_EXPIRED",                  "the host's certificate has expired"],
+  ["CERT_NOT_YET_VALID",                "the host's certificate is not valid yet"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID",      "the host's certificate has another name"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT",       unknownAuthority],
+  ["SELF_SIGNED_CERT_IN_CHAIN",         unknownAuthority],
+  ["UNABLE_TO_GET_ISSUER_CERT",         unknownAuthority],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", unknownAuthority],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE",   unknownAuthority],
+  ["CERTIFICATE_REQUIRED",              needsCertificate],
+  ["HANDSHAKE_FAILURE",                 needsCertificate],
+  ["ACCESS_DENIED",                     refusesCertificate],
+  ["BAD_CERTIFICATE",                   refusesCertificate],
+  ["CERTIFICATE_EXPIRED",               refusesCertificate],
+  ["CERTIFICATE_REVOKED",               refusesCertificate],
+  ["CERTIFICATE_UNKNOWN",               refusesCertificate],
+  ["UNKNOWN_CA",                        refusesCertificate],
+  ["UNSUPPORTED_CERTIFICATE",           refusesCertificate],
+  ["UNRECOGNIZED_NAME",                 "the host does not know the server name"],
+  ["PROTOCOL_VERSION",                  "the host's TLS is older than 1.2"],
+  ["ERR_SSL_UNSUPPORTED_PROTOCOL",      "the host's TLS is older than 1.2"],
+  ["ERR_SSL_WRONG_VERSION_NUMBER",      "the host does not speak TLS"],
+  ["ERR_SSL_PACKET_LENGTH_TOO_LONG",    "the host does not speak TLS"],
+]);
 
-  remember(key: string, value: Value): void {
-    if (this.#newer.size >= this.#countMin) {
-      this.#older = this.#newer;
-      this.#newer = new Map();
-    }
-    this.#newer.set(key, value);
-  }
-
-  find(key: string): Value | undefined {
-    return this.#newer.get(key) ?? this.#older.get(key);
-  }
+/** In the terms of the protocol, with the code by which the documentation of TLS knows it. */
+function causeOf({ code = "error" }: NodeJS.ErrnoException): string {
+  const alert = /_ALERT_(\w+)$/.exec(code)?.[1] ?? "";
+  const fault = tlsFaults.get(code) ?? tlsFaults.get(alert);
+  if (fault !== undefined) return `tls: ${fault} (${code})`;
+  return code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS") ? `tls: ${code}` : code;
 }

@@ -1,16 +1,13 @@
 /**
  * An acquirer behind an ISO 8583 host. It never throws and never sends twice; what the answers
- * mean is decided in `answers.ts`, how the link lives in `link.ts`.
+ * mean is decided in `answers.ts`, how links live in `link.ts`, and how they follow the gate's
+ * settings in `running-acquirer.ts`.
  */
-import {
-  type DecodeFault,
-  describe,
-  type IsoMessage,
-  responseMti,
-} from "@tollgate/protocols/iso8583";
+import { describe, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { LateApproval } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
 import type {
+  Acquirer,
   AuthorizationRequest,
   FollowUpAnswer,
   FollowUpMessage,
@@ -18,26 +15,29 @@ import type {
   NotSent,
   Unknown,
 } from "../acquirer.ts";
-import type { GateKind, GateSettings, RunningAcquirer } from "../gates.ts";
+import type { GateKind, GateSettings } from "../gates.ts";
 import { makeAnswerReader, readAmount } from "./answers.ts";
-import type { Ending } from "./connection.ts";
 import { charges, type Dialect } from "./dialect.ts";
 import { iso87Binary } from "./dialects/iso87-binary.ts";
 import { sandbox } from "./dialects/sandbox.ts";
-import { Link, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
+import type { Links } from "./links.ts";
 import { makeMessages } from "./messages.ts";
+import type { Ending } from "./pending-answers.ts";
 
-type Iso8583Options = {
-  readonly dialect: Dialect;
-  readonly settings: GateSettings;
+export type Iso8583Options = {
   readonly clock: Clock;
   readonly answerTimeoutMs: number;
-  readonly limits?: Partial<LinkLimits>;
-  readonly random?: () => number;
   readonly log: (event: ConnectorEvent, facts: object) => void;
   readonly onLateApproval: (approval: LateApproval) => void;
   /** By the type of the request. */
   readonly onAnswer: (mti: string, answerMs: number) => void;
+};
+
+/** A gate as it is configured now, with the links that it uses. */
+export type GateVersion = {
+  readonly dialect: Dialect;
+  readonly settings: GateSettings;
+  readonly links: Links;
 };
 
 /** Names of the log's catalogue. */
@@ -45,23 +45,24 @@ type ConnectorEvent =
   | "acquirer.link_up"
   | "acquirer.link_down"
   | "acquirer.link_changed"
+  | "acquirer.tls_failed"
+  | "acquirer.certificate_unusable"
+  | "acquirer.certificate_expiring"
   | "acquirer.reversal_not_approved"
   | "acquirer.message_unmatched"
   | "acquirer.message_unreadable"
   | "acquirer.message_unsendable";
 
-/** Connects at once. Settings that fit no message throw here. */
-export function makeIso8583Acquirer(options: Iso8583Options): RunningAcquirer {
-  const { clock, log, dialect } = options;
-  const messages = makeMessages(dialect, options.settings);
+/** Settings that fit no message throw here. */
+export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Options): Acquirer {
+  const { clock, log } = options;
+  const { dialect, settings, links } = version;
+  const messages = makeMessages(dialect, settings);
   const reader = makeAnswerReader(dialect);
-  const link = makeLink(options);
-  const exchange = makeExchange(link, options);
-  link.open();
+  const exchange = makeExchange(links, options);
 
   return {
-    isReady: () => link.isReady(),
-    stop: () => link.close(),
+    isReady: () => links.isReady(),
 
     async authorize(attempt) {
       const answer = await exchange(() => messages.makeCharge(attempt));
@@ -109,26 +110,10 @@ function endWithout(answer: Unanswered): NotSent | Unknown {
   return answer === "not_sent" ? { kind: "not_sent" } : { kind: "unknown", cause: answer };
 }
 
-function makeLink(options: Iso8583Options): Link {
-  const { settings: address, dialect: wire, clock, log, random = Math.random } = options;
-  return new Link({
-    ...{ address, wire, clock, random, zone: address.zone },
-    limits: { ...usualLinkLimits, ...options.limits },
-    events: {
-      onState: (state, why) => log(eventOf(state), { state, why }),
-      onUnmatched: makeOnUnmatched(options),
-      onUnreadable: ({ field, reason }: DecodeFault, bytes: number) =>
-        log("acquirer.message_unreadable", { field, reason, bytes }),
-    },
-  });
-}
-
-function eventOf(state: LinkState): ConnectorEvent {
-  if (state === "online") return "acquirer.link_up";
-  return state === "down" ? "acquirer.link_down" : "acquirer.link_changed";
-}
-
-function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options) {
+export function makeOnUnmatched(
+  dialect: Dialect,
+  { clock, log, onLateApproval }: Pick<Iso8583Options, "clock" | "log" | "onLateApproval">,
+) {
   const { readAnswer } = makeAnswerReader(dialect);
   const { meaningOf } = dialect.codes;
   const answersToCharges = new Set(charges.map((kind) => responseMti(dialect.mtis[kind].first)));
@@ -147,7 +132,7 @@ function makeOnUnmatched({ dialect, clock, log, onLateApproval }: Iso8583Options
 
 type Exchange = (make: () => IsoMessage) => Promise<Ending | "not_sent">;
 
-function makeExchange(link: Link, options: Iso8583Options): Exchange {
+function makeExchange(links: Links, options: Iso8583Options): Exchange {
   const { clock, log, onAnswer } = options;
   const limit = { timeoutMs: options.answerTimeoutMs };
 
@@ -164,7 +149,7 @@ function makeExchange(link: Link, options: Iso8583Options): Exchange {
   function send(make: () => IsoMessage) {
     try {
       const message = make();
-      return { mti: message.mti, answer: link.send(message, limit) };
+      return { mti: message.mti, answer: links.send(message, limit) };
     } catch (error) {
       // The codec's complaints name fields and rules, never values.
       const why = error instanceof Error ? error.message : "unknown";

@@ -1,20 +1,14 @@
 /**
- * A long-lived link to one host: connects, signs on, asks for a sign of life when it is quiet, and
- * comes back by itself. An answer belongs to a request by message type, trace number and reference
- * together, because trace numbers repeat.
+ * A long-lived link to one host, one of those of a gate: connects, signs on, asks for a sign of
+ * life when it is quiet, and comes back by itself. An answer belongs to a request of the gate by
+ * message type, trace number and reference together, because trace numbers repeat.
  */
 import { type DecodeFault, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
-import {
-  type Address,
-  Connection,
-  type Ending,
-  PendingAnswers,
-  Recent,
-  type Wire,
-} from "./connection.ts";
+import { type Address, Connection, type Tls, type Wire } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
+import { type Ending, PendingAnswers, type Recent, type WaitersByKey } from "./pending-answers.ts";
 
 /** `closed`: takes nothing more and does not come back, though it may still wait for answers. */
 export type LinkState = "connecting" | "signing_on" | "online" | "down" | "closed";
@@ -28,6 +22,10 @@ export const usualLinkLimits = {
   /** Between two tries to connect: doubles from the first to the second. */
   backOffMinMs: 250,
   backOffMaxMs: 5_000,
+  /** Instead of the second while another link of the gate is up: the host may refuse this one. */
+  backOffSpareMaxMs: 30_000,
+  /** A link that was up for less counts as one more failed try. */
+  steadyAfterMs: 1_000,
   /** How long a closing link waits for answers. */
   drainMs: 30_000,
   /** How many answered requests are remembered, to know a second answer from a late one. */
@@ -36,20 +34,35 @@ export const usualLinkLimits = {
 
 export type LinkLimits = Readonly<typeof usualLinkLimits>;
 
-type LinkOptions = {
-  readonly address: Address;
+/** What the links of a gate share: a host may answer over another connection. */
+export type Conversation = {
+  readonly waiting: WaitersByKey;
+  /** The response codes of answered requests. */
+  readonly answered: Recent<string>;
+};
+
+export type LinkOptions = {
+  /** Tried in turn, beginning with the first. */
+  readonly addresses: readonly [Address, ...Address[]];
   readonly wire: Wire & Pick<Dialect, "codes" | "network">;
   /** Of the terminal; UTC when absent. */
   readonly zone?: string | undefined;
+  /** Plain TCP without. */
+  readonly tls: Tls | undefined;
+  /** Whether the host wants a sign-on on every connection. */
+  readonly signsOn: boolean;
+  readonly conversation: Conversation;
   readonly clock: Clock;
   readonly limits: LinkLimits;
   readonly events: {
-    readonly onState: (state: LinkState, why: string) => void;
+    readonly onState: (state: LinkState, why: string, address: Address) => void;
     /** `earlierCode`: the response code of the answer that the same request has had before. */
     readonly onUnmatched: (message: IsoMessage, earlierCode: string | undefined) => void;
     /** May be the answer to any request: all go on waiting, and the right one times out. */
     readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
   };
+  /** Whether the gate can do without this link: then it does not insist. */
+  readonly isSpare: () => boolean;
   /** From 0 to 1, for the jitter. */
   readonly random: () => number;
 };
@@ -57,20 +70,26 @@ type LinkOptions = {
 export class Link {
   readonly #options: LinkOptions;
   readonly #waiting: PendingAnswers;
-  readonly #answered: Recent<string>;
+  /** An echo proves only the connection over which it is answered. */
+  readonly #network: PendingAnswers;
   #state: LinkState = "down";
   #connection: Connection | undefined;
   /** Every state has at most one timer of its own. */
   #callOffTimer: () => void = () => {};
   #receivedAtMs = 0;
+  #onlineAtMs = 0;
   #failures = 0;
+  /** After a failure the next address has its turn: a link outlives the host at its first one. */
+  #turn = 0;
+  #address: Address;
   #traceNumber = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#waiting = new PendingAnswers(options.clock);
-    this.#answered = new Recent(options.limits.answersRemembered);
+    this.#address = options.addresses[0];
+    this.#waiting = new PendingAnswers(options.clock, options.conversation.waiting);
+    this.#network = new PendingAnswers(options.clock);
   }
 
   get state(): LinkState {
@@ -81,24 +100,32 @@ export class Link {
     return this.#state === "online";
   }
 
+  /** Requests that wait for their answers. */
+  get inFlight(): number {
+    return this.#waiting.count;
+  }
+
   open(): void {
-    const { address, wire } = this.#options;
-    const connection = new Connection(address, wire, {
-      onOpen: () => void this.#signOn(connection),
-      onMessage: (message) => this.#receive(message),
-      onUnreadable: (fault, bytes) => this.#readInVain(fault, bytes),
-      onLost: (why) => this.#lose(why),
-    });
+    const { wire, tls, signsOn, limits } = this.#options;
+    const events = {
+      onOpen: () => (signsOn ? void this.#signOn(connection) : this.#goOnline(connection)),
+      onMessage: (message: IsoMessage) => this.#receive(message),
+      onUnreadable: (fault: DecodeFault, bytes: number) => this.#readInVain(fault, bytes),
+      onLost: (why: string) => this.#lose(why),
+    };
+    const { addresses } = this.#options;
+    this.#address = addresses[this.#turn % addresses.length] ?? addresses[0];
+    const connection: Connection = new Connection(this.#address, wire, events, tls);
     this.#connection = connection;
     this.#enter("connecting", `try ${this.#failures + 1}`);
-    this.#setTimer(this.#options.limits.connectTimeoutMs, () => connection.drop("no connection"));
+    this.#setTimer(limits.connectTimeoutMs, () => connection.giveUp());
   }
 
   /** `not_sent` is a promise that nothing left; with any other ending it may have. */
   send(message: IsoMessage, limit: { readonly timeoutMs: number }): Promise<Ending | "not_sent"> {
     const connection = this.#connection;
     if (connection === undefined || !this.isReady()) return Promise.resolve("not_sent");
-    return this.#ask(connection, message, limit.timeoutMs);
+    return ask(this.#waiting, connection, message, limit.timeoutMs);
   }
 
   /** Waits for answers within a limit, signs off and ends. */
@@ -111,7 +138,7 @@ export class Link {
     this.#enter("closed", "closed from here");
     if (isSignedOn) {
       await this.#drain();
-      if (this.#connection !== undefined) {
+      if (this.#connection !== undefined && this.#options.signsOn) {
         await this.#askNetwork(this.#connection, "signOff");
       }
     }
@@ -125,15 +152,6 @@ export class Link {
     this.#callOffTimer();
   }
 
-  #ask(connection: Connection, message: IsoMessage, timeoutMs: number): Promise<Ending> {
-    const key = keyOf(responseMti(message.mti), message);
-    // Asked twice is sent once: both askers get the one answer.
-    const asked = this.#waiting.find(key);
-    if (asked !== undefined) return asked;
-    connection.send(message);
-    return this.#waiting.add(key, timeoutMs);
-  }
-
   #askNetwork(connection: Connection, code: keyof Dialect["network"]["codes"]): Promise<Ending> {
     const { clock, limits, wire } = this.#options;
     this.#traceNumber = (this.#traceNumber % 999_999) + 1;
@@ -142,7 +160,7 @@ export class Link {
       at: clock.now(),
       zone: this.#options.zone ?? "UTC",
     });
-    return this.#ask(connection, message, limits.networkTimeoutMs);
+    return ask(this.#network, connection, message, limits.networkTimeoutMs);
   }
 
   async #signOn(connection: Connection): Promise<void> {
@@ -154,8 +172,12 @@ export class Link {
       connection.drop(`sign-on: ${code}`);
       return;
     }
-    this.#failures = 0;
-    this.#enter("online", "signed on");
+    this.#goOnline(connection);
+  }
+
+  #goOnline(connection: Connection): void {
+    this.#onlineAtMs = this.#options.clock.now();
+    this.#enter("online", this.#options.signsOn ? "signed on" : "connected");
     this.#watch(connection, this.#options.limits.echoAfterMs);
   }
 
@@ -178,11 +200,12 @@ export class Link {
 
   #receive(message: IsoMessage): void {
     this.#receivedAtMs = this.#options.clock.now();
+    const { conversation, events } = this.#options;
     const key = keyOf(message.mti, message);
     if (this.#waiting.answer(key, message)) {
-      this.#answered.remember(key, message.fields[39] ?? "");
-    } else {
-      this.#options.events.onUnmatched(message, this.#answered.find(key));
+      conversation.answered.remember(key, message.fields[39] ?? "");
+    } else if (!this.#network.answer(key, message)) {
+      events.onUnmatched(message, conversation.answered.find(key));
     }
   }
 
@@ -192,18 +215,24 @@ export class Link {
   }
 
   #lose(why: string): void {
+    const { clock, limits } = this.#options;
     this.#connection = undefined;
     if (this.#state !== "closed") {
+      const isSteady = this.isReady() && clock.now() - this.#onlineAtMs >= limits.steadyAfterMs;
+      if (isSteady) this.#failures = 0;
+      this.#turn = isSteady ? 0 : this.#turn + 1;
       this.#enter("down", why);
       this.#setTimer(this.#nextBackOffMs(), () => this.open());
     }
+    this.#network.loseAll();
     this.#waiting.loseAll();
   }
 
   /** Jitter takes up to half of it away, so that nodes do not all come back in one moment. */
   #nextBackOffMs(): number {
-    const { limits, random } = this.#options;
-    const backOffMs = Math.min(limits.backOffMaxMs, limits.backOffMinMs * 2 ** this.#failures);
+    const { limits, random, isSpare } = this.#options;
+    const maxMs = isSpare() ? limits.backOffSpareMaxMs : limits.backOffMaxMs;
+    const backOffMs = Math.min(maxMs, limits.backOffMinMs * 2 ** this.#failures);
     this.#failures += 1;
     return backOffMs * (1 - random() / 2);
   }
@@ -211,7 +240,7 @@ export class Link {
   #enter(state: LinkState, why: string): void {
     this.#callOffTimer();
     this.#state = state;
-    this.#options.events.onState(state, why);
+    this.#options.events.onState(state, why, this.#address);
   }
 
   #setTimer(delayMs: number, task: () => void): void {
@@ -221,4 +250,18 @@ export class Link {
 
 function keyOf(responseType: string, { fields }: IsoMessage): string {
   return `${responseType} ${fields[11] ?? ""} ${fields[37] ?? ""}`;
+}
+
+/** Asked twice is sent once: both askers get the one answer. */
+function ask(
+  waiting: PendingAnswers,
+  connection: Connection,
+  message: IsoMessage,
+  timeoutMs: number,
+): Promise<Ending> {
+  const key = keyOf(responseMti(message.mti), message);
+  const asked = waiting.find(key);
+  if (asked !== undefined) return asked;
+  connection.send(message);
+  return waiting.add(key, timeoutMs);
 }

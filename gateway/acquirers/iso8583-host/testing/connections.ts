@@ -14,10 +14,13 @@ import {
   responseMti,
 } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../../orders/order.ts";
-import { makeIso8583Acquirer } from "../connector.ts";
+import { type GateSettings, gateKinds } from "../../gates.ts";
+import { dialects } from "../connector.ts";
 import type { Dialect } from "../dialect.ts";
 import { sandbox } from "../dialects/sandbox.ts";
 import { Link, type LinkLimits, usualLinkLimits } from "../link.ts";
+import { Recent } from "../pending-answers.ts";
+import { startIso8583Acquirer } from "../running-acquirer.ts";
 import { settings } from "./attempts.ts";
 import { Journal } from "./journal.ts";
 import { TestClock } from "./test-clock.ts";
@@ -64,8 +67,12 @@ export function openLink(t: TestContext, port: number, limits: Partial<LinkLimit
   const clock = new TestClock();
   const journal = new Journal();
   const link = new Link({
-    address: { host: "127.0.0.1", port },
+    addresses: [{ host: "127.0.0.1", port }],
     wire: sandbox,
+    tls: undefined,
+    signsOn: true,
+    isSpare: () => false,
+    conversation: { waiting: new Map(), answered: new Recent(100) },
     clock,
     random: () => 0,
     limits: { ...usualLinkLimits, ...limits },
@@ -85,21 +92,28 @@ export function openLink(t: TestContext, port: number, limits: Partial<LinkLimit
 export const answerTimeoutMs = 20_000;
 
 /** An acquirer that is signed on. */
-export async function connectAcquirer(t: TestContext, port: number, dialect = sandbox) {
+export async function connectAcquirer(
+  t: TestContext,
+  port: number,
+  dialect = sandbox,
+  changes: Partial<GateSettings> = {},
+) {
   const clock = new TestClock();
   const journal = new Journal();
   const late: { readonly reference: string; readonly answer: Answer }[] = [];
   const observed: string[] = [];
-  const acquirer = makeIso8583Acquirer({
-    dialect,
-    settings: { ...settings, port },
-    clock,
-    answerTimeoutMs,
-    random: () => 0,
-    log: journal.log,
-    onLateApproval: ({ reference, answer }) => void late.push({ reference, answer }),
-    onAnswer: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
-  });
+  const kind = gateKinds.find((each) => dialects[each] === dialect) ?? "sandbox";
+  const acquirer = startIso8583Acquirer(
+    { kind, settings: { ...settings, port, ...changes } },
+    {
+      clock,
+      answerTimeoutMs,
+      random: () => 0,
+      log: journal.log,
+      onLateApproval: ({ reference, answer }) => void late.push({ reference, answer }),
+      onAnswer: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
+    },
+  );
   t.after(() => closeInTime(clock, acquirer.stop()));
   await journal.until("acquirer.link_up");
   return { acquirer, clock, journal, late, observed };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../../values/time.ts";
-import { PendingAnswers, Recent } from "./connection.ts";
+import { PendingAnswers, Recent } from "./pending-answers.ts";
 import { startsAt, TestClock } from "./testing/test-clock.ts";
 
 const answer = { mti: "0210", fields: {} };

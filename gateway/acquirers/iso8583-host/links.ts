@@ -1,0 +1,139 @@
+/**
+ * The links of a gate: several connections over its addresses, each with a life of its own. A
+ * message goes over the link with the fewest requests in flight; the loss of one link puts only
+ * its own requests in doubt.
+ */
+import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import { daysLeft, makeCertificateReader } from "../../certificates/certificate-files.ts";
+import type { GateSettings } from "../gates.ts";
+import type { Address } from "./connection.ts";
+import { Link, type LinkOptions, type LinkState } from "./link.ts";
+import type { Ending } from "./pending-answers.ts";
+
+type LinksOptions = Omit<
+  LinkOptions,
+  "addresses" | "tls" | "signsOn" | "zone" | "isSpare" | "events"
+> & {
+  readonly settings: GateSettings;
+  readonly events: Omit<LinkOptions["events"], "onState"> & {
+    readonly onState: (state: LinkState, facts: LinkFacts) => void;
+    /** The certificate files cannot be used now; those that were read before are. */
+    readonly onCertificateFault: (cause: string) => void;
+    /** The client certificate that a connection is about to show. */
+    readonly onCertificateExpiring: (days: number) => void;
+    /** One link is up. */
+    readonly onReady: () => void;
+  };
+};
+
+export type LinkFacts = {
+  readonly why: string;
+  readonly address: string;
+  /** Which of the gate's connections, from 1. */
+  readonly connection: number;
+};
+
+export class Links {
+  readonly #links: readonly Link[];
+  #turn = 0;
+
+  constructor(options: LinksOptions) {
+    const { settings, events } = options;
+    const addresses = addressesOf(settings);
+    const count = settings.connections ?? addresses.length;
+    const tls = settings.tls === true ? tlsOf(options) : undefined;
+    this.#links = Array.from({ length: count }, (_, index) => {
+      const link: Link = new Link({
+        ...{ ...options, tls, signsOn: settings.signOn !== false, zone: settings.zone },
+        addresses: rotate(addresses, index),
+        isSpare: () => this.#links.some((other) => other !== link && other.isReady()),
+        events: {
+          ...events,
+          onState: (state, why, { host, port }) => {
+            events.onState(state, { why, address: `${host}:${port}`, connection: index + 1 });
+            if (state === "online") events.onReady();
+          },
+        },
+      });
+      return link;
+    });
+  }
+
+  open(): void {
+    for (const link of this.#links) link.open();
+  }
+
+  isReady(): boolean {
+    return this.#links.some((link) => link.isReady());
+  }
+
+  get connections() {
+    const up = this.#links.filter((link) => link.isReady()).length;
+    return { up, wanted: this.#links.length };
+  }
+
+  /** `not_sent` is a promise that nothing left; with any other ending it may have. */
+  send(message: IsoMessage, limit: { readonly timeoutMs: number }): Promise<Ending | "not_sent"> {
+    return this.#choose()?.send(message, limit) ?? Promise.resolve("not_sent");
+  }
+
+  /** Every link waits for its answers within a limit, signs off and ends. */
+  async close(): Promise<void> {
+    await Promise.all(this.#links.map((link) => link.close()));
+  }
+
+  /** The fewest requests in flight; links that are alike take turns. */
+  #choose(): Link | undefined {
+    const { length } = this.#links;
+    let chosen: Link | undefined;
+    this.#turn = (this.#turn + 1) % length;
+    for (let step = 0; step < length; step += 1) {
+      const link = this.#links[(this.#turn + step) % length];
+      if (link?.isReady() !== true) continue;
+      if (chosen === undefined || link.inFlight < chosen.inFlight) chosen = link;
+    }
+    return chosen;
+  }
+}
+
+type Addresses = readonly [Address, ...Address[]];
+
+export function addressesOf({ host, port, otherAddresses = [] }: GateSettings): Addresses {
+  return [{ host, port }, ...otherAddresses];
+}
+
+/** Every link begins with an address of its own, as far as there are enough of them. */
+function rotate(addresses: Addresses, by: number): Addresses {
+  const at = by % addresses.length;
+  const [first = addresses[0], ...others] = [...addresses.slice(at), ...addresses.slice(0, at)];
+  return [first, ...others];
+}
+
+/** The gateway warns of the end of its client certificate from then on, once a day. */
+export const expiryWarningDays = 30;
+
+function tlsOf({ settings, events, clock }: LinksOptions): LinkOptions["tls"] {
+  const readFiles = makeCertificateReader(certificateFilesOf(settings), events.onCertificateFault);
+  let warnedOf: number | undefined;
+  return {
+    serverName: settings.tlsServerName,
+    async read() {
+      const texts = await readFiles();
+      const days = daysLeft(texts.cert, clock.now());
+      if (days !== undefined && days < expiryWarningDays && days !== warnedOf) {
+        events.onCertificateExpiring(days);
+        warnedOf = days;
+      }
+      return texts;
+    },
+  };
+}
+
+export function certificateFilesOf(settings: GateSettings) {
+  const { tlsCertificateFile, tlsKeyFile, tlsRootsFile } = settings;
+  return {
+    certificateFile: tlsCertificateFile,
+    keyFile: tlsKeyFile,
+    authorityFile: tlsRootsFile,
+  };
+}

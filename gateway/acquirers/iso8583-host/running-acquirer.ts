@@ -1,0 +1,147 @@
+/**
+ * The acquirer of a gate while its settings change. Messages that are built after a change use the
+ * new settings. When the links change too, orders go over the old ones until the first new one is
+ * up; then the old ones are drained, so that no order fails because of the change.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import type { DecodeFault } from "@tollgate/protocols/iso8583";
+import type { Acquirer } from "../acquirer.ts";
+import {
+  type ConfiguredGate,
+  consequences,
+  type GateSettings,
+  type RunningAcquirer,
+} from "../gates.ts";
+import {
+  dialects,
+  type GateVersion,
+  type Iso8583Options,
+  makeIso8583Acquirer,
+  makeOnUnmatched,
+} from "./connector.ts";
+import type { Dialect } from "./dialect.ts";
+import { type Conversation, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
+import { type LinkFacts, Links } from "./links.ts";
+import { Recent } from "./pending-answers.ts";
+
+type Options = Iso8583Options & {
+  readonly limits?: Partial<LinkLimits>;
+  readonly random?: () => number;
+  /** A connection is up. */
+  readonly onReady?: () => void;
+};
+
+type Version = GateVersion & { readonly gate: ConfiguredGate; readonly acquirer: Acquirer };
+
+/** Connects at once. Settings that fit no message throw here. */
+export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): RunningAcquirer {
+  const limits = { ...usualLinkLimits, ...options.limits };
+  const conversation: Conversation = {
+    waiting: new Map(),
+    answered: new Recent(limits.answersRemembered),
+  };
+  const closing = new Set<Promise<void>>();
+  let cancelRetirement = () => {};
+  let previous: Version | undefined;
+  let current = open(gate);
+
+  return {
+    isReady: () => version().links.isReady(),
+    connections: () => current.links.connections,
+    authorize: (...given) => version().acquirer.authorize(...given),
+    get inquire() {
+      return version().acquirer.inquire;
+    },
+    reverse: (...given) => version().acquirer.reverse(...given),
+    capture: (...given) => version().acquirer.capture(...given),
+    refund: (...given) => version().acquirer.refund(...given),
+
+    change(next) {
+      if (isDeepStrictEqual(linkSettingsOf(next), linkSettingsOf(current.gate))) {
+        current = versionOf(next, current.links);
+        return;
+      }
+      const opened = open(next);
+      retirePrevious();
+      [previous, current] = [current, opened];
+      // A host that takes no more connections takes the new ones when the old ones are gone.
+      cancelRetirement = options.clock.after(limits.drainMs, retirePrevious);
+    },
+
+    async stop() {
+      retirePrevious();
+      retire(current);
+      await Promise.all(closing);
+    },
+  };
+
+  /** The settings of a version go with its links: another host may know another terminal. */
+  function version(): Version {
+    if (previous === undefined || current.links.isReady()) return current;
+    return previous.links.isReady() ? previous : current;
+  }
+
+  function open(next: ConfiguredGate): Version {
+    const dialect = dialects[next.kind];
+    const links: Links = new Links({
+      ...{ wire: dialect, settings: next.settings, conversation, limits },
+      ...{ clock: options.clock, random: options.random ?? Math.random },
+      events: {
+        ...eventsOf(dialect, options),
+        onReady() {
+          if (links === current.links) retirePrevious();
+          options.onReady?.();
+        },
+      },
+    });
+    const opened = versionOf(next, links);
+    links.open();
+    return opened;
+  }
+
+  function versionOf(next: ConfiguredGate, links: Links): Version {
+    const made = { dialect: dialects[next.kind], settings: next.settings, links };
+    return { ...made, gate: next, acquirer: makeIso8583Acquirer(made, options) };
+  }
+
+  function retirePrevious(): void {
+    cancelRetirement();
+    if (previous !== undefined) retire(previous);
+    previous = undefined;
+  }
+
+  function retire({ links }: Version): void {
+    const closed = links.close();
+    closing.add(closed);
+    void closed.finally(() => closing.delete(closed));
+  }
+}
+
+function linkSettingsOf({ kind, settings }: ConfiguredGate) {
+  const own = Object.entries(settings).filter(([key]) => {
+    // A gate's settings have the keys of their type.
+    return consequences[key as keyof GateSettings] === "links";
+  });
+  return { kind, ...Object.fromEntries(own) };
+}
+
+function eventsOf(dialect: Dialect, options: Iso8583Options) {
+  const { log } = options;
+  return {
+    onState(state: LinkState, facts: LinkFacts): void {
+      if (facts.why.startsWith("tls: ")) log("acquirer.tls_failed", facts);
+      log(eventOf(state), { state, ...facts });
+    },
+    onCertificateFault: (cause: string) => log("acquirer.certificate_unusable", { cause }),
+    onCertificateExpiring: (days: number) => log("acquirer.certificate_expiring", { days }),
+    onUnmatched: makeOnUnmatched(dialect, options),
+    onUnreadable: ({ field, reason }: DecodeFault, bytes: number) =>
+      log("acquirer.message_unreadable", { field, reason, bytes }),
+  };
+}
+
+function eventOf(state: LinkState) {
+  if (state === "online") return "acquirer.link_up";
+  return state === "down" ? "acquirer.link_down" : "acquirer.link_changed";
+}
