@@ -2,7 +2,8 @@
  * A message for logs. Every field is masked unless it is on the list of those known to be harmless,
  * and there is no option to show more.
  */
-import { DecodeFault, type IsoMessage, readComposite } from "./codec.ts";
+import { readComposite } from "./decode.ts";
+import { DecodeFault, type IsoMessage } from "./message.ts";
 import type { Composite, Specification } from "./specification.ts";
 import { readSubelements } from "./subfields.ts";
 

@@ -1,10 +1,12 @@
 /**
- * ISO 8583:1987 messages: a specification table turns a message into bytes and back. The codec is
- * strict both ways: decode accepts exactly the payloads that encode can write.
+ * ISO 8583 messages: a specification table turns a message into bytes and back. What encode writes
+ * decode reads back; what decode tolerates beyond that is one list.
  */
-export * from "./codec.ts";
+export * from "./decode.ts";
 export { describe } from "./describe.ts";
+export * from "./encode.ts";
 export * from "./framing.ts";
+export * from "./message.ts";
 export type { Composite, FieldName, FieldRow, Specification } from "./specification.ts";
 export * from "./specifications.ts";
 export * from "./subfields.ts";

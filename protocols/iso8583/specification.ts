@@ -13,7 +13,7 @@ export type Specification = {
   readonly rows: readonly FieldRow[];
   /**
    * The fields that decide about money or match an answer with its request. Their content is
-   * checked when read; in any other field decode tolerates what the list in `codec.ts` says.
+   * checked when read; in any other field decode tolerates what the list in `decode.ts` says.
    */
   readonly checked?: readonly number[];
   /** The private fields whose bytes are sub-fields behind a bitmap of their own. */
@@ -212,6 +212,16 @@ function makeCodec(
     isPaddedLeft: padding.startsWith("left"),
     paddingDigit: padding.endsWith("F") ? "F" : "0",
   };
+}
+
+/** The bytes of a value without its prefix; an odd number of packed digits fills its last byte. */
+export function bytesOf({ form }: FieldCodec, characters: number): number {
+  return form.isPacked ? (characters + 1) >> 1 : characters;
+}
+
+/** Upper case only; the content is already checked. A track's separator = is D. */
+export function readHexDigit(code: number): number {
+  return code < 0x41 ? code - 0x30 : code - 0x37;
 }
 
 function makeAlphabet(allowed: RegExp): Uint8Array {

@@ -3,7 +3,7 @@
  * tagged sub-elements (48), and the original data elements (90).
  */
 import assert from "node:assert/strict";
-import { DecodeFault, type IsoFields } from "./codec.ts";
+import { DecodeFault, type IsoFields } from "./message.ts";
 import { alphabets, type Content, isWrittenIn } from "./specification.ts";
 
 /** Such a field may end after any sub-field; an absent one before the end is filled. */

@@ -1,65 +1,22 @@
 /**
- * ISO 8583 messages to bytes and back: message type, bitmaps, then the fields in ascending order.
- * Decode accepts what encode can write and, beyond that, what `tolerated` lists. Errors and faults
- * name the field and the rule, never the value, which may be a card number.
+ * Bytes to ISO 8583 messages. Decode accepts what encode can write and, beyond that, what
+ * `tolerated` lists. Faults name the field and the rule, never the value.
  */
-import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Form } from "./characters.ts";
+import { DecodeFault, type IsoFields, type IsoMessage } from "./message.ts";
 import {
   alphabets,
+  bytesOf,
   type Compiled,
   type Composite,
   compile,
   compileComposite,
   type FieldCodec,
-  type FieldName,
   isWrittenIn,
+  readHexDigit,
   type Specification,
 } from "./specification.ts";
-
-export type IsoMessage = { readonly mti: string; readonly fields: IsoFields };
-
-/**
- * Values are as wide as on the wire, spaces and zeros included; bytes are upper-case hex. Field 1,
- * the second bitmap, is never listed: it follows from the fields above 64.
- */
-export type IsoFields = { readonly [field: number]: string };
-
-export type DecodeReason =
-  | "truncated"
-  | "malformed_length"
-  | "too_long"
-  | "invalid_content"
-  | "invalid_padding"
-  | "unknown_field"
-  | "duplicate"
-  | "trailing_bytes";
-
-export class DecodeFault {
-  readonly field: FieldName;
-  readonly reason: DecodeReason;
-
-  constructor(field: FieldName, reason: DecodeReason) {
-    this.field = field;
-    this.reason = reason;
-  }
-}
-
-/**
- * Digit three is the function: even numbers ask or advise, the next odd number answers. Digit four
- * is the origin, with an odd number for a repeat: 0420 and 0421 are answered alike.
- */
-export function responseMti(mti: string): string {
-  assert.match(mti, /^\d\d[02468]\d$/, `${mti} is not a request`);
-  return `${mti.slice(0, 2)}${Number(mti[2]) + 1}${Number(mti[3]) & ~1}`;
-}
-
-/** A value that breaks the table is a programming error and throws. */
-export function encode(specification: Specification, message: IsoMessage): Buffer {
-  const compiled = compile(specification);
-  return write(addEntries([{ codec: compiled.mti, value: message.mti }], compiled, message.fields));
-}
 
 /**
  * What decode accepts though encode never writes it: habits of hosts that change neither where a
@@ -101,12 +58,6 @@ export function decode(
     : new DecodeFault("end", "trailing_bytes");
 }
 
-/** A private field of sub-fields behind a bitmap of 8 bytes, as card networks fill 62 and 126. */
-export function writeComposite(composite: Composite, subfields: IsoFields): string {
-  const bytes = write(addEntries([], compileComposite(composite), subfields));
-  return bytes.toString("hex").toUpperCase();
-}
-
 /** `rest`: the bytes from the first sub-field on that has no row, as its length is not known. */
 export type Subfields = IsoFields & { readonly rest?: string };
 
@@ -120,102 +71,6 @@ export function readComposite(composite: Composite, hex: string): Subfields | De
   if (subfields instanceof DecodeFault || cursor.isAtEnd()) return subfields;
   return new DecodeFault(composite.field, "trailing_bytes");
 }
-
-type Entry = { readonly codec: FieldCodec; readonly value: string };
-
-function addEntries(entries: Entry[], compiled: Compiled, fields: IsoFields): readonly Entry[] {
-  // JavaScript lists whole-number keys in ascending order.
-  const numbers = Object.keys(fields).map(Number);
-  for (const value of writeBitmaps(numbers)) entries.push({ codec: compiled.bitmap, value });
-  for (const number of numbers) {
-    const codec = compiled.fields[number];
-    const value = fields[number];
-    if (codec === undefined) assert.fail(`field ${compiled.nameOf(number)} has no row`);
-    if (value === undefined) assert.fail(`field ${compiled.nameOf(number)} has no value`);
-    entries.push({ codec, value });
-  }
-  return entries;
-}
-
-function write(entries: readonly Entry[]): Buffer {
-  let bytes = 0;
-  for (const { codec, value } of entries) {
-    const fault = findFault(codec, value);
-    if (fault !== undefined) assert.fail(`field ${codec.field} ${fault}`);
-    bytes += codec.prefix.bytes + bytesOf(codec, value.length);
-  }
-  const payload = Buffer.allocUnsafe(bytes);
-  let at = 0;
-  for (const { codec, value } of entries) at = writeField(codec, value, payload, at);
-  if (at !== bytes) assert.fail("a value was measured and written differently");
-  return payload;
-}
-
-function findFault(codec: FieldCodec, value: string): string | undefined {
-  if (value.length > codec.charactersMax) return "is too long";
-  if (codec.isFixed && value.length < codec.charactersMax) return "is too short";
-  if (value.length % codec.charactersPerUnit !== 0) return "ends in half a byte";
-  if (!isWrittenIn(codec.alphabet, value)) return "has a character outside its content";
-  return undefined;
-}
-
-function writeField(codec: FieldCodec, value: string, payload: Buffer, start: number): number {
-  const { prefix, form } = codec;
-  if (!codec.isFixed) {
-    const count = Math.ceil(value.length / codec.charactersPerCount);
-    const width = prefix.form.isPacked ? 2 * prefix.bytes : prefix.bytes;
-    const digits = count.toString(prefix.radix).toUpperCase().padStart(width, "0");
-    writeCharacters(digits, prefix.form, payload, start);
-  }
-  const at = start + prefix.bytes;
-  let text = value;
-  if (form.isPacked && value.length % 2 !== 0) {
-    text = codec.isPaddedLeft ? codec.paddingDigit + value : value + codec.paddingDigit;
-  }
-  writeCharacters(text, form, payload, at);
-  return at + bytesOf(codec, value.length);
-}
-
-function writeCharacters(text: string, form: Form, target: Buffer, start: number): void {
-  const { isPacked, codePage } = form;
-  if (isPacked) {
-    for (let at = 0; at < text.length; at += 2) {
-      const high = readHexDigit(text.charCodeAt(at));
-      target[start + at / 2] = (high << 4) | readHexDigit(text.charCodeAt(at + 1));
-    }
-  } else if (codePage === undefined) {
-    for (let at = 0; at < text.length; at++) target[start + at] = text.charCodeAt(at);
-  } else {
-    const { byteOf } = codePage;
-    for (let at = 0; at < text.length; at++) target[start + at] = byteOf[text.charCodeAt(at)] ?? 0;
-  }
-}
-
-/** The bytes of a value without its prefix; an odd number of packed digits fills its last byte. */
-function bytesOf({ form }: FieldCodec, characters: number): number {
-  return form.isPacked ? (characters + 1) >> 1 : characters;
-}
-
-/** Upper case only; the content is already checked. A track's separator = is D. */
-function readHexDigit(code: number): number {
-  return code < 0x41 ? code - 0x30 : code - 0x37;
-}
-
-/** Hex digits of one or two bitmaps for ascending fields; bit 1 announces the second bitmap. */
-function writeBitmaps(fields: readonly number[]): readonly string[] {
-  const needsSecond = (fields.at(-1) ?? 0) > 64;
-  const digits: number[] = new Array(needsSecond ? 32 : 16).fill(0);
-  if (needsSecond) digits[0] = 8;
-  for (const field of fields) {
-    const at = (field - 1) >> 2;
-    digits[at] = (digits[at] ?? 0) | (8 >> ((field - 1) & 3));
-  }
-  let bitmaps = "";
-  for (const digit of digits) bitmaps += hexDigits[digit];
-  return needsSecond ? [bitmaps.slice(0, 16), bitmaps.slice(16)] : [bitmaps];
-}
-
-const hexDigits = "0123456789ABCDEF";
 
 /** The fields that the bitmaps announce. */
 function readFields(cursor: Cursor, bitmaps: string, compiled: Compiled): Subfields | DecodeFault {
@@ -316,7 +171,7 @@ class Cursor {
   }
 }
 
-/** A half byte that no digit fills: always there for an odd length, and F where bytes are counted. */
+/** The half byte that no digit fills; where bytes are counted, F tells it from a digit. */
 function removePadding(codec: FieldCodec, value: string, length: number): string | DecodeFault {
   const { isPaddedLeft, paddingDigit, mayBeFilled } = codec;
   const isPadded = (isPaddedLeft ? value.at(0) : value.at(-1)) === paddingDigit;
