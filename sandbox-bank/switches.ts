@@ -2,6 +2,7 @@
  * The bank's switches: their names and values, and the one source of random choices, which starts
  * again whenever a seed is set, so that a run can be repeated.
  */
+import { type PaResShape, paResShapes } from "@tollgate/protocols/threeds102";
 import {
   type Field,
   flag,
@@ -43,7 +44,7 @@ export const switchTable = {
   chargeCode:      { off: null,  takes: code,         what: "answered to every charge; one answered 09, 68 or 94 is booked" },
   connectionsMax:  { off: null,  takes: orNull(upToThousand),       what: "further connections to a port of the host are closed" },
   authenticationValue: { off: null, takes: orNull(oneOf(["visa", "mastercard"] as const)), what: "the shape of every authentication value and cryptogram" },
-  paresShape:      { off: null,  takes: orNull(oneOf(["inclusive", "exclusive", "repeated-namespace"] as const)), what: "how a PARes is canonicalised and written; null: each by turns" },
+  paresShape:      { off: null,  takes: orNull(oneOf(paResShapes)), what: "how a PARes is canonicalised and written; null: each by turns" },
   settlementDefects: { off: 0,   takes: upToThousand, what: "lines of each settlement file that are falsified" },
   seed:            { off: 1,     takes: seed,         what: "random choices start again from here" },
 } satisfies Readonly<Record<string, AnySwitch>>;
@@ -60,6 +61,7 @@ const switchesOff = Object.fromEntries(
 export class Switchboard {
   current: Switches = switchesOff;
   #random = new Random(switchesOff.seed);
+  #paResCount = switchesOff.seed;
 
   /** Sets the switches that the patch names, all or none. */
   set(patch: unknown): Switches | BadRequest {
@@ -81,7 +83,10 @@ export class Switchboard {
       return new BadRequest("The switch latencyP99Ms takes 0 or at least latencyMedianMs.");
     }
     this.current = switches;
-    if ("seed" in patch) this.#random = new Random(switches.seed);
+    if ("seed" in patch) {
+      this.#random = new Random(switches.seed);
+      this.#paResCount = switches.seed;
+    }
     return switches;
   }
 
@@ -102,6 +107,13 @@ export class Switchboard {
   /** Decided for an approval: it is booked, and the gateway gets no answer. */
   isAnswerLost(): boolean {
     return this.#isDrawn(this.current.lostAnswerShare);
+  }
+
+  /** By turns, beginning with the seed's. */
+  nextPaResShape(): PaResShape {
+    this.#paResCount += 1;
+    const turn = paResShapes[this.#paResCount % paResShapes.length] ?? "inclusive";
+    return this.current.paresShape ?? turn;
   }
 
   #isDrawn(share: number): boolean {

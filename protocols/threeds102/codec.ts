@@ -18,7 +18,7 @@ import {
   tables,
   type VeRes,
 } from "./messages.ts";
-import { escapeText, isBlank, parseXml, type XmlElement } from "./xml.ts";
+import { escapeText, isBlank, isDeclaration, parseXml, type XmlElement } from "./xml.ts";
 
 const version = "1.0.2";
 
@@ -80,7 +80,7 @@ export function openEnvelope(xml: string) {
   const kind = message?.name;
   if (message === undefined || !isKind(kind)) return new ThreeDsFault("other_message");
   if (kind !== "PARes" && followers.length > 0) return new ThreeDsFault("repeated_element", kind);
-  return { messageId, kind, message, followers, root };
+  return { messageId, kind, root, wrapper, message, followers };
 }
 
 /** Of `Message` or `PARes`, which have no other attributes than namespace declarations. */
@@ -88,7 +88,7 @@ export function readId(element: XmlElement, place: string): string | ThreeDsFaul
   const id = element.attributes.get("id");
   if (id === undefined) return new ThreeDsFault("missing_element", `${place}/id`);
   if (!identifier.test(id)) return new ThreeDsFault("malformed_element", `${place}/id`);
-  const isKnown = (key: string) => key === "id" || key === "xmlns" || key.startsWith("xmlns:");
+  const isKnown = (key: string) => key === "id" || isDeclaration(key);
   const known = [...element.attributes.keys()].every(isKnown);
   return known ? id : new ThreeDsFault("malformed_element", place);
 }

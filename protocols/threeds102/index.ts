@@ -6,5 +6,6 @@
 export { findMessageKind, packPa, readXml, unpackPa, writeXml } from "./codec.ts";
 export type { CrReq, CrRes, PaReq, PaRes, PaResMessage, VeReq, VeRes } from "./messages.ts";
 export { errorCodeFor, ThreeDsFault } from "./messages.ts";
-export { type PaResSigner, signPaRes } from "./sign-pares.ts";
-export { matchPaRes, type PaResOrder, type PaResTrust, verifyPaRes } from "./verify-pares.ts";
+export { type PaResShape, type PaResSigner, paResShapes, signPaRes } from "./sign-pares.ts";
+export type { PaResTrust } from "./trusted-signer.ts";
+export { matchPaRes, type PaResOrder, verifyPaRes } from "./verify-pares.ts";

@@ -1,4 +1,5 @@
 /** The samples and test keys in `vectors/`, typed for the tests, and one value of each message. */
+import { createHash, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { openEnvelope, readPaResElement, writeEnvelope, writePaResElement } from "./codec.ts";
 import {
@@ -7,10 +8,12 @@ import {
   type PaResMessage,
   type PaResOrder,
   type PaResSigner,
+  signPaRes,
   ThreeDsFault,
   type VeReq,
   type VeRes,
 } from "./index.ts";
+import { signatureNamespace } from "./xml-signature.ts";
 
 export type Case = {
   readonly id: string;
@@ -133,6 +136,20 @@ export function readUnverifiedPaRes(xml: string): PaResMessage | ThreeDsFault {
 
 export function writeUnsignedPaRes(message: PaResMessage): string {
   return writeEnvelope(message.messageId, writePaResElement(message));
+}
+
+/** Any element in place of the PARes, with a signature over it in the form that it has. */
+export function signElement(element: string, canonical = element): string {
+  const signed = signPaRes(paRes, signer);
+  const digest = createHash("sha1").update(canonical).digest("base64");
+  const [info = ""] = /<SignedInfo>.*<\/SignedInfo>/s.exec(signed) ?? [];
+  const changed = info.replace(/(<DigestValue>)[^<]*/, `$1${digest}`);
+  const inForce = changed.replace("<SignedInfo>", `<SignedInfo xmlns="${signatureNamespace}">`);
+  const value = sign("sha1", Buffer.from(inForce), keys.signerKey).toString("base64");
+  return signed
+    .replace(/<PARes .*<\/PARes>/s, () => element)
+    .replace(info, () => changed)
+    .replace(/(<SignatureValue>)[^<]*/, `$1${value}`);
 }
 
 function readText(name: string): string {

@@ -1,29 +1,37 @@
 /**
- * Signs a PARes as live ACSs did: the signature follows the PARes, refers to its id and has no
- * transforms. All that is written here is canonical XML already, so the written bytes are digested
- * and signed.
+ * Signs a PARes as live ACSs did, in one of the shapes that they wrote: the signature follows the
+ * PARes and refers to its id. All that is written here is canonical XML already, so the written
+ * bytes are digested and signed.
  */
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, sign, X509Certificate } from "node:crypto";
 import { writeEnvelope, writePaResElement } from "./codec.ts";
 import type { PaResMessage } from "./messages.ts";
+import {
+  canonicalForms,
+  type Digest,
+  digestMethods,
+  signatureMethods,
+  signatureNamespace,
+} from "./xml-signature.ts";
 
-export const signatureNamespace = "http://www.w3.org/2000/09/xmldsig#";
-export const canonicalization = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315";
+export const paResShapes = ["inclusive", "exclusive", "repeated-namespace"] as const;
+export type PaResShape = (typeof paResShapes)[number];
 
-type Digest = "sha1" | "sha256";
-
-// The only algorithms. SHA-1 is what live ACSs signed with; nothing else in the project accepts it.
-// biome-ignore format: a table
-export const digestMethods: Readonly<Record<Digest, string>> = {
-  sha1:   "http://www.w3.org/2000/09/xmldsig#sha1",
-  sha256: "http://www.w3.org/2001/04/xmlenc#sha256",
+type Writing = {
+  readonly form: keyof typeof canonicalForms;
+  /** Of the signature's elements. */
+  readonly prefix: string;
+  readonly hasTransform: boolean;
+  /** `SignedInfo` declares the namespace that is in force already. */
+  readonly repeats: boolean;
 };
 
 // biome-ignore format: a table
-export const signatureMethods: Readonly<Record<Digest, string>> = {
-  sha1:   "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
-  sha256: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
+const writings: Readonly<Record<PaResShape, Writing>> = {
+  "inclusive":          { form: "inclusive", prefix: "",    hasTransform: false, repeats: false },
+  "exclusive":          { form: "exclusive", prefix: "ds:", hasTransform: true,  repeats: false },
+  "repeated-namespace": { form: "inclusive", prefix: "",    hasTransform: false, repeats: true  },
 };
 
 export type PaResSigner = {
@@ -32,35 +40,39 @@ export type PaResSigner = {
   /** PEM, one certificate each, the signer's own first. */
   readonly certificates: readonly string[];
   readonly digest: Digest;
+  readonly shape?: PaResShape;
 };
 
 export function signPaRes(paRes: PaResMessage, signer: PaResSigner): string {
-  const { digest, privateKey, certificates } = signer;
+  const { digest, privateKey, certificates, shape = "inclusive" } = signer;
+  const { form, prefix, hasTransform, repeats } = writings[shape];
+  const element = (name: string, content: string, attributes = "") =>
+    `<${prefix}${name}${attributes}>${content}</${prefix}${name}>`;
+  const method = (name: string, algorithm: string) =>
+    element(name, "", ` Algorithm="${algorithm}"`);
+
   const signed = writePaResElement(paRes);
   const digestValue = createHash(digest).update(signed, "utf8").digest("base64");
-  const content = [
-    `<CanonicalizationMethod Algorithm="${canonicalization}"></CanonicalizationMethod>`,
-    `<SignatureMethod Algorithm="${signatureMethods[digest]}"></SignatureMethod>`,
-    `<Reference URI="#${paRes.id}">`,
-    `<DigestMethod Algorithm="${digestMethods[digest]}"></DigestMethod>`,
-    `<DigestValue>${digestValue}</DigestValue>`,
-    "</Reference>",
-  ].join("");
-  // In canonical form an element carries the namespace that its parent declares.
-  const canonical = `<SignedInfo xmlns="${signatureNamespace}">${content}</SignedInfo>`;
+  const transform = method("Transform", canonicalForms[form]);
+  const reference =
+    (hasTransform ? element("Transforms", transform) : "") +
+    method("DigestMethod", digestMethods[digest]) +
+    element("DigestValue", digestValue);
+  const content =
+    method("CanonicalizationMethod", canonicalForms[form]) +
+    method("SignatureMethod", signatureMethods[digest]) +
+    element("Reference", reference, ` URI="#${paRes.id}"`);
+  const namespace = ` xmlns${prefix && ":"}${prefix.slice(0, -1)}="${signatureNamespace}"`;
+  // In both canonical forms SignedInfo carries the namespace that its parent declares.
+  const canonical = element("SignedInfo", content, namespace);
   const value = sign(digest, Buffer.from(canonical, "utf8"), privateKey);
 
-  const signature = [
-    `<Signature xmlns="${signatureNamespace}">`,
-    `<SignedInfo>${content}</SignedInfo>`,
-    `<SignatureValue>${value.toString("base64")}</SignatureValue>`,
-    `<KeyInfo><X509Data>${certificates.map(writeCertificate).join("")}</X509Data></KeyInfo>`,
-    "</Signature>",
-  ];
-  return writeEnvelope(paRes.messageId, signed + signature.join(""));
-}
-
-function writeCertificate(pem: string): string {
-  const base64 = new X509Certificate(pem).raw.toString("base64");
-  return `<X509Certificate>${base64}</X509Certificate>`;
+  const encoded = certificates.map((pem) => new X509Certificate(pem).raw.toString("base64"));
+  const data = encoded.map((base64) => element("X509Certificate", base64)).join("");
+  const signature =
+    element("SignedInfo", content, repeats ? namespace : "") +
+    element("SignatureValue", value.toString("base64")) +
+    element("KeyInfo", element("X509Data", data));
+  const whole = signed + element("Signature", signature, namespace);
+  return writeEnvelope(paRes.messageId, whole);
 }

@@ -1,11 +1,14 @@
 /** Every way to slip something past a signature: by hand, and by chance. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { X509Certificate } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { packPa, signPaRes, ThreeDsFault, unpackPa, verifyPaRes } from "./index.ts";
-import { paRes, signer, trust, writeUnsignedPaRes } from "./samples.ts";
-import { canonicalization } from "./sign-pares.ts";
+import { keys, paRes, signElement, signer, trust, writeUnsignedPaRes } from "./samples.ts";
+import { canonicalForms, signatureNamespace } from "./xml-signature.ts";
+
+const canonicalization = canonicalForms.inclusive;
 
 const signed = signPaRes(paRes, signer);
 const { messageId: _, ...covered } = paRes;
@@ -41,7 +44,10 @@ const attacks: readonly (readonly [what: string, xml: string, reason: string])[]
   ["reference to everything",        changed("#PARes-1", ""),                                    "misplaced_signature"],
   ["reference by path",              changed("#PARes-1", "#xpointer(id('PARes-1'))"),            "misplaced_signature"],
   ["another id on the PARes",        changed('<PARes id="PARes-1"', '<PARes id="PARes-2"'),      "misplaced_signature"],
-  ["the same id on the envelope",    changed('<Message id="PAReq-1"', '<Message id="PARes-1"'),  "wrong_signature"],
+  ["the same id on the envelope",    changed('<Message id="PAReq-1"', '<Message id="PARes-1"'),  "misplaced_signature"],
+  ["the same id in other letters",   changed("<KeyInfo>", '<KeyInfo ID="PARes-1">'),             "misplaced_signature"],
+  ["the same id with a prefix",      changed("<KeyInfo>", '<KeyInfo xmlns:a="b" a:Id=" PARes-1">'), "misplaced_signature"],
+  ["the same id on the signature",   changed("<Signature ", '<Signature Id="PARes-1" '),         "misplaced_signature"],
   ["an id in other letters",         changed('<PARes id="PARes-1"', '<PARes Id="PARes-1"'),      "missing_element"],
   ["two ids on the PARes",           changed('<PARes id="PARes-1"', '<PARes id="PARes-1" Id="a"'), "malformed_element"],
   ["quotes in the id",               changed(/PARes-1"/g, "a'b\""),                              "malformed_element"],
@@ -55,13 +61,49 @@ const attacks: readonly (readonly [what: string, xml: string, reason: string])[]
   ["namespace of the envelope",      changed("<ThreeDSecure>", '<ThreeDSecure xmlns:a="b">'),    "wrong_signature"],
   ["namespace of the signature",     changed("<Signature xmlns=", "<Signature xmlns:a="),        "misplaced_signature"],
   ["namespace inside the signature", changed("<SignedInfo>", '<SignedInfo xmlns="a">'),          "misplaced_signature"],
+  ["no namespace inside",            changed("<SignedInfo>", '<SignedInfo xmlns="">'),           "misplaced_signature"],
+  ["namespace of a part",            changed("<DigestMethod ", '<DigestMethod xmlns="a" '),      "misplaced_signature"],
+  ["namespace of the key",           changed("<KeyInfo>", '<KeyInfo xmlns="a">'),                "misplaced_signature"],
+  ["namespace of a certificate",     signed.replaceAll("<X509Certificate>", '<X509Certificate xmlns="a">'), "malformed_certificate"],
+  ["an unknown prefix",              changed("<KeyInfo>", "<KeyInfo><a:b/>"),                    "malformed_xml"],
+  ["a prefix without a namespace",   changed("<KeyInfo>", '<KeyInfo xmlns:a="">'),               "malformed_xml"],
+  ["another meaning of xml",         changed("<KeyInfo>", '<KeyInfo xmlns:xml="a">'),            "malformed_xml"],
+  ["another meaning of xmlns",       changed("<KeyInfo>", '<KeyInfo xmlns:xmlns="a">'),          "malformed_xml"],
+  ["an attribute under two prefixes", changed("<KeyInfo>", '<KeyInfo xmlns:a="c" xmlns:b="c" a:d="1" b:d="2">'), "malformed_xml"],
+  ["a language around the PARes",    changed("<ThreeDSecure>", '<ThreeDSecure xml:lang="en">'),  "wrong_signature"],
+  ["a signature of no namespace",    changed(`<Signature xmlns="${signatureNamespace}"`, "<Signature"), "misplaced_signature"],
   ["another hash for the signature", changed("xmldsig#rsa-sha1", "xmldsig#hmac-sha1"),           "other_algorithm"],
   ["another hash for the PARes",     changed("xmldsig#sha1", "xmldsig#md5"),                     "other_algorithm"],
-  ["another canonical form",         changed(canonicalization, "http://www.w3.org/2001/10/xml-exc-c14n#"), "other_algorithm"],
+  ["another canonical form",         changed(canonicalization, "http://www.w3.org/2006/12/xml-c14n11"), "other_algorithm"],
+  ["the other canonical form",       changed(canonicalization, canonicalForms.exclusive),        "wrong_signature"],
+  ["exclusive form with comments",   changed(canonicalization, `${canonicalForms.exclusive}WithComments`), "other_algorithm"],
+  ["prefixes of the inclusive form", changed("></CanonicalizationMethod>", `>${prefixList("a")}</CanonicalizationMethod>`), "other_algorithm"],
+  ["too many prefixes",              changedForm(prefixList("a ".repeat(33))),                   "other_algorithm"],
+  ["two lists of prefixes",          changedForm(prefixList("a") + prefixList("b")),             "other_algorithm"],
+  ["prefixes of no namespace",       changedForm(prefixList("a").replace(/xmlns="[^"]+"/, 'xmlns="a"')), "other_algorithm"],
   ["canonical form with comments",   changed(canonicalization, `${canonicalization}#WithComments`), "other_algorithm"],
-  ["a transform",                    changed("<DigestMethod", '<Transforms><Transform Algorithm="http://www.w3.org/TR/1999/REC-xslt-19991116"></Transform></Transforms><DigestMethod'), "other_algorithm"],
+  ["a style sheet",                  transformed("http://www.w3.org/TR/1999/REC-xslt-19991116"),  "other_algorithm"],
+  ["a path",                         transformed("http://www.w3.org/TR/1999/REC-xpath-19991116"), "other_algorithm"],
+  ["a filter",                       transformed("http://www.w3.org/2002/06/xmldsig-filter2"),    "other_algorithm"],
+  ["the enveloped transform",        transformed(`${signatureNamespace}enveloped-signature`),     "other_algorithm"],
+  ["base64 as transform",            transformed(`${signatureNamespace}base64`),                  "other_algorithm"],
+  ["a path after canonical XML",     transformed(canonicalization, "http://www.w3.org/TR/1999/REC-xpath-19991116"), "other_algorithm"],
+  ["two canonical forms",            transformed(canonicalization, canonicalForms.exclusive),     "other_algorithm"],
+  ["a transform in no namespace",    transformed(canonicalization).replace("<Transform ", '<Transform xmlns="" '), "other_algorithm"],
+  ["a transform that was not signed", transformed(canonicalization),                              "wrong_signature"],
+  ["another length of the HMAC",     changed("></SignatureMethod>", "><HMACOutputLength>0</HMACOutputLength></SignatureMethod>"), "other_algorithm"],
   ["a changed signature",            changed("<SignatureValue>", "<SignatureValue>AAAA"),        "wrong_signature"],
   ["no value of the signature",      changed(/<SignatureValue>.*<.SignatureValue>/, "<SignatureValue></SignatureValue>"), "wrong_signature"],
+  ["another key beside",             changed("<SignatureValue>", "<SignatureValue>AAAA").replace("<KeyInfo>", "<KeyInfo><KeyValue><RSAKeyValue><Modulus>AQAB</Modulus><Exponent>AQAB</Exponent></RSAKeyValue></KeyValue>"), "wrong_signature"],
+  ["another signer's certificate",   changed(certificateOf(keys.signer), certificateOf(keys.oldSigner)), "wrong_signature"],
+  ["an element in base64",           changed("</SignatureValue>", "<a/></SignatureValue>"),      "malformed_xml"],
+  ["an entity as value",             changed("<status>Y", "<status>&yes;"),                      "forbidden_xml"],
+  ["an entity in the signature",     changed("<X509Certificate>M", "<X509Certificate>&m;"),      "forbidden_xml"],
+  ["an entity as namespace",         changed(`<Signature xmlns="${signatureNamespace}"`, '<Signature xmlns="&n;"'), "forbidden_xml"],
+  ["comment in the signature",       changed("<DigestValue>", "<DigestValue><!-- a -->"),        "forbidden_xml"],
+  ["comment in the id",              changed("#PARes-1", "#<!-- -->PARes-1"),                    "malformed_xml"],
+  ["10,000 elements in each other",  changed("<TX>", `${"<a>".repeat(10_000)}${"</a>".repeat(10_000)}<TX>`), "malformed_xml"],
+  ["too many namespaces",            changed("<KeyInfo>", `<KeyInfo ${Array.from({ length: 33 }, (_, at) => `xmlns:a${at}="b"`).join(" ")}>`), "forbidden_xml"],
   ["a broken certificate",           changed("<X509Certificate>M", "<X509Certificate>N"),        "malformed_certificate"],
   ["no base64 as certificate",       changed("<X509Certificate>M", "<X509Certificate>*"),        "malformed_certificate"],
 ];
@@ -70,6 +112,27 @@ test("nothing can be wrapped around, moved or put into a signed message", () => 
   for (const [what, xml, reason] of attacks) {
     assert.notEqual(xml, signed, what);
     assert.equal(reasonOf(verifyPaRes(xml, trust)), reason, what);
+  }
+});
+
+// biome-ignore format: a table
+const signedAttacks: readonly (readonly [what: string, element: string, reason: string])[] = [
+  ["another element",           `<PAReq id="PARes-1"></PAReq>`,                                     "repeated_element"],
+  ["a second outcome",          genuine.replace("<status>", "<status>A</status><status>"),          "repeated_element"],
+  ["an unknown element",        genuine.replace("<TX>", "<a></a><TX>"),                             "unknown_element"],
+  ["14,500 unknown elements",   genuine.replace("<TX>", `${"<a></a>".repeat(7_000)}<TX>`),          "unknown_element"],
+  ["an outcome with a prefix",  genuine.replace('id="PARes-1"', 'xmlns:a="b" id="PARes-1"').replace(/<(.?)status>/g, "<$1a:status>"), "unknown_element"],
+  ["an outcome in a namespace", genuine.replace("<status>", '<status xmlns="a">'),                  "malformed_element"],
+  ["an attribute of a value",   genuine.replace("<status>", '<status a="b">'),                      "malformed_element"],
+  ["a second id of the PARes",  genuine.replace('id="PARes-1"', 'Id="PARes-1" id="PARes-1"'),       "malformed_element"],
+  ["a PARes with a prefix",     genuine.replace(/<(.?)PARes/g, "<$1a:PARes").replace("<a:PARes", '<a:PARes xmlns:a="b"'), "other_message"],
+  ["a critical extension",      genuine.replace("</PARes>", '<Extension critical="true"></Extension></PARes>'), "unknown_critical_extension"],
+];
+
+test("what an issuer signs is held to the table all the same", () => {
+  assert.deepEqual(verifyPaRes(signElement(genuine), trust), covered);
+  for (const [what, element, reason] of signedAttacks) {
+    assert.equal(reasonOf(verifyPaRes(signElement(element), trust)), reason, what);
   }
 });
 
@@ -120,6 +183,24 @@ function expectNothingNew(result: unknown): void {
 
 function changed(from: string | RegExp, to: string): string {
   return signed.replace(from, to);
+}
+
+function changedForm(parameters: string): string {
+  const method = `<CanonicalizationMethod Algorithm="${canonicalForms.exclusive}">${parameters}`;
+  return changed(/<CanonicalizationMethod[^>]*>/, method);
+}
+
+function prefixList(list: string): string {
+  return `<InclusiveNamespaces xmlns="${canonicalForms.exclusive}" PrefixList="${list}"/>`;
+}
+
+function transformed(...algorithms: readonly string[]): string {
+  const list = algorithms.map((algorithm) => `<Transform Algorithm="${algorithm}"></Transform>`);
+  return changed("<DigestMethod", `<Transforms>${list.join("")}</Transforms><DigestMethod`);
+}
+
+function certificateOf(pem: string): string {
+  return new X509Certificate(pem).raw.toString("base64");
 }
 
 function without(text: string): string {

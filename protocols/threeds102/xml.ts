@@ -12,17 +12,23 @@ export type XmlElement = {
   readonly children: readonly XmlElement[];
   /** Blank if there are children: text and elements are never mixed. */
   readonly text: string;
-  /** The element exactly as it is in the source. */
-  readonly source: string;
+  /** The children and the text around them, as they follow each other. */
+  readonly content: readonly (XmlElement | string)[];
+  /** In force inside the element, by prefix; the default namespace has an empty one. */
+  readonly namespaces: Namespaces;
 };
 
-type OpenElement = Pick<XmlElement, "name" | "attributes"> & {
+export type Namespaces = ReadonlyMap<string, string>;
+
+type OpenElement = Pick<XmlElement, "name" | "attributes" | "namespaces"> & {
   readonly children: XmlElement[];
-  readonly start: number;
+  readonly content: (XmlElement | string)[];
   text: string;
 };
 
 const depthMax = 16;
+/** In force at one place. Every element with a declaration has a list of its own. */
+const namespacesMax = 32;
 
 const space = "[ \\t\\r\\n]";
 const name = "[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?";
@@ -39,15 +45,10 @@ const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const malformed = new ThreeDsFault("malformed_xml");
 const forbidden = new ThreeDsFault("forbidden_xml");
 
-export function parseXml(xml: string): XmlElement | ThreeDsFault {
-  if (notXml.test(xml)) return malformed;
-  const document: OpenElement = {
-    name: "",
-    attributes: new Map(),
-    children: [],
-    start: 0,
-    text: "",
-  };
+export function parseXml(source: string): XmlElement | ThreeDsFault {
+  if (notXml.test(source)) return malformed;
+  const xml = source.replace(/\r\n?/g, "\n");
+  const document = openElement("", new Map(), new Map());
   // From the document down to the element whose content comes next.
   const open = [document];
   token.lastIndex = declaration.exec(xml)?.[0].length ?? 0;
@@ -55,7 +56,7 @@ export function parseXml(xml: string): XmlElement | ThreeDsFault {
     const start = token.lastIndex;
     const match = token.exec(xml);
     if (match === null) return "!?".includes(xml[start + 1] ?? "none") ? forbidden : malformed;
-    const fault = match[2] === undefined ? addText(open, match[0]) : addTag(open, match, xml);
+    const fault = match[2] === undefined ? addText(open, match[0]) : addTag(open, match);
     if (fault !== undefined) return fault;
   }
   const [root, second] = document.children;
@@ -70,13 +71,13 @@ function addText(open: readonly OpenElement[], raw: string): ThreeDsFault | unde
   const text = resolveReferences(raw);
   if (text === undefined) return forbidden;
   parent.text += text;
+  parent.content.push(text);
   return undefined;
 }
 
 function addTag(
   open: OpenElement[],
-  { 0: tag, 1: isClosing, 2: name = "", 3: list = "", 4: isEmpty, index }: RegExpExecArray,
-  xml: string,
+  { 1: isClosing, 2: name = "", 3: list = "", 4: isEmpty }: RegExpExecArray,
 ): ThreeDsFault | undefined {
   if (isClosing) {
     if (list !== "" || isEmpty || open.at(-1)?.name !== name) return malformed;
@@ -84,25 +85,50 @@ function addTag(
     const attributes = readAttributes(list);
     if (attributes instanceof ThreeDsFault) return attributes;
     if (open.length > depthMax) return malformed;
-    open.push({ name, attributes, children: [], start: index, text: "" });
+    const namespaces = declare(attributes, open.at(-1)?.namespaces ?? noAttributes);
+    if (namespaces.size > namespacesMax) return forbidden;
+    open.push(openElement(name, attributes, namespaces));
     if (!isEmpty) return undefined;
   }
   const finished = open.pop();
   const parent = open.at(-1);
   if (finished === undefined || parent === undefined) return malformed;
-  const { start, ...rest } = finished;
-  if (rest.children.length > 0 && !isBlank(rest.text)) return malformed;
-  parent.children.push({ ...rest, source: xml.slice(start, index + tag.length) });
+  if (finished.children.length > 0 && !isBlank(finished.text)) return malformed;
+  parent.children.push(finished);
+  parent.content.push(finished);
   return undefined;
 }
 
+function openElement(
+  name: string,
+  attributes: XmlElement["attributes"],
+  namespaces: Namespaces,
+): OpenElement {
+  return { name, attributes, namespaces, children: [], content: [], text: "" };
+}
+
+function declare(attributes: XmlElement["attributes"], outer: Namespaces): Namespaces {
+  if (attributes.size === 0) return outer;
+  const declared = [...attributes].filter(([key]) => isDeclaration(key));
+  if (declared.length === 0) return outer;
+  return new Map([...outer, ...declared.map(([key, uri]) => [key.slice(6), uri] as const)]);
+}
+
+/** `xmlns` or `xmlns:prefix`. */
+export function isDeclaration(key: string): boolean {
+  return key === "xmlns" || key.startsWith("xmlns:");
+}
+
+const noAttributes: ReadonlyMap<string, string> = new Map();
+
 /** Of a list that `token` has matched. */
 function readAttributes(list: string): ReadonlyMap<string, string> | ThreeDsFault {
+  if (list === "") return noAttributes;
   const attributes = new Map<string, string>();
   for (const [, key = "", quoted = ""] of list.matchAll(
     /([^ \t\r\n=]+)[^=]*=[^"']*("[^"]*"|'[^']*')/g,
   )) {
-    const value = resolveReferences(quoted.slice(1, -1));
+    const value = resolveReferences(quoted.slice(1, -1).replace(/[\t\n]/g, " "));
     if (value === undefined) return forbidden;
     if (attributes.has(key)) return malformed;
     attributes.set(key, value);

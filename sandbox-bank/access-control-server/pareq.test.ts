@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import {
   matchPaRes,
   type PaReq,
+  type PaResShape,
   packPa,
   readXml,
   ThreeDsFault,
@@ -125,6 +126,30 @@ for (const [name, card, pressed, status, eci] of rows) {
     assert.deepEqual(sent["tx"], paRes.tx);
   });
 }
+
+// biome-ignore format: a table
+const shapes: Readonly<Record<PaResShape, RegExp>> = {
+  "inclusive":          /<Signature [^>]*><SignedInfo>.*REC-xml-c14n-20010315/,
+  "exclusive":          /<ds:SignedInfo>.*xml-exc-c14n#/,
+  "repeated-namespace": /<SignedInfo xmlns="[^"]*xmldsig#">/,
+};
+
+test("the issuer signs in each shape by turns, or always in the one of the switch", async () => {
+  const next = async () => paResOf(await answer((await openPage(authenticated)).page));
+  await bank.setSwitches({ seed: 3 });
+  const three = [await next(), await next(), await next()];
+  await bank.setSwitches({ seed: 3 });
+  const again = await next();
+
+  for (const [shape, pattern] of Object.entries(shapes) as [PaResShape, RegExp][]) {
+    assert.equal(three.filter((xml) => pattern.test(xml)).length, 1, shape);
+    await bank.setSwitches({ paresShape: shape });
+    for (const xml of [await next(), await next()]) assert.match(xml, pattern);
+  }
+  const patternOf = (xml: string) => Object.values(shapes).find((pattern) => pattern.test(xml));
+  assert.equal(patternOf(again), patternOf(three[0] ?? ""));
+  await bank.setSwitches({ paresShape: null });
+});
 
 test("v1-bad-signature: the PARes says Y, and its signature is wrong", async () => {
   const { page } = await openPage("4000003000000055");

@@ -108,7 +108,8 @@ function makePaRes(paReq: PaReq, account: Account, form: Form, context: ThreeDsC
   };
   const { key: privateKey, certificates } = context.paResIdentity;
   // SHA-1, as live ACSs signed until 1.0.2 was retired.
-  const signed = signPaRes(paRes, { privateKey, certificates, digest: "sha1" });
+  const shape = context.switches.nextPaResShape();
+  const signed = signPaRes(paRes, { privateKey, certificates, digest: "sha1", shape });
   context.messages.record("sent", "PARes", xid, paRes);
   return packPa(account.rule.kind === "enrolled-badly-signed" ? breakSignature(signed) : signed);
 }
@@ -121,7 +122,7 @@ function decideStatus({ rule }: Account, form: Form) {
 }
 
 function breakSignature(signed: string): string {
-  return signed.replace(/(<SignatureValue>)(.)/, (_, tag: string, first: string) => {
+  return signed.replace(/(SignatureValue>)(.)/, (_, tag: string, first: string) => {
     return tag + (first === "A" ? "B" : "A");
   });
 }

@@ -15,6 +15,7 @@ import {
 } from "../support/threeds.ts";
 
 const term = "https://shop.example/term";
+const shapes = ["inclusive", "exclusive", "repeated-namespace"] as const;
 const refused = ["sale_declined", "2014", "NOT_AUTHENTICATED", undefined];
 const approved = ["sale_approved", undefined, "AUTHENTICATED", "05"];
 
@@ -48,6 +49,27 @@ test("a genuine answer about another order ends the payment it is brought to, an
   assert.deepEqual(standingOf(fooled), refused);
   assert.equal(charged, 0);
   assert.deepEqual(standingOf(await statusOf(first)), approved);
+});
+
+test("an issuer's answer is believed in every shape that issuers sign, and only unchanged", async (t) => {
+  const world = await startPatientWorld(t);
+  for (const paresShape of shapes) {
+    await world.bank.setSwitches({ paresShape });
+    const [genuine, forged] = [await beginPares(world), await beginPares(world)];
+    const [answer, other] = [
+      await answerPareq(genuine.status, term),
+      await answerPareq(forged.status, term),
+    ];
+    const changed = pack(unpack(other.paRes).replace("<eci>05</eci>", "<eci>06</eci>"));
+
+    await genuine.merchant.uploadPares(genuine.order, answer);
+    await forged.merchant.uploadPares(forged.order, { ...other, paRes: changed });
+    await world.settle();
+
+    assert.deepEqual(standingOf(await statusOf(genuine)), approved, paresShape);
+    assert.deepEqual(standingOf(await statusOf(forged)), refused, paresShape);
+  }
+  assert.equal(chargesAt(world), shapes.length);
 });
 
 test("what is no answer, or comes with another order's md, is refused, and the order still waits", async (t) => {
