@@ -9,6 +9,7 @@ export type BankContext = {
   readonly switches: Switchboard;
   readonly authenticationValues: AuthenticationValues;
   readonly log: Log;
+  readonly resultTimeoutMs: number;
 };
 
 export type Moment = ReturnType<typeof momentAt>;

@@ -29,6 +29,8 @@ export type BankOptions = {
   readonly host?: string;
   readonly dataDir: string;
   readonly log?: Log;
+  /** How long the directory server waits for an RRes. */
+  readonly resultTimeoutMs?: number;
 };
 
 export type Bank = Awaited<ReturnType<typeof startBank>>;
@@ -91,12 +93,14 @@ export async function startBank(options: BankOptions) {
 }
 
 async function makeParts(options: BankOptions) {
-  const { dataDir, host: ip = "127.0.0.1", log = () => {} } = options;
+  const { dataDir, host: ip = "127.0.0.1", log = () => {}, resultTimeoutMs = 5_000 } = options;
   const addressOf = (port = 0) => ({ host: ip, port });
   const clock = new BankClock();
   const switches = new Switchboard();
   const authenticationValues = await AuthenticationValues.open(join(dataDir, "bank", "cavv.key"));
-  const bank: BankContext = { dataDir, clock, switches, authenticationValues, log };
+  const bank: BankContext = {
+    ...{ dataDir, clock, switches, authenticationValues, log, resultTimeoutMs },
+  };
 
   const host: HostContext = {
     ...bank,

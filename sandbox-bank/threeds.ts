@@ -17,7 +17,7 @@ import { acsPaths, type ThreeDsContext } from "./threeds-context.ts";
 export type ThreeDs = Awaited<ReturnType<typeof openThreeDs>>;
 
 export async function openThreeDs(bank: BankContext, address: Address, acsUrl: () => string) {
-  const { clock, dataDir, log } = bank;
+  const { clock, dataDir } = bank;
   const tlsFolder = join(dataDir, "bank", "tls");
   const identities = await openIdentities(tlsFolder, clock.now().ms);
   const messages = new ThreeDsMessages(clock);
@@ -25,7 +25,7 @@ export async function openThreeDs(bank: BankContext, address: Address, acsUrl: (
     ...bank,
     messages,
     paResIdentity: identities.paRes,
-    results: makeResultSender(identities.directory, messages, log),
+    results: makeResultSender(identities.directory, messages, bank),
     challenges: new ExpiringMap(clock),
     accounts: new ExpiringMap(clock),
     acsUrl,

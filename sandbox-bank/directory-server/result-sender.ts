@@ -11,11 +11,11 @@ import {
   textOf,
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
+import type { BankContext } from "../bank-context.ts";
 import type { Identities } from "../certificates/chains.ts";
-import { type Log, readBody } from "../http.ts";
+import { readBody } from "../http.ts";
 import type { ThreeDsMessages } from "../message-log.ts";
 
-const answerTimeoutMs = 5_000;
 const answerBytesMax = 1_048_576;
 
 export type ResultSender = ReturnType<typeof makeResultSender>;
@@ -23,7 +23,7 @@ export type ResultSender = ReturnType<typeof makeResultSender>;
 export function makeResultSender(
   identity: Identities["directory"],
   messages: ThreeDsMessages,
-  log: Log,
+  { log, resultTimeoutMs }: Pick<BankContext, "log" | "resultTimeoutMs">,
 ) {
   const agent = new Agent({ ...identity, keepAlive: false, minVersion: "TLSv1.2" });
   const stopped = new AbortController();
@@ -58,7 +58,7 @@ export function makeResultSender(
   }
 
   function post(url: string, text: string): Promise<string> {
-    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(answerTimeoutMs)]);
+    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(resultTimeoutMs)]);
     const headers = {
       "content-type": "application/json; charset=utf-8",
       "content-length": Buffer.byteLength(text),

@@ -15,7 +15,7 @@ import {
 import type { Node } from "../support/crash-world.ts";
 import { cards } from "../support/threeds.ts";
 
-const world = await startSecureWorld({ after }, { settings: { GW_RESULT_GRACE_S: "2" } });
+const world = await startSecureWorld({ after });
 const paid = {
   status: "approved",
   code: undefined,
@@ -72,7 +72,7 @@ test("results and returns that meet at two nodes in one moment pay each order on
 });
 
 test("when the browser never returns, the other node goes on for one that was killed", async () => {
-  const doomed = await world.startNode({ GW_NODE_NAME: "doomed" });
+  const doomed = await world.startNode({ GW_NODE_NAME: "doomed", GW_RESULT_GRACE_S: "2" });
   await doomed.untilReady();
   world.results.leadTo(doomed.resultsPort);
   const pay = payAt(world, doomed);

@@ -25,7 +25,9 @@ export async function startSecureWorld(t: Test, options: CrashOptions = {}): Pro
   const world = await startCrashWorld(t, {
     ...options,
     async startBank(dataDir) {
-      secureBank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
+      // A node that is killed and replaced may take long to answer, on a busy machine very long.
+      const patient = { resultTimeoutMs: 120_000 };
+      secureBank = await startBank({ httpPort: 0, hostPort: 0, dataDir, ...patient });
       return secureBank;
     },
   });

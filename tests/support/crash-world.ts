@@ -43,6 +43,7 @@ export const crashTimes = {
   GW_ACQUIRER_ANSWER_TIMEOUT_S: "30",
   GW_LEASE_SLACK_S:             "30",
   GW_DIRECTORY_TIMEOUT_S:       "30",
+  GW_RESULT_WAIT_S:             "120",
   GW_ACCEPT_RETRY_S:            "2",
   GW_CLAIM_EVERY_S:             "0.2",
   GW_REVERSAL_RETRY_GAPS_S:     "0.2,0.5,1",
