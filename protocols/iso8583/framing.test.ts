@@ -3,23 +3,52 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
-import { FrameFault, FrameReader, type Framing, frame } from "./index.ts";
+import { FrameFault, FrameReader, type Framing, frame, framings as rows } from "./index.ts";
 
-const framings: readonly Framing[] = ["binary-2", "ascii-4"];
+const framings = Object.keys(rows) as Framing[];
 const limit = { payloadBytesMax: 300 };
 
-test("a length stands before the payload and does not count itself", () => {
-  const payload = Buffer.from("0800");
+// biome-ignore format: a table
+const written: Readonly<Record<Framing, string>> = {
+  "binary-2":           "0004" + "30383030",
+  "binary-2-inclusive": "0006" + "30383030",
+  "binary-2-tpdu":      "0009" + "6000000000" + "30383030",
+  "binary-2-etx":       "0005" + "30383030" + "03",
+  "binary-4":           "00000004" + "30383030",
+  "bcd-2":              "0004" + "30383030",
+  "bcd-2-tpdu":         "0009" + "6000000000" + "30383030",
+  "ascii-4":            "30303034" + "30383030",
+  "ascii-4-inclusive":  "30303038" + "30383030",
+  "hex-4":              "30303034" + "30383030",
+};
 
-  assert.equal(frame("binary-2", payload).toString("hex"), "000430383030");
-  assert.equal(frame("ascii-4", payload).toString("latin1"), "00040800");
+test("a payload stands behind its length and inside its header and trailer", () => {
+  for (const framing of framings) {
+    assert.equal(frame(framing, Buffer.from("0800")).toString("hex"), written[framing], framing);
+  }
 });
 
+// biome-ignore format: a table
+const longest: readonly (readonly [Framing, payloadBytes: number])[] = [
+  ["binary-2", 0xffff], ["binary-2-inclusive", 0xfffd], ["binary-2-tpdu", 0xfffa], ["bcd-2", 9999],
+  ["ascii-4",  9999],   ["ascii-4-inclusive",  9995],   ["hex-4",         0xffff],
+];
+
 test("a payload that its framing cannot announce is not written", () => {
-  assert.equal(frame("binary-2", Buffer.alloc(0xffff)).length, 0x10001);
-  assert.throws(() => frame("binary-2", Buffer.alloc(0x10000)), /too long/);
-  assert.equal(frame("ascii-4", Buffer.alloc(9999)).length, 10003);
-  assert.throws(() => frame("ascii-4", Buffer.alloc(10000)), /too long/);
+  for (const [framing, bytes] of longest) {
+    const whole = frame(framing, Buffer.alloc(bytes));
+    const reader = new FrameReader(framing, { payloadBytesMax: bytes });
+    assert.deepEqual(reader.push(whole), [Buffer.alloc(bytes)], framing);
+    assert.throws(() => frame(framing, Buffer.alloc(bytes + 1)), /too long/, framing);
+  }
+});
+
+test("the header of an answer may differ from the one sent", () => {
+  const swapped = Buffer.from("0009" + "6000010003" + "30383130", "hex");
+
+  const frames = new FrameReader("binary-2-tpdu", limit).push(swapped);
+
+  assert.deepEqual(frames, [Buffer.from("0810")]);
 });
 
 for (const framing of framings) {
@@ -50,7 +79,9 @@ for (const framing of framings) {
     const message = frame(framing, Buffer.from("0800"));
     const reader = new FrameReader(framing, limit);
 
-    const frames = reader.push(Buffer.concat([heartbeat, message, heartbeat, heartbeat]));
+    const bare = Buffer.alloc(rows[framing].countsItself ? 0 : rows[framing].bytes);
+    if (rows[framing].length !== "binary") bare.fill(framing.startsWith("bcd") ? 0 : "0");
+    const frames = reader.push(Buffer.concat([heartbeat, message, bare, heartbeat]));
 
     assert.deepEqual(frames, [Buffer.from("0800")]);
     assert.deepEqual(reader.push(heartbeat), []);
@@ -68,11 +99,20 @@ for (const framing of framings) {
   });
 }
 
-test("a header that is not four digits is a fault", () => {
-  for (const header of ["12 4", "+123", "0x10", "-001", "1e02", "\xff\xff\xff\xff"]) {
-    const reader = new FrameReader("ascii-4", limit);
+// biome-ignore format: a table
+const malformed: readonly (readonly [Framing, header: string])[] = [
+  ["ascii-4", "12 4"], ["ascii-4", "+123"], ["ascii-4", "0x10"], ["ascii-4", "-001"], ["ascii-4", "1e02"],
+  ["ascii-4", "\xff\xff\xff\xff"], ["hex-4", "00G0"], ["hex-4", "-001"], ["bcd-2", "\x00\x1a"],
+  // Shorter than the bytes that it must count.
+  ["ascii-4-inclusive", "0003"], ["binary-2-inclusive", "\x00\x01"], ["binary-2-inclusive", "\x00\x00"],
+  ["binary-2-tpdu", "\x00\x04"], ["bcd-2-tpdu", "\x00\x01"],
+];
+
+test("a header that is no length is a fault", () => {
+  for (const [framing, header] of malformed) {
+    const reader = new FrameReader(framing, limit);
     const fault = reader.push(Buffer.from(header, "latin1"));
-    assert.deepEqual(fault, new FrameFault("malformed_header", []), header);
+    assert.deepEqual(fault, new FrameFault("malformed_header", []), `${framing} ${header}`);
   }
 });
 

@@ -5,35 +5,98 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 
-export type Framing = keyof typeof headers;
+export type Framing = keyof typeof framings;
 
-/** A length counts the payload and not itself; `read` is negative when the length is malformed. */
-const headers = {
-  "binary-2": {
-    bytes: 2,
-    payloadBytesMax: 0xffff,
-    read: (stream: Buffer, at: number) => stream.readUInt16BE(at),
-    write: (length: number, target: Buffer) => target.writeUInt16BE(length),
-  },
-  "ascii-4": {
-    bytes: 4,
-    payloadBytesMax: 9999,
-    read: (stream: Buffer, at: number) => {
-      const digits = stream.toString("latin1", at, at + 4);
-      return /^[0-9]{4}$/.test(digits) ? Number(digits) : -1;
-    },
-    write: (length: number, target: Buffer) =>
-      target.write(String(length).padStart(4, "0"), "latin1"),
-  },
+type FramingRow = {
+  readonly length: keyof typeof lengths;
+  readonly bytes: number;
+  readonly countsItself: boolean;
+  /** In hex: bytes before and after each payload, which the length counts. Read, they are skipped. */
+  readonly header: string;
+  readonly trailer: string;
 };
+
+/**
+ * A host with other header bytes, such as the addresses of its TPDU, has a row of its own. In a
+ * TPDU the answer swaps the two addresses, so that received headers are not compared.
+ */
+// biome-ignore format: a table
+export const framings = {
+  "binary-2":           { length: "binary", bytes: 2, countsItself: false, header: "",           trailer: ""   },
+  "binary-2-inclusive": { length: "binary", bytes: 2, countsItself: true,  header: "",           trailer: ""   },
+  "binary-2-tpdu":      { length: "binary", bytes: 2, countsItself: false, header: "6000000000", trailer: ""   },
+  "binary-2-etx":       { length: "binary", bytes: 2, countsItself: false, header: "",           trailer: "03" },
+  "binary-4":           { length: "binary", bytes: 4, countsItself: false, header: "",           trailer: ""   },
+  "bcd-2":              { length: "bcd",    bytes: 2, countsItself: false, header: "",           trailer: ""   },
+  "bcd-2-tpdu":         { length: "bcd",    bytes: 2, countsItself: false, header: "6000000000", trailer: ""   },
+  "ascii-4":            { length: "ascii",  bytes: 4, countsItself: false, header: "",           trailer: ""   },
+  "ascii-4-inclusive":  { length: "ascii",  bytes: 4, countsItself: true,  header: "",           trailer: ""   },
+  "hex-4":              { length: "hex",    bytes: 4, countsItself: false, header: "",           trailer: ""   },
+} as const satisfies Record<string, FramingRow>;
+
+/** How a length is written; `read` gives NaN when it is malformed. */
+const lengths = {
+  binary: {
+    max: (bytes: number) => 256 ** bytes - 1,
+    read: (stream: Buffer, at: number, bytes: number) => stream.readUIntBE(at, bytes),
+    write: (length: number, target: Buffer, bytes: number) => target.writeUIntBE(length, 0, bytes),
+  },
+  bcd: makeDigits(2, "hex", 10),
+  ascii: makeDigits(1, "latin1", 10),
+  hex: makeDigits(1, "latin1", 16),
+};
+
+function makeDigits(perByte: number, encoding: "hex" | "latin1", radix: number) {
+  const isMalformed = radix === 10 ? /[^0-9]/ : /[^0-9A-Fa-f]/;
+  return {
+    max: (bytes: number) => radix ** (bytes * perByte) - 1,
+    read: (stream: Buffer, at: number, bytes: number) => {
+      const digits = stream.toString(encoding, at, at + bytes);
+      return isMalformed.test(digits) ? Number.NaN : Number.parseInt(digits, radix);
+    },
+    write: (length: number, target: Buffer, bytes: number) =>
+      target.write(
+        length
+          .toString(radix)
+          .toUpperCase()
+          .padStart(bytes * perByte, "0"),
+        encoding,
+      ),
+  };
+}
+
+/** What surrounds the payloads of one framing. */
+function makeSurroundings(framing: Framing) {
+  const { bytes, countsItself, ...row } = framings[framing];
+  const header = Buffer.from(row.header, "hex");
+  const trailer = Buffer.from(row.trailer, "hex");
+  return {
+    bytes,
+    ...lengths[row.length],
+    header,
+    trailer,
+    /** What a length counts besides the payload. */
+    counted: header.length + trailer.length + (countsItself ? bytes : 0),
+    itself: countsItself ? bytes : 0,
+  };
+}
+
+/** Made once per framing: a frame is made for each message. */
+const surroundings = Object.fromEntries(
+  Object.keys(framings).map((name) => [name, makeSurroundings(name as Framing)]),
+) as Readonly<Record<Framing, ReturnType<typeof makeSurroundings>>>; // The keys are those of the table.
 
 /** A frame with an empty payload is a heartbeat. */
 export function frame(framing: Framing, payload: Uint8Array): Buffer {
-  const header = headers[framing];
-  assert.ok(payload.length <= header.payloadBytesMax, "the payload is too long for its framing");
-  const framed = Buffer.allocUnsafe(header.bytes + payload.length);
-  header.write(payload.length, framed);
-  framed.set(payload, header.bytes);
+  const { bytes, header, trailer, counted, max, write } = surroundings[framing];
+  const length = payload.length + counted;
+  assert.ok(length <= max(bytes), "the payload is too long for its framing");
+  const start = bytes + header.length;
+  const framed = Buffer.allocUnsafe(start + payload.length + trailer.length);
+  write(length, framed, bytes);
+  framed.set(header, bytes);
+  framed.set(payload, start);
+  framed.set(trailer, start + payload.length);
   return framed;
 }
 
@@ -49,7 +112,7 @@ export class FrameFault {
 }
 
 export class FrameReader {
-  readonly #header: (typeof headers)[Framing];
+  readonly #around: (typeof surroundings)[Framing];
   readonly #payloadBytesMax: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -57,9 +120,9 @@ export class FrameReader {
   #fault: FrameFault | undefined;
 
   constructor(framing: Framing, { payloadBytesMax }: { readonly payloadBytesMax: number }) {
-    this.#header = headers[framing];
+    this.#around = surroundings[framing];
     this.#payloadBytesMax = payloadBytesMax;
-    this.#bytesWanted = this.#header.bytes;
+    this.#bytesWanted = this.#around.bytes;
   }
 
   /** The frames that this chunk completes, without heartbeats. A fault is final. */
@@ -74,20 +137,23 @@ export class FrameReader {
   }
 
   #split(stream: Buffer): readonly Buffer[] | FrameFault {
-    const header = this.#header;
+    const { bytes, header, trailer, counted, itself, read } = this.#around;
     const frames: Buffer[] = [];
     let at = 0;
-    this.#bytesWanted = header.bytes;
-    while (stream.length - at >= header.bytes) {
-      const length = header.read(stream, at);
-      if (length < 0) return this.#fail("malformed_header", frames);
-      if (length > this.#payloadBytesMax) return this.#fail("too_long", frames);
-      const end = at + header.bytes + length;
+    this.#bytesWanted = bytes;
+    while (stream.length - at >= bytes) {
+      const length = read(stream, at, bytes);
+      const isHeartbeat = length === itself;
+      if (!(length >= counted || isHeartbeat)) return this.#fail("malformed_header", frames);
+      if (length - counted > this.#payloadBytesMax) return this.#fail("too_long", frames);
+      const end = at + bytes + length - itself;
       if (end > stream.length) {
         this.#bytesWanted = end - at;
         break;
       }
-      if (length > 0) frames.push(stream.subarray(at + header.bytes, end));
+      if (length > counted) {
+        frames.push(stream.subarray(at + bytes + header.length, end - trailer.length));
+      }
       at = end;
     }
     this.#chunks = at < stream.length ? [stream.subarray(at)] : [];

@@ -11,10 +11,11 @@ const impossible: readonly (readonly [FieldRow, complaint: RegExp])[] = [
   [[129, "beyond",            "n",   "fixed",       8, "ascii" ], /no bit of its own/],
   [[ 48, "too long for LL",   "ans", "LL ascii",  100, "ascii" ], /does not fit its prefix/],
   [[ 55, "hex counts twice",  "b",   "LLL ascii", 500, "hex"   ], /does not fit its prefix/],
-  [[ 48, "text as digits",    "ans", "LL bcd",     20, "bcd"   ], /digits go with content n/],
+  [[ 48, "text as digits",    "ans", "LL bcd",     20, "bcd"   ], /digits go with content n or z/],
   [[ 48, "text as bytes",     "ans", "LL bcd",     20, "binary"], /bytes go with content b/],
   [[ 52, "bytes as text",     "b",   "fixed",       8, "ascii" ], /bytes go with content b/],
   [[ 19, "odd, not padded",   "n",   "fixed",       3, "bcd"   ], /odd digits need padding/],
+  [[  2, "bytes of digits",   "n",   "LL bcd of bytes", 19, "bcd", "right 0"], /counted bytes need padding F/],
   [[  2, "maybe odd",         "n",   "LL bcd",     18, "bcd"   ], /odd digits need padding/],
 ];
 
