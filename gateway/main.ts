@@ -11,7 +11,7 @@ import { openConfiguration } from "./storage/configuration.ts";
 import { countInDoubt } from "./storage/find-orders.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
 import { takePresence } from "./storage/presence.ts";
-import { makeStartAcquirer } from "./wiring/acquirers.ts";
+import { gateFigures, makeStartAcquirer } from "./wiring/acquirers.ts";
 import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-jobs.ts";
 import { makeCallbacks } from "./wiring/callbacks.ts";
 import { openDirectoryServers } from "./wiring/directory-servers.ts";
@@ -68,6 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.watch({
     inFlight: () => engine.runner.count,
     inDoubt: () => countInDoubt(database.query),
+    ...gateFigures(gates, resources.clock),
   });
   gates.open(makeStartAcquirer(resources, engine.lateApprovals));
   gates.update(configuration.current().gates.values());

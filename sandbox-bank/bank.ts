@@ -8,6 +8,7 @@ import { ApprovalNumbers, DelayedApprovals, type HostContext } from "./acquirer-
 import { ascii, binary } from "./acquirer-host/dialects.ts";
 import { makeHostPort } from "./acquirer-host/host.ts";
 import { BankClock, type BankContext } from "./bank-context.ts";
+import { openIdentities } from "./certificates/chains.ts";
 import { makeControlServer } from "./control-server.ts";
 import { BadRequest, type Log } from "./http.ts";
 import { AuthenticationValues } from "./issuer.ts";
@@ -70,8 +71,8 @@ export async function startBank(options: BankOptions) {
     binaryHostPort: binaryPort.port,
     /** `/emv3ds` and `/threeds102` are below it. */
     directoryUrl: `https://${ip}:${directory.listener.port}`,
-    /** Certificates and keys: `directory-ca.pem`, `gateway.pem`, `pares-root.pem` and others. */
-    tlsFolder: threeDs.tlsFolder,
+    /** Certificates and keys: `directory-ca.pem`, `gateway.pem`, `host-ca.pem` and others. */
+    tlsFolder: parts.tlsFolder,
     /** Roots of the wallets: `walleta-root.pem`, `walletb-root-keys.json`. */
     walletFolder: wallets.folder,
     ledger: (reference?: string) => ledger.entries(reference).slice(),
@@ -101,9 +102,12 @@ async function makeParts(options: BankOptions) {
   const bank: BankContext = {
     ...{ dataDir, clock, switches, authenticationValues, log, resultTimeoutMs },
   };
+  const tlsFolder = join(dataDir, "bank", "tls");
+  const identities = await openIdentities(tlsFolder, clock.now().ms);
 
   const host: HostContext = {
     ...bank,
+    identity: identities.host,
     ledger: await Ledger.open(join(dataDir, "bank", "ledger.jsonl"), clock, log),
     messages: new MessageLog(),
     approvalNumbers: new ApprovalNumbers(),
@@ -124,9 +128,9 @@ async function makeParts(options: BankOptions) {
   }
 
   const acsUrl = () => `http://${ip}:${control.port}`;
-  const threeDs = await openThreeDs(bank, addressOf(options.directoryPort), acsUrl);
+  const threeDs = openThreeDs(bank, identities, addressOf(options.directoryPort), acsUrl);
   const wallets = await openWallets(bank);
   const controlled = { ...host, setSwitches, threeDs, wallets };
   const control = makeControlServer(controlled, addressOf(options.httpPort));
-  return { asciiPort, binaryPort, control, host, setSwitches, threeDs, wallets };
+  return { asciiPort, binaryPort, control, host, setSwitches, threeDs, wallets, tlsFolder };
 }

@@ -43,6 +43,8 @@ export const switchTable = {
   reversalCode:    { off: null,  takes: code,         what: "answered to every reversal advice; null: as the catalogue says" },
   chargeCode:      { off: null,  takes: code,         what: "answered to every charge; one answered 09, 68 or 94 is booked" },
   connectionsMax:  { off: null,  takes: orNull(upToThousand),       what: "further connections to a port of the host are closed" },
+  demandCertificate: { off: false, takes: flag,       what: "TLS connections to the host need the client certificate host-client.pem" },
+  answersElsewhere: { off: false, takes: flag,        what: "answers go over another connection to the same port of the host" },
   authenticationValue: { off: null, takes: orNull(oneOf(["visa", "mastercard"] as const)), what: "the shape of every authentication value and cryptogram" },
   paresShape:      { off: null,  takes: orNull(oneOf(paResShapes)), what: "how a PARes is canonicalised and written; null: each by turns" },
   settlementDefects: { off: 0,   takes: upToThousand, what: "lines of each settlement file that are falsified" },

@@ -2,24 +2,26 @@
  * The 3-D Secure side of the bank: the directory server on a port of its own, and the ACS, whose
  * pages are served on the bank's HTTP port.
  */
-import { join } from "node:path";
 import { answerChallenge, runMethod, showChallenge } from "./access-control-server/challenge.ts";
 import { makeErrorPage, type Page, sendPage } from "./access-control-server/pages.ts";
 import { answerPaReq, showPaReq } from "./access-control-server/pareq.ts";
 import { type BankContext, ExpiringMap } from "./bank-context.ts";
-import { openIdentities } from "./certificates/chains.ts";
+import type { Identities } from "./certificates/chains.ts";
 import { makeDirectoryServer } from "./directory-server/directory-server.ts";
 import { makeResultSender } from "./directory-server/result-sender.ts";
 import { type Address, type Route, type Routes, readBody } from "./http.ts";
 import { ThreeDsMessages } from "./message-log.ts";
 import { acsPaths, type ThreeDsContext } from "./threeds-context.ts";
 
-export type ThreeDs = Awaited<ReturnType<typeof openThreeDs>>;
+export type ThreeDs = ReturnType<typeof openThreeDs>;
 
-export async function openThreeDs(bank: BankContext, address: Address, acsUrl: () => string) {
-  const { clock, dataDir } = bank;
-  const tlsFolder = join(dataDir, "bank", "tls");
-  const identities = await openIdentities(tlsFolder, clock.now().ms);
+export function openThreeDs(
+  bank: BankContext,
+  identities: Identities,
+  address: Address,
+  acsUrl: () => string,
+) {
+  const { clock } = bank;
   const messages = new ThreeDsMessages(clock);
   const context: ThreeDsContext = {
     ...bank,
@@ -36,7 +38,7 @@ export async function openThreeDs(bank: BankContext, address: Address, acsUrl: (
     context.results.close();
     messages.close();
   };
-  return { directory, messages, routes: makeAcsRoutes(context), tlsFolder, close };
+  return { directory, messages, routes: makeAcsRoutes(context), close };
 }
 
 type ShowPage = (form: URLSearchParams, context: ThreeDsContext) => Page | Promise<Page>;

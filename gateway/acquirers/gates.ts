@@ -142,7 +142,7 @@ export type GateSettings = {
   /** What the acquirer keeps. */
   readonly fee?: Fee;
   /** Where else the host listens. */
-  readonly otherAddresses?: readonly { readonly host: string; readonly port: number }[];
+  readonly otherAddresses?: readonly Address[];
   /** Over all addresses together; one for each address when absent. */
   readonly connections?: number;
   /** False: the host wants no sign-on; otherwise every connection signs on. */
@@ -193,3 +193,16 @@ export const consequences: Readonly<Record<keyof GateSettings, "links" | "messag
   recurrent:          "routing",
   fee:                "routing",
 };
+
+export type Addresses = readonly [Address, ...Address[]];
+export type Address = Pick<GateSettings, "host" | "port">;
+
+export function addressesOf({ host, port, otherAddresses = [] }: GateSettings): Addresses {
+  return [{ host, port }, ...otherAddresses];
+}
+
+export function certificateFilesOf(settings: GateSettings) {
+  const { tlsCertificateFile, tlsKeyFile, tlsRootsFile } = settings;
+  const own = { certificateFile: tlsCertificateFile, keyFile: tlsKeyFile };
+  return { ...own, authorityFile: tlsRootsFile };
+}

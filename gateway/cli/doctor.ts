@@ -13,6 +13,7 @@ import { Problem } from "../values/problem.ts";
 import { checkValueOf } from "../vault/master-key.ts";
 import { complain, type Output, print, type Session, setAction } from "./command.ts";
 import { findResultTroubles } from "./environment.ts";
+import { findLinkTroubles } from "./gate-links.ts";
 import { masterKeySource } from "./master-key.ts";
 
 const postgresMin = 150_000;
@@ -33,7 +34,8 @@ export function addConfig(config: Command): void {
   config.option("--json", "as JSON").action(printConfig);
 }
 
-type Finding = { readonly what: string; readonly trouble?: string };
+/** A warning is for the operator to judge: it does not change the exit code. */
+type Finding = { readonly what: string; readonly trouble?: string; readonly warning?: string };
 
 async function examine(session: Session): Promise<Output> {
   const findings: readonly Finding[] = [
@@ -45,10 +47,12 @@ async function examine(session: Session): Promise<Output> {
   ];
   if (findings.some(({ trouble }) => trouble !== undefined)) process.exitCode = 1;
   if (session.json) return findings;
-  const lines = findings.map(({ what, trouble }) =>
-    trouble === undefined ? `good    ${what}` : `trouble ${what}\n        ${trouble}`,
-  );
-  return lines.join("\n");
+  return findings.map(printFinding).join("\n");
+}
+
+function printFinding({ what, trouble, warning }: Finding): string {
+  const word = trouble !== undefined ? "trouble" : warning !== undefined ? "warning" : "good   ";
+  return [`${word} ${what}`, trouble, warning].filter(Boolean).join(`\n${" ".repeat(8)}`);
 }
 
 function finding(what: string, isGood: boolean, trouble: string): Finding {
@@ -99,9 +103,22 @@ async function checkVault({ databases, vaultAdvice }: Session): Promise<Finding>
 async function checkGates({ database, config }: Session): Promise<Finding> {
   const gates = await loadGates(database.query);
   const what = `gates: ${gates.map(({ name }) => name).join(", ") || "none"}`;
-  const hasSandbox = gates.some(({ kind }) => kind === "sandbox");
-  const isGood = config.environment !== "production" || !hasSandbox;
-  return finding(what, isGood, "Production must not have a sandbox gate.");
+  const examined = gates.map((gate) => {
+    const isSandbox = gate.kind === "sandbox" || gate.settings.sandbox === true;
+    return { ...gate, isSandbox };
+  });
+  const hasSandbox = examined.some(({ isSandbox }) => isSandbox);
+  const links = await Promise.all(examined.map(findLinkTroubles));
+  const troubles = links.flatMap((each) => each.troubles);
+  if (config.environment === "production" && hasSandbox) {
+    troubles.unshift("Production must not have a sandbox gate.");
+  }
+  const warnings = links.flatMap((each) => each.warnings);
+  return {
+    what,
+    ...(troubles.length > 0 && { trouble: troubles.join("\n        ") }),
+    ...(warnings.length > 0 && { warning: warnings.join("\n        ") }),
+  };
 }
 
 async function checkDirectories({ database, config }: Session): Promise<Finding> {

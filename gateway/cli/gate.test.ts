@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../values/problem.ts";
 import { readGate } from "./gate.ts";
+import { findTlsFault } from "./gate-links.ts";
 import type { GivenOptions } from "./options.ts";
 
 const needed: GivenOptions = {
@@ -51,6 +52,52 @@ test("a gate can be told all that it takes", () => {
   });
 });
 
+test("a gate has several addresses and connections, with TLS and its files", () => {
+  const read = readGate({
+    ...needed,
+    ...{ host: "a.example:1,[::1]:2", connections: "4", signOn: "off", tls: "on" },
+    ...{ tlsRoots: "/ca.pem", tlsName: "host.example", tlsCertificate: "/c.pem", tlsKey: "/c.key" },
+  });
+
+  assert.deepEqual(read, {
+    kind: "iso87_binary",
+    settings: {
+      ...made.settings,
+      ...{ host: "a.example", port: 1, otherAddresses: [{ host: "::1", port: 2 }] },
+      ...{ connections: 4, signOn: false, tls: true, tlsServerName: "host.example" },
+      ...{ tlsRootsFile: "/ca.pem", tlsCertificateFile: "/c.pem", tlsKeyFile: "/c.key" },
+    },
+  });
+  assert.ok(!(read instanceof Problem));
+  const { otherAddresses: _, ...settings } = read.settings;
+  const moved = readGate({ host: "b.example:3" }, read);
+  assert.deepEqual(moved, {
+    kind: read.kind,
+    settings: { ...settings, host: "b.example", port: 3 },
+  });
+});
+
+test("a new gate in production is over TLS unless it is said to be plain", () => {
+  const tlsOf = (options: GivenOptions, environment: "staging" | "production") => {
+    const read = readGate({ ...needed, ...options }, undefined, environment);
+    return read instanceof Problem ? read.sentence : read.settings.tls;
+  };
+
+  assert.equal(tlsOf({}, "production"), true);
+  assert.equal(tlsOf({ tls: "off" }, "production"), false);
+  assert.equal(tlsOf({}, "staging"), undefined);
+});
+
+test("options of TLS need TLS, a certificate its key, and every file is read", async () => {
+  const faultOf = async (changes: object, given: GivenOptions = {}) =>
+    (await findTlsFault({ ...made.settings, ...changes }, given))?.sentence;
+
+  assert.match((await faultOf({}, { tlsName: "host" })) ?? "", /of no use without --tls on/);
+  assert.match((await faultOf({ tls: true, tlsKeyFile: "/k" })) ?? "", /belong together/);
+  assert.match((await faultOf({ tls: true, tlsRootsFile: "/no.pem" })) ?? "", /ENOENT.*no\.pem/);
+  assert.equal(await faultOf({ tls: true }), undefined);
+});
+
 test("only what is given changes, and what may be absent can be taken away", () => {
   const known = readGate({ ...needed, min: "100", fee: "1%", recurrentScenario: "REGULAR" });
   assert.ok(!(known instanceof Problem));
@@ -74,6 +121,11 @@ const wrong: readonly (readonly [options: GivenOptions, sentence: RegExp])[] = [
   [{ host: "bank.example" },                  /^--host is an address and a port/],
   [{ host: "bank.example:0" },                /^--host is an address and a port/],
   [{ host: "bank.example:70000" },            /^--host is an address and a port/],
+  [{ host: "bank.example:1,bank.example" },   /^--host is an address and a port/],
+  [{ connections: "0" },                      /^--connections is a number from 1 to 32/],
+  [{ connections: "33" },                     /^--connections is a number from 1 to 32/],
+  [{ tls: "maybe" },                          /^--tls is on or off/],
+  [{ tlsName: "a b" },                        /^--tls-name is a host name/],
   [{ terminal: "123456789" },                 /^--terminal is 1 to 8 printable characters/],
   [{ merchantCode: "" },                      /^--merchant-code is 1 to 15 printable/],
   [{ nameAndPlace: "Gärtnerei" },             /^--name-and-place is 1 to 40 printable/],

@@ -6,6 +6,14 @@ import type { Configuration } from "../storage/configuration.ts";
 import { Problem } from "../values/problem.ts";
 import { isTimeZone } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
+import {
+  findTlsFault,
+  type HostAddresses,
+  printAddresses,
+  readAddresses,
+  readConnections,
+  readPath,
+} from "./gate-links.ts";
 import { readConfiguration } from "./installation.ts";
 import {
   checkLimits,
@@ -13,12 +21,14 @@ import {
   type GivenOptions,
   orNone,
   printFee,
+  printSwitch,
   readCurrencies,
   readFee,
   readFlag,
   readMinorUnits,
   readOneOf,
   readSettings,
+  readSwitch,
   readText,
   required,
   type SettingOption,
@@ -26,11 +36,8 @@ import {
 } from "./options.ts";
 
 /** A gate's settings with one value per option. */
-type Values = Omit<GateSettings, "host" | "port" | "recurrent"> &
-  CredentialDefaults & {
-    readonly kind: GateKind;
-    readonly address: Pick<GateSettings, "host" | "port">;
-  };
+type Values = Omit<GateSettings, keyof HostAddresses | "recurrent"> &
+  CredentialDefaults & { readonly kind: GateKind; readonly address: HostAddresses };
 
 const printable = (max: number, form = "!-~") =>
   readText(new RegExp(`^[${form}]{1,${max}}$`), `1 to ${max} printable characters`);
@@ -39,7 +46,14 @@ const printable = (max: number, form = "!-~") =>
 // biome-ignore format: a table
 const settings: readonly SettingOption<Values>[] = [
   setting("--kind <kind>",                "protocol of the host: sandbox or iso87_binary",                  "kind",            readOneOf(gateKinds), required),
-  setting("--host <address:port>",        "where the host listens",                                         "address",         readAddress, required),
+  setting("--host <address:port>",        "where the host listens; several addresses by commas",            "address",         readAddresses, required),
+  setting("--connections <n>",            "connections over all addresses together (default one for each)", "connections",     orNone(readConnections)),
+  setting("--sign-on <on|off>",           "whether every connection signs on with 0800 (default on)",       "signOn",          readSwitch),
+  setting("--tls <on|off>",               "TLS to the host (default in production), or plain TCP",          "tls",             readSwitch),
+  setting("--tls-roots <file>",           "authorities of the host's certificate, in PEM; none: system's",  "tlsRootsFile",    orNone(readPath)),
+  setting("--tls-name <name>",            "name in the host's certificate when it is not the address",      "tlsServerName",   orNone(readText(/^[A-Za-z0-9.-]{1,253}$/, "a host name"))),
+  setting("--tls-certificate <file>",     "the gateway's client certificate, in PEM, or none",              "tlsCertificateFile", orNone(readPath)),
+  setting("--tls-key <file>",             "the private key of that certificate, or none",                   "tlsKeyFile",      orNone(readPath)),
   setting("--terminal <id>",              "field 41 of every message",                                      "terminalId",      printable(8), required),
   setting("--merchant-code <code>",       "field 42",                                                       "merchantCode",    printable(15), required),
   setting("--name-and-place <text>",      "field 43",                                                       "nameAndPlace",    printable(40, " -~"), required),
@@ -86,7 +100,7 @@ async function listGates(session: Session): Promise<Output> {
     const endpoints = endpointsOf(gate, configuration);
     if (session.json) return { ...gate, endpoints };
     return {
-      ...{ name, id, kind, host: `${own.host}:${own.port}` },
+      ...{ name, id, kind, host: printAddresses(own), tls: printSwitch(own.tls === true) },
       currencies: own.currencies?.join(",") ?? "all",
       endpoints: endpoints.length,
     };
@@ -106,8 +120,10 @@ async function createGate(session: Session, name: string, options: GivenOptions)
   if (!(findGate(name, configuration) instanceof Problem)) {
     return new Problem(`There is a gate ${name} already: see \`gw gate set\`.`);
   }
-  const read = readGate(options);
+  const read = readGate(options, undefined, session.config.environment);
   if (read instanceof Problem) return read;
+  const fault = await findTlsFault(read.settings, options);
+  if (fault !== undefined) return fault;
   const id = await session.administration.putGate({ name, ...read });
   return describe({ id, name, ...read }, configuration, session.json);
 }
@@ -121,6 +137,8 @@ async function setGate(session: Session, name: string, options: GivenOptions): P
   }
   const read = readGate(options, gate);
   if (read instanceof Problem) return read;
+  const fault = await findTlsFault(read.settings, options);
+  if (fault !== undefined) return fault;
   await session.administration.putGate({ name, ...read });
   return describe({ ...gate, ...read }, configuration, session.json);
 }
@@ -142,13 +160,25 @@ async function removeGate(session: Session, name: string): Promise<Output> {
 }
 
 type Read = Pick<Gate, "kind" | "settings">;
+type Environment = Session["config"]["environment"];
 
-/** Only what is given changes; a new gate must be given all that it needs. */
-export function readGate(options: GivenOptions, known?: Read): Read | Problem {
+/**
+ * Only what is given changes; a new gate must be given all that it needs. In production a new gate
+ * is over TLS unless it is said to be plain.
+ */
+export function readGate(
+  options: GivenOptions,
+  known?: Read,
+  environment: Environment = "staging",
+): Read | Problem {
   if (options["withoutCvv"] === true && options["withCvv"] === true) {
     return new Problem("Choose one of --with-cvv and --without-cvv.");
   }
-  const values = readSettings(settings, options, known ? valuesOf(known) : newGate, "A gate");
+  const values = readSettings(
+    ...([settings, options] as const),
+    known ? valuesOf(known) : { ...newGate, ...(environment === "production" && { tls: true }) },
+    "A gate",
+  );
   if (values instanceof Problem) return values;
   const { kind, address, initiator, scenario, ...others } = values;
   const recurrent = {
@@ -162,17 +192,10 @@ export function readGate(options: GivenOptions, known?: Read): Read | Problem {
 
 const newGate = { worksWithoutCvv: false, partialReversal: true, partialCapture: true };
 
-function valuesOf({ kind, settings: { host, port, recurrent, ...others } }: Read): Values {
-  return { ...others, ...recurrent, kind, address: { host, port } };
-}
-
-function readAddress(text: string, option: string): Values["address"] | Problem {
-  const [, bracketed, plain, port = ""] = /^(?:\[(.+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
-  const host = bracketed ?? plain;
-  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-    return new Problem(`${option} is an address and a port, like bank.example:8583, not ${text}.`);
-  }
-  return { host, port: Number(port) };
+function valuesOf({ kind, settings: { host, port, ...settings } }: Read): Values {
+  const { otherAddresses, recurrent, ...others } = settings;
+  const address = { host, port, ...(otherAddresses && { otherAddresses }) };
+  return { ...others, ...recurrent, kind, address };
 }
 
 function readZone(text: string, option: string): string | Problem {
@@ -185,9 +208,12 @@ function readZone(text: string, option: string): string | Problem {
 function describe(gate: Gate, configuration: Configuration, json: boolean): Output {
   const endpoints = endpointsOf(gate, configuration);
   if (json) return { ...gate, endpoints };
-  const { host, port, currencies, fee, recurrent, ...others } = gate.settings;
+  const { host: _, port: __, otherAddresses: ___, tls, signOn, ...settings } = gate.settings;
+  const { currencies, fee, recurrent, ...others } = settings;
+  const { name, id, kind } = gate;
   return {
-    ...{ name: gate.name, id: gate.id, kind: gate.kind, host: `${host}:${port}`, ...others },
+    ...{ name, id, kind, host: printAddresses(gate.settings) },
+    ...{ tls: printSwitch(tls === true), "sign-on": printSwitch(signOn !== false), ...others },
     currencies: currencies?.join(", ") ?? "all",
     ...(fee === undefined ? {} : { fee: printFee(fee) }),
     ...(recurrent === undefined ? {} : { recurrent: Object.values(recurrent).join(", ") }),

@@ -101,6 +101,11 @@ export function readSwitch(text: string, option: string): boolean | Problem {
   return new Problem(`${option} is on or off, not ${text}.`);
 }
 
+/** As one would type it. */
+export function printSwitch(isOn: boolean): string {
+  return isOn ? "on" : "off";
+}
+
 export function readOneOf<const Word extends string>(words: readonly Word[]) {
   return (text: string, option: string): Word | Problem => {
     const found = words.find((word) => word === text);

@@ -86,11 +86,13 @@ function statusOf(error: unknown): RequestError["status"] {
 type HealthOptions = {
   /** The missing parts, by name; empty when the gateway is ready. */
   readonly checkReadiness: () => Promise<Readonly<Record<string, string>>>;
+  /** Connections that are up, of those that are wanted, by gate. */
+  readonly describeLinks?: () => Readonly<Record<string, string>>;
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
 };
 
 export function addHealthRoutes(server: FastifyInstance, options: HealthOptions): void {
-  const { checkReadiness, registry } = options;
+  const { checkReadiness, describeLinks, registry } = options;
   server.get("/health/live", async (_request, reply) => {
     return reply.header("cache-control", "no-store").send({ status: "live" });
   });
@@ -98,7 +100,10 @@ export function addHealthRoutes(server: FastifyInstance, options: HealthOptions)
     const missing = await checkReadiness();
     const ready = Object.keys(missing).length === 0;
     reply.code(ready ? 200 : 503).header("cache-control", "no-store");
-    return reply.send({ status: ready ? "ready" : "not ready", missing });
+    return reply.send({
+      ...{ status: ready ? "ready" : "not ready", missing },
+      ...(describeLinks && { links: describeLinks() }),
+    });
   });
   server.get("/metrics", async (_request, reply) => {
     return reply.header("content-type", registry.contentType).send(await registry.metrics());

@@ -6,6 +6,16 @@ const sizeBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
+type ByGate = ReadonlyMap<string, number>;
+
+type Watched = {
+  readonly inFlight: () => number;
+  readonly inDoubt: () => Promise<number>;
+  readonly connectionsUp: () => ByGate;
+  readonly connections: () => ByGate;
+  readonly certificateDays: () => Promise<ByGate>;
+};
+
 export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
@@ -26,9 +36,16 @@ export function makeMetrics() {
   return {
     registry,
     /** Figures that are read when they are scraped. */
-    watch(read: { inFlight: () => number; inDoubt: () => Promise<number> }): void {
+    watch(read: Watched): void {
       gauge("tollgate_orders_in_flight", "orders in flight on this node", read.inFlight);
       gauge("tollgate_orders_in_doubt", "orders with a transaction in doubt", read.inDoubt);
+      gaugeByGate("tollgate_gate_connections_up", "connections that are up", read.connectionsUp);
+      gaugeByGate("tollgate_gate_connections", "connections that are wanted", read.connections);
+      gaugeByGate(
+        "tollgate_gate_certificate_days",
+        "until the gateway's client certificate expires",
+        read.certificateDays,
+      );
     },
     ...measured,
   };
@@ -46,6 +63,18 @@ export function makeMetrics() {
       ...{ name, help, registers },
       async collect() {
         this.set(await read());
+      },
+    });
+  }
+
+  function gaugeByGate(name: string, help: string, read: () => ByGate | Promise<ByGate>): void {
+    new Gauge({
+      ...{ name, help, registers, labelNames: ["gate"] },
+      async collect() {
+        const values = await read();
+        // A gate that was removed has no figure any more.
+        this.reset();
+        for (const [gate, value] of values) this.set({ gate }, value);
       },
     });
   }

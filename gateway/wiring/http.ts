@@ -79,7 +79,13 @@ export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
   });
   addPages(server, services, dependencies);
   const checkReadiness = makeCheckReadiness(dependencies);
-  addHealthRoutes(server, { checkReadiness, registry: metrics.registry });
+  const describeLinks = () => {
+    const connections = [...dependencies.gates.connections()];
+    return Object.fromEntries(
+      connections.map(([gate, { up, wanted }]) => [gate, `${up} of ${wanted}`]),
+    );
+  };
+  addHealthRoutes(server, { checkReadiness, describeLinks, registry: metrics.registry });
   const findState = async () => ({
     ...{ configuration: configuration.current(), missing: await checkReadiness() },
   });

@@ -4,12 +4,15 @@
  */
 import { type IsoFields, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { BankContext } from "../bank-context.ts";
+import type { Identities } from "../certificates/chains.ts";
 import type { Ledger } from "../ledger.ts";
 import type { MessageLog } from "../message-log.ts";
 import type { HostDialect } from "./dialects.ts";
 
 /** One host: both of its ports share this. */
 export type HostContext = BankContext & {
+  /** Shown on TLS connections; its authority issues the gateways' certificates too. */
+  readonly identity: Identities["host"];
   readonly ledger: Ledger;
   readonly messages: MessageLog;
   readonly approvalNumbers: ApprovalNumbers;

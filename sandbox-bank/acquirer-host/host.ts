@@ -1,9 +1,10 @@
 /**
- * The acquirer host: a port for each dialect, and a gateway's connection, from frames to messages
- * and back. Answers of one turn of the event loop are written together, because a write per answer
- * would cost more than the answer.
+ * The acquirer host: a port for each dialect, and a gateway's connection, over TLS or plain TCP,
+ * from frames to messages and back. Answers of one turn of the event loop are written together,
+ * because a write per answer would cost more than the answer.
  */
 import { createServer, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import {
   DecodeFault,
   decode,
@@ -21,9 +22,51 @@ import { answerRequest } from "./requests.ts";
 const payloadBytesMax = 8_192;
 const garbage = Buffer.from("\u0000\u00ff\u0001 no message \u00fe\u0000", "latin1");
 
+/** The first byte of a TLS handshake; as the length of a message it would mean 5632 bytes. */
+const handshakeByte = 0x16;
+
 export function makeHostPort(dialect: HostDialect, address: Address, host: HostContext): Listener {
-  const server = createServer((socket) => new Connection(socket, dialect, host));
+  const peers = new Set<Connection>();
+  const takeTls = makeTakeTls(host, (socket) => void open(socket));
+  let count = 0;
+  const server = createServer((socket) => {
+    const { connectionsMax } = host.switches.current;
+    if (connectionsMax !== null && count >= connectionsMax) return void socket.destroy();
+    count += 1;
+    socket.once("close", () => (count -= 1));
+    socket.on("error", () => socket.destroy());
+    return void socket.once("data", (first: Buffer) => {
+      if (first[0] === handshakeByte) takeTls(socket, first);
+      else open(socket).read(first);
+    });
+  });
   return new Listener(server, address);
+
+  function open(socket: Socket): Connection {
+    const connection = new Connection(socket, dialect, host, peers);
+    peers.add(connection);
+    socket.once("close", () => peers.delete(connection));
+    return connection;
+  }
+}
+
+/** Whether a client certificate is demanded is decided for each connection by its switch. */
+function makeTakeTls({ identity, switches, log }: HostContext, take: (socket: Socket) => void) {
+  const [lenient, demanding] = [false, true].map((demands) => {
+    const certificates = { requestCert: demands, rejectUnauthorized: demands };
+    const server = createTlsServer(
+      { ...identity, ...certificates, minVersion: "TLSv1.2" },
+      (socket) => take(socket),
+    );
+    server.on("tlsClientError", ({ message }) => log(`A TLS handshake failed: ${message}.`));
+    return server;
+  });
+  return (socket: Socket, first: Buffer) => {
+    socket.pause();
+    socket.unshift(first);
+    const server = switches.current.demandCertificate ? demanding : lenient;
+    server?.emit("connection", socket);
+  };
 }
 
 class Connection implements GatewayConnection {
@@ -32,15 +75,23 @@ class Connection implements GatewayConnection {
   readonly #socket: Socket;
   readonly #host: HostContext;
   readonly #reader: FrameReader;
+  /** All connections to the same port. */
+  readonly #peers: ReadonlySet<Connection>;
   #unsent: Buffer[] = [];
 
-  constructor(socket: Socket, dialect: HostDialect, host: HostContext) {
+  constructor(
+    socket: Socket,
+    dialect: HostDialect,
+    host: HostContext,
+    peers: ReadonlySet<Connection>,
+  ) {
+    this.#peers = peers;
     this.dialect = dialect;
     this.#socket = socket;
     this.#host = host;
     this.#reader = new FrameReader(dialect.framing, { payloadBytesMax });
     socket.setNoDelay(true);
-    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("data", (chunk: Buffer) => this.read(chunk));
     socket.on("drain", () => socket.resume());
     socket.on("error", () => socket.destroy());
   }
@@ -50,8 +101,15 @@ class Connection implements GatewayConnection {
   }
 
   answer(message: IsoMessage): void {
-    if (!this.isOpen()) return;
-    this.#send(message.fields[37] ?? "", encode(this.dialect.specification, message));
+    const { 37: reference = "" } = message.fields;
+    const isElsewhere = this.#host.switches.current.answersElsewhere && reference !== "";
+    const over = isElsewhere ? this.#findOther() : this;
+    if (over.isOpen()) over.#send(reference, encode(this.dialect.specification, message));
+  }
+
+  #findOther(): Connection {
+    const others = [...this.#peers].filter((peer) => peer !== this && peer.isOpen());
+    return others.find(({ signedOn }) => signedOn) ?? this;
   }
 
   answerGarbage(reference: string): void {
@@ -65,7 +123,7 @@ class Connection implements GatewayConnection {
     this.#socket.destroySoon();
   }
 
-  #read(chunk: Buffer): void {
+  read(chunk: Buffer): void {
     if (!this.isOpen()) return;
     const read = this.#reader.push(chunk);
     for (const payload of read instanceof FrameFault ? read.framesBefore : read) {

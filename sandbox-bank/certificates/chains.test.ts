@@ -35,6 +35,11 @@ test("the first start makes everything, readable by its owner only", async (t) =
     "directory.pem",
     "gateway.key",
     "gateway.pem",
+    "host-ca.pem",
+    "host-client.key",
+    "host-client.pem",
+    "host.key",
+    "host.pem",
     "pares-intermediate.pem",
     "pares-root.pem",
     "pares-signer.key",
@@ -56,6 +61,9 @@ test("certificates form chains, with the flags, usages and names of their purpos
     ["directory-ca.pem",       "directory-ca.pem",       true,  "ec"],
     ["directory.pem",          "directory-ca.pem",       false, "ec"],
     ["gateway.pem",            "directory-ca.pem",       false, "ec"],
+    ["host-ca.pem",            "host-ca.pem",            true,  "ec"],
+    ["host.pem",               "host-ca.pem",            false, "ec"],
+    ["host-client.pem",        "host-ca.pem",            false, "ec"],
     ["pares-root.pem",         "pares-root.pem",         true,  "rsa"],
     ["pares-intermediate.pem", "pares-root.pem",         true,  "rsa"],
     ["pares-signer.pem",       "pares-intermediate.pem", false, "rsa"],
@@ -68,7 +76,7 @@ test("certificates form chains, with the flags, usages and names of their purpos
     const years = (Date.parse(certificate.validTo) - now) / (365.25 * dayMs);
     assert.ok(years > 9.9 && years < 10.1, name);
   }
-  for (const name of ["directory", "gateway"]) {
+  for (const name of ["directory", "gateway", "host", "host-client"]) {
     const certificate = open(`${name}.pem`);
     assert.ok(certificate.checkPrivateKey(createPrivateKey(files[`${name}.key`] ?? "")));
     for (const address of ["127.0.0.1", "::1"]) assert.ok(certificate.checkIP(address), address);

@@ -63,11 +63,24 @@ const paResChain: Chain = {
   ],
 };
 
+/** The acquirer host, and the client certificate of the gateways that it knows. */
+// biome-ignore format: a table
+const hostChain: Chain = {
+  keyKind: "ec",
+  readableBy: "owner",
+  backdatedDays: 1,
+  certificates: [
+    { file: "host-ca.pem",     issuer: "host-ca.pem", purpose: "authority", name: "Sandbox Acquirer CA" },
+    { file: "host.pem",        issuer: "host-ca.pem", purpose: "tls",       name: "Sandbox Acquirer Host",    keyFile: "host.key" },
+    { file: "host-client.pem", issuer: "host-ca.pem", purpose: "tls",       name: "Sandbox Acquirer Gateway", keyFile: "host-client.key" },
+  ],
+};
+
 export type Identities = Awaited<ReturnType<typeof openIdentities>>;
 
 export async function openIdentities(folder: string, nowMs: number) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const chains = [directoryChain, paResChain];
+  const chains = [directoryChain, paResChain, hostChain];
   const opened = await Promise.all(chains.map((chain) => openChain(folder, chain, nowMs)));
   const files = new Map(opened.flatMap((each) => [...each]));
   const read = (name: string) => files.get(name) ?? "";
@@ -79,6 +92,8 @@ export async function openIdentities(folder: string, nowMs: number) {
       cert: read("directory.pem"),
       key: read("directory.key"),
     },
+    /** The acquirer host shows it on TLS connections. */
+    host: { ca: read("host-ca.pem"), cert: read("host.pem"), key: read("host.key") },
     /** The ACS signs a PARes with it; the signer's own certificate is first. */
     paRes: { certificates: paResCertificates.map(read), key: read("pares-signer.key") },
   };

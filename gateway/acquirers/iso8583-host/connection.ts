@@ -17,11 +17,10 @@ import {
 } from "@tollgate/protocols/iso8583";
 import type { CertificateTexts } from "../../certificates/certificate-files.ts";
 import { messageOf } from "../../values/problem.ts";
+import type { Address } from "../gates.ts";
 import type { Dialect } from "./dialect.ts";
 
 const payloadBytesMax = 8_192;
-
-export type Address = { readonly host: string; readonly port: number };
 
 /** What a connection must know of its host's dialect. */
 export type Wire = Pick<Dialect, "specification" | "framing">;

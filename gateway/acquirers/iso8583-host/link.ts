@@ -5,7 +5,8 @@
  */
 import { type DecodeFault, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
-import { type Address, Connection, type Tls, type Wire } from "./connection.ts";
+import type { Address, Addresses } from "../gates.ts";
+import { Connection, type Tls, type Wire } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { type Ending, PendingAnswers, type Recent, type WaitersByKey } from "./pending-answers.ts";
@@ -43,7 +44,7 @@ export type Conversation = {
 
 export type LinkOptions = {
   /** Tried in turn, beginning with the first. */
-  readonly addresses: readonly [Address, ...Address[]];
+  readonly addresses: Addresses;
   readonly wire: Wire & Pick<Dialect, "codes" | "network">;
   /** Of the terminal; UTC when absent. */
   readonly zone?: string | undefined;

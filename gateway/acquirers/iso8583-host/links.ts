@@ -5,8 +5,7 @@
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { daysLeft, makeCertificateReader } from "../../certificates/certificate-files.ts";
-import type { GateSettings } from "../gates.ts";
-import type { Address } from "./connection.ts";
+import { type Addresses, addressesOf, certificateFilesOf, type GateSettings } from "../gates.ts";
 import { Link, type LinkOptions, type LinkState } from "./link.ts";
 import type { Ending } from "./pending-answers.ts";
 
@@ -96,12 +95,6 @@ export class Links {
   }
 }
 
-type Addresses = readonly [Address, ...Address[]];
-
-export function addressesOf({ host, port, otherAddresses = [] }: GateSettings): Addresses {
-  return [{ host, port }, ...otherAddresses];
-}
-
 /** Every link begins with an address of its own, as far as there are enough of them. */
 function rotate(addresses: Addresses, by: number): Addresses {
   const at = by % addresses.length;
@@ -110,7 +103,7 @@ function rotate(addresses: Addresses, by: number): Addresses {
 }
 
 /** The gateway warns of the end of its client certificate from then on, once a day. */
-export const expiryWarningDays = 30;
+const expiryWarningDays = 30;
 
 function tlsOf({ settings, events, clock }: LinksOptions): LinkOptions["tls"] {
   const readFiles = makeCertificateReader(certificateFilesOf(settings), events.onCertificateFault);
@@ -126,14 +119,5 @@ function tlsOf({ settings, events, clock }: LinksOptions): LinkOptions["tls"] {
       }
       return texts;
     },
-  };
-}
-
-export function certificateFilesOf(settings: GateSettings) {
-  const { tlsCertificateFile, tlsKeyFile, tlsRootsFile } = settings;
-  return {
-    certificateFile: tlsCertificateFile,
-    keyFile: tlsKeyFile,
-    authorityFile: tlsRootsFile,
   };
 }

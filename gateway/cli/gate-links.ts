@@ -1,0 +1,99 @@
+/** The options of `gw gate` about connections to the host: addresses, TLS and its files. */
+import { resolve } from "node:path";
+import {
+  type Address,
+  addressesOf,
+  certificateFilesOf,
+  type GateSettings,
+} from "../acquirers/gates.ts";
+import { daysLeft, readCertificateFiles } from "../certificates/certificate-files.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { systemClock } from "../values/time.ts";
+import type { GivenOptions, Read } from "./options.ts";
+
+export type HostAddresses = Pick<GateSettings, "host" | "port" | "otherAddresses">;
+
+/** One or more, by commas. */
+export function readAddresses(text: string, option: string): HostAddresses | Problem {
+  const read: Address[] = [];
+  for (const each of text.split(",")) {
+    const address = readAddress(each.trim(), option);
+    if (address instanceof Problem) return address;
+    read.push(address);
+  }
+  const [first, ...otherAddresses] = read;
+  if (first === undefined) return new Problem(`${option} is an address and a port.`);
+  return otherAddresses.length === 0 ? first : { ...first, otherAddresses };
+}
+
+function readAddress(text: string, option: string): Address | Problem {
+  const [, bracketed, plain, port = ""] = /^(?:\[(.+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+    return new Problem(`${option} is an address and a port, like bank.example:8583, not ${text}.`);
+  }
+  return { host, port: Number(port) };
+}
+
+export function printAddresses(settings: GateSettings): string {
+  const print = (host: string, port: number) =>
+    host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return addressesOf(settings)
+    .map(({ host, port }) => print(host, port))
+    .join(",");
+}
+
+const connectionsMax = 32;
+
+export function readConnections(text: string, option: string): number | Problem {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= connectionsMax) return count;
+  return new Problem(`${option} is a number from 1 to ${connectionsMax}, not ${text}.`);
+}
+
+/** Absolute: the gateway may be started in another folder. */
+export const readPath: Read<string> = (text) => resolve(text);
+
+const tlsOptions = ["tlsRoots", "tlsName", "tlsCertificate", "tlsKey"];
+
+/** Why the settings of TLS cannot be used, as far as the files on this machine tell. */
+export async function findTlsFault(
+  settings: GateSettings,
+  given: GivenOptions,
+): Promise<Problem | undefined> {
+  const useless = tlsOptions.some((name) => given[name] !== undefined && given[name] !== "none");
+  if (settings.tls !== true) {
+    return useless ? new Problem("The options of TLS are of no use without --tls on.") : undefined;
+  }
+  if ((settings.tlsCertificateFile === undefined) !== (settings.tlsKeyFile === undefined)) {
+    return new Problem("--tls-certificate and --tls-key belong together.");
+  }
+  const texts = await readCertificateFiles(certificateFilesOf(settings)).catch(messageOf);
+  return typeof texts === "string" ? new Problem(`${texts}.`) : undefined;
+}
+
+const expirySoonDays = 30;
+
+/** What an operator should know of a gate's connections, for `gw doctor`. */
+export async function findLinkTroubles({ name, settings, isSandbox }: ExaminedGate) {
+  if (settings.tls !== true) {
+    const plain = `The gate ${name} uses plain TCP: card numbers cross its line unencrypted.`;
+    return { warnings: isSandbox ? [] : [plain], troubles: [] };
+  }
+  const texts = await readCertificateFiles(certificateFilesOf(settings)).catch(messageOf);
+  if (typeof texts === "string") {
+    return { warnings: [], troubles: [`Files of the gate ${name} cannot be used: ${texts}.`] };
+  }
+  const days = daysLeft(texts.cert, systemClock.now()) ?? expirySoonDays;
+  if (days < 0) {
+    return { warnings: [], troubles: [`The client certificate of the gate ${name} has expired.`] };
+  }
+  const soon = `The client certificate of the gate ${name} expires in ${days} days.`;
+  return { warnings: days < expirySoonDays ? [soon] : [], troubles: [] };
+}
+
+type ExaminedGate = {
+  readonly name: string;
+  readonly settings: GateSettings;
+  readonly isSandbox: boolean;
+};
