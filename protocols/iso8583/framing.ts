@@ -11,7 +11,7 @@ type FramingRow = {
   readonly length: keyof typeof lengths;
   readonly bytes: number;
   readonly countsItself: boolean;
-  /** In hex: bytes before and after each payload, which the length counts. Read, they are skipped. */
+  /** In hex: bytes before and after each payload, which the length counts. Reading skips them. */
   readonly header: string;
   readonly trailer: string;
 };
@@ -81,10 +81,10 @@ function makeSurroundings(framing: Framing) {
   };
 }
 
-/** Made once per framing: a frame is made for each message. */
+/** Made once per framing: a frame is made for each message. The keys are those of the table. */
 const surroundings = Object.fromEntries(
   Object.keys(framings).map((name) => [name, makeSurroundings(name as Framing)]),
-) as Readonly<Record<Framing, ReturnType<typeof makeSurroundings>>>; // The keys are those of the table.
+) as Readonly<Record<Framing, ReturnType<typeof makeSurroundings>>>;
 
 /** A frame with an empty payload is a heartbeat. */
 export function frame(framing: Framing, payload: Uint8Array): Buffer {
