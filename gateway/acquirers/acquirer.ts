@@ -84,20 +84,35 @@ export type Unknown = {
 };
 
 export type Authorization = Approved | ApprovedInPart | Refused | NotSent | Unknown;
-/** A refusal counts as not found: the charge is reversed anyway. */
-export type Found = Approved | ApprovedInPart | { readonly kind: "not_found" } | NotSent | Unknown;
+/** `other_answer`: the host says neither that the charge stands nor that it does not know it. */
+export type Found =
+  | Approved
+  | ApprovedInPart
+  | { readonly kind: "not_found" }
+  | { readonly kind: "other_answer"; readonly code: string }
+  | NotSent
+  | Unknown;
 export type FollowUpAnswer = Approved | Refused | NotSent | Unknown;
-export type Reversal = { readonly kind: "reversed" } | { readonly kind: "unknown"; cause: string };
+/** Only `reversed` proves anything: a refused reversal leaves the charge as it is. */
+export type Reversal =
+  | { readonly kind: "reversed" }
+  | { readonly kind: "not_found"; readonly code: string }
+  /** `mayHelp`: the same advice may succeed later. */
+  | { readonly kind: "refused"; readonly code: string; readonly mayHelp: boolean }
+  | { readonly kind: "unknown"; readonly cause: string };
 
 /** What a refusal means, by the host's own table of response codes. */
 export type Refusal = {
   readonly reason: Reason;
   /** The card must not be charged again, with any amount. */
   readonly isHard: boolean;
-  /** The issuer would approve once the cardholder is authenticated. */
-  readonly wantsAuthentication: boolean;
-  /** In progress, late or seen before: the host may yet carry the request out. */
-  readonly mayYetBeDone: boolean;
-  /** The host speaks of itself or of this message, not of the request that it repeats. */
-  readonly isUndecided: boolean;
+  readonly hint: RefusalHint | undefined;
 };
+
+/**
+ * What else a refusal says. `authenticate`: the issuer wants the cardholder authenticated.
+ * `may_yet_be_done`: in progress, late or seen before. `host_fault`: the host speaks of itself or
+ * of its network, and the same message may succeed later. `message_fault`: it speaks of the form of
+ * this message, which was not carried out.
+ */
+export type RefusalHint = "authenticate" | "may_yet_be_done" | "host_fault" | "message_fault";

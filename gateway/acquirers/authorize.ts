@@ -16,7 +16,13 @@ import { traceNumberOf } from "../orders/trace.ts";
 import { nextAmount } from "../orders/transactions.ts";
 import type { EndpointId, GateId, ReceiptId } from "../values/ids.ts";
 import { asInstant, type Clock, type Instant } from "../values/time.ts";
-import type { Acquirer, Authorization, AuthorizationRequest, ChargedCard } from "./acquirer.ts";
+import type {
+  Acquirer,
+  Authorization,
+  AuthorizationRequest,
+  ChargedCard,
+  Found,
+} from "./acquirer.ts";
 
 export type AcquirerDependencies = {
   readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
@@ -93,12 +99,15 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
   }
 
   function refused(order: Order, { answer, refusal }: Refused): OrderEvent {
-    const { reason } = refusal;
-    if (refusal.wantsAuthentication && mayChallenge(order, dependencies)) {
+    const { reason, hint } = refusal;
+    if (hint === "authenticate" && mayChallenge(order, dependencies)) {
       return { kind: "authentication_demanded", answer, reason };
     }
-    const endsList = refusal.isHard || refusal.mayYetBeDone;
-    const next = endsList ? undefined : nextAmount(order);
+    const next = refusal.isHard ? undefined : nextAmount(order);
+    if (hint === "may_yet_be_done") {
+      const kind = next === undefined ? "refused_in_doubt" : "amount_in_doubt";
+      return { kind, answer, reason };
+    }
     return next === undefined
       ? { kind: "refused", answer, reason }
       : { kind: "amount_refused", answer, reason, next };
@@ -121,8 +130,14 @@ export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
     if (found.kind === "approved" || found.kind === "approved_in_part") {
       return approvalEvent(order, found, dependencies);
     }
-    return notFound(found.kind === "unknown" ? found.cause : found.kind);
+    return notFound(describeFound(found));
   };
+}
+
+/** What an inquiry says that found no approval. */
+export function describeFound(found: Exclude<Found, Approved>): string {
+  if (found.kind === "unknown") return found.cause;
+  return found.kind === "other_answer" ? `answered ${found.code}` : found.kind;
 }
 
 export function acquirerOf(

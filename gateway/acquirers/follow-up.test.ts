@@ -69,7 +69,12 @@ test("a capture is sent once as it is, and as a repeat whenever it may have left
 const answers: readonly (readonly [what: string, order: Order, says: FollowUpAnswer, event: string])[] = [
   ["approved",                    asked,   { kind: "approved", answer },             "captured"],
   ["refused",                     asked,   refusedWith("05"),                        "refused"],
-  ["refused by a host in trouble", asked,  refusedWith("96"),                        "refused"],
+  ["refused for its form",        asked,   refusedWith("30"),                        "refused"],
+  ["said to be known",            asked,   refusedWith("94"),                        "outcome_unknown"],
+  ["answered too late inside",    asked,   refusedWith("68"),                        "outcome_unknown"],
+  ["met by a host in trouble",    asked,   refusedWith("96"),                        "outcome_unknown"],
+  ["met by an issuer that is away", asked, refusedWith("91"),                        "outcome_unknown"],
+  ["a repeat refused for its form", inDoubt, refusedWith("30"),                      "repeat_unanswered"],
   ["a repeat refused",            inDoubt, refusedWith("05"),                        "refused"],
   ["a repeat said to be known",   inDoubt, refusedWith("94"),                        "repeat_unanswered"],
   ["a repeat said to be going on", inDoubt, refusedWith("09"),                       "repeat_unanswered"],

@@ -7,6 +7,7 @@ import type { EffectHandler, OrderEvent } from "../orders/events.ts";
 import type { Order, Transaction } from "../orders/order.ts";
 import { initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
+import type { Refusal } from "./acquirer.ts";
 import {
   type AcquirerDependencies,
   acquirerOf,
@@ -44,7 +45,7 @@ export function makeFollowUpEffect(
         return { kind: effect === "capture" ? "captured" : "returned", answer: outcome.answer };
       case "refused": {
         const { answer, refusal } = outcome;
-        return repeated && refusal.isUndecided
+        return isUndecided(refusal, repeated)
           ? inDoubt(transaction, `answered ${answer.responseCode}`)
           : { kind: "refused", answer, reason: refusal.reason };
       }
@@ -54,6 +55,15 @@ export function makeFollowUpEffect(
         return inDoubt(transaction, outcome.cause);
     }
   };
+}
+
+/**
+ * The host has not said what became of the request. What it says about the form of a repeat tells
+ * nothing of the message before it.
+ */
+function isUndecided({ hint }: Refusal, repeated: boolean): boolean {
+  if (hint === "message_fault") return repeated;
+  return hint === "may_yet_be_done" || hint === "host_fault";
 }
 
 /** Nothing when the order's first transaction is no charge, or has no gate. */

@@ -13,12 +13,14 @@ const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", exp
 const fresh = { startedBefore: false, cardData: undefined };
 const unused = () => Promise.reject(new Error("not asked for"));
 
-function makeBank(says: Reversal = { kind: "reversed" }, isReady = true) {
+type Found = Awaited<ReturnType<NonNullable<Acquirer["inquire"]>>>;
+
+function makeBank(says: Reversal = { kind: "reversed" }, isReady = true, found?: Found) {
   const sent: { readonly attempt: AuthorizationRequest; readonly advice: ReversalRequest }[] = [];
   const acquirer: Acquirer = {
     isReady: () => isReady,
     authorize: unused,
-    inquire: undefined,
+    inquire: found && (async () => found),
     reverse: async (attempt, advice) => {
       sent.push({ attempt, advice });
       return says;
@@ -31,6 +33,7 @@ function makeBank(says: Reversal = { kind: "reversed" }, isReady = true) {
     makeReverse({
       ...dependencies,
       clock: { now: () => later(start, 1_000) },
+      answerTimeoutMs: 500,
       processingDeadlineMs: isInTime ? 1_000 : 999,
     });
   return { sent, reverse, reversePriorAttempt: makeReversePriorAttempt(dependencies) };
@@ -85,4 +88,62 @@ test("an earlier try is not taken back without an answer, nor without a link", a
   );
   assert.equal(await away.reversePriorAttempt(second, priorAttempts), false);
   assert.deepEqual(away.sent, []);
+});
+
+const notFound: Reversal = { kind: "not_found", code: "25" };
+
+test("a refused reversal ends nothing, with whatever code", async () => {
+  for (const mayHelp of [true, false]) {
+    const refusal = { kind: "refused", code: "91", mayHelp } as const;
+    const event = await makeBank(refusal).reverse(true)(doubtful, fresh);
+    assert.deepEqual(event, { kind: "reversal_refused", code: "91", mayHelp });
+  }
+});
+
+test("a charge that the host does not know is confirmed by a repeat, but not by an early one", async () => {
+  const { reverse } = makeBank(notFound);
+  const first = await reverse(true)(doubtful, fresh);
+  assert.deepEqual(first, { kind: "original_not_found", code: "25" });
+
+  // The bank's clock is a second after the start, and answers are lost after half a second.
+  const early = meet(doubtful, events.original_not_found, later(start, 501));
+  const early2 = meet(early, events.original_not_found, later(start, 900));
+  const due = meet(doubtful, events.original_not_found, later(start, 500));
+  assert.equal((await reverse(true)(early, fresh)).kind, "original_not_found");
+  assert.equal((await reverse(true)(early2, fresh)).kind, "original_not_found");
+  assert.equal((await reverse(true)(due, fresh)).kind, "amount_reversed");
+
+  const refused = meet(due, events.reversal_refused, later(start, 600));
+  assert.equal((await reverse(true)(refused, fresh)).kind, "original_not_found");
+  const approved = meet(due, events.approved_late, later(start, 600));
+  assert.equal((await reverse(true)(approved, fresh)).kind, "original_not_found");
+});
+
+test("where the host has an inquiry, only the inquiry confirms that there is no charge", async () => {
+  const approval = { kind: "approved", answer: events.authorized.answer } as const;
+  const due = meet(doubtful, events.original_not_found, later(start, 1));
+  // biome-ignore format: a table
+  const rows: readonly (readonly [Found, string])[] = [
+    [{ kind: "not_found" },                       "amount_reversed"],
+    [approval,                                    "reversal_refused"],
+    [{ ...approval, kind: "approved_in_part" },   "reversal_refused"],
+    [{ kind: "other_answer", code: "91" },        "reversal_unanswered"],
+    [{ kind: "unknown", cause: "timeout" },       "reversal_unanswered"],
+    [{ kind: "not_sent" },                        "reversal_unanswered"],
+  ];
+
+  for (const [found, kind] of rows) {
+    const event = await makeBank(notFound, true, found).reverse(true)(due, fresh);
+    assert.equal(event.kind, kind, found.kind);
+  }
+});
+
+test("a reversal behind a decline in doubt keeps the decline; one of a list declines at its end", async () => {
+  const single = meet(meet(draft, events.received), events.refused_in_doubt);
+  const inList = meet(meet(listed, events.received), events.amount_in_doubt);
+
+  assert.deepEqual([single.transaction.stage, single.owed?.effect], ["declined", "reverse"]);
+  assert.equal((await makeBank().reverse(true)(single, fresh)).kind, "reversed");
+  assert.equal((await makeBank().reverse(true)(inList, fresh)).kind, "amount_reversed");
+  assert.equal((await makeBank().reverse(false)(inList, fresh)).kind, "part_reversed");
 });

@@ -1,48 +1,98 @@
 /**
- * The `reverse` effect: the handler tells the acquirer that a charge of unknown outcome must not
- * stand. The advice is repeated until the host answers it, however long that takes.
+ * The `reverse` effect: the handler tells the acquirer that a charge must not stand. The advice is
+ * repeated until the host says that it is done, however long that takes. That the host does not
+ * know the charge counts once it is confirmed: by an inquiry, or by the same answer to a repeat
+ * when every answer to the charge would have been lost.
  */
-import type { EffectHandler } from "../orders/events.ts";
+import type { EffectHandler, EventOf, OrderEvent } from "../orders/events.ts";
 import type { Order, PriorAttempt } from "../orders/order.ts";
 import { traceNumberOf } from "../orders/trace.ts";
 import { initialOf, nextAmount } from "../orders/transactions.ts";
-import { type AcquirerDependencies, acquirerOf, authorizationRequestOf } from "./authorize.ts";
+import type { Acquirer, AuthorizationRequest, ReversalRequest } from "./acquirer.ts";
+import {
+  type AcquirerDependencies,
+  acquirerOf,
+  authorizationRequestOf,
+  describeFound,
+} from "./authorize.ts";
 
 type Dependencies = Pick<
   AcquirerDependencies,
-  "findAcquirer" | "findCard" | "clock" | "processingDeadlineMs"
+  "findAcquirer" | "findCard" | "clock" | "answerTimeoutMs" | "processingDeadlineMs"
 >;
 
 export function makeReverse(dependencies: Dependencies): EffectHandler {
+  const { findCard, clock, processingDeadlineMs } = dependencies;
   return async (order, { cardData, startedBefore }) => {
-    const { answer, reason, tries, stage } = order.transaction;
+    const { answer, tries, reversal } = order.transaction;
     const acquirer = acquirerOf(order, dependencies);
     if (acquirer?.isReady() !== true) return unanswered("gate_unavailable");
-    const card = cardData ?? (await dependencies.findCard(order));
+    const card = cardData ?? (await findCard(order));
     const request = card && authorizationRequestOf(order, card);
     if (request === undefined) return unanswered("card_not_held");
 
-    const outcome = await acquirer.reverse(request, {
+    const advice = {
       traceNumber: traceNumberOf(order.id, 1, request.identifiers.attempt),
       repeated: tries > 0 || startedBefore,
       approvalCode: answer?.approvalCode,
-    });
-    if (outcome.kind === "unknown") return unanswered(outcome.cause);
-    const isInTime =
-      dependencies.clock.now() <= order.acceptedAt + dependencies.processingDeadlineMs;
-    const next = isInTime && stage === "reversing" ? nextAmount(order) : undefined;
-    if (next !== undefined) return { kind: "amount_reversed", next };
-    // A partial approval that was reversed is a decline; doubt that was settled is an error.
-    const wasPartial = reason?.code === "partial_approval_refused";
-    return { kind: wasPartial ? "part_reversed" : "reversed" };
+      notFoundAt: reversal?.notFoundAt,
+    };
+    return (await sendReversal(acquirer, request, advice, dependencies)) ?? endOfDoubt(order);
   };
+
+  function endOfDoubt(order: Order): OrderEvent {
+    const { reason, stage } = order.transaction;
+    const isInTime = clock.now() <= order.acceptedAt + processingDeadlineMs;
+    if (stage !== "reversing") return { kind: "reversed" };
+    const next = isInTime ? nextAmount(order) : undefined;
+    if (next !== undefined) return { kind: "amount_reversed", next };
+    // With a reason the host has answered the charge: a decline. Settled doubt is an error.
+    return { kind: reason === undefined ? "reversed" : "part_reversed" };
+  }
 }
 
-function unanswered(cause: string) {
-  return { kind: "reversal_unanswered", cause } as const;
+type Advice = ReversalRequest & { readonly notFoundAt: number | undefined };
+type Unproved =
+  | EventOf<"reversal_unanswered">
+  | EventOf<"reversal_refused">
+  | EventOf<"original_not_found">;
+
+/** Nothing when it is proved that the charge does not stand. */
+async function sendReversal(
+  acquirer: Acquirer,
+  request: AuthorizationRequest,
+  { notFoundAt, ...advice }: Advice,
+  { clock, answerTimeoutMs }: Pick<Dependencies, "clock" | "answerTimeoutMs">,
+): Promise<Unproved | undefined> {
+  const sentAt = clock.now();
+  const outcome = await acquirer.reverse(request, advice);
+  switch (outcome.kind) {
+    case "reversed":
+      return undefined;
+    case "unknown":
+      return unanswered(outcome.cause);
+    case "refused":
+      return { kind: "reversal_refused", code: outcome.code, mayHelp: outcome.mayHelp };
+  }
+  const { code } = outcome;
+  if (acquirer.inquire === undefined) {
+    const isConfirmed = notFoundAt !== undefined && sentAt >= notFoundAt + answerTimeoutMs;
+    return isConfirmed ? undefined : { kind: "original_not_found", code };
+  }
+  const found = await acquirer.inquire(request, advice.traceNumber);
+  if (found.kind === "not_found") return undefined;
+  // Booked between the two answers: the next advice finds it.
+  if (found.kind === "approved" || found.kind === "approved_in_part") {
+    return { kind: "reversal_refused", code, mayHelp: true };
+  }
+  return unanswered(`answered ${code}, inquiry: ${describeFound(found)}`);
 }
 
-/** Reverses a charge for an earlier amount of the list; true when the host has answered. */
+function unanswered(cause: string): EventOf<"reversal_unanswered"> {
+  return { kind: "reversal_unanswered", cause };
+}
+
+/** Reverses a charge for an earlier amount of the list; true when the host has done it. */
 export function makeReversePriorAttempt({
   findAcquirer,
   findCard,

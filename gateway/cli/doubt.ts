@@ -48,7 +48,7 @@ async function listDoubt({ database, config, json }: Session): Promise<Output> {
 }
 
 function describe(order: Order, printDate: (instant: Instant) => string) {
-  const { kind, stage, amount, identifiers, tries } = order.transaction;
+  const { kind, stage, amount, identifiers, tries, reversal } = order.transaction;
   return {
     order: order.id,
     "merchant-order": order.clientOrderId,
@@ -59,6 +59,7 @@ function describe(order: Order, printDate: (instant: Instant) => string) {
     trace: identifiers?.traceNumber ?? "",
     sent: identifiers === undefined ? "" : printDate(identifiers.transmittedAt),
     tries,
+    refused: reversal?.refusedWith ?? "",
     "next try": order.owed?.resting === true ? printDate(order.owed.claimableAt) : "now",
   };
 }

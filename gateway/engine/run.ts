@@ -8,7 +8,7 @@ import type { Apply } from "../orders/apply.ts";
 import {
   type EffectHandlers,
   isBeforeNextAttempt,
-  isUnanswered,
+  isBeforeRest,
   type OrderEvent,
   type RunContext,
 } from "../orders/events.ts";
@@ -79,7 +79,7 @@ export function makeOrderRunner(dependencies: Dependencies) {
       // The CVV is for the authorisation; once that is answered it is forgotten.
       const isAnswered = effect === "authorize" && !isBeforeNextAttempt(event);
       if (isAnswered) cardData = cardData && { ...cardData, cvv: undefined };
-      if (isUnanswered(event)) return;
+      if (isBeforeRest(event)) return;
     }
   }
 }

@@ -30,7 +30,7 @@ export function makeMetrics() {
     acquirerMs: histogram("tollgate_acquirer_answer_ms",    "from message to answer",                         ["gate", "mti"]),
     walletMs:   histogram("tollgate_wallet_opening_ms",     "opening of wallets' tokens",                     ["wallet"]),
     callbackMs: histogram("tollgate_callback_ms",           "from callback to answer",                        ["outcome"]),
-    alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long"),
+    alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long, and for refused reversals"),
   };
 
   return {

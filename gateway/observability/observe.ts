@@ -1,6 +1,6 @@
 /** Reports the steps of orders to the log and the metrics. */
 import type { Step } from "../orders/advance.ts";
-import type { OrderEvent } from "../orders/events.ts";
+import type { EventOf, OrderEvent } from "../orders/events.ts";
 import type { Order, PriorAttempt } from "../orders/order.ts";
 import { isFinal, stagesInDoubt } from "../orders/stages.ts";
 import type { Failure } from "../values/failure.ts";
@@ -20,6 +20,10 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       if (events.every(({ kind }) => kind === "claimed" || kind === "noted")) return;
       const { kind, stage, tries } = order.transaction;
       metrics.stages.inc({ kind, stage });
+      for (const event of events) if (event.kind === "reversal_refused") refuse(order, event);
+      if (events.some((event) => event.kind === "refused_in_doubt")) {
+        log("order.finished", named(order));
+      }
       if (stagesInDoubt.includes(stage)) log("order.in_doubt", named(order));
       else if (order.owed?.effect === "reverse") {
         log("order.late_approval_reversing", named(order));
@@ -44,6 +48,12 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       return { kind: "operator_alerted" };
     },
   };
+
+  /** At once: unlike silence, a refusal does not pass by itself. */
+  function refuse(order: Order, { code }: EventOf<"reversal_refused">): void {
+    metrics.alarms.inc();
+    log("order.reversal_refused", { ...named(order), code });
+  }
 
   function alert(order: Order): void {
     metrics.alarms.inc();

@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
-import { isUnanswered, type OrderEvent } from "./events.ts";
+import { isBeforeRest, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
-import type { Order } from "./order.ts";
+import type { Order, Owed } from "./order.ts";
 import {
   type Effect,
   type ImmediateEffect,
@@ -68,6 +68,8 @@ export type Deadlines = {
   readonly leaseMs: number;
   /** Gaps between repeats of an unanswered message; the last one is used for ever. */
   readonly repeatGapsMs: readonly number[];
+  /** After which the same answer to a repeated reversal proves that there is no charge. */
+  readonly confirmationGapMs: number;
 };
 
 export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): Advance {
@@ -80,30 +82,41 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
 
     const events: OrderEvent[] = [event];
     let met = meet(order, event, at);
-    while (!(met instanceof Failure) && met.effect !== undefined && isImmediate(met.effect)) {
-      assert.ok(conditions !== undefined, `${met.effect} needs conditions`);
-      const consequence = handlers[met.effect](met.order, conditions);
+    for (;;) {
+      if (met instanceof Failure) return met;
+      const effect = met.effects.find(isImmediate);
+      if (effect === undefined) break;
+      assert.ok(conditions !== undefined, `${effect} needs conditions`);
+      const consequence = handlers[effect](met.order, conditions);
       events.push(consequence);
       met = meet(met.order, consequence, at);
     }
-    if (met instanceof Failure) return met;
 
     const last = events.at(-1) ?? event;
     const deadlineAt = nextDeadline(order, met.order, last, at);
     const next = { ...met.order, deadlineAt, owed: owedFor(met, last, at) };
     const step = { from: order.version, order: next, events, at };
-    const callback = met.effect === "notify_merchant" ? callbackOf(next) : undefined;
+    const callback = met.effects.includes("notify_merchant") ? callbackOf(next) : undefined;
     return callback === undefined ? step : { ...step, callback };
   };
 
-  function owedFor({ order, effect }: Met, last: OrderEvent, at: Instant) {
-    if (effect === undefined || !isExternal(effect)) return undefined;
+  function owedFor({ order, effects }: Met, last: OrderEvent, at: Instant): Owed | undefined {
+    const effect = effects.find(isExternal);
+    if (effect === undefined) return undefined;
     // The operator's command is no node and holds no lease: the first node that looks claims it.
     if (last.kind === "asked_again") return { effect, claimableAt: at };
-    const { leaseMs, repeatGapsMs } = deadlines;
-    if (!isUnanswered(last)) return { effect, claimableAt: later(at, leaseMs) };
-    const gapMs = repeatGapsMs[Math.min(order.transaction.tries, repeatGapsMs.length) - 1];
-    return { effect, claimableAt: later(at, gapMs ?? leaseMs), resting: true as const };
+    if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };
+    const gapMs = gapAfter(last, order.transaction.tries);
+    return { effect, claimableAt: later(at, gapMs), resting: true as const };
+  }
+
+  /** A refusal that no repeat is known to change is repeated at the longest gap. */
+  function gapAfter(last: OrderEvent, tries: number): number {
+    const { leaseMs, repeatGapsMs, confirmationGapMs } = deadlines;
+    if (last.kind === "original_not_found") return confirmationGapMs;
+    const isHopeless = last.kind === "reversal_refused" && !last.mayHelp;
+    const gaps = isHopeless ? repeatGapsMs.length : Math.min(tries, repeatGapsMs.length);
+    return repeatGapsMs[gaps - 1] ?? leaseMs;
   }
 
   /** Set when the stage changes and when it has passed; otherwise it stays. */
@@ -119,21 +132,24 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
 /** An order cannot be settled by hand while a node asks the bank: the two answers may differ. */
 export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");
 
-type Met = { readonly order: Order; readonly effect: Effect | undefined };
+type Met = { readonly order: Order; readonly effects: readonly Effect[] };
 
 function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   const { transaction } = order;
   const version = order.version + 1;
   if (event.kind === "received") {
-    return { order: { ...order, version }, effect: beginnings[transaction.kind].effect };
+    return { order: { ...order, version }, effects: beginnings[transaction.kind].effects };
   }
-  if (event.kind === "claimed") return { order: { ...order, version }, effect: order.owed?.effect };
+  if (event.kind === "claimed") {
+    const effects = order.owed === undefined ? [] : [order.owed.effect];
+    return { order: { ...order, version }, effects };
+  }
   if (event.kind === "capture_asked" || event.kind === "return_asked") {
     const next = followUp(order, event, at);
     if (next instanceof Failure) return next;
     const earlier = [...order.earlier, transaction];
-    const { effect } = beginnings[next.kind];
-    return { order: { ...order, version, earlier, transaction: next }, effect };
+    const { effects } = beginnings[next.kind];
+    return { order: { ...order, version, earlier, transaction: next }, effects };
   }
 
   const isSettlement = event.kind === "settled_as_done" || event.kind === "settled_as_not_done";
@@ -145,7 +161,7 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   const finishedAt = isFinal(cell.stage) ? (transaction.finishedAt ?? at) : undefined;
   const facts = applyFacts(order, event, at);
   const next = { ...transaction, ...facts, stage: cell.stage, finishedAt };
-  return { order: { ...order, version, transaction: next }, effect: cell.effect };
+  return { order: { ...order, version, transaction: next }, effects: cell.effects };
 }
 
 /** The callback of the first transaction goes to one address, those of later ones to another. */

@@ -62,7 +62,7 @@ function isAbout(
   if (questionOf(now) !== questionOf(then)) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
-  // A reversal that was sent before the approval came may have found nothing: it is sent again.
+  // A reversal that was sent before the approval came may have found no charge: it is sent again.
   return !endsDoubt.has(kind) || now.answer?.processedAt === then.answer?.processedAt;
 }
 
@@ -74,7 +74,12 @@ function questionOf({ threeds }: Transaction): string | undefined {
   return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
 }
 
-const endsDoubt = new Set<EventKind>(["reversed", "part_reversed", "amount_reversed"]);
+const endsDoubt = new Set<EventKind>([
+  "reversed",
+  "part_reversed",
+  "amount_reversed",
+  "original_not_found",
+]);
 
 /** An approval that the order refuses is money taken, and has to be reversed. */
 function lateApprovalOf(event: OrderEvent): OrderEvent | undefined {

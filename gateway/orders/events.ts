@@ -38,6 +38,10 @@ type Facts = {
 
   authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
   refused: { readonly answer: Answer; readonly reason: Reason };
+  /** The host may yet carry the refused charge out: it is reversed behind the decline. */
+  refused_in_doubt: { readonly answer: Answer; readonly reason: Reason };
+  /** The same for one amount of a list: the next is tried once the reversal is proved. */
+  amount_in_doubt: { readonly answer: Answer; readonly reason: Reason };
   /** One amount of a list was declined, or proved not to be charged: the next is tried. */
   amount_refused: { readonly answer: Answer; readonly reason: Reason; readonly next: Money };
   amount_reversed: { readonly next: Money };
@@ -54,6 +58,10 @@ type Facts = {
   reversed: object;
   part_reversed: object;
   reversal_unanswered: { readonly cause: string };
+  /** The charge stands as far as anybody knows; `mayHelp`: the same advice may succeed later. */
+  reversal_refused: { readonly code: string; readonly mayHelp: boolean };
+  /** The host does not know the charge to reverse. It counts once a later answer confirms it. */
+  original_not_found: { readonly code: string };
 
   /** The merchant requests a follow-up of an approved order: a new transaction begins. */
   capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
@@ -88,9 +96,16 @@ export function isBeforeNextAttempt({ kind }: OrderEvent): boolean {
 }
 
 /** The order rests until its next try. */
-export function isUnanswered({ kind }: OrderEvent): boolean {
-  return kind === "reversal_unanswered" || kind === "repeat_unanswered";
+export function isBeforeRest({ kind }: OrderEvent): boolean {
+  return restingEvents.has(kind);
 }
+
+const restingEvents: ReadonlySet<EventKind> = new Set([
+  "reversal_unanswered",
+  "reversal_refused",
+  "original_not_found",
+  "repeat_unanswered",
+]);
 
 /**
  * Performs one effect for one order and reports what happened. A handler never throws for

@@ -40,6 +40,8 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "authorized":
       return { answer: event.answer, receiptId: event.receiptId };
     case "refused":
+    case "refused_in_doubt":
+    case "amount_in_doubt":
     case "approved_in_part":
       return { answer: event.answer, reason: event.reason };
     case "captured":
@@ -49,14 +51,29 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "filtered_out":
     case "gate_unavailable":
       return { reason: event.reason };
+    default:
+      return factsOfDoubt(transaction, event, at);
+  }
+}
+
+/** What an event teaches about a transaction whose outcome is being settled. */
+function factsOfDoubt(
+  transaction: Transaction,
+  event: OrderEvent,
+  at: Instant,
+): Partial<Transaction> {
+  switch (event.kind) {
     case "reversed":
       return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
     case "reversal_unanswered":
     case "repeat_unanswered":
       return { tries: transaction.tries + 1 };
+    case "reversal_refused":
+    case "original_not_found":
+      return { tries: transaction.tries + 1, reversal: reversalAfter(transaction, event, at) };
     case "approved_late":
       // The approval names a charge that exists: its reversal starts anew, without delay.
-      return { answer: event.answer, tries: 0 };
+      return { answer: event.answer, tries: 0, reversal: undefined };
     case "settled_as_done":
       return { reason: undefined, receiptId: event.receiptId };
     case "settled_as_not_done":
@@ -66,6 +83,16 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     default:
       return {};
   }
+}
+
+/** A refusal in between means that the host did not only not know the charge. */
+function reversalAfter(
+  { reversal }: Transaction,
+  event: EventOf<"reversal_refused" | "original_not_found">,
+  at: Instant,
+): Transaction["reversal"] {
+  if (event.kind === "reversal_refused") return { refusedWith: event.code };
+  return { notFoundAt: reversal?.notFoundAt ?? at };
 }
 
 /** The earlier proof did not satisfy the issuer, so the merchant must not see it any more. */
@@ -110,7 +137,7 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
   const { identifiers, amount: tried, priorAttempts = [] } = order.transaction;
   if (identifiers === undefined) return { amount };
   return {
-    ...{ answer: undefined, reason: undefined, tries: 0, amount },
+    ...{ answer: undefined, reason: undefined, tries: 0, amount, reversal: undefined },
     priorAttempts: [...priorAttempts, { identifiers, amount: tried }],
     identifiers: identifiersOf(order, identifiers.gate, at),
   };

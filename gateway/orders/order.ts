@@ -151,11 +151,20 @@ export type Transaction = {
   readonly receiptId: ReceiptId | undefined;
   /** How often the message that settles doubt went unanswered. */
   readonly tries: number;
+  /** What the host has said to the reversal that is owed. */
+  readonly reversal?: ReversalProgress | undefined;
   readonly finishedAt: Instant | undefined;
   /** Charges for earlier amounts of the list. */
   readonly priorAttempts?: readonly PriorAttempt[];
   /** What the merchant requested of a follow-up; an identical request is a repeat. */
   readonly request?: FollowUpTerms;
+};
+
+export type ReversalProgress = {
+  /** The code of the last answer, when it was a refusal. */
+  readonly refusedWith?: string;
+  /** The first of the answers that the host does not know the charge, with no other between. */
+  readonly notFoundAt?: Instant;
 };
 
 export type PriorAttempt = { readonly identifiers: AcquirerIdentifiers; readonly amount: Money };

@@ -56,6 +56,7 @@ export const deadlines: Deadlines = {
   },
   leaseMs: 45_000,
   repeatGapsMs: [2_000, 5_000, 10_000],
+  confirmationGapMs: 30_000,
 };
 
 export const conditions: Conditions = {
@@ -196,6 +197,7 @@ const noWallet = { code: "wallet_refused", detail: "" } as const;
 const tooMuch = { code: "amount_above_maximum", detail: "" } as const;
 const notThem = { code: "authentication_failed", detail: "" } as const;
 const noGate = { code: "gate_unavailable", detail: "" } as const;
+const seen = { code: "duplicate_transmission", detail: "[94]" } as const;
 const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 
 /** One of each kind. */
@@ -222,6 +224,8 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
 
   authorized:            { kind: "authorized", answer, receiptId: asReceiptId("814660") },
   refused:               { kind: "refused", answer: { ...answer, responseCode: "51" }, reason: funds },
+  refused_in_doubt:      { kind: "refused_in_doubt", answer: { ...answer, responseCode: "94" }, reason: seen },
+  amount_in_doubt:       { kind: "amount_in_doubt", answer: { ...answer, responseCode: "94" }, reason: seen },
   amount_refused:        { kind: "amount_refused", answer: { ...answer, responseCode: "51" }, reason: funds, next: smaller },
   amount_reversed:       { kind: "amount_reversed", next: smaller },
   rerouted:              { kind: "rerouted", gate: { ...gate, id: asGateId("2") }, cause: "not signed on" },
@@ -233,6 +237,8 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   approved_late:         { kind: "approved_late", answer },
   reversed:              { kind: "reversed" },
   part_reversed:         { kind: "part_reversed" },
+  reversal_refused:      { kind: "reversal_refused", code: "12", mayHelp: false },
+  original_not_found:    { kind: "original_not_found", code: "25" },
   reversal_unanswered:   { kind: "reversal_unanswered", cause: "no_answer" },
 
   capture_asked:         { kind: "capture_asked", serialNumber: asSerialNumber("s-2"), request: allOf("capture") },

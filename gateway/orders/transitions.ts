@@ -7,7 +7,8 @@ import type { EventKind, OrderEvent } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
 import { type Effect, type ExternalEffect, isImmediate, type Stage } from "./stages.ts";
 
-export type Cell = { readonly stage: Stage; readonly effect: Effect | undefined };
+/** At most one of the effects is owed; the callback's row is written by the commit itself. */
+export type Cell = { readonly stage: Stage; readonly effects: readonly Effect[] };
 export type Row = { readonly [Kind in EventKind]?: Cell };
 /** A stage without a cell for an event refuses it. */
 export type TransitionTable = { readonly [Where in Stage]?: Row };
@@ -67,7 +68,9 @@ const sale: TransitionTable = {
   authorizing: {
     authorized:            to("approved", "notify_merchant"),
     refused:               to("declined", "notify_merchant"),
+    refused_in_doubt:      to("declined", "notify_merchant", "reverse"),
     amount_refused:        to("authorizing", "authorize"),
+    amount_in_doubt:       to("reversing", "reverse"),
     authentication_demanded: to("authenticating", "look_up_3ds"),
     // Only while nothing was sent: an unknown outcome never goes to another gate.
     rerouted:              to("authorizing", "authorize"),
@@ -93,6 +96,8 @@ const sale: TransitionTable = {
     part_reversed:         to("declined", "notify_merchant"),
     amount_reversed:       to("authorizing", "authorize"),
     reversal_unanswered:   to("reversing", "reverse"),
+    reversal_refused:      to("reversing", "reverse"),
+    original_not_found:    to("reversing", "reverse"),
     approved_late:         to("reversing", "reverse"),
     expired:               to("reversing", "alert_operator"),
     operator_alerted:      to("reversing", "reverse"),
@@ -107,12 +112,17 @@ const sale: TransitionTable = {
   error: unpaid("error"),
 };
 
-/** An approval of a final order is money taken: the gateway reverses it, and sends no callback. */
+/**
+ * A charge that was approved late, or refused in doubt, is reversed behind the final result. No
+ * callback follows.
+ */
 // biome-ignore format: a table
 function unpaid(stage: "declined" | "error"): Row {
   return {
     approved_late:         to(stage, "reverse"),
     reversal_unanswered:   to(stage, "reverse"),
+    reversal_refused:      to(stage, "reverse"),
+    original_not_found:    to(stage, "reverse"),
     reversed:              to(stage),
     part_reversed:         to(stage),
     asked_again:           to(stage, "reverse"),
@@ -161,8 +171,8 @@ function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): Transiti
   };
 }
 
-function to(stage: Stage, effect?: Effect): Cell {
-  return { stage, effect };
+function to(stage: Stage, ...effects: readonly Effect[]): Cell {
+  return { stage, effects };
 }
 
 // biome-ignore format: a table
@@ -179,7 +189,7 @@ const immediateEvents: ReadonlySet<string> = new Set(
   Object.values(tables)
     .flatMap((table) => Object.values(table))
     .flatMap((row) => Object.entries(row))
-    .flatMap(([kind, { effect }]) => (effect !== undefined && isImmediate(effect) ? [kind] : [])),
+    .flatMap(([kind, { effects }]) => (effects.some(isImmediate) ? [kind] : [])),
 );
 
 /** Whether the event may lead to an immediate effect. */

@@ -152,5 +152,6 @@ export function deadlinesOf(config: Config): Deadlines {
     },
     leaseMs: config.answerTimeoutMs + config.leaseSlackMs,
     repeatGapsMs: config.reversalGapsMs,
+    confirmationGapMs: config.answerTimeoutMs,
   };
 }

@@ -55,6 +55,9 @@ const responseTexts: ReadonlyMap<string, string> = new Map([
   ["N7", "CVV MISMATCH"],
 ]);
 
+/** Codes that the switches can have told for what the host does all the same. */
+export const mayYetBeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
+
 /** `more` are fields that this answer carries besides. */
 export function makeAnswer(
   { request, host }: Exchange,

@@ -16,7 +16,7 @@ import {
   type Scenario,
   scenariosByCard,
 } from "../scenarios.ts";
-import { type Exchange, makeAnswer, makeApproval, send } from "./answers.ts";
+import { type Exchange, makeAnswer, makeApproval, mayYetBeDone, send } from "./answers.ts";
 import type { CardholderProof, Remarks } from "./dialects.ts";
 
 type Charge = Exchange & {
@@ -116,10 +116,18 @@ function decide(charge: Charge): Outcome {
   if (faultCode !== undefined) return decline(faultCode);
   const proof = connection.dialect.readProof(request.fields);
   if (proof === undefined) return decline("30");
+  const { chargeCode } = host.switches.current;
+  if (chargeCode !== null) return chargeCode === "00" ? approval : declineOf(charge, chargeCode);
   const outcome = applyScenario(charge, proof);
   if (outcome.kind !== "approve") return outcome;
   if (host.switches.isDeclined()) return decline("05");
   return host.switches.isAnswerLost() ? { kind: "book-without-answer" } : outcome;
+}
+
+/** A charge that the host says may yet be done is done. */
+function declineOf(charge: Charge, code: string): Outcome {
+  if (mayYetBeDone.has(code)) book(charge);
+  return decline(code);
 }
 
 /** The response code of a charge that is wrong for every card. */

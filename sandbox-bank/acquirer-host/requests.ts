@@ -5,7 +5,14 @@
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { formatAmount, isOtherCurrency, numberCurrency, parseAmount } from "../money.ts";
 import { type LaterRule, scenariosByName } from "../scenarios.ts";
-import { type Exchange, type HostContext, makeAnswer, makeApproval, send } from "./answers.ts";
+import {
+  type Exchange,
+  type HostContext,
+  makeAnswer,
+  makeApproval,
+  mayYetBeDone,
+  send,
+} from "./answers.ts";
 import { answerCharge } from "./charges.ts";
 
 /** Undefined when the host does not answer. */
@@ -48,7 +55,10 @@ function answerNetwork(exchange: Exchange): IsoMessage {
 }
 
 function answerCapture(exchange: Exchange): IsoMessage | undefined {
-  const code = capture(exchange);
+  const told = exchange.host.switches.current.followUpCode;
+  if (isRefusedBy(told)) return makeAnswer(exchange, told);
+  const done = capture(exchange);
+  const code = told ?? done;
   const isLost = code === "00" && exchange.host.switches.isAnswerLost();
   return isLost ? undefined : makeAnswer(exchange, code);
 }
@@ -85,7 +95,12 @@ function answerReversal(exchange: Exchange): IsoMessage | undefined {
   if (!reference || !request.fields[11]) return makeAnswer(exchange, "30");
   host.delayedApprovals.release(reference, connection);
   const later = findLaterRule(reference, host);
-  const code = reverse(exchange, reference, later);
+  const { followUpCode, reversalCode } = host.switches.current;
+  const told = isRefusable(request) ? followUpCode : reversalCode;
+  const isDone = isRefusable(request) ? !isRefusedBy(told) : (told ?? "00") === "00";
+  if (told !== null && !isDone) return makeAnswer(exchange, told);
+  const reversed = reverse(exchange, reference, later);
+  const code = told ?? reversed;
   if (later?.kind === "leave-reversals-unanswered") {
     const before = host.unansweredReversals.get(reference) ?? 0;
     host.unansweredReversals.set(reference, before + 1);
@@ -119,6 +134,11 @@ function reverse(
   }
   const isRepeat = ledger.entries(reference).some(({ kind }) => kind === "reversal");
   return isRepeat ? "00" : "13";
+}
+
+/** A switch has the host refuse it, and not do it. */
+function isRefusedBy(told: string | null): told is string {
+  return told !== null && told !== "00" && !mayYetBeDone.has(told);
 }
 
 function isRefusable({ mti }: IsoMessage): boolean {

@@ -41,14 +41,18 @@ for (const [how, isBooked, fields] of unanswered) {
       await world.bank.waitForMessage({ mti: "0200" });
       const before = await merchant.status(sale);
       await giveUp(world);
+      const isConfirmed = inquires || isBooked;
+      if (!isConfirmed) await giveUp(world);
       const after = await merchant.status(sale);
 
       const isFound = inquires && isBooked;
       assert.equal(before["order-stage"], "sale_processing");
       assert.equal(after["order-stage"], isFound ? "sale_approved" : "sale_error");
       assert.equal(after["error-code"], isFound ? undefined : "5003");
-      assert.equal(sent(world, "0600").length, inquires ? 1 : 0);
+      // A second inquiry, or a repeat, confirms that the host does not know the charge.
+      assert.equal(sent(world, "0600").length, inquires ? (isFound ? 1 : 2) : 0);
       assert.equal(sent(world, "0420").length, isFound ? 0 : 1);
+      assert.equal(sent(world, "0421").length, isConfirmed ? 0 : 1);
       if (!isFound) assertNothingTaken(world);
     },
   );
@@ -81,6 +85,7 @@ testOnEachDialect(
     const doubtful = await merchant.status(sale);
     await world.linksUp();
     await world.pass(2_000);
+    await giveUp(world);
     const settled = await merchant.status(sale);
 
     assert.equal(doubtful["order-stage"], "sale_unknown");

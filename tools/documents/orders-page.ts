@@ -3,6 +3,7 @@
  * `templates/orders.md`. A stage, event or effect that is not described here does not compile.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { type SettingName, settings } from "../../gateway/config/settings.ts";
 import type { EventKind } from "../../gateway/orders/events.ts";
 import type { Stage, TransactionKind } from "../../gateway/orders/order.ts";
@@ -49,7 +50,7 @@ function wholeTable(kind: TransactionKind): string {
     mono(stage),
     mono(event),
     cell.stage === stage ? "the same" : mono(cell.stage),
-    cell.effect === undefined ? "" : mono(cell.effect),
+    cell.effects.map(mono).join(", "),
   ]);
   return [
     fence("mermaid", drawingOf(kind)),
@@ -81,8 +82,8 @@ function nameOf({ stage, kind }: NamedCell): string {
 }
 
 function describe(named: NamedCell): string {
-  const { stage, effect } = named.cell;
-  const then = effect === undefined ? "" : `, with the effect ${mono(effect)}`;
+  const { stage, effects } = named.cell;
+  const then = effects.length === 0 ? "" : `, with the effect ${effects.map(mono).join(" and ")}`;
   return `- ${nameOf(named)} leads to ${mono(stage)}${then}.`;
 }
 
@@ -119,8 +120,8 @@ function eventRows(): readonly (readonly string[])[] {
 function effectRows(): readonly (readonly string[])[] {
   const used = new Set(
     transactionKinds.flatMap((kind) => [
-      beginnings[kind].effect,
-      ...cellsOf(tables[kind]).map(({ cell }) => cell.effect),
+      ...beginnings[kind].effects,
+      ...cellsOf(tables[kind]).flatMap(({ cell }) => cell.effects),
     ]),
   );
   const rows = (effects: readonly Effect[], kind: string) =>
@@ -157,7 +158,7 @@ function cellsOf(transitions: TransitionTable): readonly NamedCell[] {
 function cellsMissing(one: TransitionTable, other: TransitionTable): readonly NamedCell[] {
   return cellsOf(one).filter(({ stage, kind, cell }) => {
     const counterpart = other[stage]?.[kind];
-    return counterpart?.stage !== cell.stage || counterpart.effect !== cell.effect;
+    return !isDeepStrictEqual(counterpart, cell);
   });
 }
 
@@ -238,6 +239,8 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
 
   authorized:            "the acquirer approved",
   refused:               "the acquirer declined",
+  refused_in_doubt:      "the acquirer declined with a code that says the charge may yet be done; the merchant is notified, and the charge is reversed",
+  amount_in_doubt:       "the same for one amount of a list; the next amount is tried when the reversal is proved",
   rerouted:              "no link to the acquirer, nothing was sent, and the order moves to another gate",
   amount_refused:        "the acquirer declined this amount, and the next amount of the list is tried",
   amount_reversed:       "this amount is proved not to be charged, and the next amount of the list is tried",
@@ -247,9 +250,11 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   charge_not_found:      "the answer to the inquiry does not confirm an approved charge",
   approved_in_part:      "the acquirer approved less than requested, and the endpoint requires the full amount",
   approved_late:         "an approval arrived after the gateway stopped waiting for it",
-  reversed:              "the acquirer reversed the charge, or never had it",
-  part_reversed:         "the acquirer reversed a partial approval",
+  reversed:              "the acquirer reversed the charge, or it is confirmed that it never had it",
+  part_reversed:         "the same for a partial approval, or for a charge that the acquirer declined in doubt",
   reversal_unanswered:   "the acquirer did not answer the reversal",
+  reversal_refused:      "the acquirer refused the reversal: the charge may stand, and the operator is alerted",
+  original_not_found:    "the acquirer does not know the charge to reverse; a repeat has to confirm it",
 
   capture_asked:         "the merchant requests a capture, and its transaction begins",
   return_asked:          "the merchant requests a return, and its transaction begins",
@@ -273,7 +278,7 @@ const effectMeanings: Readonly<Record<Effect, string>> = {
   look_up_3ds:     "looks up whether and how the card is enrolled in 3-D Secure",
   authorize:       "sends the charge to the acquirer",
   inquire:         "asks the acquirer once for the outcome of the charge",
-  reverse:         "reverses the charge at the acquirer, repeated until it answers",
+  reverse:         "reverses the charge at the acquirer, repeated until that is proved",
   capture:         "sends the capture to the acquirer, in doubt repeated until it answers",
   refund:          "sends the return to the acquirer, in doubt repeated until it answers",
   alert_operator:  "alerts the operator",

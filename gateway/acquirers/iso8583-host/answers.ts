@@ -13,12 +13,13 @@ import type {
   FollowUpAnswer,
   FollowUpMessage,
   Found,
+  Reversal,
   Unknown,
 } from "../acquirer.ts";
 import { type Dialect, trimField } from "./dialect.ts";
 
 export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect) {
-  return { readAuthorization, readFound, readFollowUp, readAnswer };
+  return { readAuthorization, readFound, readReversal, readFollowUp, readAnswer };
 
   function readAuthorization(
     { fields }: IsoMessage,
@@ -45,9 +46,20 @@ export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect)
   function readFound(message: IsoMessage, request: AuthorizationRequest, at: Instant): Found {
     const responseCode = message.fields[39];
     if (responseCode === undefined) return unreadable;
-    if (!codes.stands(responseCode)) return { kind: "not_found" };
-    const found = readAuthorization(message, request, at);
-    return found.kind === "refused" ? { kind: "not_found" } : found;
+    if (codes.isNotFound(responseCode)) return { kind: "not_found" };
+    const found = codes.stands(responseCode) && readAuthorization(message, request, at);
+    if (found === false || found.kind === "refused") {
+      return { kind: "other_answer", code: responseCode };
+    }
+    return found;
+  }
+
+  function readReversal({ fields: { 39: code } }: IsoMessage): Reversal {
+    if (code === undefined) return unreadable;
+    const meaning = codes.meaningOfReversal(code);
+    if (meaning === "reversed") return { kind: "reversed" };
+    if (meaning === "not_found") return { kind: "not_found", code };
+    return { kind: "refused", code, mayHelp: meaning === "retry" };
   }
 
   /** All or nothing: a partial approval of a follow-up has no meaning. */

@@ -104,12 +104,20 @@ each("a reversal is repeated until it is answered, and booked once", async (t, k
   assert.equal(outstanding(bank), 0n);
 });
 
-each("a reversal of what the bank does not know is taken for done", async (t, kind) => {
-  const { acquirer, journal } = await startWorld(t, kind);
+each(
+  "a reversal of what the bank does not know, or refuses, is not taken for done",
+  async (t, kind) => {
+    const { acquirer, bank, journal } = await startWorld(t, kind);
+    const reverse = () => acquirer.reverse(makeAttempt(), advice);
 
-  assert.deepEqual(await acquirer.reverse(makeAttempt(), advice), { kind: "reversed" });
-  await journal.until("acquirer.reversal_not_approved", { 39: "25" });
-});
+    assert.deepEqual(await reverse(), { kind: "not_found", code: "25" });
+    await journal.until("acquirer.reversal_not_approved", { 39: "25" });
+    await bank.setSwitches({ reversalCode: "12" });
+    assert.deepEqual(await reverse(), { kind: "refused", code: "12", mayHelp: false });
+    await bank.setSwitches({ reversalCode: "96" });
+    assert.deepEqual(await reverse(), { kind: "refused", code: "96", mayHelp: true });
+  },
+);
 
 each("an approval that comes too late is told by its reference", async (t, kind) => {
   const { acquirer, bank, clock, late } = await startWorld(t, kind);

@@ -75,13 +75,11 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     async reverse(attempt, advice) {
       const answer = await exchange(() => messages.makeReversal(attempt, advice, clock.now()));
       if (typeof answer === "string") return { kind: "unknown", cause: answer };
-      const code = answer.fields[39] ?? "";
-      if (code !== "00") {
+      const reversal = reader.readReversal(answer);
+      if (reversal.kind !== "reversed") {
         log("acquirer.reversal_not_approved", describe(answer, dialect.specification));
       }
-      // An advice reports a fact: a host that has understood it has recorded it.
-      const isUnderstood = code !== "" && !dialect.codes.refusalOf(code).isUndecided;
-      return isUnderstood ? { kind: "reversed" } : { kind: "unknown", cause: `answered ${code}` };
+      return reversal;
     },
 
     capture: (request) => followUp(request, messages.makeCapture),

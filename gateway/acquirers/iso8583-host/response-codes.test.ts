@@ -61,18 +61,22 @@ test("a refusal has its reason, and the host's code as detail", () => {
   }
 });
 
-test("a host that tells of itself has not said what became of a request", () => {
-  for (const code of ["09", "30", "68", "91", "94", "96"])
-    assert.ok(refusalOf(code).isUndecided, code);
-  for (const code of ["00", "05", "12", "13", "25", "57"])
-    assert.ok(!refusalOf(code).isUndecided, code);
+test("a host that tells of itself or of a message says nothing of the card", () => {
+  for (const code of ["06", "91", "96"]) assert.equal(refusalOf(code).hint, "host_fault", code);
+  for (const code of ["30", "95", "98"]) assert.equal(refusalOf(code).hint, "message_fault", code);
+  for (const code of ["00", "05", "12", "13", "25", "57"]) {
+    assert.equal(refusalOf(code).hint, undefined, code);
+  }
 });
 
 test("a card that is lost and a request that may yet be done are told from other refusals", () => {
   for (const code of ["41", "43", "14", "59", "46"]) assert.ok(refusalOf(code).isHard, code);
-  for (const code of ["09", "68", "94"]) assert.ok(refusalOf(code).mayYetBeDone, code);
+  for (const code of ["09", "68", "94"]) {
+    assert.equal(refusalOf(code).hint, "may_yet_be_done", code);
+  }
   for (const code of ["51", "61", "05", "65", "91", "96"]) {
-    assert.ok(!refusalOf(code).isHard && !refusalOf(code).mayYetBeDone, code);
+    const { isHard, hint } = refusalOf(code);
+    assert.ok(!isHard && hint !== "may_yet_be_done", code);
   }
 });
 

@@ -4,7 +4,7 @@
  * a code listed as an approval ever is one.
  */
 import type { FailureCode } from "../../values/failure.ts";
-import type { Refusal } from "../acquirer.ts";
+import type { Refusal, RefusalHint } from "../acquirer.ts";
 
 export type ResponseCodes = ReturnType<typeof makeResponseCodes>;
 
@@ -26,18 +26,10 @@ export type CodeRow = readonly [
   reason: FailureCode,
   /** `hard`: the same card must not be charged again. */
   again: "hard" | "soft",
-  hint?: Hint,
+  hint?: RefusalHint,
 ];
 
 export type ResponseMeaning = "approved" | "approved_in_part" | "refused";
-
-/**
- * What else a refusal says. `authenticate`: the issuer wants the cardholder authenticated.
- * `may_yet_be_done`: in progress, late or seen before. `host_fault`: the host speaks of itself or
- * of its network, and the same message may succeed later. `message_fault`: it speaks of the form of
- * this message, which was not carried out.
- */
-export type Hint = "authenticate" | "may_yet_be_done" | "host_fault" | "message_fault";
 
 export type ReversalMeaning = "reversed" | "not_found" | "retry" | "refused";
 
@@ -56,9 +48,7 @@ export function makeResponseCodes(table: CodeTable) {
     return {
       reason: { code: reason, detail: `[${code}]` },
       isHard: again === "hard",
-      wantsAuthentication: hint === "authenticate",
-      mayYetBeDone: hint === "may_yet_be_done",
-      isUndecided: hint !== undefined && hint !== "authenticate",
+      hint,
     };
   }
 
