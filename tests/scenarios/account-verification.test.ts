@@ -42,6 +42,7 @@ testOnEachDialect(
     const asked = await merchant.verify({ credit_card_number: "4000004000000129" });
     await world.bank.waitForMessage({ mti: "0100" });
     await world.pass(30_000);
+    await world.pass(30_000);
     const status = await merchant.status(asked);
 
     assert.equal(status["order-stage"], "av_error");

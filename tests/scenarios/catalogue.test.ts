@@ -154,7 +154,9 @@ async function untilOver(world: World, heard: Heard, sent: MessageMatch): Promis
     case "hang-up":
       await world.settle();
       await world.linksUp();
-      return world.pass(repeatGapMs);
+      await world.pass(repeatGapMs);
+      // That the host does not know a charge is confirmed by a repeat.
+      return world.pass(answerTimeoutMs);
     case "nothing": {
       await world.bank.waitForMessage(sent);
       const repeat = repeats[sent.mti];
@@ -163,7 +165,8 @@ async function untilOver(world: World, heard: Heard, sent: MessageMatch): Promis
         await world.bank.waitForMessage({ ...sent, mti: repeat });
       }
       await world.pass(answerTimeoutMs);
-      return world.pass(repeatGapMs);
+      await world.pass(repeatGapMs);
+      return world.pass(answerTimeoutMs);
     }
   }
 }

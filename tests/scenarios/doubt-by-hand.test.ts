@@ -48,6 +48,7 @@ test("orders in doubt are listed with what the bank must be asked about", async 
       gate: gate?.id,
       reference: (await merchant.status(order))["processor-rrn"],
       tries: 1,
+      refused: "",
     });
     assert.match(sent, date);
     assert.match(trace, /^\d{6}$/);
