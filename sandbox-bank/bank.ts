@@ -98,7 +98,10 @@ async function makeParts(options: BankOptions) {
   const addressOf = (port = 0) => ({ host: ip, port });
   const clock = new BankClock();
   const switches = new Switchboard();
-  const authenticationValues = await AuthenticationValues.open(join(dataDir, "bank", "cavv.key"));
+  const authenticationValues = await AuthenticationValues.open(
+    join(dataDir, "bank", "cavv.key"),
+    () => switches.current.authenticationValue,
+  );
   const bank: BankContext = {
     ...{ dataDir, clock, switches, authenticationValues, log, resultTimeoutMs },
   };

@@ -29,6 +29,35 @@ test("a value is genuine for its card only, and never the same twice", () => {
   }
 });
 
+test("a value has the shape of its network and use, or the one that the switch forces", () => {
+  let forced: "visa" | "mastercard" | null = null;
+  const values = new AuthenticationValues(Buffer.alloc(32, 7), () => forced);
+  // biome-ignore format: a table
+  const rows = [
+    [card,               "emv3ds", 20, 21],  ["5200000000000015", "emv3ds", 21, 21],
+    [card,               "wallet", 20, 19],  ["5200000000000015", "wallet", 19, 19],
+    [card,           "threeds102", 20, 21],  ["5200000000000015", "threeds102", 20, 21],
+    ["6767000000000018", "emv3ds", 21, 21],  ["2200000000000012", "emv3ds", 20, 21],
+  ] as const;
+  for (const [number, use, own, asMastercards] of rows) {
+    for (const [shape, bytes] of [
+      [null, own],
+      ["visa", 20],
+      ["mastercard", asMastercards],
+    ] as const) {
+      forced = shape;
+      const value = values.make(number, use);
+      assert.equal(Buffer.from(value, "base64").length, bytes, `${number} ${use} ${shape}`);
+      assert.equal(value.length, 28);
+      assert.equal(value.startsWith("kJ"), bytes === 21);
+      assert.ok(values.isGenuine(number, value) && !values.isGenuine("4000002000000024", value));
+      const changed = Buffer.from(value, "base64");
+      changed[0] = (changed[0] ?? 0) ^ 1;
+      assert.ok(!values.isGenuine(number, changed.toString("base64")));
+    }
+  }
+});
+
 test("the key outlives a restart, and a file that is no key is replaced", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-cavv-"));
   t.after(() => rm(folder, { recursive: true }));

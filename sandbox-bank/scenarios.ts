@@ -136,6 +136,8 @@ export const scenarios: readonly Scenario[] = [
 
   { group: networks,    name: "mastercard",             card: "5200000000000015", host: byCvv, what: frictionless },
   { group: networks,    name: "mastercard-2-series",    card: "2223000000000015", host: byCvv, what: frictionless },
+  { group: networks,    name: "mastercard-challenge",   card: "5200002000000029", host: byCvv, emv3ds: challenge("by-code"),             what: "as challenge, with an authentication value of 21 bytes" },
+  { group: networks,    name: "mastercard-v1",          card: "5200003000000019", host: byCvv, threeds102: { kind: "enrolled", status: "Y" }, what: "3-D Secure 1.0.2, as v1-authenticated" },
   { group: networks,    name: "american-express",       card: "340000000000017",  host: byCvv, what: frictionless },
   { group: networks,    name: "discover",               card: "6011000000000012", host: byCvv, what: frictionless },
   { group: networks,    name: "jcb",                    card: "3530000000000011", host: byCvv, what: frictionless },

@@ -63,14 +63,18 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     if (card === undefined) return cardLost;
     const request = authorizationRequestOf(order, card, card);
     if (request === undefined) return notSent;
-    const other = () => findOtherGate(order, dependencies);
-    await waitForLink(order, dependencies, () => isReady(acquirer) || other() !== undefined);
+    if (isCarriedByNone(order, request, dependencies)) return notCarried;
+    const canCarry = acquirer?.canCarry(request) === true;
+    const other = () => findOtherGate(order, request, dependencies);
+    const canGoOn = () => (canCarry && isReady(acquirer)) || other() !== undefined;
+    await waitForLink(order, dependencies, canGoOn);
     if (isTooLate(order, dependencies)) return notSent;
-    if (acquirer === undefined) return reroute(order, "no such gate");
+    if (acquirer === undefined) return reroute(order, request, "no such gate");
+    if (!canCarry) return reroute(order, request, "no place for the authentication value");
     const outcome = await acquirer.authorize(request);
     switch (outcome.kind) {
       case "not_sent":
-        return reroute(order, "nothing was sent");
+        return reroute(order, request, "nothing was sent");
       case "unknown":
         return inDoubt(acquirer, outcome.cause);
       case "refused":
@@ -93,8 +97,8 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     return stored && { ...stored, cvv: undefined };
   }
 
-  function reroute(order: Order, cause: string): OrderEvent {
-    const gate = findOtherGate(order, dependencies);
+  function reroute(order: Order, request: AuthorizationRequest, cause: string): OrderEvent {
+    const gate = findOtherGate(order, request, dependencies);
     return gate === undefined ? notSent : { kind: "rerouted", gate, cause };
   }
 
@@ -212,6 +216,12 @@ export const notSent: OrderEvent = {
   reason: { code: "gate_unavailable", detail: "" },
 };
 
+/** No gate of the endpoint has a place for the authentication value: nothing was sent. */
+const notCarried: OrderEvent = {
+  kind: "gate_unavailable",
+  reason: { code: "value_not_carried", detail: "" },
+};
+
 /** A crash of the database has lost the pending card: nothing was sent, and nothing can be. */
 const cardLost: OrderEvent = {
   kind: "gate_unavailable",
@@ -260,9 +270,22 @@ function mayChallenge(
   );
 }
 
-/** A ready gate, as long as there were no more attempts than gates and amounts. */
+function isCarriedByNone(
+  { endpointId }: Order,
+  request: AuthorizationRequest,
+  { getEndpoint, findAcquirer }: AcquirerDependencies,
+): boolean {
+  const { gates } = getEndpoint(endpointId);
+  return gates.every(({ id }) => findAcquirer(id)?.canCarry(request) === false);
+}
+
+/**
+ * A ready gate that can carry the request, as long as there were no more attempts than gates and
+ * amounts.
+ */
 function findOtherGate(
   order: Order,
+  request: AuthorizationRequest,
   { getEndpoint, findAcquirer }: AcquirerDependencies,
 ): GateFacts | undefined {
   const { identifiers } = order.transaction;
@@ -270,7 +293,8 @@ function findOtherGate(
   const amounts = order.purchase.otherAmounts?.length ?? 0;
   if (identifiers === undefined || identifiers.attempt >= gates.length + amounts) return undefined;
   const isUp = (gate: GateId) => isReady(findAcquirer(gate));
-  const passedOver = new Set([identifiers.gate.id]);
+  const unable = gates.filter(({ id }) => findAcquirer(id)?.canCarry(request) === false);
+  const passedOver = new Set([identifiers.gate.id, ...unable.map(({ id }) => id)]);
   const chosen = chooseGate(order, gates, { isReady: isUp, passedOver });
   return chosen !== undefined && isUp(chosen.id) ? chosen : undefined;
 }

@@ -79,7 +79,6 @@ export async function readWalletA(
   if (BigInt(payload.transactionAmount) !== minor) return refuse("wallet_other_amount", "amount");
   if (payload.paymentDataType === "EMV") return refuse("wallet_not_supported", "EMV");
   const { onlinePaymentCryptogram: cryptogram, eciIndicator: eci } = payload;
-  if (!canBeSent(cryptogram)) return refuse("wallet_not_supported", notSendable);
   const { year, month } = expiryOf(payload);
   // A cryptogram is valid for one payment, which may arrive as a token and as its payload.
   const id = createHash("sha256").update(cryptogram, "base64").digest("hex");
@@ -131,9 +130,6 @@ export async function readWalletB(
   const named = payload.gatewayMerchantId ?? (mustName ? "" : ownId);
   if (named !== ownId) return refuse("wallet_other_merchant");
   const { pan, expirationMonth, expirationYear, cryptogram, eciIndicator: eci } = payload;
-  if (cryptogram !== undefined && !canBeSent(cryptogram)) {
-    return refuse("wallet_not_supported", notSendable);
-  }
   return {
     card: cardOf(pan, expirationMonth, expirationYear),
     holderName: undefined,
@@ -170,13 +166,6 @@ function cardOf(pan: string, month: number, year: number): CardData {
     cvv: undefined,
   };
 }
-
-/** Field 126 has 20 bytes for it in every dialect. */
-function canBeSent(cryptogram: string): boolean {
-  return Buffer.from(cryptogram, "base64").length === 20;
-}
-
-const notSendable = "a cryptogram that is not 20 bytes";
 
 export function refuse(code: FailureCode, detail = ""): WalletRefusal {
   return { refusal: { code, detail } };

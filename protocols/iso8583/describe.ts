@@ -64,10 +64,11 @@ const freeText: ReadonlySet<string> = new Set(["43", "44", "54"]);
 /**
  * Amounts, dates, counts, codes and ids of institutions. 48.22 initiator, 48.32 assigned id, 48.42
  * e-commerce indicators, 48.63 trace id, 48.84 merchant advice, 62.2 network transaction id, 62.1
- * and 62.23 what kind of approval and card, 126.13 point of service environment.
+ * and 62.23 what kind of approval and card, 126.13 point of service environment, 126.15 UCAF
+ * collection indicator.
  */
 const harmless: ReadonlySet<string> = new Set(
   `3 4 5 6 7 8 9 10 11 12 13 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 37 38 39 40
   41 42 49 50 51 64 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91
-  92 93 94 95 97 99 100 128 48.22 48.32 48.42 48.63 48.84 62.1 62.2 62.23 126.13`.split(/\s+/),
+  92 93 94 95 97 99 100 128 48.22 48.32 48.42 48.63 48.84 62.1 62.2 62.23 126.13 126.15`.split(/\s+/),
 );

@@ -227,6 +227,8 @@ export const security126: Composite = {
     [ 9, "authentication value (CAVV)",         "b",   "fixed",  20, "binary"],
     [10, "CVV2: given, answer wanted, value",   "an",  "fixed",   6, "ascii" ],
     [13, "point of service environment",        "an",  "fixed",   1, "ascii" ],
+    [15, "UCAF collection indicator",           "an",  "fixed",   1, "ascii" ],
+    [16, "UCAF",                                "ans", "LL binary", 32, "ascii"],
   ],
 };
 

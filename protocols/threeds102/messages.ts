@@ -37,6 +37,8 @@ const yearMonth: Pattern = /^[0-9]{2}(?:0[1-9]|1[0-2])$/;
 const url: Pattern = /^https?:\/\/[\x21-\x7e]{1,2040}$/;
 /** Base64; the last character before the padding carries four bits. */
 const twentyBytes: Pattern = /^[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=$/;
+/** 20 bytes with padding, or the 21 of a Mastercard value without. */
+const authenticationValue: Pattern = new RegExp(`${twentyBytes.source}|^[A-Za-z0-9+/]{28}$`);
 /** Zeros and the last four digits of the card number. */
 const maskedPan: Pattern = /^0{9,15}[0-9]{4}$/;
 
@@ -102,7 +104,7 @@ const parts = {
   tx: [
     ["time",           "time",           "one",   dateTime],
     ["status",         "status",         "one",   oneOf("Y", "N", "A", "U")],
-    ["cavv",           "cavv",           "maybe", twentyBytes],
+    ["cavv",           "cavv",           "maybe", authenticationValue],
     ["eci",            "eci",            "maybe", digits(2)],
     ["cavvAlgorithm",  "cavvAlgorithm",  "maybe", digits(1)],
   ],

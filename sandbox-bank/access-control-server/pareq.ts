@@ -9,7 +9,7 @@ import {
   ThreeDsFault,
   unpackPa,
 } from "@tollgate/protocols/threeds102";
-import { isWithin, range102 } from "../directory-server/card-ranges.ts";
+import { isWithin, ranges102 } from "../directory-server/card-ranges.ts";
 import { eciFor, maskCard, type ProvedStatus } from "../issuer.ts";
 import { showAmount } from "../money.ts";
 import { scenariosByCard } from "../scenarios.ts";
@@ -28,13 +28,13 @@ type Form = URLSearchParams;
 
 /** The account id; undefined when the card is not enrolled. */
 export function enrol(pan: string, context: ThreeDsContext): string | undefined {
-  if (!isWithin(pan, range102)) return undefined;
+  if (!ranges102.some((range) => isWithin(pan, range))) return undefined;
   const rule = scenariosByCard.get(pan)?.threeds102 ?? { kind: "enrolled", status: "Y" };
   if (rule.kind === "not-enrolled") return undefined;
   const acctId = randomBytes(20).toString("base64");
   const prove = (status: ProvedStatus) => ({
     eci: eciFor(pan, status),
-    cavv: context.authenticationValues.make(pan),
+    cavv: context.authenticationValues.make(pan, "threeds102"),
   });
   context.accounts.add(acctId, {
     rule,

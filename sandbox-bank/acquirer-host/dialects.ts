@@ -20,6 +20,7 @@ import {
   writePositions,
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
+import { eciFor, usesUcaf } from "../issuer.ts";
 
 export type HostDialect = {
   readonly specification: Specification;
@@ -72,23 +73,32 @@ export const ascii: HostDialect = {
 
 const noFields: IsoFields = {};
 
-/** The ECI is in field 60, ids in 62, texts in 63, CVV and authentication value in 126. */
+/**
+ * The ECI is in field 60, ids in 62, texts in 63, CVV and authentication value in 126. Values and
+ * ECIs of Mastercard count only in their own sub-fields of 126.
+ */
 export const binary: HostDialect = {
   specification: iso87Bitmapped,
   framing: "binary-2",
   answersInquiries: true,
-  readProof({ 60: indicators, 62: payment, 126: secrets }) {
+  readProof({ 2: card = "", 60: indicators, 62: payment, 126: secrets }) {
     const pos = indicators === undefined ? noFields : readPositions(pointOfService60, indicators);
     const ids = payment === undefined ? noFields : readComposite(payment62, payment);
     const security = secrets === undefined ? noFields : readComposite(security126, secrets);
     if (pos instanceof DecodeFault || ids instanceof DecodeFault) return undefined;
     if (security instanceof DecodeFault) return undefined;
-    const { 9: value, 10: cvv = "" } = security;
+    // Mail order, recurring, instalment and telephone: no charge of this gateway is one.
+    if (/^0[1-4]$/.test(pos[8] ?? "")) return undefined;
+    const { 9: value, 10: cvv = "", 15: ucafIndicator, 16: ucaf } = security;
     return {
       // The first digit is the presence indicator; the CVV is right-aligned in four places.
       cvv: cvv.startsWith("1") ? cvv.slice(2).trimStart() : "",
-      eci: pos[8],
-      authenticationValue: value && Buffer.from(value, "hex").toString("base64"),
+      ...(usesUcaf(card)
+        ? { eci: ucafIndicator && `0${ucafIndicator}`, authenticationValue: ucaf }
+        : {
+            eci: readIndicator(card, pos[8]),
+            authenticationValue: value && Buffer.from(value, "hex").toString("base64"),
+          }),
     };
   },
   writeNetworkId: (networkId) => writeComposite(payment62, { 2: networkId }),
@@ -102,3 +112,9 @@ export const binary: HostDialect = {
     return writePositions(cardholder63, subfields);
   },
 };
+
+/** Field 60 has 05 for every network's full authentication and 06 for an attempt. */
+function readIndicator(card: string, indicator: string | undefined): string | undefined {
+  if (indicator === "05") return eciFor(card, "Y");
+  return indicator === "06" ? eciFor(card, "A") : indicator;
+}

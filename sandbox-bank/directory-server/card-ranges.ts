@@ -1,6 +1,6 @@
 /**
- * The protocol version of each card: every card number is in a range, except for two ranges that
- * are left out, so that the sandbox authenticates any card that a tester tries.
+ * The protocol version of each card: every card number is in a range, except for the ranges of
+ * 1.0.2 and one that is left out, so that the sandbox authenticates any card that a tester tries.
  */
 import { createHash } from "node:crypto";
 import type { ProtocolVersion } from "@tollgate/protocols/emv3ds";
@@ -17,11 +17,12 @@ const ranges: readonly Range[] = [
   { ...span("40000022", "40000022"), version: "2.1.0", hasMethod: true },
   { ...span("40000023", "40000023"), version: "2.3.1", hasMethod: true },
   { ...span("40000024", "40000029"), version: "2.2.0", hasMethod: true },
-  { ...span("40000031", "9"),        version: "2.2.0", hasMethod: true },
+  { ...span("40000031", "52000029"), version: "2.2.0", hasMethod: true },
+  { ...span("52000031", "9"),        version: "2.2.0", hasMethod: true },
 ];
 
-/** The one range of 3-D Secure 1.0.2. */
-export const range102 = span("40000030", "40000030");
+/** The ranges of 3-D Secure 1.0.2: one of Visa, one of Mastercard. */
+export const ranges102 = [span("40000030", "40000030"), span("52000030", "52000030")];
 
 export function findVersion(card: string): ProtocolVersion | undefined {
   return ranges.find((range) => isWithin(card, range))?.version;

@@ -13,10 +13,10 @@ import {
 } from "@tollgate/protocols/threeds102";
 import { enrol } from "../access-control-server/pareq.ts";
 import { acsPaths, type ThreeDsContext } from "../threeds-context.ts";
-import { range102 } from "./card-ranges.ts";
+import { ranges102 } from "./card-ranges.ts";
 
 /** Of the one range, which never changes. */
-const serialNumber = "1";
+const serialNumber = "2";
 
 export function answer102(text: string, context: ThreeDsContext): string {
   const { messages } = context;
@@ -38,8 +38,8 @@ export function answer102(text: string, context: ThreeDsContext): string {
 }
 
 function listRanges({ messageId, serialNumber: known }: CrReq): CrRes {
-  const { start: begin, end } = range102;
-  const cardRanges = known === serialNumber ? [] : [{ begin, end, action: "A" } as const];
+  const all = ranges102.map(({ start: begin, end }) => ({ begin, end, action: "A" }) as const);
+  const cardRanges = known === serialNumber ? [] : all;
   return { messageId, cardRanges, serialNumber };
 }
 

@@ -21,6 +21,7 @@ import {
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import type { Bank } from "../bank.ts";
+import { usesUcaf } from "../issuer.ts";
 
 export type Received = IsoMessage | DecodeFault;
 
@@ -145,7 +146,10 @@ export function charge(options: ChargeFields = {}): IsoMessage {
     42: "MERCHANT       ",
     49: "840",
   };
-  return { mti, fields: { ...fields, ...dialect.writeProof({ cvv, eci, cavv }), ...options.more } };
+  return {
+    mti,
+    fields: { ...fields, ...dialect.writeProof({ card, cvv, eci, cavv }), ...options.more },
+  };
 }
 
 /** A capture or a reversal of a charge; `remaining` makes a reversal a partial one. */
@@ -196,6 +200,7 @@ export type TestDialect = {
 };
 
 export type Proof = {
+  readonly card: string;
   readonly cvv: string;
   readonly eci: string | undefined;
   /** Bytes in hex. */
@@ -219,17 +224,28 @@ export const asciiDialect: TestDialect = {
   explanation: /^R0570The balance of this card is too low\./,
 };
 
+/** Field 60 has Visa's terms for the ECIs of networks that count 02 and 01. */
+const visaEcis = new Map([
+  ["02", "05"],
+  ["01", "06"],
+]);
+
 export const binaryDialect: TestDialect = {
   name: "binary",
   specification: iso87Bitmapped,
   portOf: (bank) => bank.binaryHostPort,
-  writeProof({ cvv, eci, cavv }) {
+  writeProof({ card, cvv, eci, cavv }) {
     const subfields: { [subfield: number]: string } = {};
-    if (cavv !== undefined) subfields[9] = cavv;
+    if (usesUcaf(card) && eci !== undefined) subfields[15] = eci.slice(-1);
+    if (usesUcaf(card) && cavv !== undefined) {
+      subfields[16] = Buffer.from(cavv, "hex").toString("base64");
+    } else if (cavv !== undefined) subfields[9] = cavv;
     if (cvv !== "") subfields[10] = `10${cvv.padStart(4)}`;
     return {
-      ...(eci === undefined ? {} : { 60: `00000000${eci}` }),
-      ...(cavv === undefined && cvv === "" ? {} : { 126: writeComposite(security126, subfields) }),
+      ...(eci === undefined ? {} : { 60: `00000000${visaEcis.get(eci) ?? eci}` }),
+      ...(Object.keys(subfields).length === 0
+        ? {}
+        : { 126: writeComposite(security126, subfields) }),
     };
   },
   unreadable: { 126: "0040000000000000" },

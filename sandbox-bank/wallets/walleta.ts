@@ -124,7 +124,7 @@ export async function mintWalletA(
     return new BadRequest("Tokens of RSA_v1 do not depend on the merchant's field.identifier.");
   }
   const defect: Defect | undefined = name && walletADefects[name];
-  const payload = makePayload(options, authenticationValues.make(options.pan));
+  const payload = makePayload(options, authenticationValues.make(options.pan, "wallet"));
   const ids = transactionId === undefined ? {} : { transactionId };
   const minting = { ...recipient, ...ids, now, random: randomBytes };
   const signer = await signers.find(defect?.signer ?? "own", version, nowMs);

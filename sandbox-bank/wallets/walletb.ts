@@ -151,7 +151,7 @@ function makePayload(options: WalletBOptions, context: MintContext): Payload {
   const { gatewayMerchantId = last?.gatewayMerchantId } = options;
   const eci = eciFor(pan, "Y");
   const proof = {
-    cryptogram: authenticationValues.make(pan),
+    cryptogram: authenticationValues.make(pan, "wallet"),
     // This wallet leaves it empty for networks whose ECI is 02.
     eciIndicator: options.eciIndicator ?? (eci === "02" ? "" : eci),
   };

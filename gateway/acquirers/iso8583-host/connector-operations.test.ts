@@ -242,11 +242,13 @@ test("a host without inquiries is not asked", async (t) => {
 test("a CAVV that cannot be sent sends nothing", async (t) => {
   const { acquirer, bank, journal } = await startWorld(t, "iso87_binary");
 
-  const outcome = await acquirer.authorize(makeAttempt({ eci: "05", cavv: "AAAA" }));
+  const attempt = makeAttempt({ eci: "05", cavv: "AAAA" });
+  const outcome = await acquirer.authorize(attempt);
 
+  assert.ok(!acquirer.canCarry(attempt));
   assert.deepEqual(outcome, { kind: "not_sent" });
   await journal.until("acquirer.message_unsendable", {
-    why: "field 126.9 is not 20 bytes in base64",
+    why: "field 126 has no place for the authentication value",
   });
   assert.deepEqual(bank.messages("00000000AB01"), []);
 });

@@ -64,6 +64,11 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   return {
     isReady: () => links.isReady(),
 
+    canCarry({ authentication, card }) {
+      const value = authentication?.value;
+      return value === undefined || dialect.canCarry(value, card.number.network);
+    },
+
     async authorize(attempt) {
       const answer = await exchange(() => messages.makeCharge(attempt));
       if (typeof answer === "string") return endWithout(answer);

@@ -4,6 +4,7 @@
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
+import type { Network } from "../../values/card-number.ts";
 import type { Money } from "../../values/money.ts";
 import type { calendar, LocalTime } from "../../values/time.ts";
 import type { AuthorizationRequest } from "../acquirer.ts";
@@ -20,6 +21,8 @@ export type Dialect = {
   readonly hasInquiry: boolean;
   readonly gateRows: readonly GateRow[];
   readonly rows: readonly FactRow[];
+  /** Whether an authentication value of the network fits the place that it has in a charge. */
+  readonly canCarry: (value: string, network: Network | undefined) => boolean;
   /** The network's own id of the transaction, from an answer. */
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
   /** What an answer has to say to the cardholder; nothing in most. */

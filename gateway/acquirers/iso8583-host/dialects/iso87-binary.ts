@@ -4,7 +4,6 @@
  * sub-fields of 126. The CVV leaves its secret here.
  */
 import assert from "node:assert/strict";
-import { Buffer } from "node:buffer";
 import {
   cardholder63,
   DecodeFault,
@@ -17,6 +16,13 @@ import {
   writeComposite,
   writePositions,
 } from "@tollgate/protocols/iso8583";
+import {
+  ucafIndicatorOf,
+  usesUcaf,
+  visaIndicatorOf,
+  writeCavv,
+  writeUcaf,
+} from "../authentication-values.ts";
 import {
   charges,
   type Dialect,
@@ -45,15 +51,18 @@ export const iso87Binary: Dialect = {
     [ 62, followUps, ({ original }) => writeNetworkId(original?.networkId)],
     [126, charges,   security],
   ],
+  canCarry: (value, network) =>
+    (usesUcaf(network) ? writeUcaf(value) : writeCavv(value)) !== undefined,
   readNetworkId,
   readRemarks,
 };
 
 type Fields = Parameters<Dialect["readRemarks"]>[0];
 
-function indicator({ authentication }: Facts): string | undefined {
+function indicator({ authentication, card }: Facts): string | undefined {
   const eci = authentication?.eci;
-  return eci === undefined ? undefined : writePositions(pointOfService60, { 8: eci });
+  if (eci === undefined) return undefined;
+  return writePositions(pointOfService60, { 8: visaIndicatorOf(eci, card.number.network) });
 }
 
 /** An id of another shape is another network's, and would say nothing to this one. */
@@ -62,21 +71,27 @@ function writeNetworkId(networkId: string | undefined): string | undefined {
   return writeComposite(payment62, { 2: networkId });
 }
 
-/** 9 the authentication value, 10 the CVV, 13 whether a stored card is used regularly. */
-function security({ authentication, credential, cvv }: Facts): string | undefined {
-  const subfields: { [subfield: number]: string } = {};
-  if (authentication?.value !== undefined) subfields[9] = writeCavv(authentication.value);
+/**
+ * 9 the authentication value, or 15 and 16 for Mastercard's; 10 the CVV; 13 whether a stored card
+ * is used regularly.
+ */
+function security({ authentication, card, credential, cvv }: Facts): string | undefined {
+  const subfields = authentication === undefined ? {} : proofOf(authentication, card);
   if (cvv !== undefined) subfields[10] = cvvGiven + cvv.reveal().padStart(4);
   if (credential !== undefined) subfields[13] = environments[credential.scenario];
   return Object.keys(subfields).length === 0 ? undefined : writeComposite(security126, subfields);
 }
 
-/** From base64, which decodes to 20 bytes or is no CAVV; then the message cannot be sent. */
-function writeCavv(base64: string): string {
-  const bytes = Buffer.from(base64, "base64");
-  const isWhole = bytes.length === 20 && bytes.toString("base64") === base64;
-  assert.ok(isWhole, "field 126.9 is not 20 bytes in base64");
-  return bytes.toString("hex").toUpperCase();
+type Proof = NonNullable<Facts["authentication"]>;
+
+/** A message whose value does not fit its place cannot be sent. */
+function proofOf({ eci, value }: Proof, { number }: Facts["card"]): Record<number, string> {
+  const isUcaf = usesUcaf(number.network);
+  const indicated = isUcaf && eci !== undefined ? { 15: ucafIndicatorOf(eci) } : {};
+  if (value === undefined) return indicated;
+  const written = isUcaf ? writeUcaf(value) : writeCavv(value);
+  assert.ok(written !== undefined, "field 126 has no place for the authentication value");
+  return { ...indicated, [isUcaf ? 16 : 9]: written };
 }
 
 /** First digit: the CVV is there. Second: the answer may be in field 39 alone. */

@@ -9,6 +9,7 @@ import {
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import type { Credential } from "../../../orders/order.ts";
+import { writeUcaf } from "../authentication-values.ts";
 import {
   charges,
   type Dialect,
@@ -36,6 +37,7 @@ export const sandbox: Dialect = {
     [48, charges,   privateElements],
     [62, followUps, ({ original }) => original?.networkId],
   ],
+  canCarry:      (value) => writeUcaf(value) !== undefined,
   readNetworkId: (fields) => trimField(fields[62]),
   readRemarks,
 };
@@ -56,6 +58,7 @@ function privateElements({ authentication, credential, cvv }: Facts): string | u
     elements.push(["22", credentialCodes[credential.initiator][credential.scenario]]);
   }
   if (authentication?.eci !== undefined) elements.push(["42", authentication.eci]);
+  // The UCAF is the place of every network's value here.
   if (authentication?.value !== undefined) elements.push(["43", authentication.value]);
   if (credential?.networkId !== undefined) elements.push(["63", credential.networkId]);
   if (cvv !== undefined) elements.push(["92", cvv.reveal()]);
