@@ -87,8 +87,8 @@ export const binary: HostDialect = {
     const security = secrets === undefined ? noFields : readComposite(security126, secrets);
     if (pos instanceof DecodeFault || ids instanceof DecodeFault) return undefined;
     if (security instanceof DecodeFault) return undefined;
-    // Mail order, recurring, instalment and telephone: no charge of this gateway is one.
-    if (/^0[1-4]$/.test(pos[8] ?? "")) return undefined;
+    // Mastercard's own ECI in this field would mean mail order or a recurring payment.
+    if (usesUcaf(card) && /^0[1-4]$/.test(pos[8] ?? "")) return undefined;
     const { 9: value, 10: cvv = "", 15: ucafIndicator, 16: ucaf } = security;
     return {
       // The first digit is the presence indicator; the CVV is right-aligned in four places.

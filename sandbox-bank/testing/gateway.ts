@@ -21,7 +21,7 @@ import {
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import type { Bank } from "../bank.ts";
-import { usesUcaf } from "../issuer.ts";
+import { eciFor, usesUcaf } from "../issuer.ts";
 
 export type Received = IsoMessage | DecodeFault;
 
@@ -224,12 +224,6 @@ export const asciiDialect: TestDialect = {
   explanation: /^R0570The balance of this card is too low\./,
 };
 
-/** Field 60 has Visa's terms for the ECIs of networks that count 02 and 01. */
-const visaEcis = new Map([
-  ["02", "05"],
-  ["01", "06"],
-]);
-
 export const binaryDialect: TestDialect = {
   name: "binary",
   specification: iso87Bitmapped,
@@ -242,7 +236,7 @@ export const binaryDialect: TestDialect = {
     } else if (cavv !== undefined) subfields[9] = cavv;
     if (cvv !== "") subfields[10] = `10${cvv.padStart(4)}`;
     return {
-      ...(eci === undefined ? {} : { 60: `00000000${visaEcis.get(eci) ?? eci}` }),
+      ...(eci === undefined ? {} : { 60: `00000000${visaEciOf(card, eci)}` }),
       ...(Object.keys(subfields).length === 0
         ? {}
         : { 126: writeComposite(security126, subfields) }),
@@ -260,3 +254,9 @@ export const binaryDialect: TestDialect = {
 };
 
 export const testDialects: readonly TestDialect[] = [asciiDialect, binaryDialect];
+
+/** Field 60 has Visa's terms for the ECIs of networks that count 02 and 01. */
+function visaEciOf(card: string, eci: string): string {
+  if (eciFor(card, "Y") !== "02") return eci;
+  return eci === "02" ? "05" : "06";
+}

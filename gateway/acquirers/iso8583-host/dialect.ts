@@ -4,7 +4,7 @@
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
-import type { Network } from "../../values/card-number.ts";
+import type { CardNumber } from "../../values/card-number.ts";
 import type { Money } from "../../values/money.ts";
 import type { calendar, LocalTime } from "../../values/time.ts";
 import type { AuthorizationRequest } from "../acquirer.ts";
@@ -22,7 +22,7 @@ export type Dialect = {
   readonly gateRows: readonly GateRow[];
   readonly rows: readonly FactRow[];
   /** Whether an authentication value of the network fits the place that it has in a charge. */
-  readonly canCarry: (value: string, network: Network | undefined) => boolean;
+  readonly canCarry: (value: string, network: CardNumber["network"]) => boolean;
   /** The network's own id of the transaction, from an answer. */
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
   /** What an answer has to say to the cardholder; nothing in most. */
