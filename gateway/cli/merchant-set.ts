@@ -25,6 +25,7 @@ const endpointRows = [
   { name: "jpy",          currency: "JPY", policy: "off",           gate: "sandbox", inGroup: true },
   { name: "secureGbp",    currency: "GBP", policy: "when_possible", gate: "sandbox", inGroup: true },
   { name: "binary",       currency: "USD", policy: "off",           gate: "binary",  inGroup: false },
+  { name: "secureBinary", currency: "USD", policy: "when_possible", gate: "binary",  inGroup: false },
 ] as const;
 
 /** The gates to the sandbox bank: one per dialect of ISO 8583. */

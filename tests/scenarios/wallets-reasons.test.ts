@@ -7,8 +7,6 @@ import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { testOnEachDialect } from "../support/dialects.ts";
-import { chargesAt } from "../support/threeds.ts";
 import {
   assertWalletRefused,
   chargeAtHost,
@@ -96,23 +94,6 @@ function findLogged({ logged }: World, kind: WalletKind, phrase: string): boolea
 }
 
 const kinds = ["walleta_decrypted", "walletb_decrypted"] as const;
-
-testOnEachDialect("a cryptogram of another length is refused", async (t, { through }) => {
-  const world = await startWalletWorld(t);
-  for (const kind of kinds) {
-    for (const length of [1, 19, 21, 28, 40, 60, 75]) {
-      const text = withCryptogram(world, kind, randomBytes(length).toString("base64"));
-      const status = await paid(world, kind, text, { through });
-
-      assertWalletRefused(status, 3011, `${kind} ${length}`);
-      const message = "WALLET_DATA_NOT_SUPPORTED: a cryptogram that is not 20 bytes";
-      assert.equal(status["error-message"], message);
-    }
-  }
-  assert.equal(chargesAt(world), 0);
-  const { query } = world.installation.database;
-  assert.equal((await query("select from wallet_messages")).length, 0, "nothing is used up");
-});
 
 test("a cryptogram in another spelling than base64's own is refused", async (t) => {
   const world = await startWalletWorld(t);
