@@ -856,6 +856,6 @@ export const errorCodes = {
   SETTLED_BY_OPERATOR: 5006,
   /** The card data was lost in a failure of the gateway; nothing was sent, send a new order. */
   CARD_NO_LONGER_HELD: 5007,
-  /** No gate of the endpoint can carry the authentication value or cryptogram of this length; nothing was sent. */
-  AUTHENTICATION_VALUE_NOT_CARRIED: 5008,
+  /** No gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent. */
+  AUTHENTICATION_VALUE_NOT_SUPPORTED: 5008,
 } as const;

@@ -19,7 +19,7 @@ export type Acquirer = {
   /** Signed on: a request may be sent. The caller asks before it sends, never after. */
   isReady(): boolean;
   /** Whether the host's messages have a place for the request's authentication value. */
-  canCarry(request: AuthorizationRequest): boolean;
+  hasPlaceFor(request: AuthorizationRequest): boolean;
   /** Charges, holds, or only verifies the card: by the request's kind. */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
   /** Asks what became of a charge; absent where the host has no such message. */

@@ -63,14 +63,14 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     if (card === undefined) return cardLost;
     const request = authorizationRequestOf(order, card, card);
     if (request === undefined) return notSent;
-    if (isCarriedByNone(order, request, dependencies)) return notCarried;
-    const canCarry = acquirer?.canCarry(request) === true;
+    if (hasNoPlace(order, request, dependencies)) return noPlace;
+    const hasPlace = acquirer?.hasPlaceFor(request) === true;
     const other = () => findOtherGate(order, request, dependencies);
-    const canGoOn = () => (canCarry && isReady(acquirer)) || other() !== undefined;
+    const canGoOn = () => (hasPlace && isReady(acquirer)) || other() !== undefined;
     await waitForLink(order, dependencies, canGoOn);
     if (isTooLate(order, dependencies)) return notSent;
     if (acquirer === undefined) return reroute(order, request, "no such gate");
-    if (!canCarry) return reroute(order, request, "no place for the authentication value");
+    if (!hasPlace) return reroute(order, request, "no place for the authentication value");
     const outcome = await acquirer.authorize(request);
     switch (outcome.kind) {
       case "not_sent":
@@ -217,9 +217,9 @@ export const notSent: OrderEvent = {
 };
 
 /** No gate of the endpoint has a place for the authentication value: nothing was sent. */
-const notCarried: OrderEvent = {
+const noPlace: OrderEvent = {
   kind: "gate_unavailable",
-  reason: { code: "value_not_carried", detail: "" },
+  reason: { code: "value_not_supported", detail: "" },
 };
 
 /** A crash of the database has lost the pending card: nothing was sent, and nothing can be. */
@@ -270,18 +270,18 @@ function mayChallenge(
   );
 }
 
-function isCarriedByNone(
+function hasNoPlace(
   { endpointId }: Order,
   request: AuthorizationRequest,
   { getEndpoint, findAcquirer }: AcquirerDependencies,
 ): boolean {
   const { gates } = getEndpoint(endpointId);
-  return gates.every(({ id }) => findAcquirer(id)?.canCarry(request) === false);
+  return gates.every(({ id }) => findAcquirer(id)?.hasPlaceFor(request) === false);
 }
 
 /**
- * A ready gate that can carry the request, as long as there were no more attempts than gates and
- * amounts.
+ * A ready gate that has a place for the request, as long as there were no more attempts than gates
+ * and amounts.
  */
 function findOtherGate(
   order: Order,
@@ -293,7 +293,7 @@ function findOtherGate(
   const amounts = order.purchase.otherAmounts?.length ?? 0;
   if (identifiers === undefined || identifiers.attempt >= gates.length + amounts) return undefined;
   const isUp = (gate: GateId) => isReady(findAcquirer(gate));
-  const unable = gates.filter(({ id }) => findAcquirer(id)?.canCarry(request) === false);
+  const unable = gates.filter(({ id }) => findAcquirer(id)?.hasPlaceFor(request) === false);
   const passedOver = new Set([identifiers.gate.id, ...unable.map(({ id }) => id)]);
   const chosen = chooseGate(order, gates, { isReady: isUp, passedOver });
   return chosen !== undefined && isUp(chosen.id) ? chosen : undefined;

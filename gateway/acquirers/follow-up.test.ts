@@ -20,7 +20,7 @@ function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = 
   };
   const acquirer: Acquirer = {
     isReady: () => isReady,
-    canCarry: () => true,
+    hasPlaceFor: () => true,
     authorize: unused,
     inquire: undefined,
     reverse: unused,

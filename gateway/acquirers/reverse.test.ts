@@ -19,7 +19,7 @@ function makeBank(says: Reversal = { kind: "reversed" }, isReady = true, found?:
   const sent: { readonly attempt: AuthorizationRequest; readonly advice: ReversalRequest }[] = [];
   const acquirer: Acquirer = {
     isReady: () => isReady,
-    canCarry: () => true,
+    hasPlaceFor: () => true,
     authorize: unused,
     inquire: found && (async () => found),
     reverse: async (attempt, advice) => {

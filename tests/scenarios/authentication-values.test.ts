@@ -154,7 +154,7 @@ test("a value that no gate has a place for ends the order, and nothing is sent",
       const status = await paid(world, kind, text, { through });
 
       const ended = [status["order-stage"], status["error-code"], status["error-message"]];
-      const message = "AUTHENTICATION_VALUE_NOT_CARRIED";
+      const message = "AUTHENTICATION_VALUE_NOT_SUPPORTED";
       assert.deepEqual(ended, ["sale_error", "5008", message], `${through} ${pan} ${bytes}`);
     }
   }

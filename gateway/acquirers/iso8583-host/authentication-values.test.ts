@@ -96,8 +96,8 @@ const fitting: readonly (readonly [card: keyof typeof cards, value: string, sand
 test("a dialect says which values it cannot carry", () => {
   for (const [card, value, sandbox, binary] of fitting) {
     const { network } = makeAttempt({ card: cards[card] }).card.number;
-    const can = [dialects.sandbox, dialects.iso87_binary].map(({ canCarry }) =>
-      canCarry(value, network),
+    const can = [dialects.sandbox, dialects.iso87_binary].map(({ hasPlaceFor }) =>
+      hasPlaceFor(value, network),
     );
     assert.deepEqual(can, [sandbox, binary], `${card} ${value}`);
   }

@@ -245,7 +245,7 @@ test("a CAVV that cannot be sent sends nothing", async (t) => {
   const attempt = makeAttempt({ eci: "05", cavv: "AAAA" });
   const outcome = await acquirer.authorize(attempt);
 
-  assert.ok(!acquirer.canCarry(attempt));
+  assert.ok(!acquirer.hasPlaceFor(attempt));
   assert.deepEqual(outcome, { kind: "not_sent" });
   await journal.until("acquirer.message_unsendable", {
     why: "field 126 has no place for the authentication value",

@@ -64,9 +64,9 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
   return {
     isReady: () => links.isReady(),
 
-    canCarry({ authentication, card }) {
+    hasPlaceFor({ authentication, card }) {
       const value = authentication?.value;
-      return value === undefined || dialect.canCarry(value, card.number.network);
+      return value === undefined || dialect.hasPlaceFor(value, card.number.network);
     },
 
     async authorize(attempt) {

@@ -22,7 +22,7 @@ export type Dialect = {
   readonly gateRows: readonly GateRow[];
   readonly rows: readonly FactRow[];
   /** Whether an authentication value of the network fits the place that it has in a charge. */
-  readonly canCarry: (value: string, network: CardNumber["network"]) => boolean;
+  readonly hasPlaceFor: (value: string, network: CardNumber["network"]) => boolean;
   /** The network's own id of the transaction, from an answer. */
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
   /** What an answer has to say to the cardholder; nothing in most. */

@@ -49,7 +49,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
   return {
     isReady: () => version().links.isReady(),
     connections: () => current.links.connections,
-    canCarry: (...given) => version().acquirer.canCarry(...given),
+    hasPlaceFor: (...given) => version().acquirer.hasPlaceFor(...given),
     authorize: (...given) => version().acquirer.authorize(...given),
     get inquire() {
       return version().acquirer.inquire;

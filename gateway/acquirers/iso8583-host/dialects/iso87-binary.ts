@@ -51,7 +51,7 @@ export const iso87Binary: Dialect = {
     [ 62, followUps, ({ original }) => writeNetworkId(original?.networkId)],
     [126, charges,   security],
   ],
-  canCarry: (value, network) =>
+  hasPlaceFor: (value, network) =>
     (usesUcaf(network) ? writeUcaf(value) : writeCavv(value)) !== undefined,
   readNetworkId,
   readRemarks,

@@ -37,7 +37,7 @@ export const sandbox: Dialect = {
     [48, charges,   privateElements],
     [62, followUps, ({ original }) => original?.networkId],
   ],
-  canCarry:      (value) => writeUcaf(value) !== undefined,
+  hasPlaceFor:      (value) => writeUcaf(value) !== undefined,
   readNetworkId: (fields) => trimField(fields[62]),
   readRemarks,
 };
