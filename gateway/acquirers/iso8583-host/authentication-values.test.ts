@@ -29,7 +29,7 @@ const cavv = "AAABBJg0VhI0VniQEjRWAAAAAAA=";
 const cavvBytes = "0000010498345612345678901234560000000000";
 
 // biome-ignore format: a table
-const carried: readonly (readonly [card: keyof typeof cards, eci: string, value: string | undefined, indicator: string, security: object])[] = [
+const placed: readonly (readonly [card: keyof typeof cards, eci: string, value: string | undefined, indicator: string, security: object])[] = [
   ["visa",        "05", cavv,              "05", { 9: cavvBytes }],
   ["visa",        "07", undefined,         "07", {}],
   ["mastercard",  "02", aav,               "05", { 15: "2", 16: aav }],
@@ -51,7 +51,7 @@ const carried: readonly (readonly [card: keyof typeof cards, eci: string, value:
 
 test("iso87_binary has Mastercard's values in 126.15 and 126.16, all others in 126.9", () => {
   const { makeCharge } = makeMessages(dialects.iso87_binary, settings);
-  for (const [card, eci, value, indicator, security] of carried) {
+  for (const [card, eci, value, indicator, security] of placed) {
     const request = makeAttempt({ card: cards[card], eci, ...(value && { cavv: value }) });
     const { fields } = makeCharge({ ...request, cvv: undefined });
 
@@ -63,7 +63,7 @@ test("iso87_binary has Mastercard's values in 126.15 and 126.16, all others in 1
 
 test("the sandbox dialect has every network's ECI and value in 48.42 and 48.43", () => {
   const { makeCharge } = makeMessages(dialects.sandbox, settings);
-  for (const [card, eci, value] of carried) {
+  for (const [card, eci, value] of placed) {
     const request = makeAttempt({ card: cards[card], eci, ...(value && { cavv: value }) });
     const read = readSubelements(makeCharge({ ...request, cvv: undefined }).fields[48] ?? "");
 
