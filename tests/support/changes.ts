@@ -27,6 +27,11 @@ export function makeChanges({ installation: { database }, set, restart }: Depend
       await merge("gates", "name", name, settings);
       await restart(down);
     },
+    /** As `gw gate set` does it: the running gateway is told. */
+    async setGate(name: string, settings: object) {
+      await merge("gates", "name", name, settings);
+      await database.query("select pg_notify('tollgate_configuration', '')");
+    },
     async placeGates(endpoint: string, places: DeliveryLimiter) {
       const id = set.endpoints[endpoint];
       await database.query("delete from endpoint_gates where endpoint_id = $1", [id]);
