@@ -1,4 +1,4 @@
-/** A gate is changed while payments go on: what needs no new link keeps its link, and none fails. */
+/** A gate is changed while payments go on: what needs no new link keeps its link. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { testOnEachDialect } from "../support/dialects.ts";

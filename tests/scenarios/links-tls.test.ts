@@ -1,4 +1,4 @@
-/** TLS to the host: with certificates on both sides, renewed while it runs, and everything refused. */
+/** TLS to the host: certificates on both sides, their renewal, and every reason to refuse. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";

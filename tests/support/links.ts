@@ -1,4 +1,4 @@
-/** A gate's connections: how many are up, and two lines to its host that a test can hold and cut. */
+/** Connections of a gate: how many are up, and two lines to its host that a test can cut. */
 import type { Test } from "./clean-up.ts";
 import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
 import { until } from "./until.ts";
