@@ -105,6 +105,7 @@ export async function startGatewayProcess(
       GW_BANK_PORT: "0",
       GW_BANK_HOST_PORT: "0",
       GW_BANK_BINARY_HOST_PORT: "0",
+      GW_BANK_ISO93_HOST_PORT: "0",
     },
   });
   stack.defer(() => stop(child, folder));

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { ApprovalNumbers, DelayedApprovals, type HostContext } from "./acquirer-host/answers.ts";
 import { ascii, binary } from "./acquirer-host/dialects.ts";
 import { makeHostPort } from "./acquirer-host/host.ts";
+import { iso93 } from "./acquirer-host/iso93.ts";
 import { BankClock, type BankContext } from "./bank-context.ts";
 import { openIdentities } from "./certificates/chains.ts";
 import { makeControlServer } from "./control-server.ts";
@@ -26,6 +27,7 @@ export type BankOptions = {
   readonly httpPort: number;
   readonly hostPort: number;
   readonly binaryHostPort?: number;
+  readonly iso93HostPort?: number;
   readonly directoryPort?: number;
   readonly host?: string;
   readonly dataDir: string;
@@ -40,10 +42,10 @@ export type { LoggedMessage, MessageMatch, WalletAOptions, WalletBOptions };
 
 export async function startBank(options: BankOptions) {
   const parts = await makeParts(options);
-  const { asciiPort, binaryPort, control, host, threeDs, wallets } = parts;
+  const { asciiPort, binaryPort, iso93Port, control, host, threeDs, wallets } = parts;
   const { ledger, messages } = host;
   const { directory } = threeDs;
-  const listeners = [asciiPort, binaryPort, control, directory.listener];
+  const listeners = [asciiPort, binaryPort, iso93Port, control, directory.listener];
 
   /** Drops every connection; all bookings are on disk when it resolves. */
   async function stop(): Promise<void> {
@@ -66,9 +68,11 @@ export async function startBank(options: BankOptions) {
     url: `http://${ip}:${control.port}`,
     hostAddress: `${ip}:${asciiPort.port}`,
     binaryHostAddress: `${ip}:${binaryPort.port}`,
+    iso93HostAddress: `${ip}:${iso93Port.port}`,
     httpPort: control.port,
     hostPort: asciiPort.port,
     binaryHostPort: binaryPort.port,
+    iso93HostPort: iso93Port.port,
     /** `/emv3ds` and `/threeds102` are below it. */
     directoryUrl: `https://${ip}:${directory.listener.port}`,
     /** Certificates and keys: `directory-ca.pem`, `gateway.pem`, `host-ca.pem` and others. */
@@ -119,13 +123,14 @@ async function makeParts(options: BankOptions) {
   };
   const asciiPort = makeHostPort(ascii, addressOf(options.hostPort), host);
   const binaryPort = makeHostPort(binary, addressOf(options.binaryHostPort), host);
+  const iso93Port = makeHostPort(iso93, addressOf(options.iso93HostPort), host);
 
   async function setSwitches(patch: unknown): Promise<Switches | BadRequest> {
     const wasDirectoryDown = switches.current.directoryDown;
     const changed = switches.set(patch);
     if (changed instanceof BadRequest) return changed;
     if (wasDirectoryDown && !changed.directoryDown) threeDs.directory.dropUnanswered();
-    const ports = [asciiPort, binaryPort];
+    const ports = [asciiPort, binaryPort, iso93Port];
     await Promise.all(ports.map((port) => (changed.hostDown ? port.close() : port.open())));
     return changed;
   }
@@ -135,5 +140,6 @@ async function makeParts(options: BankOptions) {
   const wallets = await openWallets(bank);
   const controlled = { ...host, setSwitches, threeDs, wallets };
   const control = makeControlServer(controlled, addressOf(options.httpPort));
-  return { asciiPort, binaryPort, control, host, setSwitches, threeDs, wallets, tlsFolder };
+  const ports = { asciiPort, binaryPort, iso93Port };
+  return { ...ports, control, host, setSwitches, threeDs, wallets, tlsFolder };
 }

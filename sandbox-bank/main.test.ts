@@ -15,7 +15,7 @@ type Cleanup = { after(clean: () => Promise<void>): void };
 async function run(t: Cleanup, settings: Record<string, string>) {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-main-"));
   const program = join(import.meta.dirname, "main.ts");
-  const names = ["", "_HOST", "_BINARY_HOST", "_DIRECTORY"];
+  const names = ["", "_HOST", "_BINARY_HOST", "_ISO93_HOST", "_DIRECTORY"];
   const ports = Object.fromEntries(names.map((name) => [`GW_BANK${name}_PORT`, "0"]));
   const env = { ...process.env, ...ports, GW_DATA_DIR: dataDir, ...settings };
   const child = spawn(process.execPath, [program], { env, stdio: ["pipe", "pipe", "pipe"] });
@@ -42,7 +42,14 @@ test("the program says when it is ready and ends on SIGTERM", async (t) => {
   assert.equal((await gateway.ask(charge())).fields[39], "00");
   const binary = await TestGateway.signOn(Number(ready.binaryHost.split(":")[1]), binaryDialect);
   assert.equal((await binary.ask(binary.charge())).fields[39], "00");
-  assert.deepEqual(Object.keys(ready), ["bank", "url", "host", "binaryHost", "directory"]);
+  assert.deepEqual(Object.keys(ready), [
+    "bank",
+    "url",
+    "host",
+    "binaryHost",
+    "iso93Host",
+    "directory",
+  ]);
   const directory = connect(Number(new URL(ready.directory).port), "127.0.0.1");
   await once(directory, "connect");
 

@@ -11,12 +11,13 @@ try {
     httpPort: readPort("GW_BANK_PORT", 8090),
     hostPort: readPort("GW_BANK_HOST_PORT", 8583),
     binaryHostPort: readPort("GW_BANK_BINARY_HOST_PORT", 8584),
+    iso93HostPort: readPort("GW_BANK_ISO93_HOST_PORT", 8585),
     directoryPort: readPort("GW_BANK_DIRECTORY_PORT", 8091),
     dataDir: env["GW_DATA_DIR"] ?? "./data",
     log: (line) => process.stderr.write(`${line}\n`),
   });
-  const { url, hostAddress, binaryHostAddress, directoryUrl } = bank;
-  const hosts = { host: hostAddress, binaryHost: binaryHostAddress };
+  const { url, hostAddress, binaryHostAddress, iso93HostAddress, directoryUrl } = bank;
+  const hosts = { host: hostAddress, binaryHost: binaryHostAddress, iso93Host: iso93HostAddress };
   const ready = { bank: "ready", url, ...hosts, directory: directoryUrl };
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 

@@ -64,6 +64,8 @@ export type FollowUpMessage = {
     readonly identifiers: AcquirerIdentifiers;
     readonly approvalCode: string | undefined;
     readonly networkId: string | undefined;
+    /** As approved. */
+    readonly amount: Money;
   };
   readonly card: ChargedCard;
   readonly amount: Money;

@@ -69,11 +69,11 @@ function isUndecided({ hint }: Refusal, repeated: boolean): boolean {
 /** Nothing when the order's first transaction is no charge, or has no gate. */
 function messageOf(order: Order, repeated: boolean) {
   const { amount, identifiers: own } = order.transaction;
-  const { kind, identifiers, answer } = initialOf(order);
+  const { kind, identifiers, answer, amount: asked } = initialOf(order);
   if (own === undefined || identifiers === undefined || !isCharge(kind)) return undefined;
   const { traceNumber, transmittedAt } = own;
-  const { approvalCode, networkId } = answer ?? {};
-  const original = { kind, identifiers, approvalCode, networkId };
+  const { approvalCode, networkId, approvedAmount = asked } = answer ?? {};
+  const original = { kind, identifiers, approvalCode, networkId, amount: approvedAmount };
   return { original, amount, traceNumber, transmittedAt, repeated };
 }
 

@@ -111,7 +111,7 @@ export type Gate = {
 export type ConfiguredGate = Pick<Gate, "kind" | "settings">;
 
 /** Which dialect the host behind the gate speaks; each is a table of its own. */
-export const gateKinds = ["sandbox", "iso87_binary"] as const;
+export const gateKinds = ["sandbox", "iso87_binary", "iso93_ascii"] as const;
 export type GateKind = (typeof gateKinds)[number];
 
 export type GateSettings = {

@@ -117,7 +117,7 @@ test("only what is given changes, and what may be absent can be taken away", () 
 
 // biome-ignore format: a table
 const wrong: readonly (readonly [options: GivenOptions, sentence: RegExp])[] = [
-  [{ kind: "visa" },                          /^--kind is one of sandbox, iso87_binary, not visa/],
+  [{ kind: "visa" },                          /^--kind is one of sandbox, iso87_binary, iso93_ascii, not/],
   [{ host: "bank.example" },                  /^--host is an address and a port/],
   [{ host: "bank.example:0" },                /^--host is an address and a port/],
   [{ host: "bank.example:70000" },            /^--host is an address and a port/],

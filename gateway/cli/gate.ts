@@ -45,7 +45,7 @@ const printable = (max: number, form = "!-~") =>
 /** Lengths are those of the message fields. */
 // biome-ignore format: a table
 const settings: readonly SettingOption<Values>[] = [
-  setting("--kind <kind>",                "protocol of the host: sandbox or iso87_binary",                  "kind",            readOneOf(gateKinds), required),
+  setting("--kind <kind>",                "the host's dialect: sandbox, iso87_binary or iso93_ascii",        "kind",            readOneOf(gateKinds), required),
   setting("--host <address:port>",        "where the host listens; several addresses by commas",            "address",         readAddresses, required),
   setting("--connections <n>",            "connections over all addresses together (default one for each)", "connections",     orNone(readConnections)),
   setting("--sign-on <on|off>",           "whether every connection signs on with 0800 (default on)",       "signOn",          readSwitch),

@@ -14,6 +14,7 @@ import type { Vault } from "../vault/vault.ts";
 
 export const sandboxGate = "sandbox";
 export const binaryGate = "sandbox-binary";
+export const iso93Gate = "sandbox-iso93";
 export const demonstrationLogin = "demo";
 
 // biome-ignore format: a table
@@ -26,10 +27,14 @@ const endpointRows = [
   { name: "secureGbp",    currency: "GBP", policy: "when_possible", gate: "sandbox", inGroup: true },
   { name: "binary",       currency: "USD", policy: "off",           gate: "binary",  inGroup: false },
   { name: "secureBinary", currency: "USD", policy: "when_possible", gate: "binary",  inGroup: false },
+  { name: "iso93",        currency: "USD", policy: "off",           gate: "iso93",   inGroup: false },
+  { name: "secure93",     currency: "USD", policy: "when_possible", gate: "iso93",   inGroup: false },
 ] as const;
 
 /** The gates to the sandbox bank: one per dialect of ISO 8583. */
-export type SandboxGates = { readonly sandbox: GateId; readonly binary: GateId | undefined };
+export type SandboxGates = { readonly sandbox: GateId } & {
+  readonly [Name in "binary" | "iso93"]: GateId | undefined;
+};
 
 export type MerchantSet = {
   readonly login: string;
@@ -42,7 +47,7 @@ export type MerchantSet = {
 export async function findSandboxGates({ query }: Database): Promise<SandboxGates | undefined> {
   const gates = new Map((await loadGates(query)).map(({ name, id }) => [name, id]));
   const sandbox = gates.get(sandboxGate);
-  return sandbox && { sandbox, binary: gates.get(binaryGate) };
+  return sandbox && { sandbox, binary: gates.get(binaryGate), iso93: gates.get(iso93Gate) };
 }
 
 export async function createMerchantSet(

@@ -85,6 +85,7 @@ export const settings = {
   bankHostPort:         setting("GW_BANK_HOST_PORT",            port,        "a port",                8583,             "sandbox bank: the port of its ISO 8583 host"),
   bankDirectoryPort:    setting("GW_BANK_DIRECTORY_PORT",       port,        "a port",                8091,             "sandbox bank: the port of its directory server for 3-D Secure"),
   bankBinaryHostPort:   setting("GW_BANK_BINARY_HOST_PORT",     port,        "a port",                8584,             "sandbox bank: the port of its ISO 8583 host in the binary dialect"),
+  bankIso93HostPort:    setting("GW_BANK_ISO93_HOST_PORT",      port,        "a port",                8585,             "sandbox bank: the port of its host in the dialect of ISO 8583:1993"),
   workers:              setting("GW_WORKERS",                   whole,       "a number",              1,                "gateway processes on this machine"),
   nodeName:             setting("GW_NODE_NAME",                 text,        "a name",                "",               "the name of this node, unique among all nodes; when empty, it is made from the machine's name and the data folder"),
   masterKeyFile:        setting("GW_MASTER_KEY_FILE",           text,        "a file",                "",               "the file of the key-encryption key: 64 hexadecimal digits or base64; in staging the gateway makes one in the data folder. Set exactly one of `GW_MASTER_KEY_FILE`, `GW_MASTER_KEY` and `GW_MASTER_KEY_COMMAND`, or both parts"),

@@ -19,7 +19,7 @@ import {
 } from "./demonstration.ts";
 
 const older = { url: "http://127.0.0.1:8090", host: "127.0.0.1:8583" };
-const bank = { ...older, binaryHost: "127.0.0.1:8584" };
+const bank = { ...older, binaryHost: "127.0.0.1:8584", iso93Host: "127.0.0.1:8585" };
 
 test("the demonstration merchant of an older version gets the endpoint that it lacks", async (t) => {
   const installation = await open(t);
@@ -30,7 +30,7 @@ test("the demonstration merchant of an older version gets the endpoint that it l
   const grown = await makeDemonstration(installation, gates);
   const again = await makeDemonstration(installation, await putSandboxGates(installation, bank));
 
-  const { binary = "", ...others } = grown.endpoints;
+  const { binary = "", secureBinary: _, iso93 = "", secure93: __, ...others } = grown.endpoints;
   assert.deepEqual(others, before.endpoints);
   assert.deepEqual(again, grown);
   assert.deepEqual(await findSandboxGates(installation.database), gates);
@@ -39,6 +39,11 @@ test("the demonstration merchant of an older version gets the endpoint that it l
   assert.deepEqual(
     endpoint?.gates.map(({ id, name }) => [id, name]),
     [[gates.binary, "sandbox-binary"]],
+  );
+  const newest = endpoints.get(asEndpointId(iso93));
+  assert.deepEqual(
+    newest?.gates.map(({ id, name }) => [id, name]),
+    [[gates.iso93, "sandbox-iso93"]],
   );
   assert.equal(
     groups[0]?.endpoints.some(({ id }) => id === binary),

@@ -14,6 +14,7 @@ import {
   createMerchantSet,
   demonstrationLogin,
   findMerchant,
+  iso93Gate,
   type MerchantSet,
   merchantSetOf,
   type SandboxGates,
@@ -35,6 +36,8 @@ export type BankAddress = {
   readonly host: string;
   /** The host in the binary dialect. */
   readonly binaryHost?: string;
+  /** The host in the dialect of ISO 8583:1993. */
+  readonly iso93Host?: string;
   /** The directory server for 3-D Secure. */
   readonly directory?: string;
 };
@@ -55,18 +58,23 @@ const sandboxSettings = {
 
 export async function putSandboxGates(
   { database }: Installation,
-  { host, binaryHost }: BankAddress,
+  { host, binaryHost, iso93Host }: BankAddress,
 ): Promise<SandboxGates> {
   const { putGate } = makeAdministration(database.query);
   const settingsOf = (address: string) => {
     const [name = "", port = ""] = address.split(":");
     return { ...sandboxSettings, host: name, port: Number(port) };
   };
-  const sandbox = { name: sandboxGate, kind: "sandbox", settings: settingsOf(host) } as const;
-  const gates = { sandbox: await putGate(sandbox), binary: undefined };
-  if (binaryHost === undefined) return gates;
-  const settings = settingsOf(binaryHost);
-  return { ...gates, binary: await putGate({ name: binaryGate, kind: "iso87_binary", settings }) };
+  type Made = Omit<Parameters<typeof putGate>[0], "settings">;
+  const put = (gate: Made, address: string) => putGate({ ...gate, settings: settingsOf(address) });
+  const ascii = { name: sandboxGate, kind: "sandbox" } as const;
+  const binary = { name: binaryGate, kind: "iso87_binary" } as const;
+  const iso93 = { name: iso93Gate, kind: "iso93_ascii" } as const;
+  return {
+    sandbox: await put(ascii, host),
+    binary: binaryHost === undefined ? undefined : await put(binary, binaryHost),
+    iso93: iso93Host === undefined ? undefined : await put(iso93, iso93Host),
+  };
 }
 
 /** The bank writes its certificates to the data folder that it shares with the gateway. */

@@ -133,6 +133,7 @@ async function startBank(config: Config) {
       GW_BANK_PORT: String(config.bankPort),
       GW_BANK_HOST_PORT: String(config.bankHostPort),
       GW_BANK_BINARY_HOST_PORT: String(config.bankBinaryHostPort),
+      GW_BANK_ISO93_HOST_PORT: String(config.bankIso93HostPort),
       GW_BANK_DIRECTORY_PORT: String(config.bankDirectoryPort),
       GW_DATA_DIR: config.dataDir,
       GW_BANK_FOLLOW_STDIN: "1",
@@ -146,15 +147,15 @@ async function startBank(config: Config) {
     if (!line.startsWith('{"bank":"ready"')) continue;
     // Later output is not read, and must not fill the pipe.
     child.stdout.resume();
-    const { url: loopback, host, binaryHost, directory } = JSON.parse(line);
+    const { url: loopback, host, binaryHost, iso93Host, directory } = JSON.parse(line);
     const url: string = loopback.replace("127.0.0.1", "localhost");
-    const address: BankAddress = { url, host, binaryHost, directory };
+    const address: BankAddress = { url, host, binaryHost, iso93Host, directory };
     return { address, stop: () => stopProcess(child) };
   }
   return new Problem(
     `The sandbox bank did not start: ${errors.trim()} ` +
-      "Set GW_BANK_PORT, GW_BANK_HOST_PORT, GW_BANK_BINARY_HOST_PORT and " +
-      "GW_BANK_DIRECTORY_PORT to free ports (0 takes any).",
+      "Set GW_BANK_PORT, GW_BANK_HOST_PORT, GW_BANK_BINARY_HOST_PORT, GW_BANK_ISO93_HOST_PORT " +
+      "and GW_BANK_DIRECTORY_PORT to free ports (0 takes any).",
   );
 }
 

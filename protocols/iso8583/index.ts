@@ -6,6 +6,7 @@ export * from "./decode.ts";
 export { describe } from "./describe.ts";
 export * from "./encode.ts";
 export * from "./framing.ts";
+export * from "./iso93.ts";
 export * from "./message.ts";
 export type { Composite, FieldName, FieldRow, Specification } from "./specification.ts";
 export * from "./specifications.ts";

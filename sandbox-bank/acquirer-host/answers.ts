@@ -7,9 +7,9 @@ import type { BankContext } from "../bank-context.ts";
 import type { Identities } from "../certificates/chains.ts";
 import type { Ledger } from "../ledger.ts";
 import type { MessageLog } from "../message-log.ts";
-import type { HostDialect } from "./dialects.ts";
+import type { HostDialect, HostRequest } from "./dialects.ts";
 
-/** One host: both of its ports share this. */
+/** One host: all of its ports share this. */
 export type HostContext = BankContext & {
   /** Shown on TLS connections; its authority issues the gateways' certificates too. */
   readonly identity: Identities["host"];
@@ -33,7 +33,7 @@ export type GatewayConnection = {
 
 /** A request, the connection it came on, and the host that handles it. */
 export type Exchange = {
-  readonly request: IsoMessage;
+  readonly request: HostRequest;
   readonly connection: GatewayConnection;
   readonly host: HostContext;
 };
@@ -60,7 +60,7 @@ export const mayYetBeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
 
 /** `more` are fields that this answer carries besides. */
 export function makeAnswer(
-  { request, host }: Exchange,
+  { request, connection, host }: Exchange,
   code: string,
   more?: IsoFields,
 ): IsoMessage {
@@ -77,7 +77,7 @@ export function makeAnswer(
   const text = responseTexts.get(code);
   if (text !== undefined) fields[44] = text;
   if (more !== undefined) Object.assign(fields, more);
-  return { mti: responseMti(request.mti), fields };
+  return connection.dialect.write({ mti: responseMti(request.mti), fields }, request);
 }
 
 export function makeApproval(exchange: Exchange, number: number, more?: IsoFields): IsoMessage {

@@ -1,12 +1,13 @@
 /**
- * The host's two dialects: what differs in how a gateway writes a request and reads an answer.
- * Everything else is decided alike, from fields that mean the same in both.
+ * The host's dialects of ISO 8583:1987: what differs in how a gateway writes a request and reads an
+ * answer. Everything else is decided alike, from fields that mean the same in all of them.
  */
 import {
   cardholder63,
   DecodeFault,
   type Framing,
   type IsoFields,
+  type IsoMessage,
   iso87Ascii,
   iso87Bitmapped,
   payment62,
@@ -26,12 +27,23 @@ export type HostDialect = {
   readonly specification: Specification;
   readonly framing: Framing;
   readonly answersInquiries: boolean;
+  /** To and from the message types and fields of 1987, in which the host decides. */
+  readonly read: (raw: IsoMessage) => HostRequest;
+  readonly write: (answer: IsoMessage, request: HostRequest) => IsoMessage;
   /** Undefined when the private fields cannot be read. */
   readonly readProof: (fields: IsoFields) => CardholderProof | undefined;
   /** Field 62 of an approval. */
   readonly writeNetworkId: (networkId: string) => string;
   /** Field 63 of an answer. */
   readonly writeRemarks: (remarks: Remarks) => string;
+};
+
+/** A request as the host decides it, and as the gateway sent it. */
+export type HostRequest = IsoMessage & { readonly raw: IsoMessage };
+
+const asItIs = {
+  read: (raw: IsoMessage): HostRequest => ({ ...raw, raw }),
+  write: (answer: IsoMessage) => answer,
 };
 
 /** What a charge carries to show that the cardholder agreed. */
@@ -52,6 +64,7 @@ export const ascii: HostDialect = {
   specification: iso87Ascii,
   framing: "binary-2",
   answersInquiries: false,
+  ...asItIs,
   /** 42 is the ECI, 43 the authentication value, 92 the CVV. */
   readProof({ 48: field }) {
     const read = field === undefined ? undefined : readSubelements(field);
@@ -81,6 +94,7 @@ export const binary: HostDialect = {
   specification: iso87Bitmapped,
   framing: "binary-2",
   answersInquiries: true,
+  ...asItIs,
   readProof({ 2: card = "", 60: indicators, 62: payment, 126: secrets }) {
     const pos = indicators === undefined ? noFields : readPositions(pointOfService60, indicators);
     const ids = payment === undefined ? noFields : readComposite(payment62, payment);

@@ -145,7 +145,8 @@ class Connection implements GatewayConnection {
     messages.record("received", { reference, payload, specification, ms: clock.now().ms });
     messages.announce(request);
     try {
-      answerRequest({ request, connection: this, host: this.#host });
+      const read = this.dialect.read(request);
+      answerRequest({ request: read, connection: this, host: this.#host });
     } catch (error) {
       // The error's message may quote the request, so only its stack is logged.
       const stack = error instanceof Error ? (error.stack ?? "").split("\n    at ").slice(1) : [];

@@ -35,12 +35,12 @@ testOnEachDialect("a bad card is declined with the issuer's reason", async (t, {
 
 testOnEachDialect(
   "without an answer nothing is charged, and the order says so",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
 
     const asked = await merchant.verify({ credit_card_number: "4000004000000129" });
-    await world.bank.waitForMessage({ mti: "0100" });
+    await world.bank.waitForMessage({ mti: mti("0100") });
     await world.pass(30_000);
     await world.pass(30_000);
     const status = await merchant.status(asked);

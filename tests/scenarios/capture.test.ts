@@ -81,18 +81,18 @@ testOnEachDialect(
 
 testOnEachDialect(
   "a capture whose answer is lost is repeated until it is known, and taken once",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
     const order = await merchant.preauth();
     await world.settle();
     await world.bank.setSwitches({ lostAnswerShare: 1 });
     await merchant.capture(order, { amount: "7.00" });
-    await world.bank.waitForMessage({ mti: "0220" });
+    await world.bank.waitForMessage({ mti: mti("0220") });
 
     // The first repeat follows the time-out at once, and its answer is lost as well.
     world.clock.advance(30_000);
-    await world.bank.waitForMessage({ mti: "0221" });
+    await world.bank.waitForMessage({ mti: mti("0221") });
     const doubtful = await merchant.status(order);
     await assertRefused(merchant.return(order), 9);
     await world.bank.setSwitches({ lostAnswerShare: 0 });
@@ -109,14 +109,14 @@ testOnEachDialect(
 
 testOnEachDialect(
   "a capture survives the end of its node, and is taken once",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
     const order = await merchant.preauth();
     await world.settle();
     await world.bank.setSwitches({ lostAnswerShare: 1 });
     await merchant.capture(order);
-    await world.bank.waitForMessage({ mti: "0220" });
+    await world.bank.waitForMessage({ mti: mti("0220") });
     await world.bank.setSwitches({ lostAnswerShare: 0 });
 
     await world.restart();

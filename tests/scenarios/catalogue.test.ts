@@ -124,7 +124,7 @@ type Followed = {
 };
 
 async function follow({ world, dialect, card, row }: Followed): Promise<void> {
-  const { through, inquires } = dialect;
+  const { through, inquires, mti } = dialect;
   if (row.acceptsPartialApproval !== undefined) {
     await world.changeEndpoint(through, { acceptsPartialApprovals: row.acceptsPartialApproval });
   }
@@ -133,7 +133,7 @@ async function follow({ world, dialect, card, row }: Followed): Promise<void> {
 
   const order = await (row.held === true ? merchant.preauth(fields) : merchant.sale(fields));
   const { "processor-rrn": reference = "" } = await merchant.status(order);
-  await untilOver(world, row.heard, { mti: row.held === true ? "0100" : "0200", reference });
+  await untilOver(world, row.heard, { mti: mti(row.held === true ? "0100" : "0200"), reference });
   const status = await merchant.status(order);
 
   assert.deepEqual(endOf(world, status), inquires ? (row.asked ?? row.end) : row.end);
@@ -142,7 +142,9 @@ async function follow({ world, dialect, card, row }: Followed): Promise<void> {
 
   const [operation, heard, wanted] = row.later;
   const asked = await merchant[operation](order);
-  await untilOver(world, heard, { mti: operation === "capture" ? "0220" : "0400", reference });
+  await untilOver(world, heard, {
+    ...{ mti: mti(operation === "capture" ? "0220" : "0400"), reference },
+  });
 
   assert.deepEqual(endOf(world, await merchant.describe(asked)), wanted);
 }
@@ -171,7 +173,10 @@ async function untilOver(world: World, heard: Heard, sent: MessageMatch): Promis
   }
 }
 
-const repeats: Readonly<Record<string, string>> = { "0220": "0221", "0400": "0401" };
+// biome-ignore format: a table
+const repeats: Readonly<Record<string, string>> = {
+  "0220": "0221", "0400": "0401", "1220": "1221", "1420": "1421",
+};
 
 function endOf(world: World, status: StatusReply): End {
   const { "order-stage": stage, "error-code": code } = status;

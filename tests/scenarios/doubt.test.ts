@@ -33,12 +33,12 @@ const unanswered = [
 for (const [how, isBooked, fields] of unanswered) {
   testOnEachDialect(
     `a charge without a readable answer is in doubt, then settled: ${how}`,
-    async (t, { through, inquires }) => {
+    async (t, { through, inquires, mti }) => {
       const world = await startWorld(t);
       const merchant = world.merchant(through);
 
       const sale = await merchant.sale(fields);
-      await world.bank.waitForMessage({ mti: "0200" });
+      await world.bank.waitForMessage({ mti: mti("0200") });
       const before = await merchant.status(sale);
       await giveUp(world);
       const isConfirmed = inquires || isBooked;
@@ -50,9 +50,9 @@ for (const [how, isBooked, fields] of unanswered) {
       assert.equal(after["order-stage"], isFound ? "sale_approved" : "sale_error");
       assert.equal(after["error-code"], isFound ? undefined : "5003");
       // A second inquiry, or a repeat, confirms that the host does not know the charge.
-      assert.equal(sent(world, "0600").length, inquires ? (isFound ? 1 : 2) : 0);
-      assert.equal(sent(world, "0420").length, isFound ? 0 : 1);
-      assert.equal(sent(world, "0421").length, isConfirmed ? 0 : 1);
+      assert.equal(sent(world, mti("0600")).length, inquires ? (isFound ? 1 : 2) : 0);
+      assert.equal(sent(world, mti("0420")).length, isFound ? 0 : 1);
+      assert.equal(sent(world, mti("0421")).length, isConfirmed ? 0 : 1);
       if (!isFound) assertNothingTaken(world);
     },
   );
@@ -60,12 +60,12 @@ for (const [how, isBooked, fields] of unanswered) {
 
 testOnEachDialect(
   "an approval that comes after the gateway gave up is reversed, never lost",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
 
     const sale = await merchant.sale({ credit_card_number: cards.lateAnswer });
-    await world.bank.waitForMessage({ mti: "0200" });
+    await world.bank.waitForMessage({ mti: mti("0200") });
     await giveUp(world);
     const status = await merchant.status(sale);
 
@@ -133,26 +133,29 @@ testOnEachDialect(
   },
 );
 
-testOnEachDialect("a reversal goes on after a restart of the gateway", async (t, { through }) => {
-  const world = await startWorld(t);
-  const merchant = world.merchant(through);
-  const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
-  await world.bank.waitForMessage({ mti: "0200" });
-  await world.bank.setSwitches({ hostDown: true });
-  await giveUp(world);
+testOnEachDialect(
+  "a reversal goes on after a restart of the gateway",
+  async (t, { through, mti }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
+    const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
+    await world.bank.waitForMessage({ mti: mti("0200") });
+    await world.bank.setSwitches({ hostDown: true });
+    await giveUp(world);
 
-  await world.restart();
-  const doubtful = await merchant.status(sale);
-  // The next try falls due while the host is still away.
-  world.clock.advance(300_000);
-  await world.startHost();
-  await world.settle();
-  const settled = await merchant.status(sale);
+    await world.restart();
+    const doubtful = await merchant.status(sale);
+    // The next try falls due while the host is still away.
+    world.clock.advance(300_000);
+    await world.startHost();
+    await world.settle();
+    const settled = await merchant.status(sale);
 
-  assert.equal(doubtful["order-stage"], "sale_unknown");
-  assert.equal(settled.status, "error");
-  assertNothingTaken(world);
-});
+    assert.equal(doubtful["order-stage"], "sale_unknown");
+    assert.equal(settled.status, "error");
+    assertNothingTaken(world);
+  },
+);
 
 test("while the reversal is not answered the order stays in doubt, however long that takes", async (t) => {
   const world = await startWorld(t);

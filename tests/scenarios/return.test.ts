@@ -113,7 +113,7 @@ testOnEachDialect(
 
 testOnEachDialect(
   "twenty returns of the whole at the same moment refund it once",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale();
@@ -125,14 +125,14 @@ testOnEachDialect(
 
     assert.equal(new Set(asked.map((each) => each["serial-number"])).size, 20);
     for (const status of statuses) assert.equal(status["order-stage"], "reversal_approved");
-    assert.equal(received(world, "0400"), 1);
+    assert.equal(received(world, mti("0400")), 1);
     assert.deepEqual(bookedFor(world, statuses[0] ?? {}), ["sale 1015", "reversal 1015"]);
   },
 );
 
 testOnEachDialect(
   "of different returns at the same moment one goes ahead",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ amount: "10.15" });
@@ -146,7 +146,7 @@ testOnEachDialect(
 
     const accepted = asked.filter(({ status }) => status === "fulfilled");
     assert.equal(accepted.length, 1);
-    assert.equal(received(world, "0400"), 1);
+    assert.equal(received(world, mti("0400")), 1);
   },
 );
 
@@ -173,7 +173,7 @@ testOnEachDialect(
 
 testOnEachDialect(
   "a return that the bank refuses is declined, and may be tried again",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ credit_card_number: reversalRefused });
@@ -189,23 +189,23 @@ testOnEachDialect(
     assert.equal(refused?.["error-code"], "119");
     assert.equal(refusedAgain?.["order-stage"], "reversal_declined");
     assert.equal(refusedAgain?.["total-reversal-amount"], "0.00");
-    assert.equal(received(world, "0400"), 2);
+    assert.equal(received(world, mti("0400")), 2);
     assert.deepEqual(bookedFor(world, refused ?? {}), ["sale 1015"]);
   },
 );
 
 testOnEachDialect(
   "a return that is not answered is repeated until it is, and refunded once",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ credit_card_number: reversalNoAnswer });
     await world.settle();
 
     await merchant.return(sale, { amount: "4.00" });
-    await world.bank.waitForMessage({ mti: "0400" });
+    await world.bank.waitForMessage({ mti: mti("0400") });
     world.clock.advance(answerTimeoutMs);
-    await world.bank.waitForMessage({ mti: "0401" });
+    await world.bank.waitForMessage({ mti: mti("0401") });
     const doubtful = await merchant.status(sale);
     await world.pass(answerTimeoutMs);
     await world.pass(2_000);
@@ -221,14 +221,14 @@ testOnEachDialect(
 
 testOnEachDialect(
   "a return in doubt goes on after a restart and an outage of hours",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale();
     await world.settle();
     await world.bank.setSwitches({ lostAnswerShare: 1 });
     await merchant.return(sale, { amount: "4.00" });
-    await world.bank.waitForMessage({ mti: "0400" });
+    await world.bank.waitForMessage({ mti: mti("0400") });
     await world.bank.setSwitches({ hostDown: true, lostAnswerShare: 0 });
     await world.linksDown();
 

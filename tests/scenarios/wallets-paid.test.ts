@@ -65,40 +65,50 @@ testOnEachDialect("a hold is captured, and returned in parts", async (t, { throu
   }
 });
 
-testOnEachDialect("a cryptogram reaches the host in its own places", async (t, { through }) => {
-  const world = await startWalletWorld(t);
-  for (const kind of ["walleta_decrypted", "walletb_decrypted"] as const) {
-    const payload = JSON.stringify(payloadOf(world, kind));
-    const [, cryptogram] = /"(?:onlinePaymentC|c)ryptogram":"([^"]+)"/.exec(payload) ?? [];
-    const status = await paid(world, kind, payload, { through });
-    const charge = await chargeAtHost(world, status);
+testOnEachDialect(
+  "a cryptogram reaches the host in its own places",
+  async (t, { through, entry }) => {
+    const world = await startWalletWorld(t);
+    for (const kind of ["walleta_decrypted", "walletb_decrypted"] as const) {
+      const payload = JSON.stringify(payloadOf(world, kind));
+      const [, cryptogram] = /"(?:onlinePaymentC|c)ryptogram":"([^"]+)"/.exec(payload) ?? [];
+      const status = await paid(world, kind, payload, { through });
+      const charge = await chargeAtHost(world, status);
 
-    assert.equal(charge.authenticationValue, cryptogram, kind);
-    assert.deepEqual([charge.eci, charge.cvv, charge.fields[22]], ["05", "", "810"], kind);
-    assert.equal(charge.fields[14], "3112", kind);
-    assert.equal(status.eci, "05", kind);
-    assert.equal(status["verified-3d-status"], undefined, kind);
-  }
-  for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
-    const charge = await chargeAtHost(
-      world,
-      await paid(world, kind, await textOf(world, kind), { through }),
-    );
-    const value = Buffer.from(charge.authenticationValue ?? "", "base64");
-    assert.deepEqual([charge.eci, value.length, charge.fields[22]], ["05", 20, "810"], kind);
-  }
-});
+      assert.equal(charge.authenticationValue, cryptogram, kind);
+      assert.deepEqual([charge.eci, charge.cvv, charge.fields[22]], ["05", "", entry.wallet], kind);
+      assert.equal(charge.fields[14], "3112", kind);
+      assert.equal(status.eci, "05", kind);
+      assert.equal(status["verified-3d-status"], undefined, kind);
+    }
+    for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
+      const charge = await chargeAtHost(
+        world,
+        await paid(world, kind, await textOf(world, kind), { through }),
+      );
+      const value = Buffer.from(charge.authenticationValue ?? "", "base64");
+      assert.deepEqual(
+        [charge.eci, value.length, charge.fields[22]],
+        ["05", 20, entry.wallet],
+        kind,
+      );
+    }
+  },
+);
 
-testOnEachDialect("a card number alone is sent as one that was typed", async (t, { through }) => {
-  const world = await startWalletWorld(t);
-  for (const kind of ["walletb_encrypted", "walletb_decrypted"] as const) {
-    const text = await textOf(world, kind, { isPanOnly: true });
-    const charge = await chargeAtHost(world, await paid(world, kind, text, { through }));
+testOnEachDialect(
+  "a card number alone is sent as one that was typed",
+  async (t, { through, entry }) => {
+    const world = await startWalletWorld(t);
+    for (const kind of ["walletb_encrypted", "walletb_decrypted"] as const) {
+      const text = await textOf(world, kind, { isPanOnly: true });
+      const charge = await chargeAtHost(world, await paid(world, kind, text, { through }));
 
-    assert.equal(charge.fields[22], "010", kind);
-    assert.deepEqual([charge.authenticationValue, charge.cvv], [undefined, ""], kind);
-  }
-});
+      assert.equal(charge.fields[22], entry.typed, kind);
+      assert.deepEqual([charge.authenticationValue, charge.cvv], [undefined, ""], kind);
+    }
+  },
+);
 
 // biome-ignore format: a table
 const indicators: readonly (readonly [network: string, pan: string, sent: string, at: string])[] = [

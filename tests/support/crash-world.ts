@@ -27,6 +27,7 @@ type BankPlace = {
   readonly url: string;
   readonly hostAddress: string;
   readonly binaryHostAddress: string;
+  readonly iso93HostAddress: string;
   readonly directoryUrl: string;
 };
 export type CrashOptions = {
@@ -157,12 +158,13 @@ function placeOf(url: string): { readonly host: string; readonly port: number } 
 /** The bank as the gateway is told to reach it. */
 function addressThrough(
   proxies: Readonly<Record<"acquirer" | "directory", TrapProxy>>,
-  { url, binaryHostAddress }: BankPlace,
+  { url, binaryHostAddress, iso93HostAddress }: BankPlace,
 ): BankAddress {
   return {
     url,
     host: `127.0.0.1:${proxies.acquirer.port}`,
     binaryHost: binaryHostAddress,
+    iso93Host: iso93HostAddress,
     directory: `https://127.0.0.1:${proxies.directory.port}`,
   };
 }

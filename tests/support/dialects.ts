@@ -5,15 +5,39 @@ export type Dialect = {
   readonly name: string;
   /** The endpoint of the demonstration that leads there. */
   readonly through: string;
+  /** The gate that it goes through. */
+  readonly gate: string;
   /** A charge that was not answered is asked about; elsewhere it is reversed. */
   readonly inquires: boolean;
+  /** What a message type and a response code of ISO 8583:1987 are called there. */
+  readonly mti: (mti: string) => string;
+  readonly code: (code: string) => string;
+  /** How field 22 says that a card was typed, on file, or in a wallet. */
+  readonly entry: Readonly<Record<"typed" | "onFile" | "wallet", string>>;
+};
+
+const asItIs = {
+  mti: (mti: string) => mti,
+  code: (code: string) => code,
+  entry: { typed: "010", onFile: "100", wallet: "810" },
 };
 
 // biome-ignore format: a table
-const dialects: readonly Dialect[] = [
-  { name: "ASCII",  through: "plain",  inquires: false },
-  { name: "binary", through: "binary", inquires: true },
+export const dialects: readonly Dialect[] = [
+  { name: "ASCII",  through: "plain",  gate: "sandbox",        inquires: false, ...asItIs },
+  { name: "binary", through: "binary", gate: "sandbox-binary", inquires: true,  ...asItIs },
+  { name: "1993",   through: "iso93",  gate: "sandbox-iso93",  inquires: false,
+    mti:  (mti) => mti.startsWith("040") ? `142${mti[3]}` : `1${mti.slice(1)}`,
+    code: (code) => actionCodes[code] ?? code,
+    entry: { typed: "100050100110", onFile: "100050700110", wallet: "100050S00110" } },
 ];
+
+// biome-ignore format: a table
+const actionCodes: Readonly<Record<string, string>> = {
+  "00": "000", "05": "100", "09": "923", "10": "002", "12": "902", "14": "111", "1A": "161",
+  "41": "208", "43": "209", "51": "116", "54": "101", "57": "119", "59": "202", "61": "121",
+  "68": "911", "91": "912", "94": "913", "96": "909", "N7": "160",
+};
 
 export function testOnEachDialect(
   title: string,

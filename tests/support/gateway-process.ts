@@ -40,6 +40,7 @@ const freePorts = {
   GW_BANK_PORT: "0",
   GW_BANK_HOST_PORT: "0",
   GW_BANK_BINARY_HOST_PORT: "0",
+  GW_BANK_ISO93_HOST_PORT: "0",
 };
 
 type Started = {

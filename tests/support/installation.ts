@@ -52,8 +52,9 @@ export async function furnish(installation: Installation, bank: BankAddress) {
 }
 
 export function addressOf(bank: Bank): BankAddress {
-  const { url, hostAddress, binaryHostAddress, directoryUrl } = bank;
-  return { url, host: hostAddress, binaryHost: binaryHostAddress, directory: directoryUrl };
+  const { url, hostAddress: host, directoryUrl: directory } = bank;
+  const { binaryHostAddress: binaryHost, iso93HostAddress: iso93Host } = bank;
+  return { url, host, binaryHost, iso93Host, directory };
 }
 
 /** The first file takes the lock; the others wait for it and find the work done. */

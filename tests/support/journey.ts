@@ -9,7 +9,7 @@ export type Begin = {
   readonly kind: "sale" | "preauth" | "verify" | "rebill";
   readonly card: string;
   readonly minor: number;
-  readonly through: "plain" | "binary";
+  readonly through: "plain" | "binary" | "iso93";
 };
 
 /** `order` counts from the latest order back; `percent` is of what the order began with. */
@@ -47,7 +47,7 @@ const cards: readonly (readonly [weight: number, card: string])[] = [
 const card = fc.oneof(
   ...cards.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })),
 );
-const through = fc.constantFrom("plain" as const, "binary" as const);
+const through = fc.constantFrom("plain" as const, "binary" as const, "iso93" as const);
 
 const begin: fc.Arbitrary<Begin> = fc.record({
   kind: fc.oneof(

@@ -94,32 +94,34 @@ export type BankProgram = {
   readonly url: string;
   readonly hostAddress: string;
   readonly binaryHostAddress: string;
+  readonly iso93HostAddress: string;
   readonly directoryUrl: string;
   kill(): Promise<void>;
   /** On the same ports and books as before. */
   startAgain(): Promise<void>;
 };
 
-const saysReady =
-  /^\{"bank":"ready","url":"([^"]+)","host":"([^"]+)","binaryHost":"([^"]+)","directory":"([^"]+)"\}$/m;
+const saysReady = /^\{"bank":"ready",.*\}$/m;
 
 export async function startBankProgram(t: Test, dataDir: string): Promise<BankProgram> {
   let program = start({
     GW_BANK_PORT: "0",
     GW_BANK_HOST_PORT: "0",
     GW_BANK_BINARY_HOST_PORT: "0",
+    GW_BANK_ISO93_HOST_PORT: "0",
     GW_BANK_DIRECTORY_PORT: "0",
   });
   t.after(() => program.kill());
-  const { url, hostAddress, binaryHostAddress, directoryUrl } = await untilReady(program);
+  const place = await untilReady(program);
   const ports = {
-    GW_BANK_PORT: portOf(url),
-    GW_BANK_HOST_PORT: portOf(`tcp://${hostAddress}`),
-    GW_BANK_BINARY_HOST_PORT: portOf(`tcp://${binaryHostAddress}`),
-    GW_BANK_DIRECTORY_PORT: portOf(directoryUrl),
+    GW_BANK_PORT: portOf(place.url),
+    GW_BANK_HOST_PORT: portOf(`tcp://${place.hostAddress}`),
+    GW_BANK_BINARY_HOST_PORT: portOf(`tcp://${place.binaryHostAddress}`),
+    GW_BANK_ISO93_HOST_PORT: portOf(`tcp://${place.iso93HostAddress}`),
+    GW_BANK_DIRECTORY_PORT: portOf(place.directoryUrl),
   };
   return {
-    ...{ url, hostAddress, binaryHostAddress, directoryUrl },
+    ...place,
     kill: () => program.kill(),
     async startAgain() {
       program = start(ports);
@@ -145,11 +147,16 @@ export async function setLatency(bankUrl: string, latencyMedianMs: number): Prom
 async function untilReady(program: Program) {
   return until("the bank is ready", () => {
     if (!program.isRunning) throw new Error(`The bank did not start:\n${program.output}`);
-    const [, url, hostAddress, binaryHostAddress, directoryUrl] =
-      saysReady.exec(program.output) ?? [];
-    return url && hostAddress && binaryHostAddress && directoryUrl
-      ? { url, hostAddress, binaryHostAddress, directoryUrl }
-      : undefined;
+    const [line] = saysReady.exec(program.output) ?? [];
+    if (line === undefined) return undefined;
+    const { url, host, binaryHost, iso93Host, directory } = JSON.parse(line);
+    return {
+      url: String(url),
+      hostAddress: String(host),
+      binaryHostAddress: String(binaryHost),
+      iso93HostAddress: String(iso93Host),
+      directoryUrl: String(directory),
+    };
   });
 }
 

@@ -100,14 +100,14 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     },
     /** The bank is away: waits until the gateway has noticed. */
     linksDown: (...gone: readonly string[]) =>
-      untilDown(gateway, gone.length === 0 ? ["sandbox", "sandbox-binary"] : gone),
+      untilDown(gateway, gone.length === 0 ? sandboxGates : gone),
     /** It is back: the link's own clock decides when it tries again, so time has to move. */
     linksUp: () => untilDown(gateway, [], () => clock.advance(1_000)),
     restart: () => restart(),
     /** The bank's host is away until `startHost`. */
     async stopHost() {
       await bank.setSwitches({ hostDown: true });
-      await untilDown(gateway, ["sandbox", "sandbox-binary"]);
+      await untilDown(gateway, sandboxGates);
     },
     async startHost() {
       await bank.setSwitches({ hostDown: false });
@@ -169,6 +169,8 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     return started;
   }
 }
+
+const sandboxGates = ["sandbox", "sandbox-binary", "sandbox-iso93"];
 
 /** Links sign on by themselves; a world begins when all have but those that cannot. */
 async function untilDown(

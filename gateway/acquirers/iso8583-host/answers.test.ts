@@ -13,6 +13,7 @@ import { type GateKind, gateKinds } from "../gates.ts";
 import { makeAnswerReader } from "./answers.ts";
 import { dialects } from "./connector.ts";
 import { makeAttempt, makeFollowUp } from "./testing/attempts.ts";
+import { codeIn } from "./testing/editions.ts";
 import { startsAt } from "./testing/test-clock.ts";
 
 type Changes = { readonly [field: number]: string };
@@ -34,18 +35,24 @@ const spoken: Readonly<Record<GateKind, Readonly<Record<"id" | "words" | "explai
     words:     writePositions(cardholder63, { 1: "1250".padEnd(12), 2: "15".padEnd(12), 3: "Bonus".padEnd(25), 4: "Thank you".padEnd(60) }),
     explained: writePositions(cardholder63, { 5: "No money.".padEnd(120) }),
   },
+  iso93_ascii: {
+    id:        networkId,
+    words:     writeSubelements("R", [["01", "1250"], ["02", "Thank you"], ["03", "15"], ["04", "Bonus"]]),
+    explained: writeSubelements("R", [["05", "No money."]]),
+  },
 };
 
 for (const kind of gateKinds) {
   const { id, words, explained } = spoken[kind];
   const reader = makeAnswerReader(dialects[kind]);
+  const named = (code: string) => codeIn(kind, code);
   // biome-ignore format: a table
   const approval = {
     4:  "000000001015",
     11: "000777",
     37: "00000000AB01",
     38: "A1B2C3",
-    39: "00",
+    39: named("00"),
     49: "978",
     62: id,
   };
@@ -62,7 +69,7 @@ for (const kind of gateKinds) {
   }
 
   const approved = {
-    responseCode: "00",
+    responseCode: named("00"),
     approvalCode: "A1B2C3",
     networkId,
     approvedAmount: attempt.amount,
@@ -75,7 +82,7 @@ for (const kind of gateKinds) {
 
   test(`a verification is approved for nothing, ${kind}`, () => {
     const verification = makeAttempt({ kind: "account-verification", minor: 0n });
-    const nothing = { 4: "000000000000", 39: "85" };
+    const nothing = { 4: "000000000000", 39: named("85") };
 
     const verified = reader.readAuthorization(message(nothing), verification, startsAt);
 
@@ -85,12 +92,12 @@ for (const kind of gateKinds) {
   test(`an approval for less is an approval in part, whatever its code, ${kind}`, () => {
     const less = { 4: "000000000507" };
 
-    for (const changes of [less, { ...less, 39: "10" }]) {
+    for (const changes of [less, { ...less, 39: named("10") }]) {
       const read507 = read(changes);
       assert.ok(read507.kind === "approved_in_part");
       assert.deepEqual(read507.answer.approvedAmount, new Money(507n, attempt.amount.currency));
     }
-    assert.equal(read({ 39: "10" }).kind, "approved_in_part");
+    assert.equal(read({ 39: named("10") }).kind, "approved_in_part");
   });
 
   // biome-ignore format: a table
@@ -113,22 +120,22 @@ for (const kind of gateKinds) {
       const found = reader.readFound(message(...row), attempt, startsAt);
       assert.deepEqual(found, unreadable, `row ${index}`);
     }
-    assert.deepEqual(read({ 39: "10", 49: "840" }), unreadable);
+    assert.deepEqual(read({ 39: named("10"), 49: "840" }), unreadable);
   });
 
   test(`a refusal is one, also when it echoes nothing, ${kind}`, () => {
     const nothing = { approvalCode: undefined, networkId: undefined, approvedAmount: undefined };
 
-    assert.deepEqual(read({ 39: "51" }, 4, 38, 49, 62), {
+    assert.deepEqual(read({ 39: named("51") }, 4, 38, 49, 62), {
       kind: "refused",
-      answer: { responseCode: "51", ...nothing, processedAt: startsAt },
-      refusal: dialects[kind].codes.refusalOf("51"),
+      answer: { responseCode: named("51"), ...nothing, processedAt: startsAt },
+      refusal: dialects[kind].codes.refusalOf(named("51")),
     });
   });
 
   test(`words for the cardholder are read where there are any, ${kind}`, () => {
     const thanked = read({ 63: words });
-    const told = read({ 39: "51", 63: explained });
+    const told = read({ 39: named("51"), 63: explained });
 
     assert.deepEqual(thanked, { kind: "approved", answer: { ...approved, loyalty } });
     assert.ok(told.kind === "refused");
@@ -147,8 +154,8 @@ for (const kind of gateKinds) {
 
     assert.deepEqual(find({}), { kind: "approved", answer: approved });
     assert.equal(find({ 4: "000000000507" }).kind, "approved_in_part");
-    assert.deepEqual(find({ 39: "25" }), { kind: "not_found" });
-    for (const code of ["05", "10", "91"]) {
+    assert.deepEqual(find({ 39: named("25") }), { kind: "not_found" });
+    for (const code of ["05", "10", "91"].map(named)) {
       assert.deepEqual(find({ 39: code }), { kind: "other_answer", code });
     }
   });
@@ -160,14 +167,14 @@ for (const kind of gateKinds) {
 
     const answer = { ...approved, approvalCode: undefined, approvedAmount: request.amount };
     assert.deepEqual(follow({}, 38), { kind: "approved", answer });
-    for (const code of ["57", "25", "13"]) {
+    for (const code of ["57", "25", "13"].map(named)) {
       const refused = follow({ 39: code });
       assert.ok(refused.kind === "refused");
       assert.equal(refused.answer.responseCode, code);
     }
     assert.deepEqual(follow({}, 39), unreadable);
     // All or nothing was asked for: a host that did a part has not been understood.
-    assert.deepEqual(follow({ 39: "10" }), unreadable);
+    assert.deepEqual(follow({ 39: named("10") }), unreadable);
   });
 }
 

@@ -38,7 +38,7 @@ for (const kind of gateKinds) {
     }
     const answerAll = (message: IsoMessage) => {
       const { mti, fields } = accept(message);
-      if (message.mti === "0800") return { mti, fields };
+      if (message.mti === dialects[kind].network.mti) return { mti, fields };
       return { mti, fields: { ...fill, ...fields, 38: "A1B2C3" } };
     };
     const port = await startHost(t, answerAll, dialects[kind]);
@@ -54,6 +54,7 @@ for (const kind of gateKinds) {
 const shown = {
   sandbox:      { 48:  "T 42=05 43=**** 92=****" },
   iso87_binary: { 126: "9=**** 10=****" },
+  iso93_ascii:  { 48:  "T 42=05 43=**** 92=****" },
 };
 
 for (const kind of gateKinds) {
@@ -61,7 +62,7 @@ for (const kind of gateKinds) {
     // This host echoes all that it was told, under a trace number that no request waits for.
     const echo = (message: IsoMessage) => {
       const answer = accept(message);
-      if (message.mti === "0800") return answer;
+      if (message.mti === dialects[kind].network.mti) return answer;
       return { ...answer, fields: { ...answer.fields, 11: "999999" } };
     };
     const port = await startHost(t, echo, dialects[kind]);

@@ -7,6 +7,7 @@ import type { Acquirer, AuthorizationRequest } from "../acquirer.ts";
 import { type AttemptChanges, makeAttempt, makeFollowUp } from "./testing/attempts.ts";
 import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
 import { answerTimeoutMs } from "./testing/connections.ts";
+import { codeIn, mtiIn } from "./testing/editions.ts";
 
 const startWorld = makeStartWorld(startBank);
 
@@ -82,7 +83,10 @@ each("a capture or a return that the bank refuses is refused", async (t, kind) =
   ];
 
   const codes = refusals.map((each) => each.kind === "refused" && each.answer.responseCode);
-  assert.deepEqual(codes, ["05", "57", "25"]);
+  assert.deepEqual(
+    codes,
+    ["05", "57", "25"].map((code) => codeIn(kind, code)),
+  );
 });
 
 each(
@@ -92,8 +96,12 @@ each(
     const attempt = makeAttempt({ kind: "preauth" });
     const answer = await approve(acquirer, attempt);
     const operations = [
-      { ask: acquirer.capture, mti: "0220", changes: { minor: 700n, remaining: 700n } },
-      { ask: acquirer.refund, mti: "0400", changes: { minor: 200n, remaining: 500n } },
+      {
+        ask: acquirer.capture,
+        mti: mtiIn(kind, "0220"),
+        changes: { minor: 700n, remaining: 700n },
+      },
+      { ask: acquirer.refund, mti: mtiIn(kind, "0400"), changes: { minor: 200n, remaining: 500n } },
     ];
 
     for (const { ask, mti, changes } of operations) {
@@ -122,7 +130,7 @@ each("a card is verified without money", async (t, kind) => {
 
   assert.equal(good.approvedAmount?.minor, 0n);
   assert.ok(bad.kind === "refused");
-  assert.equal(bad.answer.responseCode, "51");
+  assert.equal(bad.answer.responseCode, codeIn(kind, "51"));
   assert.deepEqual(bank.ledger(), []);
 });
 
@@ -144,7 +152,7 @@ each("the host is told of 3-D Secure and of stored cards", async (t, kind) => {
   for (const [changes, code] of rows) {
     const outcome = await acquirer.authorize(makeAttempt(changes));
     assert.ok("answer" in outcome);
-    assert.equal(outcome.answer.responseCode, code, JSON.stringify(changes));
+    assert.equal(outcome.answer.responseCode, codeIn(kind, code), JSON.stringify(changes));
   }
 });
 
@@ -183,7 +191,7 @@ each("a late approval of a preauthorisation is told too", async (t, kind) => {
   const { acquirer, bank, clock, late } = await startWorld(t, kind);
   const attempt = makeAttempt({ kind: "preauth", card: cards.lateAnswer });
   const preauth = acquirer.authorize(attempt);
-  await bank.waitForMessage({ mti: "0100" });
+  await bank.waitForMessage({ mti: mtiIn(kind, "0100") });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await preauth, { kind: "unknown", cause: "timeout" });
 

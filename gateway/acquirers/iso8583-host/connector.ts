@@ -19,6 +19,7 @@ import type { GateKind, GateSettings } from "../gates.ts";
 import { makeAnswerReader, readAmount } from "./answers.ts";
 import { charges, type Dialect } from "./dialect.ts";
 import { iso87Binary } from "./dialects/iso87-binary.ts";
+import { iso93 } from "./dialects/iso93.ts";
 import { sandbox } from "./dialects/sandbox.ts";
 import type { Links } from "./links.ts";
 import { makeMessages } from "./messages.ts";
@@ -166,4 +167,5 @@ function makeExchange(links: Links, options: Iso8583Options): Exchange {
 export const dialects: Readonly<Record<GateKind, Dialect>> = {
   sandbox,
   iso87_binary: iso87Binary,
+  iso93_ascii: iso93,
 };

@@ -16,7 +16,7 @@ export type Dialect = {
   readonly framing: Framing;
   readonly mtis: Mtis;
   readonly codes: ResponseCodes;
-  readonly network: Network;
+  readonly network: NetworkMessages;
   /** Whether the host can be asked what became of a charge. */
   readonly hasInquiry: boolean;
   readonly gateRows: readonly GateRow[];
@@ -58,6 +58,8 @@ type Original = {
   readonly acquirerId: string;
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
+  /** Of the charge; absent in messages about doubt, which have the same amount. */
+  readonly amount: Money | undefined;
   /** What is still charged when a return has been done. */
   readonly remaining: Money | undefined;
 };
@@ -65,7 +67,9 @@ type Original = {
 export type Calendar = ReturnType<typeof calendar>;
 
 /** A message and its repeat, for those that may be repeated. */
-type Mtis = Readonly<Record<MessageKind, { readonly first: string; readonly repeated: string }>>;
+export type Mtis = Readonly<
+  Record<MessageKind, { readonly first: string; readonly repeated: string }>
+>;
 
 // biome-ignore format: a table
 export const iso87Mtis: Mtis = {
@@ -88,7 +92,7 @@ export const aboutCharge = ["inquiry", ...changes] as const;
 export const all = [...charges, ...aboutCharge] as const;
 
 /** Sign-on, sign-off and echo: messages about the link, not about a payment. */
-export type Network = {
+export type NetworkMessages = {
   readonly mti: string;
   readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
   readonly write: (code: string, facts: Pick<Facts, "sent" | "local" | "traceNumber">) => IsoFields;

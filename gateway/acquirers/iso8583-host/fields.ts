@@ -13,7 +13,7 @@ import {
   type FactRow,
   type Facts,
   type GateRow,
-  type Network,
+  type NetworkMessages,
   payments,
 } from "./dialect.ts";
 
@@ -51,7 +51,7 @@ export const iso87Rows: readonly FactRow[] = [
   [95, ["return"],                 replacementAmounts],
 ];
 
-export const iso87Network: Network = {
+export const iso87Network: NetworkMessages = {
   mti: "0800",
   codes: { signOn: "001", signOff: "002", echo: "301" },
   write: (code, { sent, traceNumber }) => ({
@@ -74,7 +74,7 @@ function originalDataElements({ identifiers, original }: Facts): string | undefi
   return writeOriginalData({ mti, stan: identifiers.traceNumber, transmittedAt, acquirerId });
 }
 
-/** A return states what was charged before it, and in field 95 what remains. */
+/** A return states the amount charged before it, and in field 95 the one that remains. */
 export function amountBefore({ amount, original }: Facts): string {
   return writeAmount(amount.minor + (original?.remaining?.minor ?? 0n));
 }

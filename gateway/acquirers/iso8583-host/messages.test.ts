@@ -8,6 +8,7 @@ import { gateKinds } from "../gates.ts";
 import { dialects } from "./connector.ts";
 import { makeMessages, makeNetworkMessage } from "./messages.ts";
 import { makeAttempt, makeFollowUp, settings } from "./testing/attempts.ts";
+import { mtiIn } from "./testing/editions.ts";
 import { startsAt } from "./testing/test-clock.ts";
 
 const advice = { traceNumber: "000778", repeated: false, approvalCode: "A1B2C3" };
@@ -53,12 +54,15 @@ for (const kind of gateKinds) {
     const refund = messages.makeReturn(makeFollowUp(whole, answer));
     const refundAgain = messages.makeReturn(makeFollowUp(whole, answer, again));
 
-    assert.deepEqual([reversal.mti, capture.mti, refund.mti], ["0420", "0220", "0400"]);
+    assert.deepEqual(
+      [reversal.mti, capture.mti, refund.mti],
+      ["0420", "0220", "0400"].map((mti) => mtiIn(kind, mti)),
+    );
     const sentAt = { 7: "1115020607" };
     const reversalFields = { ...reversal.fields, ...sentAt };
-    assert.deepEqual(reversalAgain, { mti: "0421", fields: reversalFields });
-    assert.deepEqual(captureAgain, { ...capture, mti: "0221" });
-    assert.deepEqual(refundAgain, { ...refund, mti: "0401" });
+    assert.deepEqual(reversalAgain, { mti: mtiIn(kind, "0421"), fields: reversalFields });
+    assert.deepEqual(captureAgain, { ...capture, mti: mtiIn(kind, "0221") });
+    assert.deepEqual(refundAgain, { ...refund, mti: mtiIn(kind, "0401") });
   });
 
   test(`what follows a preauthorisation names its type, ${kind}`, () => {
@@ -73,7 +77,9 @@ for (const kind of gateKinds) {
       messages.makeInquiry(preauth, "000779", reversedAt),
     ];
 
-    for (const { fields } of made) assert.match(fields[90] ?? "", /^01000007771115020406/);
+    const original = kind === "iso93_ascii" ? /^1100000777261115020406/ : /^01000007771115020406/;
+    const about = made.filter(({ mti }) => mti !== "1600");
+    for (const { fields } of about) assert.match(fields[90] ?? fields[56] ?? "", original);
   });
 
   test(`an approval code is told at full width, or not at all, ${kind}`, () => {
@@ -98,7 +104,7 @@ for (const kind of gateKinds) {
   test(`a gate whose settings do not fit the message is refused when made, ${kind}`, () => {
     const make = (changes: object) => () => makeMessages(dialect, { ...settings, ...changes });
 
-    assert.throws(make({ categoryCode: "59" }), /field 18/);
+    assert.throws(make({ categoryCode: "59" }), /field (18|26)/);
     assert.throws(make({ merchantCode: "M".repeat(16) }), /field 42/);
   });
 }

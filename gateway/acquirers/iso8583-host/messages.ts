@@ -58,7 +58,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
 
   function factsAbout(request: AuthorizationRequest, own: Own): Facts {
     const { approvalCode, at, traceNumber } = own;
-    const extra = { approvalCode, networkId: undefined, remaining: undefined };
+    const extra = { approvalCode, networkId: undefined, amount: undefined, remaining: undefined };
     const original = { ...originalOf(request), ...extra };
     const times = timesOf(request.identifiers, at);
     return { ...request, ...noSecrets, ...times, traceNumber, original };
@@ -66,8 +66,8 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
 
   function factsOf(request: FollowUpMessage): Facts {
     const { amount, card, remaining, traceNumber, transmittedAt } = request;
-    const { identifiers, approvalCode, networkId } = request.original;
-    const original = { ...originalOf(request.original), approvalCode, networkId, remaining };
+    const { identifiers, ...charge } = request.original;
+    const original = { ...originalOf(request.original), ...charge, remaining };
     const own = { ...timesOf(identifiers, transmittedAt), traceNumber, credential: undefined };
     return { identifiers, card, amount, ...noSecrets, ...own, original };
   }

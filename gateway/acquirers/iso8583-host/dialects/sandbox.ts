@@ -52,7 +52,7 @@ const credentialCodes = {
 } as const satisfies Record<Credential["initiator"], Record<Credential["scenario"], string>>;
 
 /** Category T (no face to face), then what is there to say. */
-function privateElements({ authentication, credential, cvv }: Facts): string | undefined {
+export function privateElements({ authentication, credential, cvv }: Facts): string | undefined {
   const elements: [tag: string, value: string][] = [];
   if (credential !== undefined) {
     elements.push(["22", credentialCodes[credential.initiator][credential.scenario]]);
@@ -75,7 +75,7 @@ const remarkTags: RemarkPlaces<string> = {
 };
 
 /** Words that cannot be read change nothing about the money: the answer goes without them. */
-function readRemarks({ 63: field }: Parameters<Dialect["readRemarks"]>[0]) {
+export function readRemarks({ 63: field }: Parameters<Dialect["readRemarks"]>[0]) {
   if (field === undefined) return undefined;
   const read = readSubelements(field);
   if (read instanceof DecodeFault || read.category !== "R") return undefined;

@@ -74,16 +74,16 @@ export type FollowUpChanges = {
 
 /** A capture or a return, a minute after the charge. */
 export function makeFollowUp(
-  { kind, identifiers, card, amount: { currency } }: AuthorizationRequest,
+  { kind, identifiers, card, amount }: AuthorizationRequest,
   answer: Pick<Answer, "approvalCode" | "networkId">,
   changes: FollowUpChanges = {},
 ): FollowUpMessage {
   const { approvalCode, networkId } = answer;
   return {
-    original: { kind, identifiers, approvalCode, networkId },
+    original: { kind, identifiers, approvalCode, networkId, amount },
     card,
-    amount: new Money(changes.minor ?? 1015n, currency),
-    remaining: new Money(changes.remaining ?? 0n, currency),
+    amount: new Money(changes.minor ?? 1015n, amount.currency),
+    remaining: new Money(changes.remaining ?? 0n, amount.currency),
     traceNumber: changes.traceNumber ?? "000778",
     transmittedAt: asInstant(startsAt + 61_000),
     repeated: changes.repeated ?? false,

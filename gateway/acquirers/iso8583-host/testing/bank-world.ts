@@ -9,15 +9,17 @@ import { makeAttempt } from "./attempts.ts";
 import { connectAcquirer } from "./connections.ts";
 
 /** Where the bank listens for each dialect. */
-const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort">> = {
+const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort" | "iso93HostPort">> = {
   sandbox: "hostPort",
   iso87_binary: "binaryHostPort",
+  iso93_ascii: "iso93HostPort",
 };
 
 /** Only tests may know the bank, so they hand it in: this is what the worlds need of it. */
 type Bank = {
   readonly hostPort: number;
   readonly binaryHostPort: number;
+  readonly iso93HostPort: number;
   ledger(reference?: string): readonly { readonly kind: string; readonly amount: bigint }[];
   stop(): Promise<void>;
 };

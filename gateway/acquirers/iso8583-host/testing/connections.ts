@@ -60,7 +60,8 @@ export async function startHost(
 }
 
 export function accept({ mti, fields }: IsoMessage): IsoMessage {
-  return { mti: responseMti(mti), fields: { ...fields, 39: "00" } };
+  const accepted = { "0": "00", "1": mti.startsWith("18") ? "800" : "000" }[mti[0] ?? ""] ?? "";
+  return { mti: responseMti(mti), fields: { ...fields, 39: accepted } };
 }
 
 export function openLink(t: TestContext, port: number, limits: Partial<LinkLimits> = {}) {

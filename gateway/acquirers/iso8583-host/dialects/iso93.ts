@@ -1,0 +1,122 @@
+/**
+ * ISO 8583:1993 in ASCII behind a length of four digits: what the fields are for is said by
+ * function and reason codes (24, 25), a reversal is always an advice (1420), and a partial return
+ * states the new amount (4) beside the original one (30). Decision 0028.
+ */
+import { iso93Ascii, writeOriginalData93 } from "@tollgate/protocols/iso8583";
+import type { LocalTime } from "../../../values/time.ts";
+import {
+  allButInquiry,
+  changes,
+  charges,
+  type Dialect,
+  type Facts,
+  followUps,
+  type Mtis,
+  trimField,
+} from "../dialect.ts";
+import { iso87GateRows, iso87Rows, transmissionTime, writeAmount } from "../fields.ts";
+import { iso93Codes } from "./iso93-codes.ts";
+import { privateElements, readRemarks, sandbox } from "./sandbox.ts";
+
+// biome-ignore format: a table
+const mtis: Mtis = {
+  "sale":                 { first: "1200", repeated: "1200" },
+  "preauth":              { first: "1100", repeated: "1100" },
+  "account-verification": { first: "1100", repeated: "1100" },
+  "inquiry":              { first: "1600", repeated: "1600" }, // never sent: see hasInquiry
+  "reversal":             { first: "1420", repeated: "1421" },
+  "capture":              { first: "1220", repeated: "1221" },
+  "return":               { first: "1420", repeated: "1421" },
+};
+
+/** The fields that this edition shares with the one of 1987. */
+const sharedGateFields = new Set([3, 19, 32, 42]);
+const sharedFields = new Set([2, 7, 11, 14, 37, 38, 41, 49]);
+
+// biome-ignore format: a table
+export const iso93: Dialect = {
+  specification: iso93Ascii,
+  framing:       "ascii-4",
+  mtis,
+  codes:         iso93Codes,
+  network: {
+    mti:   "1804",
+    codes: { signOn: "801", signOff: "802", echo: "831" },
+    write: (code, { sent, local, traceNumber }) => ({
+      7: transmissionTime(sent), 11: traceNumber, 12: localTime(local), 24: code,
+    }),
+  },
+  // These hosts take a reversal at any time and answer no questions.
+  hasInquiry:    false,
+  gateRows: [
+    ...iso87GateRows.filter(([field]) => sharedGateFields.has(field)),
+    [24, ["sale"],                 () => "200"],
+    [24, ["preauth"],              () => "100"],
+    [24, ["account-verification"], () => "108"],
+    [24, ["reversal"],             () => "400"],
+    [25, ["return"],               () => "4000"],             // the customer cancels
+    [26, allButInquiry,            ({ categoryCode }) => categoryCode],
+    [43, charges,                  ({ nameAndPlace }) => nameAndPlace],
+  ],
+  rows: [
+    ...iso87Rows.filter(([field]) => sharedFields.has(field)),
+    [ 4, [...charges, "reversal", "capture"], ({ amount }) => writeAmount(amount.minor)],
+    [ 4, ["return"],               amountOfReturn],
+    [12, [...charges, ...followUps], ({ local }) => localTime(local)],
+    // Repeats of a reversal, which may be days later, must not differ in it.
+    [12, ["reversal", "inquiry"],  ({ original }) => original && localTime(original.local)],
+    [22, [...charges, "reversal"], pointOfService],
+    [24, ["capture"],              (facts) => differs(facts) ? "202" : "201"],
+    [24, ["return"],               ({ original }) => isPartial(original) ? "401" : "400"],
+    [25, ["reversal"],             ({ original }) => original?.approvalCode === undefined ? "4021" : "4007"],
+    [30, ["capture"],              (facts) => differs(facts) ? originalAmounts(facts) : undefined],
+    [30, ["return"],               originalAmounts],
+    [48, charges,                  privateElements],
+    [56, changes,                  originalData],
+    [62, followUps,                ({ original }) => original?.networkId],
+  ],
+  hasPlaceFor:   sandbox.hasPlaceFor,
+  readNetworkId: (fields) => trimField(fields[62]),
+  readRemarks,
+};
+
+function localTime({ year, month, day, hour, minute, second }: LocalTime): string {
+  return year.slice(-2) + month + day + hour + minute + second;
+}
+
+/**
+ * Twelve places. No terminal (1 to 4), an electronic order (5) without the card (6), read as place
+ * 7 says: 1 typed, 7 on file, S a wallet's with its cryptogram. Nothing verified there (8, 9), no
+ * output (10, 11), no PIN (12).
+ */
+function pointOfService({ credential, card }: Facts): string {
+  if (card.isDevice === true) return "100050S00110";
+  return credential === undefined ? "100050100110" : "100050700110";
+}
+
+/** What remains, or for a full return all of it. */
+function amountOfReturn({ amount, original }: Facts): string {
+  const remaining = original?.remaining?.minor ?? 0n;
+  return writeAmount(remaining === 0n ? amount.minor : remaining);
+}
+
+function isPartial(original: Facts["original"]): boolean {
+  return (original?.remaining?.minor ?? 0n) > 0n;
+}
+
+function differs({ amount, original }: Facts): boolean {
+  return original?.amount !== undefined && original.amount.minor !== amount.minor;
+}
+
+/** The amount of the charge, and zeros for the one in the currency of reconciliation. */
+function originalAmounts({ original }: Facts): string | undefined {
+  return original?.amount && writeAmount(original.amount.minor).padEnd(24, "0");
+}
+
+function originalData({ identifiers, original }: Facts): string | undefined {
+  if (original === undefined) return undefined;
+  const { mti, acquirerId, local } = original;
+  const stan = identifiers.traceNumber;
+  return writeOriginalData93({ mti, stan, localTime: localTime(local), acquirerId });
+}
