@@ -96,6 +96,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const done = stopped.then(() => idleOf(engine));
     await Promise.race([done, delay(config.drainMs, undefined, { ref: false })]);
     await close();
+    for (const { reference } of engine.lateApprovals.stop()) {
+      log("acquirer.late_approval_lost", { reference });
+    }
   }
 
   async function listen(): Promise<void> {

@@ -126,10 +126,11 @@ async function makeParts(options: BankOptions) {
   const iso93Port = makeHostPort(iso93, addressOf(options.iso93HostPort), host);
 
   async function setSwitches(patch: unknown): Promise<Switches | BadRequest> {
-    const wasDirectoryDown = switches.current.directoryDown;
+    const { directoryDown: wasDirectoryDown, approveLate: wasLate } = switches.current;
     const changed = switches.set(patch);
     if (changed instanceof BadRequest) return changed;
     if (wasDirectoryDown && !changed.directoryDown) threeDs.directory.dropUnanswered();
+    if (wasLate && !changed.approveLate) host.delayedApprovals.releaseAll();
     const ports = [asciiPort, binaryPort, iso93Port];
     await Promise.all(ports.map((port) => (changed.hostDown ? port.close() : port.open())));
     return changed;

@@ -7,7 +7,7 @@ import { CardNumber } from "../values/card-number.ts";
 import { Money } from "../values/money.ts";
 import { later } from "../values/time.ts";
 import type { Acquirer, AuthorizationRequest, Reversal, ReversalRequest } from "./acquirer.ts";
-import { makeReverse, makeReversePriorAttempt } from "./reverse.ts";
+import { makeReverse, makeReversePrior } from "./reverse.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
 const fresh = { startedBefore: false, cardData: undefined };
@@ -30,16 +30,17 @@ function makeBank(says: Reversal = { kind: "reversed" }, isReady = true, found?:
     refund: unused,
   };
   const dependencies = { findCard: async () => card, findAcquirer: () => acquirer };
+  const clocked = {
+    ...dependencies,
+    ...{ clock: { now: () => later(start, 1_000) }, answerTimeoutMs: 500 },
+  };
   const reverse = (isInTime: boolean) =>
-    makeReverse({
-      ...dependencies,
-      clock: { now: () => later(start, 1_000) },
-      answerTimeoutMs: 500,
-      processingDeadlineMs: isInTime ? 1_000 : 999,
-    });
-  return { sent, reverse, reversePriorAttempt: makeReversePriorAttempt(dependencies) };
+    makeReverse({ ...clocked, processingDeadlineMs: isInTime ? 1_000 : 999 });
+  const reversePrior = makeReversePrior({ ...clocked, processingDeadlineMs: 0 });
+  return { sent, reverse, reversePrior };
 }
 
+const notFound: Reversal = { kind: "not_found", code: "25" };
 const half = new Money(521n, amount.currency);
 const listed: Order = { ...draft, purchase: { ...draft.purchase, otherAmounts: [half] } };
 const doubtful = meet(meet(listed, events.received), events.outcome_unknown);
@@ -60,38 +61,34 @@ test("an order that is over does not go on with its list when a late approval is
   assert.equal((await makeBank().reverse(true)(over, fresh)).kind, "reversed");
 });
 
+const first = second.transaction.priorAttempts?.[0] ?? assert.fail();
+const { reference } = first.identifiers;
+const over = meet(second, events.refused);
+const owing = meet(over, { ...events.prior_approved_late, reference });
+
 test("an earlier try is named by its own numbers and amount, as a repeat", async () => {
-  const [priorAttempts] = second.transaction.priorAttempts ?? [];
-  assert.ok(priorAttempts !== undefined);
   const bank = makeBank();
 
-  const isDone = await bank.reversePriorAttempt(second, priorAttempts);
+  const event = await bank.reversePrior(owing, fresh);
 
   const [{ attempt, advice } = assert.fail()] = bank.sent;
-  assert.equal(isDone, true);
-  assert.deepEqual([attempt.identifiers, attempt.amount], [priorAttempts.identifiers, amount]);
-  assert.equal(advice.repeated, true);
+  assert.deepEqual(event, { kind: "prior_reversed", reference, approvedAt: start });
+  assert.deepEqual([attempt.identifiers, attempt.amount], [first.identifiers, amount]);
+  assert.deepEqual([advice.repeated, advice.approvalCode], [true, "731904"]);
   await bank.reverse(true)(doubtful, fresh);
   assert.equal(advice.traceNumber, bank.sent[1]?.advice.traceNumber);
 });
 
 test("an earlier try is not taken back without an answer, nor without a link", async () => {
-  const [priorAttempts] = second.transaction.priorAttempts ?? [];
-  assert.ok(priorAttempts !== undefined);
+  const silent = { kind: "unknown", cause: "timeout" } as const;
+  const refusal = { kind: "refused", code: "12", mayHelp: false } as const;
   const away = makeBank({ kind: "reversed" }, false);
 
-  assert.equal(
-    await makeBank({ kind: "unknown", cause: "timeout" }).reversePriorAttempt(
-      second,
-      priorAttempts,
-    ),
-    false,
-  );
-  assert.equal(await away.reversePriorAttempt(second, priorAttempts), false);
+  for (const bank of [makeBank(silent), makeBank(refusal), makeBank(notFound), away]) {
+    assert.equal((await bank.reversePrior(owing, fresh)).kind, "prior_unreversed");
+  }
   assert.deepEqual(away.sent, []);
 });
-
-const notFound: Reversal = { kind: "not_found", code: "25" };
 
 test("a refused reversal ends nothing, with whatever code", async () => {
   for (const mayHelp of [true, false]) {

@@ -4,8 +4,10 @@
  * know the charge counts once it is confirmed: by an inquiry, or by the same answer to a repeat
  * when every answer to the charge would have been lost.
  */
-import type { EffectHandler, EventOf, OrderEvent } from "../orders/events.ts";
-import type { Order, PriorAttempt } from "../orders/order.ts";
+import assert from "node:assert/strict";
+import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/events.ts";
+import type { Order } from "../orders/order.ts";
+import { findOwingAttempt, type OwingAttempt } from "../orders/prior-attempts.ts";
 import { traceNumberOf } from "../orders/trace.ts";
 import { initialOf, nextAmount } from "../orders/transactions.ts";
 import type { Acquirer, AuthorizationRequest, ReversalRequest } from "./acquirer.ts";
@@ -52,10 +54,6 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
 }
 
 type Advice = ReversalRequest & { readonly notFoundAt: number | undefined };
-type Unproved =
-  | EventOf<"reversal_unanswered">
-  | EventOf<"reversal_refused">
-  | EventOf<"original_not_found">;
 
 /** Nothing when it is proved that the charge does not stand. */
 async function sendReversal(
@@ -92,19 +90,33 @@ function unanswered(cause: string): EventOf<"reversal_unanswered"> {
   return { kind: "reversal_unanswered", cause };
 }
 
-/** Reverses a charge for an earlier amount of the list; true when the host has done it. */
-export function makeReversePriorAttempt({
-  findAcquirer,
-  findCard,
-}: Pick<Dependencies, "findAcquirer" | "findCard">) {
-  return async (order: Order, { identifiers, amount }: PriorAttempt): Promise<boolean> => {
-    const acquirer = findAcquirer(identifiers.gate.id);
-    const card = await findCard(order);
+/**
+ * The `reverse_prior` effect: the same for a charge of an earlier amount that was approved late. A
+ * reversal of it was sent before the order went on, so this one is marked as a repeat.
+ */
+export function makeReversePrior(dependencies: Dependencies): EffectHandler {
+  return async (order) => {
+    const prior = findOwingAttempt(order);
+    assert.ok(prior !== undefined, "no reversal is owed");
+    const { identifiers, owes } = prior;
+    const { reference } = identifiers;
+    const answered = await send(order, prior);
+    return answered === undefined
+      ? { kind: "prior_reversed", reference, approvedAt: owes.approvedAt }
+      : { kind: "prior_unreversed", reference, answered };
+  };
+
+  async function send(order: Order, prior: OwingAttempt): Promise<Unproved | undefined> {
+    const { identifiers, amount, owes } = prior;
+    const acquirer = dependencies.findAcquirer(identifiers.gate.id);
+    if (acquirer?.isReady() !== true) return unanswered("gate_unavailable");
+    const card = await dependencies.findCard(order);
     const transaction = { ...initialOf(order), identifiers, amount };
     const request = card && authorizationRequestOf({ ...order, transaction }, card);
-    if (request === undefined || acquirer?.isReady() !== true) return false;
+    if (request === undefined) return unanswered("card_not_held");
+    const { approvalCode, notFoundAt } = owes;
     const traceNumber = traceNumberOf(order.id, 1, identifiers.attempt);
-    const advice = { traceNumber, repeated: true, approvalCode: undefined };
-    return (await acquirer.reverse(request, advice)).kind === "reversed";
-  };
+    const advice = { traceNumber, repeated: true, approvalCode, notFoundAt };
+    return sendReversal(acquirer, request, advice, dependencies);
+  }
 }

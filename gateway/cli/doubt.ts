@@ -5,10 +5,11 @@
  */
 import { userInfo } from "node:os";
 import { type Command, Option } from "commander";
-import { bankIsAsked, makeAdvance } from "../orders/advance.ts";
+import { makeAdvance } from "../orders/advance.ts";
 import { makeApply } from "../orders/apply.ts";
-import type { OperatorEvent } from "../orders/events.ts";
+import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
+import { findOwingAttempt } from "../orders/prior-attempts.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { makeCommit } from "../storage/commit.ts";
 import { findInDoubt } from "../storage/find-orders.ts";
@@ -48,7 +49,8 @@ async function listDoubt({ database, config, json }: Session): Promise<Output> {
 }
 
 function describe(order: Order, printDate: (instant: Instant) => string) {
-  const { kind, stage, amount, identifiers, tries, reversal } = order.transaction;
+  const { kind, stage } = order.transaction;
+  const { amount, identifiers, tries, reversal } = inDoubtOf(order);
   return {
     order: order.id,
     "merchant-order": order.clientOrderId,
@@ -62,6 +64,14 @@ function describe(order: Order, printDate: (instant: Instant) => string) {
     refused: reversal?.refusedWith ?? "",
     "next try": order.owed?.resting === true ? printDate(order.owed.claimableAt) : "now",
   };
+}
+
+/** The charge, capture or return that is in doubt: the present one, or an earlier attempt. */
+function inDoubtOf(order: Order) {
+  const prior = order.owed?.effect === "reverse_prior" ? findOwingAttempt(order) : undefined;
+  return prior === undefined
+    ? order.transaction
+    : { ...prior, tries: prior.owes.tries, reversal: prior.owes };
 }
 
 type Why = { readonly reason: string; readonly by?: string };
@@ -89,7 +99,8 @@ async function decide(session: Session, id: string, event: OperatorEvent): Promi
   const order = await findOrder(session, id);
   if (order instanceof Problem) return order;
   const { owed, transaction } = order;
-  if (owed?.effect !== "reverse" && !stagesInDoubt.includes(transaction.stage)) {
+  const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
+  if (!isReversing && !stagesInDoubt.includes(transaction.stage)) {
     return new Problem(`Order ${id} is not in doubt.`);
   }
   const decided = await makeApplyIn(session)(order, event).catch((error) => {

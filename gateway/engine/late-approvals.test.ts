@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";
-import type { LateApproval, Order, PriorAttempt } from "../orders/order.ts";
-import { answer, approved, draft, events, meet } from "../orders/testing.ts";
+import type { LateApproval, Order } from "../orders/order.ts";
+import { answer, approved, draft, events, meet, start } from "../orders/testing.ts";
 import { Failure } from "../values/failure.ts";
 import { makeLateApprovals } from "./late-approvals.ts";
 
@@ -18,16 +18,18 @@ function approvalOf(order: Order, changes: Partial<LateApproval> = {}): LateAppr
   return { reference, answer, minor: undefined, ...changes };
 }
 
-async function report(order: Order | undefined, approval: LateApproval, reverses = true) {
+async function report(order: Order | undefined, approval: LateApproval, failures = 0) {
   const applied: OrderEvent[] = [];
   const started: Order[] = [];
-  const reversed: PriorAttempt[] = [];
-  const forgotten: PriorAttempt[] = [];
+  const delayed: LateApproval[] = [];
   const late = makeLateApprovals({
-    find: async () => order,
+    find: async () => {
+      if (delayed.length < failures) throw new Error("the database is away");
+      return order;
+    },
     apply: async (met, event) => {
       applied.push(event);
-      return met.transaction.stage === "approved" && event.kind !== "noted"
+      return met.transaction.stage === "approved" && event.kind === "approved_late"
         ? new Failure("not_allowed_now", "", "it is over")
         : met;
     },
@@ -37,14 +39,11 @@ async function report(order: Order | undefined, approval: LateApproval, reverses
       count: 0,
       idle: async () => undefined,
     },
-    reversePriorAttempt: async (_order, priorAttempts) => {
-      reversed.push(priorAttempts);
-      return reverses;
-    },
-    onUnreversed: (_order, priorAttempts) => void forgotten.push(priorAttempts),
+    onDelayed: (each) => void delayed.push(each),
   });
-  await late.report(approval);
-  return { applied, started, reversed, forgotten };
+  void late.report(approval);
+  await late.idle();
+  return { applied, started, delayed, lost: late.stop() };
 }
 
 test("the charge of an order in doubt goes on to its reversal, with the approved amount", async () => {
@@ -70,27 +69,44 @@ test("an order that has no use for it keeps a note of it", async () => {
   assert.deepEqual(started, []);
 });
 
-test("an earlier try is taken back by itself, and the present one is left alone", async () => {
-  const [priorAttempts] = listed.transaction.priorAttempts ?? [];
-  assert.ok(priorAttempts !== undefined);
-  const approval = approvalOf(listed, { reference: priorAttempts.identifiers.reference });
+test("an approval of an earlier try is reported as that, and what else is owed is left alone", async () => {
+  const [prior = assert.fail()] = listed.transaction.priorAttempts ?? [];
+  const { reference } = prior.identifiers;
+  const approval = approvalOf(listed, { reference });
+  const owed = { effect: "reverse_prior", claimableAt: start } as const;
 
-  const done = await report(listed, approval);
-  const undone = await report(listed, approval, false);
+  const busy = await report(listed, approval);
+  const free = await report({ ...listed, owed }, approval);
 
-  assert.deepEqual([done.reversed, done.forgotten, done.started], [[priorAttempts], [], []]);
-  assert.deepEqual(undone.forgotten, [priorAttempts]);
-  const whats = [done, undone].map(({ applied: [event] }) => event?.kind === "noted" && event.what);
-  assert.deepEqual(whats, ["earlier_try_reversed", "earlier_try_approved"]);
+  assert.deepEqual(busy.applied, [{ kind: "prior_approved_late", reference, answer }]);
+  assert.deepEqual([busy.started.length, free.started.length], [0, 1]);
+});
+
+test("what cannot be stored is tried again until it is", async () => {
+  const doubtful = meet(meet(draft, events.received), events.outcome_unknown);
+
+  const { delayed, started, lost } = await report(doubtful, approvalOf(doubtful), 2);
+
+  assert.deepEqual([delayed.length, started, lost], [2, [doubtful], []]);
+});
+
+test("a node that ends says which approvals it could not store", async () => {
+  const approval = approvalOf(listed);
+  const late = makeLateApprovals({
+    find: () => Promise.reject(new Error("the database is away")),
+    apply: () => assert.fail(),
+    runner: { start: () => assert.fail(), has: () => false, count: 0, idle: async () => undefined },
+    onDelayed: () => undefined,
+  });
+  const reported = late.report(approval);
+
+  assert.deepEqual(late.stop(), [approval]);
+  await reported;
 });
 
 test("what names no order and no try of ours changes nothing", async () => {
-  const nothing = { applied: [], started: [], reversed: [], forgotten: [] };
+  const nothing = { applied: [], started: [], delayed: [], lost: [] };
 
   assert.deepEqual(await report(undefined, approvalOf(listed)), nothing);
   assert.deepEqual(await report(listed, approvalOf(listed, { reference: "garbage" })), nothing);
-  assert.deepEqual(
-    await report(listed, approvalOf(listed, { reference: "ZZZZZZZZZZ01" })),
-    nothing,
-  );
 });

@@ -1,8 +1,12 @@
-/** Approvals that arrive after the gateway stopped waiting: their charges have to be reversed. */
+/**
+ * Approvals that arrive after the gateway stopped waiting: their charges have to be reversed. Each
+ * is kept in memory until it is committed, however long the database is away; from then on any node
+ * goes on with the reversal.
+ */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
-import type { LateApproval, Order, PriorAttempt } from "../orders/order.ts";
+import type { LateApproval, Order } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
-import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
 import type { OrderRunner } from "./run.ts";
@@ -13,33 +17,60 @@ type Dependencies = {
   readonly find: (sequence: bigint) => Promise<Order | undefined>;
   readonly apply: Apply;
   readonly runner: OrderRunner;
-  readonly reversePriorAttempt: (order: Order, priorAttempts: PriorAttempt) => Promise<boolean>;
-  /** The gateway could not reverse it: the operator has to have the acquirer do it. */
-  readonly onUnreversed: (order: Order, priorAttempts: PriorAttempt) => void;
+  /** It could not be committed, and is tried again. */
+  readonly onDelayed: (approval: LateApproval, error: unknown) => void;
 };
 
+const firstGapMs = 100;
+const gapMaxMs = 5_000;
+
 export function makeLateApprovals(dependencies: Dependencies) {
-  const { find, apply, runner, reversePriorAttempt, onUnreversed } = dependencies;
-  const reports = new Set<Promise<void>>();
+  const { find, apply, runner, onDelayed } = dependencies;
+  const reports = new Map<LateApproval, Promise<void>>();
+  let isStopped = false;
 
   return {
     report(approval: LateApproval): Promise<void> {
-      const report = reverse(approval).finally(() => reports.delete(report));
-      reports.add(report);
+      const report = record(approval);
+      reports.set(approval, report);
       return report;
     },
     /** Resolves when every reported approval is committed. */
     async idle(): Promise<void> {
-      while (reports.size > 0) await Promise.allSettled(reports);
+      while (reports.size > 0 && !isStopped) await Promise.all(reports.values());
+    },
+    /** Tries no more; returns the approvals that are lost with this node. */
+    stop(): readonly LateApproval[] {
+      isStopped = true;
+      return [...reports.keys()];
     },
   };
+
+  async function record(approval: LateApproval): Promise<void> {
+    for (let tries = 0; !isStopped; tries += 1) {
+      try {
+        await reverse(approval);
+        reports.delete(approval);
+        return;
+      } catch (error) {
+        onDelayed(approval, error);
+        await delay(Math.min(firstGapMs * 2 ** tries, gapMaxMs), undefined, { ref: false });
+      }
+    }
+  }
 
   async function reverse({ reference, answer, minor }: LateApproval): Promise<void> {
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
-    if (named === undefined || order === undefined) return;
-    const isPresent = order.transaction.identifiers?.reference === reference;
-    if (!isPresent) return reverseEarlier(order, reference);
+    if (order === undefined) return;
+    if (order.transaction.identifiers?.reference !== reference) {
+      // The order has gone on, and the earlier charge is reversed on its own.
+      const next = await apply(order, { kind: "prior_approved_late", reference, answer });
+      // What else the order owes may be in flight at another node.
+      const isFree = !(next instanceof Failure) && next.owed?.effect === "reverse_prior";
+      if (isFree) runner.start(next);
+      return;
+    }
     const approvedAmount = approvedOf(order, minor);
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);
@@ -49,20 +80,6 @@ export function makeLateApprovals(dependencies: Dependencies) {
     } else {
       runner.start(next);
     }
-  }
-
-  /**
-   * A charge for an earlier amount of the list, which was reversed before the present one was sent,
-   * has been approved after all. The order goes on; the earlier charge is reversed on its own.
-   */
-  async function reverseEarlier(order: Order, reference: string): Promise<void> {
-    const { priorAttempts = [] } = initialOf(order);
-    const earlier = priorAttempts.find(({ identifiers }) => identifiers.reference === reference);
-    if (earlier === undefined) return;
-    const isDone = await reversePriorAttempt(order, earlier);
-    const what = isDone ? "earlier_try_reversed" : "earlier_try_approved";
-    await apply(order, { kind: "noted", what, detail: reference });
-    if (!isDone) onUnreversed(order, earlier);
   }
 }
 

@@ -11,7 +11,6 @@ export const events = {
   "order.doubt_alarm":                   ["error", "the order has been in doubt for longer than `GW_DOUBT_ALARM_S`: an operator must look at it"],
   "order.reversal_refused":              ["error", "the acquirer refused to reverse a charge, with `code`: the charge may stand. The reversal is repeated; an operator must look at it"],
   "order.late_approval_reversing":       ["warn",  "a charge of a final order is being reversed: the acquirer approved it late, or declined it with a code that says it may yet be done"],
-  "order.prior_attempt_unreversed":      ["error", "an earlier attempt was approved and could not be reversed: have the acquirer reverse it"],
   "order.event_ignored":                 ["warn",  "a result arrived for a transaction that was settled or has moved on; the order's history has it as `noted`"],
   "order.effect_failed":                 ["error", "an effect handler threw an exception; the effect is tried again when its lease expires"],
   "order.claim_failed":                  ["warn",  "the node could not look for due orders; it looks again after `GW_CLAIM_EVERY_S`"],
@@ -32,7 +31,8 @@ export const events = {
   "acquirer.message_unreadable":         ["info",  "the host sent bytes that are no ISO 8583 message"],
   "acquirer.message_unsendable":         ["info",  "a message could not be encoded and was not sent"],
   "acquirer.late_approval":              ["warn",  "the acquirer approved a charge that no request waits for; it is reversed"],
-  "acquirer.late_approval_lost":         ["error", "a late approval could not be recorded: have the acquirer reverse it"],
+  "acquirer.late_approval_delayed":      ["warn",  "a late approval could not be recorded because the database is away; it is tried again until it is"],
+  "acquirer.late_approval_lost":         ["error", "the node ended before a late approval was recorded: have the acquirer reverse it"],
 
   "threeds.failed":                      ["warn",  "a message of 3-D Secure was missing, invalid or refused; `cause` tells which"],
 

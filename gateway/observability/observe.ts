@@ -1,7 +1,8 @@
 /** Reports the steps of orders to the log and the metrics. */
 import type { Step } from "../orders/advance.ts";
-import type { EventOf, OrderEvent } from "../orders/events.ts";
-import type { Order, PriorAttempt } from "../orders/order.ts";
+import type { OrderEvent } from "../orders/events.ts";
+import type { Order } from "../orders/order.ts";
+import { findOwingAttempt } from "../orders/prior-attempts.ts";
 import { isFinal, stagesInDoubt } from "../orders/stages.ts";
 import type { Failure } from "../values/failure.ts";
 import type { Log } from "./log.ts";
@@ -18,26 +19,22 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     onStep({ order, events }: Step): void {
       // A claim and a note leave the order where it is.
       if (events.every(({ kind }) => kind === "claimed" || kind === "noted")) return;
-      const { kind, stage, tries } = order.transaction;
+      const { kind, stage } = order.transaction;
       metrics.stages.inc({ kind, stage });
-      for (const event of events) if (event.kind === "reversal_refused") refuse(order, event);
+      for (const event of events) alertIfRefused(order, event);
       if (events.some((event) => event.kind === "refused_in_doubt")) {
         log("order.finished", named(order));
       }
       if (stagesInDoubt.includes(stage)) log("order.in_doubt", named(order));
-      else if (order.owed?.effect === "reverse") {
+      else if (order.owed?.effect === "reverse" || order.owed?.effect === "reverse_prior") {
         log("order.late_approval_reversing", named(order));
         // A final order has no deadline that could raise the alarm, so the number of tries does.
+        const tries = triesOf(order);
         if (tries > 0 && tries % lateTriesPerAlarm === 0) alert(order);
       } else if (isFinal(stage)) log("order.finished", named(order));
     },
     onRefused(order: Order, { kind }: OrderEvent, { cause }: Failure): void {
       log("order.event_ignored", { ...named(order), result: kind, cause });
-    },
-    onUnreversed(order: Order, { identifiers, amount }: PriorAttempt): void {
-      metrics.alarms.inc();
-      const facts = { ...named(order), reference: identifiers.reference, amount };
-      log("order.prior_attempt_unreversed", facts);
     },
     onTrouble(order: Order, error: unknown): void {
       log("order.effect_failed", { ...named(order), err: error });
@@ -50,15 +47,23 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
   };
 
   /** At once: unlike silence, a refusal does not pass by itself. */
-  function refuse(order: Order, { code }: EventOf<"reversal_refused">): void {
+  function alertIfRefused(order: Order, event: OrderEvent): void {
+    const answered = event.kind === "prior_unreversed" ? event.answered : event;
+    if (answered.kind !== "reversal_refused") return;
+    const prior = event.kind === "prior_unreversed" ? { reference: event.reference } : {};
     metrics.alarms.inc();
-    log("order.reversal_refused", { ...named(order), code });
+    log("order.reversal_refused", { ...named(order), ...prior, code: answered.code });
   }
 
   function alert(order: Order): void {
     metrics.alarms.inc();
     log("order.doubt_alarm", named(order));
   }
+}
+
+function triesOf(order: Order): number {
+  const isPrior = order.owed?.effect === "reverse_prior";
+  return isPrior ? (findOwingAttempt(order)?.owes.tries ?? 0) : order.transaction.tries;
 }
 
 function named({ id, merchantId, endpointId, version, transaction }: Order) {

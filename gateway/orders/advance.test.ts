@@ -6,6 +6,7 @@ import { later } from "../values/time.ts";
 import { makeAdvance } from "./advance.ts";
 import type { EventKind, OrderEvent } from "./events.ts";
 import type { Order, Stage } from "./order.ts";
+import { isAboutPrior } from "./prior-attempts.ts";
 import {
   advance,
   conditions,
@@ -134,8 +135,10 @@ function refusedIn(stage: Stage): readonly OrderEvent[] {
   // These two begin another transaction: what they mean is decided by the whole order.
   const beginning: readonly EventKind[] = ["capture_asked", "return_asked"];
   return Object.values(events).filter(
-    ({ kind }) =>
-      tables.sale[stage]?.[kind] === undefined && ![...always, ...beginning].includes(kind),
+    (event) =>
+      tables.sale[stage]?.[event.kind] === undefined &&
+      !isAboutPrior(event) &&
+      ![...always, ...beginning].includes(event.kind),
   );
 }
 

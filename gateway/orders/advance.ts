@@ -7,10 +7,11 @@ import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
-import { isBeforeRest, type OrderEvent } from "./events.ts";
+import { bankIsAsked, isBeforeRest, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Order, Owed } from "./order.ts";
+import { findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
 import {
   type Effect,
   type ImmediateEffect,
@@ -80,6 +81,14 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
       return { from: order.version, order: noted, events: [event], at };
     }
 
+    const prior = meetPrior(order, event, at);
+    if (prior instanceof Failure) return prior;
+    if (prior !== undefined) {
+      const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
+      const owed = isFree ? priorOwed(prior, event, at) : order.owed;
+      return { from: order.version, order: { ...prior, owed }, events: [event], at };
+    }
+
     const events: OrderEvent[] = [event];
     let met = meet(order, event, at);
     for (;;) {
@@ -94,7 +103,8 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
 
     const last = events.at(-1) ?? event;
     const deadlineAt = nextDeadline(order, met.order, last, at);
-    const next = { ...met.order, deadlineAt, owed: owedFor(met, last, at) };
+    const owed = owedFor(met, last, at) ?? priorOwed(met.order, last, at);
+    const next = { ...met.order, deadlineAt, owed };
     const step = { from: order.version, order: next, events, at };
     const callback = met.effects.includes("notify_merchant") ? callbackOf(next) : undefined;
     return callback === undefined ? step : { ...step, callback };
@@ -102,12 +112,21 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
 
   function owedFor({ order, effects }: Met, last: OrderEvent, at: Instant): Owed | undefined {
     const effect = effects.find(isExternal);
-    if (effect === undefined) return undefined;
+    return effect && claimableFrom(effect, last, order.transaction.tries, at);
+  }
+
+  function priorOwed(order: Order, last: OrderEvent, at: Instant): Owed | undefined {
+    if (!mayReversePrior(order)) return undefined;
+    const answered = last.kind === "prior_unreversed" ? last.answered : last;
+    const { tries = 0 } = findOwingAttempt(order)?.owes ?? {};
+    return claimableFrom("reverse_prior", answered, tries, at);
+  }
+
+  function claimableFrom(effect: Effect, last: OrderEvent, tries: number, at: Instant): Owed {
     // The operator's command is no node and holds no lease: the first node that looks claims it.
     if (last.kind === "asked_again") return { effect, claimableAt: at };
     if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };
-    const gapMs = gapAfter(last, order.transaction.tries);
-    return { effect, claimableAt: later(at, gapMs), resting: true as const };
+    return { effect, claimableAt: later(at, gapAfter(last, tries)), resting: true };
   }
 
   /** A refusal that no repeat is known to change is repeated at the longest gap. */
@@ -128,9 +147,6 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     return renewed ? later(at, deadlines.stageMs[stage]) : before.deadlineAt;
   }
 }
-
-/** An order cannot be settled by hand while a node asks the bank: the two answers may differ. */
-export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");
 
 type Met = { readonly order: Order; readonly effects: readonly Effect[] };
 

@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
-import { bankIsAsked, type Step } from "./advance.ts";
+import type { Step } from "./advance.ts";
 import { type Commit, makeApply, makeClaim } from "./apply.ts";
+import { bankIsAsked } from "./events.ts";
 import type { Order } from "./order.ts";
 import { advance, approved, asks, draft, events, inStage, meet, start } from "./testing.ts";
 

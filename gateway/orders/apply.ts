@@ -8,6 +8,7 @@ import type { Clock } from "../values/time.ts";
 import type { Advance, Conditions, Step } from "./advance.ts";
 import type { EventKind, EventOf, OrderEvent } from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
+import { findPriorAttempt, isAboutPrior } from "./prior-attempts.ts";
 import { findRepeated } from "./transactions.ts";
 import { needsConditions } from "./transitions.ts";
 
@@ -28,7 +29,9 @@ export type ApplyDependencies = {
 
 export function makeApply(dependencies: ApplyDependencies): Apply {
   const { advance, commit, load, conditionsOf, clock } = dependencies;
-  return async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
+  return apply;
+
+  async function apply(order: Order, event: OrderEvent): Promise<Order | Failure> {
     let met = order;
     for (;;) {
       const conditions = needsConditions(event) ? conditionsOf?.(met) : undefined;
@@ -38,13 +41,25 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
       if (step instanceof Failure) {
         const late = lateApprovalOf(event);
         if (late !== undefined && step !== movedOn) return apply(met, late);
+        if (late !== undefined) await reportPrior(met, order.transaction.identifiers, late);
         if (met !== order) await apply(met, noteOf(event, step));
         return step;
       }
       if ((await commit(step)) === "done") return step.order;
       met = await load(order);
     }
-  };
+  }
+
+  /** The order has gone on to another attempt, so the approval is of an earlier one. */
+  async function reportPrior(
+    met: Order,
+    identifiers: Transaction["identifiers"],
+    { answer }: EventOf<"approved_late">,
+  ): Promise<void> {
+    const reference = identifiers?.reference ?? "";
+    if (findPriorAttempt(met, reference) === undefined) return;
+    await apply(met, { kind: "prior_approved_late", reference, answer });
+  }
 }
 
 const movedOn = new Failure("not_allowed_now", "", "it was about an earlier transaction");
@@ -56,14 +71,15 @@ const movedOn = new Failure("not_allowed_now", "", "it was about an earlier tran
 function isAbout(
   { transaction: now }: Order,
   { transaction: then }: Order,
-  { kind }: OrderEvent,
+  event: OrderEvent,
 ): boolean {
+  if (isAboutPrior(event)) return true;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
   // A reversal that was sent before the approval came may have found no charge: it is sent again.
-  return !endsDoubt.has(kind) || now.answer?.processedAt === then.answer?.processedAt;
+  return !endsDoubt.has(event.kind) || now.answer?.processedAt === then.answer?.processedAt;
 }
 
 /**
@@ -82,7 +98,7 @@ const endsDoubt = new Set<EventKind>([
 ]);
 
 /** An approval that the order refuses is money taken, and has to be reversed. */
-function lateApprovalOf(event: OrderEvent): OrderEvent | undefined {
+function lateApprovalOf(event: OrderEvent): EventOf<"approved_late"> | undefined {
   if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;
   return { kind: "approved_late", answer: event.answer };
 }

@@ -4,9 +4,11 @@
  * have no conditions.
  */
 import type { Card } from "../values/card-number.ts";
+import { Failure } from "../values/failure.ts";
 import type { ReceiptId, SerialNumber } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
+import type { Instant } from "../values/time.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
 import type { Answer, FollowUpTerms, GateFacts, Order, Reason, ThreeDSecure } from "./order.ts";
 import type { ExternalEffect } from "./stages.ts";
@@ -63,6 +65,11 @@ type Facts = {
   /** The host does not know the charge to reverse. It counts once a later answer confirms it. */
   original_not_found: { readonly code: string };
 
+  /** About a charge for an earlier amount; accepted in every stage. */
+  prior_approved_late: { readonly reference: string; readonly answer: Answer };
+  prior_reversed: { readonly reference: string; readonly approvedAt: Instant };
+  prior_unreversed: { readonly reference: string; readonly answered: Unproved };
+
   /** The merchant requests a follow-up of an approved order: a new transaction begins. */
   capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
   return_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
@@ -84,6 +91,12 @@ type Facts = {
   noted: { readonly what: string; readonly detail: string };
 };
 
+/** A reversal was sent, and does not prove anything yet. */
+export type Unproved =
+  | EventOf<"reversal_unanswered">
+  | EventOf<"reversal_refused">
+  | EventOf<"original_not_found">;
+
 export type EventKind = keyof Facts;
 export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Kind];
 /** An operator's decision about an order in doubt. */
@@ -104,6 +117,7 @@ const restingEvents: ReadonlySet<EventKind> = new Set([
   "reversal_unanswered",
   "reversal_refused",
   "original_not_found",
+  "prior_unreversed",
   "repeat_unanswered",
 ]);
 
@@ -126,3 +140,6 @@ export type CardData = Card & {
   /** A wallet's cryptogram in base64; payment data, so it is never stored. */
   readonly cryptogram?: Secret<string>;
 };
+
+/** An order cannot be settled by hand while a node asks the bank: the two answers may differ. */
+export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");

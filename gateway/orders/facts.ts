@@ -6,6 +6,7 @@ import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
 import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
+import { progressAfter } from "./prior-attempts.ts";
 import type { Stage } from "./stages.ts";
 import { referenceOf, traceNumberOf } from "./trace.ts";
 
@@ -65,12 +66,14 @@ function factsOfDoubt(
   switch (event.kind) {
     case "reversed":
       return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
-    case "reversal_unanswered":
     case "repeat_unanswered":
       return { tries: transaction.tries + 1 };
+    case "reversal_unanswered":
     case "reversal_refused":
-    case "original_not_found":
-      return { tries: transaction.tries + 1, reversal: reversalAfter(transaction, event, at) };
+    case "original_not_found": {
+      const reversal = progressAfter(transaction.reversal, event, at);
+      return { tries: transaction.tries + 1, reversal };
+    }
     case "approved_late":
       // The approval names a charge that exists: its reversal starts anew, without delay.
       return { answer: event.answer, tries: 0, reversal: undefined };
@@ -83,16 +86,6 @@ function factsOfDoubt(
     default:
       return {};
   }
-}
-
-/** A refusal in between means that the host did not only not know the charge. */
-function reversalAfter(
-  { reversal }: Transaction,
-  event: EventOf<"reversal_refused" | "original_not_found">,
-  at: Instant,
-): Transaction["reversal"] {
-  if (event.kind === "reversal_refused") return { refusedWith: event.code };
-  return { notFoundAt: reversal?.notFoundAt ?? at };
 }
 
 /** The earlier proof did not satisfy the issuer, so the merchant must not see it any more. */

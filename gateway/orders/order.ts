@@ -167,7 +167,18 @@ export type ReversalProgress = {
   readonly notFoundAt?: Instant;
 };
 
-export type PriorAttempt = { readonly identifiers: AcquirerIdentifiers; readonly amount: Money };
+export type PriorAttempt = {
+  readonly identifiers: AcquirerIdentifiers;
+  readonly amount: Money;
+  /** It was approved late, and its reversal is not proved yet. */
+  readonly owes?: OwedReversal | undefined;
+};
+
+export type OwedReversal = ReversalProgress & {
+  readonly approvedAt: Instant;
+  readonly approvalCode: string | undefined;
+  readonly tries: number;
+};
 
 export type FollowUpTerms = {
   readonly operation: "capture" | "return";

@@ -42,6 +42,7 @@ export const externalEffects = [
   "authorize",
   "inquire",
   "reverse",
+  "reverse_prior",
   "capture",
   "refund",
   "alert_operator",

@@ -241,6 +241,10 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   original_not_found:    { kind: "original_not_found", code: "25" },
   reversal_unanswered:   { kind: "reversal_unanswered", cause: "no_answer" },
 
+  prior_approved_late:   { kind: "prior_approved_late", reference: "none", answer },
+  prior_reversed:        { kind: "prior_reversed", reference: "none", approvedAt: start },
+  prior_unreversed:      { kind: "prior_unreversed", reference: "none", answered: { kind: "reversal_unanswered", cause: "no_answer" } },
+
   capture_asked:         { kind: "capture_asked", serialNumber: asSerialNumber("s-2"), request: allOf("capture") },
   return_asked:          { kind: "return_asked", serialNumber: asSerialNumber("s-2"), request: allOf("return") },
   captured:              { kind: "captured", answer },

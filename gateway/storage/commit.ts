@@ -96,9 +96,8 @@ function makeWrite(query: Query, node: string, writing: Writing) {
 }
 
 function stepColumns(steps: readonly Step[], node: string): string[] {
-  // A step that only adds a note leaves the order with the node that runs it.
-  const runningNodes = steps.map(({ order, events }) =>
-    order.owed === undefined || events.every(({ kind }) => kind === "noted") ? null : node,
+  const runningNodes = steps.map((step) =>
+    step.order.owed === undefined || leavesRun(step) ? null : node,
   );
   return [
     plainArray(steps.map(({ order }) => order.merchantId)),
@@ -115,6 +114,14 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
     jsonArray(steps.map(({ events }) => JSON.stringify(events))),
     node,
   ];
+}
+
+/** A note, or news of an earlier attempt, leaves the order with the node that runs it. */
+function leavesRun({ order, events }: Step): boolean {
+  const isPriorNext = order.owed?.effect === "reverse_prior";
+  return events.every(
+    ({ kind }) => kind === "noted" || (kind === "prior_approved_late" && !isPriorNext),
+  );
 }
 
 /** When a node must look at the order: its effect can be claimed, or its stage has expired. */

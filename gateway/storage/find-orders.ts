@@ -125,8 +125,9 @@ export function makeFindOwned(query: Query) {
   return (node: string) => select(query, "due_at is not null and carrier = $1", [node]);
 }
 
+const doubtfulStages = stagesInDoubt.map((stage) => `'${stage}'`).join(", ");
 const inDoubt = `due_at is not null
-  and (owes = 'reverse' or stage in (${stagesInDoubt.map((stage) => `'${stage}'`).join(", ")}))`;
+  and (owes in ('reverse', 'reverse_prior') or stage in (${doubtfulStages}))`;
 
 export async function countInDoubt(query: Query): Promise<number> {
   const [row] = await query<{ count: string }>(`select count(*) from orders where ${inDoubt}`);

@@ -3,7 +3,7 @@ import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
 import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
 import { certificateFilesOf, type Gates, type StartAcquirer } from "../acquirers/gates.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
-import { makeReverse, makeReversePriorAttempt } from "../acquirers/reverse.ts";
+import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
 import {
   type CertificateTexts,
   daysLeft,
@@ -28,11 +28,8 @@ export function makeStartAcquirer(
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
       log: (event, facts) => log(event, { gate: name, ...facts }),
       onLateApproval: (approval) => {
-        const { reference } = approval;
-        log("acquirer.late_approval", { gate: name, reference });
-        lateApprovals
-          .report(approval)
-          .catch((error) => log("acquirer.late_approval_lost", { err: error, reference }));
+        log("acquirer.late_approval", { gate: name, reference: approval.reference });
+        void lateApprovals.report(approval);
       },
       onAnswer: (mti, answerMs) => metrics.acquirerMs.observe({ gate: name, mti }, answerMs),
     });
@@ -81,11 +78,11 @@ export function makeAcquirerEffects(dependencies: EffectDependencies) {
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
   };
   return {
-    reversePriorAttempt: makeReversePriorAttempt(shared),
     handlers: {
       authorize: makeAuthorize(shared),
       inquire: makeInquire(shared),
       reverse: makeReverse(shared),
+      reverse_prior: makeReversePrior(shared),
       capture: makeFollowUpEffect(shared, "capture"),
       refund: makeFollowUpEffect(shared, "refund"),
     },

@@ -91,8 +91,9 @@ export function makeEngine(dependencies: Dependencies) {
       findOwned: makeFindOwned(database.hot),
     }),
     lateApprovals: makeLateApprovals({
-      ...{ find: bySequence, apply, runner, onUnreversed: observe.onUnreversed },
-      reversePriorAttempt: acquirers.reversePriorAttempt,
+      ...{ find: bySequence, apply, runner },
+      onDelayed: ({ reference }, error) =>
+        log("acquirer.late_approval_delayed", { err: error, reference }),
     }),
     /** For results that a browser, a merchant or a directory server reports. */
     reports: { findBySequence: bySequence, load, report: makeReport(apply, runner) },

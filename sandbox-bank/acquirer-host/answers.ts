@@ -145,6 +145,13 @@ export class DelayedApprovals {
     }
   }
 
+  /** On their own connections. */
+  releaseAll(): void {
+    for (const [reference, [first]] of this.#delayed) {
+      if (first !== undefined) this.release(reference, first.connection);
+    }
+  }
+
   /** Delayed approvals are dropped, unbooked. */
   close(): void {
     for (const { timer } of [...this.#delayed.values()].flat()) clearTimeout(timer);

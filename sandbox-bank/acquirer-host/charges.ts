@@ -120,6 +120,7 @@ function decide(charge: Charge): Outcome {
   if (chargeCode !== null) return chargeCode === "00" ? approval : declineOf(charge, chargeCode);
   const outcome = applyScenario(charge, proof);
   if (outcome.kind !== "approve") return outcome;
+  if (host.switches.current.approveLate) return { kind: "approve-late" };
   if (host.switches.isDeclined()) return decline("05");
   return host.switches.isAnswerLost() ? { kind: "book-without-answer" } : outcome;
 }

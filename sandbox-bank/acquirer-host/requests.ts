@@ -93,7 +93,8 @@ function answerReversal(exchange: Exchange): IsoMessage | undefined {
   const { request, connection, host } = exchange;
   const reference = request.fields[37];
   if (!reference || !request.fields[11]) return makeAnswer(exchange, "30");
-  host.delayedApprovals.release(reference, connection);
+  const { approveLate } = host.switches.current;
+  if (!approveLate) host.delayedApprovals.release(reference, connection);
   const later = findLaterRule(reference, host);
   const { followUpCode, reversalCode } = host.switches.current;
   const told = isRefusable(request) ? followUpCode : reversalCode;

@@ -4,7 +4,7 @@ import type { Installation } from "@tollgate/gateway/installation";
 export function makeLocks({ database }: Installation) {
   return {
     /** Does something after an order was decided on and before it is written. */
-    whileOrdersWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
+    whileOrdersWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<unknown>) =>
       whileLocked("orders", ask, then),
     /** Does something while a reader of the vault's cards hangs. */
     whileCardsWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
@@ -14,7 +14,7 @@ export function makeLocks({ database }: Installation) {
   function whileLocked<Asked>(
     table: string,
     ask: () => Promise<Asked>,
-    then: () => Promise<void>,
+    then: () => Promise<unknown>,
   ): Promise<{ readonly asked: Promise<Asked> }> {
     return database.transaction(async (query) => {
       await query(`lock table ${table} in access exclusive mode`);

@@ -108,12 +108,18 @@ function firstEventOf(kind: TransactionKind): EventKind {
   return kind === "refund" || kind === "cancel" ? "return_asked" : "received";
 }
 
+/** Accepted in every stage. */
+const everywhere = [
+  ...(["prior_approved_late", "prior_reversed", "prior_unreversed"] as const),
+  ...(["claimed", "noted"] as const),
+];
+
 function eventRows(): readonly (readonly string[])[] {
   const inTables = transactionKinds.flatMap((kind) =>
     cellsOf(tables[kind]).map((each) => each.kind),
   );
   const first = transactionKinds.map(firstEventOf);
-  const kinds = new Set<EventKind>([...first, ...inTables, "claimed", "noted"]);
+  const kinds = new Set<EventKind>([...first, ...inTables, ...everywhere]);
   return [...kinds].map((kind) => [mono(kind), sentence(eventMeanings[kind])]);
 }
 
@@ -122,6 +128,7 @@ function effectRows(): readonly (readonly string[])[] {
     transactionKinds.flatMap((kind) => [
       ...beginnings[kind].effects,
       ...cellsOf(tables[kind]).flatMap(({ cell }) => cell.effects),
+      "reverse_prior" as const,
     ]),
   );
   const rows = (effects: readonly Effect[], kind: string) =>
@@ -256,6 +263,10 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   reversal_refused:      "the acquirer refused the reversal: the charge may stand, and the operator is alerted",
   original_not_found:    "the acquirer does not know the charge to reverse; a repeat has to confirm it",
 
+  prior_approved_late:   "an approval arrived for an earlier amount, after the order had gone on",
+  prior_reversed:        "the acquirer reversed the charge for the earlier amount, or never had it",
+  prior_unreversed:      "the reversal of the earlier amount was refused or not answered",
+
   capture_asked:         "the merchant requests a capture, and its transaction begins",
   return_asked:          "the merchant requests a return, and its transaction begins",
   captured:              "the acquirer captured the held amount",
@@ -279,6 +290,7 @@ const effectMeanings: Readonly<Record<Effect, string>> = {
   authorize:       "sends the charge to the acquirer",
   inquire:         "asks the acquirer once for the outcome of the charge",
   reverse:         "reverses the charge at the acquirer, repeated until that is proved",
+  reverse_prior:   "reverses a charge for an earlier amount that was approved late, repeated until that is proved",
   capture:         "sends the capture to the acquirer, in doubt repeated until it answers",
   refund:          "sends the return to the acquirer, in doubt repeated until it answers",
   alert_operator:  "alerts the operator",
