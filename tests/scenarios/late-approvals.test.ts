@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Dialect, testOnEachDialect } from "../support/dialects.ts";
+import { type Dialect, dialects, testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { waitingLocks } from "../support/locks.ts";
 import { readGw } from "../support/programs.ts";
@@ -12,18 +12,19 @@ import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
 const world = await startWorld({ after });
+const [ascii = assert.fail()] = dialects;
 const answerTimeoutMs = 30_000;
 const longestGapMs = 300_000;
 
 /** Two amounts are sent, neither is answered; the first is proved not to be charged. */
-async function sendTwoAmounts({ through, inquires }: Dialect) {
+async function sendTwoAmounts({ through, inquires, mti }: Dialect) {
   const merchant = world.merchant(through);
   const cardrefid = await world.registerCard();
   await world.bank.setSwitches({ approveLate: true });
   const amounts = { amount: "10.00", enumerate_amounts: "5.00" };
   const payment = await merchant.rebill({ cardrefid, ...amounts });
   const first = (await merchant.status(payment))["processor-rrn"] ?? "";
-  await world.bank.waitForMessage({ mti: "0200", reference: first });
+  await world.bank.waitForMessage({ mti: mti("0200"), reference: first });
   world.clock.advance(answerTimeoutMs);
   if (!inquires) {
     await world.settle();
@@ -31,7 +32,7 @@ async function sendTwoAmounts({ through, inquires }: Dialect) {
     await world.gateway.claimDue();
   }
   const second = `${first.slice(0, -1)}2`;
-  await world.bank.waitForMessage({ mti: "0200", reference: second });
+  await world.bank.waitForMessage({ mti: mti("0200"), reference: second });
   return { merchant, payment, first, second };
 }
 
@@ -55,7 +56,7 @@ testOnEachDialect(
 
     assert.equal(approved["order-stage"], "sale_approved");
     assert.equal(approved["charged-amount"], "5.00");
-    assert.match(listed, new RegExp(`"10.00 USD".*${first}.*"refused":"96"`));
+    assert.match(listed, new RegExp(`"10.00 USD".*${first}.*"refused":"${dialect.code("96")}"`));
     assert.deepEqual(bookedFor(world, { "processor-rrn": first }), ["sale 1000", "reversal 1000"]);
     assert.deepEqual(bookedFor(world, { "processor-rrn": second }), ["sale 500"]);
     await merchant.return(payment);
@@ -84,8 +85,7 @@ testOnEachDialect(
 );
 
 test("an operator settles the reversal of an earlier amount with the bank's word", async () => {
-  const dialect = { name: "ASCII", through: "plain", inquires: false };
-  const { merchant, payment, first } = await sendTwoAmounts(dialect);
+  const { merchant, payment, first } = await sendTwoAmounts(ascii);
   await world.bank.setSwitches({ approveLate: false, reversalCode: "12" });
   await world.settle();
   const order = payment["gw-order-id"];
@@ -101,9 +101,7 @@ test("an operator settles the reversal of an earlier amount with the bank's word
 });
 
 test("an approval that comes while the database is away is kept until it is stored", async () => {
-  const { merchant, payment, first } = await sendTwoAmounts({
-    ...{ name: "ASCII", through: "plain", inquires: false },
-  });
+  const { merchant, payment, first } = await sendTwoAmounts(ascii);
   const delays = () => world.logged.filter((line) => line.includes("late_approval_delayed")).length;
   const before = delays();
   const { query } = world.installation.database;
