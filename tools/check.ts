@@ -37,6 +37,7 @@ const groups: readonly Group[] = [
   { name: "unit",      concurrency: 2, minutes: 10, needsDatabase: false,
     places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
   { name: "scenarios", concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/scenarios", "tests/contract"] },
+  { name: "outside",   concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/outside"] },
   { name: "crash",     concurrency: 3, minutes: 20, needsDatabase: true,  places: ["tests/crash"] },
   { name: "browser",   concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/browser"] },
   { name: "load",      concurrency: 1, minutes: 20, needsDatabase: true,  places: ["tests/load"] },

@@ -27,7 +27,13 @@ export type Samples = {
 export type Layout = {
   readonly mtiEncoding: string;
   readonly bitmapEncoding: string;
-  readonly fields: readonly { readonly field: number }[];
+  readonly fields: readonly LayoutRow[];
+};
+
+export type LayoutRow = {
+  readonly field: number;
+  readonly lengthBytes: number;
+  readonly dataEncoding: string;
 };
 
 export const samples: Samples = JSON.parse(
