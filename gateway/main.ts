@@ -69,6 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inFlight: () => engine.runner.count,
     inDoubt: () => countInDoubt(database.query),
     ...gateFigures(gates, resources.clock),
+    cardRanges: directoryServers.directories.countRanges,
   });
   gates.open(makeStartAcquirer(resources, engine.lateApprovals));
   gates.update(configuration.current().gates.values());

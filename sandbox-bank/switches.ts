@@ -28,6 +28,7 @@ const seed: Field<number> = {
 };
 
 const code = orNull(text(/^[0-9A-Z]{2,3}$/, "a response code"));
+const upToMillion = whole(0, 1_000_000, "a whole number from 0 to 1000000");
 const upToThousand = whole(0, 1_000, "a whole number from 0 to 1000");
 
 /** Null, for those that have it: as the catalogue says. */
@@ -50,6 +51,7 @@ export const switchTable = {
   authenticationValue: { off: null, takes: orNull(oneOf(["visa", "mastercard"] as const)), what: "the shape of every authentication value and cryptogram" },
   paresShape:      { off: null,  takes: orNull(oneOf(paResShapes)), what: "how a PARes is canonicalised and written; null: each by turns" },
   settlementDefects: { off: 0,   takes: upToThousand, what: "lines of each settlement file that are falsified" },
+  moreCardRanges:  { off: 0,     takes: upToMillion,  what: "further ranges of cards with 19 digits in the list of the directory server for 2.x" },
   seed:            { off: 1,     takes: seed,         what: "random choices start again from here" },
 } satisfies Readonly<Record<string, AnySwitch>>;
 

@@ -52,7 +52,7 @@ export const importRules: readonly Rule[] = [
 
   ["gateway/engine",        [values, orders, "type gateway/vault"]],
   ["gateway/screening",     [values, orders, "protocols"]],
-  ["gateway/threeds",       [values, orders, "protocols", certificates]],
+  ["gateway/threeds",       [values, orders, "protocols", certificates, threads]],
   ["gateway/wallets",       [values, orders, "protocols", threads]],
   ["gateway/acquirers",     [values, orders, "protocols", certificates]],
   ["gateway/callbacks",     [values, orders, "protocols", views, threads]],

@@ -31,6 +31,7 @@ const secondsList: Read<readonly number[]> = (value) => {
 export const signingWindowMaxMs = 86_400_000;
 const signingWindow = upTo(signingWindowMaxMs, seconds);
 const word: Read<string> = (value) => (/^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined);
+const rangesMib: Read<number> = (value) => upTo(256, whole)(value) || undefined;
 const onOff: Read<boolean> = (value) =>
   value === "on" ? true : value === "off" ? false : undefined;
 const environment: Read<"staging" | "production"> = (value) =>
@@ -120,6 +121,7 @@ export const settings = {
   drainMs:              setting("GW_DRAIN_S",                   seconds,     "seconds",               10_000,           "how long a stopping node waits for its orders in flight"),
   directoryTimeoutMs:   setting("GW_DIRECTORY_TIMEOUT_S",       seconds,     "seconds",               10_000,           "the timeout for a directory server's answer; after it, the answer counts as lost"),
   cardRangesEveryMs:    setting("GW_CARD_RANGES_EVERY_S",       seconds,     "seconds",               86_400_000,       "how often the gateway requests the card ranges of directory servers, which refuse more than one request an hour"),
+  cardRangesMibMax:     setting("GW_CARD_RANGES_MAX_MIB",       rangesMib,   "MiB, from 1 to 256",    128,              "the longest answer with card ranges that the gateway reads; 250,000 ranges take some 70 MiB"),
   linkLifeMs:           setting("GW_LINK_LIFE_S",               seconds,     "seconds",               3_600_000,        "how long a cardholder's link is valid, counted from its order"),
   walletaRootsFile:     setting("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      setting("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),

@@ -11,6 +11,7 @@ type ByGate = ReadonlyMap<string, number>;
 type Watched = {
   readonly inFlight: () => number;
   readonly inDoubt: () => Promise<number>;
+  readonly cardRanges: () => number;
   readonly connectionsUp: () => ByGate;
   readonly connections: () => ByGate;
   readonly certificateDays: () => Promise<ByGate>;
@@ -46,6 +47,7 @@ export function makeMetrics() {
         "until the gateway's client certificate expires",
         read.certificateDays,
       );
+      gauge("tollgate_card_ranges", "card ranges that this node has in memory", read.cardRanges);
     },
     ...measured,
   };

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type {
   ListStamp,
   RangeChanges,
+  RangePortions,
   RangeStore,
   RefreshLease,
   StoredRange,
@@ -77,6 +78,9 @@ type ListRow = {
   readonly failures: number;
 };
 
+/** So few that unpacking a page does not delay the orders of a running gateway. */
+const pageRows = 250;
+
 const whileLeased = "where directory = $1 and protocol = $2 and claim = $3";
 
 export function makeRangeStore(database: Database, clock: Clock): RangeStore {
@@ -84,15 +88,20 @@ export function makeRangeStore(database: Database, clock: Clock): RangeStore {
     stamps: () =>
       database.query<ListStamp>("select directory, protocol, stamp from card_range_lists"),
 
-    async list(directory, protocol) {
-      const rows = await database.query<RangeRow>(
-        `select first, last, version, method_url from card_ranges
-         where directory = $1 and protocol = $2 order by first, last`,
-        [directory, protocol],
-      );
-      return rows.map(({ method_url, ...range }) =>
-        method_url === null ? range : { ...range, methodUrl: method_url },
-      );
+    readRanges(directory, protocol, take) {
+      return database.transaction(async (query) => {
+        await query("set transaction isolation level repeatable read, read only");
+        await query(
+          `declare pages cursor for select first, last, version, method_url from card_ranges
+           where directory = $1 and protocol = $2 order by first, last`,
+          [directory, protocol],
+        );
+        for (let count = pageRows; count === pageRows; ) {
+          const rows = await query<RangeRow>(`fetch ${pageRows} from pages`);
+          take(rows.map(toRange));
+          count = rows.length;
+        }
+      });
     },
 
     async claim(directory, protocol, leaseMs) {
@@ -114,7 +123,7 @@ export function makeRangeStore(database: Database, clock: Clock): RangeStore {
 
     save(lease, changes, nextMs) {
       const { replaces, put, remove, version = null, serialNumber = null } = changes;
-      const isChanged = replaces || put.length + remove.length > 0;
+      const isChanged = replaces || put.count + remove.count > 0;
       return database.transaction(async (query) => {
         const [saved] = await query(
           `update card_range_lists set claim = null, due_at = to_timestamp($4::float8 / 1000),
@@ -153,37 +162,41 @@ async function writeChanges(
   { directory, protocol }: RefreshLease,
   { replaces, put, remove }: RangeChanges,
 ): Promise<void> {
+  const list = [directory, protocol];
   if (replaces) {
-    const all = "delete from card_ranges where directory = $1 and protocol = $2";
-    await query(all, [directory, protocol]);
+    await query("delete from card_ranges where directory = $1 and protocol = $2", list);
   } else {
-    await query(
-      `delete from card_ranges using unnest($3::text[], $4::text[]) as removed (first, last)
-       where directory = $1 and protocol = $2
-         and card_ranges.first = removed.first and card_ranges.last = removed.last`,
-      [directory, protocol, remove.map(({ first }) => first), remove.map(({ last }) => last)],
+    await eachPortion(remove, (portion) =>
+      query(
+        `delete from card_ranges using json_to_recordset($3) as removed (first text, last text)
+         where directory = $1 and protocol = $2
+           and card_ranges.first = removed.first and card_ranges.last = removed.last`,
+        [...list, portion],
+      ),
     );
   }
-  const ranges = lastOfEach(put);
-  await query(
-    `insert into card_ranges (directory, protocol, first, last, version, method_url)
-     select $1, $2, sent.* from
-       unnest($3::text[], $4::text[], $5::text[], $6::text[]) as sent
-     on conflict (directory, protocol, first, last)
-     do update set version = excluded.version, method_url = excluded.method_url`,
-    [
-      directory,
-      protocol,
-      ranges.map(({ first }) => first),
-      ranges.map(({ last }) => last),
-      ranges.map(({ version }) => version),
-      ranges.map(({ methodUrl }) => methodUrl ?? null),
-    ],
+  await eachPortion(put, (portion) =>
+    query(
+      `insert into card_ranges (directory, protocol, first, last, version, method_url)
+       select $1, $2, sent.* from
+         json_to_recordset($3) as sent (first text, last text, version text, "methodUrl" text)
+       on conflict (directory, protocol, first, last)
+       do update set version = excluded.version, method_url = excluded.method_url`,
+      [...list, portion],
+      "put_card_ranges",
+    ),
   );
   await notifyNodes(query);
 }
 
-/** One statement cannot write a row twice, and directory servers do repeat ranges. */
-function lastOfEach(ranges: readonly StoredRange[]): readonly StoredRange[] {
-  return [...new Map(ranges.map((range) => [range.first + range.last, range])).values()];
+async function eachPortion(
+  { count, read }: RangePortions,
+  write: (portion: string) => Promise<unknown>,
+): Promise<void> {
+  if (count === 0) return;
+  for await (const portion of read()) await write(portion);
+}
+
+function toRange({ method_url, ...range }: RangeRow): StoredRange {
+  return method_url === null ? range : { ...range, methodUrl: method_url };
 }

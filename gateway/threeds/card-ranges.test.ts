@@ -40,9 +40,9 @@ function listsOf(versions: Readonly<Record<string, string>>) {
   const keys = Object.keys(versions).map((key) => key.split(" ") as [Protocol, string]);
   return readRangeLists({
     stamps: async () => keys.map(([protocol, directory]) => ({ protocol, directory, stamp: "1" })),
-    async list(directory, protocol) {
+    async readRanges(directory, protocol, take) {
       const version = versions[`${protocol} ${directory}`] ?? "";
-      return [{ first: padFirst("4"), last: padLast("4"), version }];
+      take([{ first: padFirst("4"), last: padLast("4"), version }]);
     },
   });
 }

@@ -5,7 +5,7 @@
  */
 import type { Enrolment } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
-import { makeRangeTable, type RangeTable } from "../values/range-table.ts";
+import { type RangeTable, startRangeTable } from "../values/range-table.ts";
 import type { DirectoryServer } from "./directory-client.ts";
 
 /** EMV 3-D Secure, or 1.0.2. A card that is enrolled in both is authenticated by the newer. */
@@ -25,13 +25,17 @@ export type StoredRange = {
 export type RangeChanges = {
   /** The directory server has sent its whole list: the stored ranges are deleted first. */
   readonly replaces: boolean;
-  readonly put: readonly StoredRange[];
-  readonly remove: readonly Pick<StoredRange, "first" | "last">[];
+  readonly put: RangePortions;
+  /** Of these only `first` and `last` count. None is among those to put. */
+  readonly remove: RangePortions;
   /** Named in the next request, so that only changes are sent. */
   readonly serialNumber?: string | undefined;
   /** The message version that was answered: the first to be tried next time. */
   readonly version?: string;
 };
+
+/** Different ranges in lists of JSON: what a thread has read stays text until it is stored. */
+export type RangePortions = { readonly count: number; read(): AsyncIterable<string> };
 
 /** The right of one node to refresh one list of ranges, and how earlier refreshes went. */
 export type RefreshLease = {
@@ -49,7 +53,12 @@ export type ListStamp = Pick<RefreshLease, "directory" | "protocol"> & { readonl
 
 export type RangeStore = {
   stamps(): Promise<readonly ListStamp[]>;
-  list(directory: string, protocol: Protocol): Promise<readonly StoredRange[]>;
+  /** Hands over the ranges as of one moment, in portions, by their first cards. */
+  readRanges(
+    directory: string,
+    protocol: Protocol,
+    take: (ranges: readonly StoredRange[]) => void,
+  ): Promise<void>;
   /** Undefined when the list is not due, or another node holds the lease. */
   claim(directory: string, protocol: Protocol, leaseMs: number): Promise<RefreshLease | undefined>;
   /** Writes the ranges only while this node still holds the lease; tells whether it did. */
@@ -79,7 +88,7 @@ type RangeList = {
 
 /** Reads only the lists that have changed. */
 export async function readRangeLists(
-  store: Pick<RangeStore, "stamps" | "list">,
+  store: Pick<RangeStore, "stamps" | "readRanges">,
   present: RangeLists = new Map(),
 ): Promise<RangeLists> {
   const lists = new Map<string, RangeList>();
@@ -91,10 +100,26 @@ export async function readRangeLists(
       lists.set(key, known);
       continue;
     }
-    const ranges = await store.list(directory, protocol);
-    lists.set(key, { stamp, count: ranges.length, table: tableOf(directory, ranges) });
+    lists.set(key, { stamp, ...(await readTable(store, directory, protocol)) });
   }
   return lists;
+}
+
+async function readTable(
+  store: Pick<RangeStore, "readRanges">,
+  directory: string,
+  protocol: Protocol,
+): Promise<Omit<RangeList, "stamp">> {
+  const builder = startRangeTable<Enrolment>(cardDigits);
+  let count = 0;
+  await store.readRanges(directory, protocol, (ranges) => {
+    count += ranges.length;
+    for (const { first, last, version, methodUrl } of ranges) {
+      const value = { directory, version, ...(methodUrl === undefined ? {} : { methodUrl }) };
+      builder.add({ first: BigInt(first), last: BigInt(last), value });
+    }
+  });
+  return { count, table: builder.finish() };
 }
 
 export function hasRanges(lists: RangeLists, directory: string): boolean {
@@ -120,16 +145,6 @@ export function findEnrolment(
     }
   }
   return undefined;
-}
-
-function tableOf(directory: string, ranges: readonly StoredRange[]): RangeTable<Enrolment> {
-  return makeRangeTable(
-    cardDigits,
-    ranges.map(({ first, last, version, methodUrl }) => ({
-      ...{ first: BigInt(first), last: BigInt(last) },
-      value: { directory, version, ...(methodUrl === undefined ? {} : { methodUrl }) },
-    })),
-  );
 }
 
 function keyOf(directory: string, protocol: Protocol): string {

@@ -51,9 +51,9 @@ test("ranges are read again only when they have changed", async (t) => {
   const { network, directories, clock } = await start(t, ["a", "b"], {
     wrap: (store) => ({
       ...store,
-      list: (directory, protocol) => {
+      readRanges: (directory, protocol, take) => {
         reads.push(directory + protocol);
-        return store.list(directory, protocol);
+        return store.readRanges(directory, protocol, take);
       },
     }),
   });

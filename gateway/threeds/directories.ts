@@ -22,6 +22,7 @@ import {
   type Certificates,
   type Directory,
   type DirectoryClient,
+  type DirectoryRequest,
   type DirectoryServer,
   makeDirectoryClient,
   readCertificates,
@@ -37,6 +38,8 @@ type Dependencies = {
   readonly timeoutMs: number;
   /** How often ranges are refreshed. */
   readonly everyMs: number;
+  /** The longest answer with ranges. */
+  readonly rangesMibMax: number;
   readonly allowHttp: boolean;
   readonly warn: (directory: string, cause: string) => void;
   readonly onReloadError: (error: unknown) => void;
@@ -79,6 +82,9 @@ export async function openDirectories(dependencies: Dependencies) {
       const servers = connected.current().map(({ server }) => server);
       return findEnrolment(card, servers, ranges.current());
     },
+
+    /** In memory, of all directory servers. */
+    countRanges: () => [...ranges.current().values()].reduce((sum, { count }) => sum + count, 0),
 
     /** Whose certificates may post results, by the directory server's name. */
     authorities: () =>
@@ -153,7 +159,11 @@ export async function openDirectories(dependencies: Dependencies) {
     const client = makeDirectoryClient(certificates, clock, (cause) => warn(name, cause));
     if (stopping) client.close();
     else clients.add(client);
-    return { server, certificates, client, send: unlessStopping(client) };
+    const { send, fetch } = client;
+    return {
+      ...{ server, certificates, client },
+      ...{ send: unlessStopping(send), fetch: unlessStopping(fetch) },
+    };
   }
 
   /** The certificates that were read from the same files before are still valid. */
@@ -168,13 +178,15 @@ export async function openDirectories(dependencies: Dependencies) {
       warn(server.name, fault);
       return undefined;
     };
-    return { server, certificates: noCertificates, send, fault };
+    return { server, certificates: noCertificates, send, fetch: send, fault };
   }
 
   /** An answer that is lost because this node stops means nothing: another node sends again. */
-  function unlessStopping({ send }: DirectoryClient): DirectoryClient["send"] {
+  function unlessStopping<Answer>(
+    ask: (url: string, request: DirectoryRequest) => Promise<Answer | undefined>,
+  ): typeof ask {
     return async (url, request) => {
-      const answer = await send(url, request);
+      const answer = await ask(url, request);
       if (answer === undefined && stopping) throw new Error("the node stops during a request");
       return answer;
     };

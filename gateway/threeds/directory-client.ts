@@ -44,8 +44,7 @@ export type DirectorySettings = {
 export type Directory = {
   readonly server: DirectoryServer;
   readonly certificates: Certificates;
-  readonly send: DirectoryClient["send"];
-};
+} & Pick<DirectoryClient, "send" | "fetch">;
 
 export type Certificates = Awaited<ReturnType<typeof readCertificates>>;
 
@@ -72,6 +71,7 @@ export type DirectoryRequest = {
   readonly contentType: string;
   readonly body: string;
   readonly answerBytesMax: number;
+  /** For each MiB of the answer, the first with all that goes before it. */
   readonly timeoutMs: number;
   /** Not for an AReq: the issuer may have begun a challenge for the first one. */
   readonly mayRepeat?: boolean;
@@ -80,6 +80,7 @@ export type DirectoryRequest = {
 export type DirectoryClient = ReturnType<typeof makeDirectoryClient>;
 
 const connectionsMax = 128;
+const blockBytes = 1024 * 1024;
 /** Servers close idle connections after five seconds or later: the client closes them first. */
 const idleMs = 4_000;
 
@@ -97,24 +98,11 @@ export function makeDirectoryClient(
   let isDraining = false;
 
   return {
+    fetch,
     /** The text of the answer; undefined when no valid one came in time. */
     async send(url: string, request: DirectoryRequest): Promise<string | undefined> {
-      const stop = new AbortController();
-      const cancel = clock.after(request.timeoutMs, () => stop.abort());
-      inFlight += 1;
-      try {
-        const answer = await post(url, request, { agent, signal: stop.signal });
-        const text = await readText(answer, request.answerBytesMax);
-        if (answer.statusCode === 200 && text !== undefined) return text;
-        onFailure(text === undefined ? "the answer is too long" : `HTTP ${answer.statusCode}`);
-      } catch (error) {
-        onFailure(stop.signal.aborted ? "no answer in time" : messageOf(error));
-      } finally {
-        cancel();
-        inFlight -= 1;
-        closeWhenDrained();
-      }
-      return undefined;
+      const blocks = await fetch(url, request);
+      return blocks && Buffer.concat(blocks).toString();
     },
     /** Closes idle connections at once and the others after their answers. */
     drain(): Promise<void> {
@@ -126,6 +114,32 @@ export function makeDirectoryClient(
     /** Closes all connections at once. */
     close: () => agent.destroy(),
   };
+
+  /** The bytes of the answer, which may be many; undefined when no valid one came in time. */
+  async function fetch(url: string, request: DirectoryRequest): Promise<Blocks | undefined> {
+    const { answerBytesMax, timeoutMs } = request;
+    const stop = new AbortController();
+    const startTimer = () => clock.after(timeoutMs, () => stop.abort());
+    let cancel = startTimer();
+    const onBlock = () => {
+      cancel();
+      cancel = startTimer();
+    };
+    inFlight += 1;
+    try {
+      const answer = await post(url, request, { agent, signal: stop.signal });
+      const blocks = await readBlocks(answer, answerBytesMax, onBlock);
+      if (answer.statusCode === 200 && blocks !== undefined) return blocks;
+      onFailure(blocks === undefined ? "the answer is too long" : `HTTP ${answer.statusCode}`);
+    } catch (error) {
+      onFailure(stop.signal.aborted ? "no answer in time" : messageOf(error));
+    } finally {
+      cancel();
+      inFlight -= 1;
+      closeWhenDrained();
+    }
+    return undefined;
+  }
 
   function closeWhenDrained(): void {
     if (!isDraining || inFlight > 0) return;
@@ -156,14 +170,37 @@ function post(
   }
 }
 
-async function readText(answer: IncomingMessage, bytesMax: number): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+/** Of an answer, in their order. All but the last are in memory that threads can share. */
+export type Blocks = readonly Uint8Array[];
+
+async function readBlocks(
+  answer: IncomingMessage,
+  bytesMax: number,
+  onBlock: () => void,
+): Promise<Blocks | undefined> {
+  const blocks: Uint8Array[] = [];
+  let chunks: Buffer[] = [];
+  let [bytes, pending] = [0, 0];
   for await (const chunk of answer) {
     bytes += chunk.length;
+    pending += chunk.length;
     // Leaving the loop closes the connection too.
     if (bytes > bytesMax) return undefined;
     chunks.push(chunk);
+    if (pending < blockBytes) continue;
+    blocks.push(share(chunks, pending));
+    [chunks, pending] = [[], 0];
+    onBlock();
   }
-  return Buffer.concat(chunks).toString();
+  return [...blocks, Buffer.concat(chunks)];
+}
+
+function share(chunks: readonly Buffer[], length: number): Uint8Array {
+  const block = new Uint8Array(new SharedArrayBuffer(length));
+  let at = 0;
+  for (const chunk of chunks) {
+    block.set(chunk, at);
+    at += chunk.length;
+  }
+  return block;
 }

@@ -4,32 +4,21 @@
  * share the stored answer; after failures the node waits longer and longer.
  */
 import { randomUUID } from "node:crypto";
-import {
-  type Emv3dsMessage,
-  MessageFault,
-  protocolVersions,
-  readCardRanges,
-  readMessage,
-  textOf,
-  writeMessage,
-} from "@tollgate/protocols/emv3ds";
-import { readXml, ThreeDsFault, writeXml } from "@tollgate/protocols/threeds102";
+import { type Emv3dsMessage, protocolVersions, writeMessage } from "@tollgate/protocols/emv3ds";
+import { writeXml } from "@tollgate/protocols/threeds102";
 import { messageOf } from "../values/problem.ts";
-import { hours, minutes, seconds } from "../values/time.ts";
-import {
-  type Protocol,
-  padFirst,
-  padLast,
-  type RangeChanges,
-  type RangeStore,
-  type RefreshLease,
-  type StoredRange,
-} from "./card-ranges.ts";
-import type { Directory } from "./directory-client.ts";
+import { type Clock, hours, minutes, seconds } from "../values/time.ts";
+import type { Protocol, RangeChanges, RangeStore, RefreshLease } from "./card-ranges.ts";
+import type { Directory, DirectoryRequest } from "./directory-client.ts";
+import type { RangeReading } from "./range-answer.ts";
+import { openRangeReader, type RangeReader } from "./range-reader.ts";
 
 type Dependencies = {
   readonly store: RangeStore;
+  readonly clock: Clock;
   readonly everyMs: number;
+  /** The longest answer. */
+  readonly rangesMibMax: number;
   readonly timeoutMs: number;
   readonly allowHttp: boolean;
   readonly warn: (directory: string, cause: string) => void;
@@ -40,10 +29,8 @@ type Dependencies = {
 /** After the first failure, the second … */
 const gapsMs = [seconds(30), minutes(1), minutes(2), minutes(5), minutes(15)];
 const gapMaxMs = hours(1);
-/** For reading and storing an answer. */
-const storingMs = minutes(1);
-/** As much as `readMessage` takes. */
-const answerBytesMax = 64 * 1024 * 1024;
+/** For the rest of a long answer, for reading and for storing it. */
+const storingMs = minutes(10);
 /** Every version, and once more when the directory server does not know the serial number. */
 const requestsMax = 2 * protocolVersions.length;
 
@@ -66,15 +53,18 @@ export function makeRefreshRanges(dependencies: Dependencies) {
   async function refresh(directory: Directory, protocol: Protocol): Promise<void> {
     const lease = await store.claim(directory.server.name, protocol, leaseMs);
     if (lease === undefined) return;
+    const reader = openRangeReader(dependencies);
     try {
       const fetchRanges = protocol === "2" ? fetchRanges2 : fetchRanges102;
-      const changes = await fetchRanges(dependencies, directory, lease);
+      const changes = await fetchRanges({ ...dependencies, reader }, directory, lease);
       if (typeof changes !== "string") await store.save(lease, changes, everyMs);
       else await store.postpone(lease, changes === "too_often" ? gapMaxMs : gapAfter(lease));
     } catch (error) {
       if (dependencies.isStopping()) await store.release(lease);
       else await store.postpone(lease, gapAfter(lease));
       throw error;
+    } finally {
+      await reader.close();
     }
   }
 }
@@ -84,30 +74,31 @@ function gapAfter({ failures }: RefreshLease): number {
 }
 
 type Fetched = RangeChanges | "no_answer" | "too_often";
+type Requester = Dependencies & { readonly reader: RangeReader };
 type KnownList = Pick<RefreshLease, "serialNumber" | "version">;
 
 async function fetchRanges2(
-  dependencies: Dependencies,
+  requester: Requester,
   directory: Directory,
   { serialNumber, version: answered }: KnownList,
 ): Promise<Fetched> {
   const { name } = directory.server;
   for (const version of inOrder(answered)) {
-    const answer = await sendPReq(dependencies, directory, version, serialNumber);
+    const answer = await sendPReq(requester, directory, version, serialNumber);
     if (answer === undefined) return "no_answer";
-    if (answer.messageType === "PRes") {
-      return { ...changesIn(answer), replaces: serialNumber === undefined, version };
+    if (answer.kind === "changes") {
+      return { ...answer, replaces: serialNumber === undefined, version };
     }
-    const error = textOf(answer, "errorCode");
+    const { code } = answer;
     // The directory server does not know the serial number that it gave: the whole list is needed.
-    if (error === "307" && serialNumber !== undefined) {
-      return fetchRanges2(dependencies, directory, { version });
+    if (code === "307" && serialNumber !== undefined) {
+      return fetchRanges2(requester, directory, { version });
     }
-    if (error === "102") continue;
-    dependencies.warn(name, `PReq was answered with Erro ${error}`);
-    return error === "103" ? "too_often" : "no_answer";
+    if (code === "102") continue;
+    requester.warn(name, `PReq was answered with Erro ${code}`);
+    return code === "103" ? "too_often" : "no_answer";
   }
-  dependencies.warn(name, "PReq is answered in no version");
+  requester.warn(name, "PReq is answered in no version");
   return "no_answer";
 }
 
@@ -119,12 +110,13 @@ function inOrder(answered: string | undefined): readonly string[] {
 }
 
 async function sendPReq(
-  { allowHttp, timeoutMs, warn }: Dependencies,
-  { server, send }: Directory,
+  requester: Requester,
+  directory: Directory,
   messageVersion: string,
   serialNum: string | undefined,
-): Promise<Emv3dsMessage | undefined> {
-  const { url = "", referenceNumber, operatorId } = server.settings;
+) {
+  const { url = "", referenceNumber, operatorId } = directory.server.settings;
+  const { allowHttp } = requester;
   const request: Emv3dsMessage = {
     messageType: "PReq",
     messageVersion,
@@ -133,62 +125,39 @@ async function sendPReq(
     threeDSServerTransID: randomUUID(),
     ...(serialNum === undefined ? {} : { serialNum }),
   };
-  const text = await send(url, {
+  const sent = {
     contentType: "application/json;charset=utf-8",
     body: writeMessage(request, { allowHttp }),
-    ...{ answerBytesMax, timeoutMs, mayRepeat: true },
-  });
-  if (text === undefined) return undefined;
-  const answer = readMessage(text, { types: ["PRes", "Erro"], request, allowHttp });
-  if (!(answer instanceof MessageFault)) return answer;
-  warn(server.name, `the PRes is invalid: ${answer.code} ${answer.detail}`);
-  return undefined;
+  };
+  return ask(requester, directory, url, sent, { protocol: "2", request, allowHttp });
 }
 
-/** Of a range that is named more than once, the last mention counts. */
-function changesIn(answer: Emv3dsMessage): Pick<RangeChanges, "put" | "remove" | "serialNumber"> {
-  const put = new Map<string, StoredRange>();
-  const remove = new Map<string, Pick<StoredRange, "first" | "last">>();
-  for (const { start, end, action, versions } of readCardRanges(answer)) {
-    const newest = versions.at(-1);
-    const range = { first: padFirst(start), last: padLast(end) };
-    const key = range.first + range.last;
-    put.delete(key);
-    remove.delete(key);
-    // A range without a version that we support is not enrolled for us.
-    if (action === "D" || newest === undefined) {
-      remove.set(key, range);
-      continue;
-    }
-    const { version, methodUrl } = newest;
-    put.set(key, { ...range, version, ...(methodUrl === undefined ? {} : { methodUrl }) });
-  }
-  const serialNumber = textOf(answer, "serialNum");
-  return { put: [...put.values()], remove: [...remove.values()], serialNumber };
-}
-
-async function fetchRanges102(
-  { timeoutMs, warn }: Dependencies,
-  { server, send }: Directory,
-): Promise<Fetched> {
-  const { url102 = "", operatorId, requestorId } = server.settings;
+async function fetchRanges102(requester: Requester, directory: Directory): Promise<Fetched> {
+  const { url102 = "", operatorId, requestorId } = directory.server.settings;
   // An acquirer's BIN has digits only.
   const acqBin = operatorId.replaceAll(/\D/g, "").slice(0, 11) || "0";
   const merchant = { acqBin, merId: requestorId.slice(0, 24) };
-  const text = await send(url102, {
+  const sent = {
     contentType: "application/xml;charset=utf-8",
     body: writeXml("CRReq", { messageId: randomUUID(), merchant }),
-    ...{ answerBytesMax, timeoutMs, mayRepeat: true },
-  });
-  if (text === undefined) return "no_answer";
-  const answer = readXml("CRRes", text);
-  if (answer instanceof ThreeDsFault || answer.iReq !== undefined) {
-    const cause = answer instanceof ThreeDsFault ? answer.reason : answer.iReq?.iReqCode;
-    warn(server.name, `the CRRes is invalid: ${cause}`);
-    return "no_answer";
-  }
-  const put = answer.cardRanges
-    .filter(({ action }) => action === "A")
-    .map(({ begin, end }) => ({ first: padFirst(begin), last: padLast(end), version: "1.0.2" }));
-  return { replaces: true, put, remove: [] };
+  };
+  const answer = await ask(requester, directory, url102, sent, { protocol: "1" });
+  return answer?.kind === "changes" ? { ...answer, replaces: true } : "no_answer";
+}
+
+/** Undefined when there is no answer, or none that can be read, which is reported. */
+async function ask(
+  { timeoutMs, rangesMibMax, reader, warn }: Requester,
+  { server, fetch }: Directory,
+  url: string,
+  sent: Pick<DirectoryRequest, "contentType" | "body">,
+  reading: RangeReading,
+) {
+  const answerBytesMax = rangesMibMax * 1024 * 1024;
+  const blocks = await fetch(url, { ...sent, answerBytesMax, timeoutMs, mayRepeat: true });
+  if (blocks === undefined) return undefined;
+  const answer = await reader.read(blocks, reading);
+  if (answer.kind !== "invalid") return answer;
+  warn(server.name, answer.cause);
+  return undefined;
 }

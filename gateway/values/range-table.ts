@@ -38,8 +38,7 @@ export function makeRangeTable<Value extends Facts>(
 export function startRangeTable<Value extends Facts>(digits: number) {
   const distinct = makeValueList<Value>();
   const begun = makeNarrowestFirst();
-  const starts: bigint[] = [];
-  const values: number[] = [];
+  const segments = makeSegments();
   let position = 0n;
 
   return {
@@ -51,8 +50,7 @@ export function startRangeTable<Value extends Facts>(digits: number) {
     },
     finish(): RangeTable<Value> {
       moveTo(10n ** BigInt(digits));
-      const segments = { starts: BigUint64Array.from(starts), values: Uint32Array.from(values) };
-      return makeFind(digits, segments, distinct.list);
+      return makeFind(digits, segments.finish(), distinct.list);
     },
   };
 
@@ -61,17 +59,42 @@ export function startRangeTable<Value extends Facts>(digits: number) {
     while (position < end) {
       while ((begun.peek()?.last ?? position) < position) begun.pop();
       const narrowest = begun.peek();
-      const value = narrowest?.value ?? 0;
-      if (values.at(-1) !== value) {
-        starts.push(position);
-        values.push(value);
-      }
+      segments.add(position, narrowest?.value ?? 0);
       position = narrowest === undefined || narrowest.last >= end ? end : narrowest.last + 1n;
     }
   }
 }
 
 type Segments = { readonly starts: BigUint64Array; readonly values: Uint32Array };
+
+/** Arrays that double: half a million numbers one by one would be converted at once in the end. */
+function makeSegments() {
+  let starts = new BigUint64Array(1024);
+  let values = new Uint32Array(1024);
+  let count = 0;
+  return {
+    /** Neighbours of equal value are one segment. */
+    add(start: bigint, value: number): void {
+      if (count > 0 && values[count - 1] === value) return;
+      if (count === starts.length) {
+        starts = grow(starts, new BigUint64Array(2 * count));
+        values = grow(values, new Uint32Array(2 * count));
+      }
+      starts[count] = start;
+      values[count] = value;
+      count += 1;
+    },
+    finish: (): Segments => ({ starts: starts.slice(0, count), values: values.slice(0, count) }),
+  };
+}
+
+function grow<Numbers extends { set(numbers: Numbers): void }>(
+  numbers: Numbers,
+  larger: Numbers,
+): Numbers {
+  larger.set(numbers);
+  return larger;
+}
 
 function makeFind<Value>(
   digits: number,

@@ -22,6 +22,7 @@ export async function openDirectoryServers(resources: Resources) {
     ...{ store: makeRangeStore(database, clock), clock },
     timeoutMs: config.directoryTimeoutMs,
     everyMs: config.cardRangesEveryMs,
+    rangesMibMax: config.cardRangesMibMax,
     allowHttp: config.environment === "staging",
     warn: (directory, cause) => log("directory.failed", { directory, cause }),
     onReloadError: (error) => log("directory.reload_failed", { err: error }),

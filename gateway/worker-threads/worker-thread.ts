@@ -28,6 +28,8 @@ export type ThreadOptions = {
   /** How long the thread has for a reply, from the request or from its cancellation. */
   readonly replyWithinMs: number;
   readonly clock: Clock;
+  /** What the thread may keep in memory; little of what a request allocates outlives it. */
+  readonly heapMib?: number;
   /** Requests are cancelled after this time, by a clock that a test may move. */
   readonly cancel?: { readonly afterMs: number; readonly clock: Clock };
   /** The thread ended without being stopped, hung, or could not be started. */
@@ -36,8 +38,7 @@ export type ThreadOptions = {
 
 /** Sent in place of a request. */
 const cancellation = null;
-/** Little of what a request allocates outlives it. */
-const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
+const heapMibDefault = 256;
 
 export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
   type InFlight = { readonly settle: (reply: Reply | ThreadFault) => void; clearTimer: () => void };
@@ -120,6 +121,10 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
   }
 
   function start(): Worker {
+    const resourceLimits = {
+      maxYoungGenerationSizeMb: 16,
+      maxOldGenerationSizeMb: options.heapMib ?? heapMibDefault,
+    };
     const started = new Worker(options.file, { workerData: options.data, resourceLimits });
     // The thread alone must not keep a stopping gateway alive.
     started.unref();

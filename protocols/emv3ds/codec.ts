@@ -35,7 +35,7 @@ export type Expectation = {
 
 /** Only a PRes is ever large: it may list every card range of a network. */
 const lengthMax = 512 * 1024;
-const lengthMaxOfRanges = 64 * 1024 * 1024;
+const lengthMaxOfRanges = 256 * 1024 * 1024;
 const formLengthMax = 1024 * 1024;
 const depthMax = 32;
 

@@ -30,35 +30,55 @@ export function findVersion(card: string): ProtocolVersion | undefined {
 
 /** `cardRangeData` of a PRes, in the shape of its version. */
 export function writeCardRanges(version: ProtocolVersion, methodUrl: string): readonly object[] {
-  return ranges.map((range) => {
-    const { start, end, hasMethod } = range;
-    const method = hasMethod ? { threeDSMethodURL: methodUrl } : {};
-    const acsInfoInd = ["01", "02"];
-    if (version === "2.3.1") {
-      return {
-        ranges: [{ start, end }],
-        actionInd: "A",
-        dsProtocolVersions: ["2.1.0", "2.2.0", "2.3.1"],
-        acsProtocolVersions: [{ version: range.version, acsInfoInd, ...method }],
-      };
-    }
+  return ranges.map((range) => writeRange(range, version, methodUrl));
+}
+
+/** The JSON of further ranges, each after a comma: as many as a large network has, if asked for. */
+export function writeMoreRanges(
+  count: number,
+  version: ProtocolVersion,
+  methodUrl: string,
+): string {
+  const sample = { start: "FIRST", end: "LAST", version: "2.2.0", hasMethod: true } as const;
+  const json = `,${JSON.stringify(writeRange(sample, version, methodUrl))}`;
+  const [before = "", between = "", after = ""] = json.split(/FIRST|LAST/);
+  let text = "";
+  for (let number = 0; number < count; number += 1) {
+    // Every second range of ten thousand cards.
+    const prefix = 620_000_000_000_000 + 2 * number;
+    text += `${before}${prefix}0000${between}${prefix}9999${after}`;
+  }
+  return text;
+}
+
+function writeRange(range: Range, version: ProtocolVersion, methodUrl: string): object {
+  const { start, end, hasMethod } = range;
+  const method = hasMethod ? { threeDSMethodURL: methodUrl } : {};
+  const acsInfoInd = ["01", "02"];
+  if (version === "2.3.1") {
     return {
-      startRange: start,
-      endRange: end,
+      ranges: [{ start, end }],
       actionInd: "A",
-      acsStartProtocolVersion: range.version,
-      acsEndProtocolVersion: range.version,
-      dsStartProtocolVersion: "2.1.0",
-      dsEndProtocolVersion: "2.3.1",
-      ...method,
-      ...(version === "2.2.0" ? { acsInfoInd } : {}),
+      dsProtocolVersions: ["2.1.0", "2.2.0", "2.3.1"],
+      acsProtocolVersions: [{ version: range.version, acsInfoInd, ...method }],
     };
-  });
+  }
+  return {
+    startRange: start,
+    endRange: end,
+    actionInd: "A",
+    acsStartProtocolVersion: range.version,
+    acsEndProtocolVersion: range.version,
+    dsStartProtocolVersion: "2.1.0",
+    dsEndProtocolVersion: "2.3.1",
+    ...method,
+    ...(version === "2.2.0" ? { acsInfoInd } : {}),
+  };
 }
 
 /** Changes with the ranges and the method URL; at most 20 characters. */
-export function serialNumberOf(methodUrl: string): string {
-  const content = JSON.stringify(ranges) + methodUrl;
+export function serialNumberOf(methodUrl: string, moreRanges: number): string {
+  const content = JSON.stringify([ranges, moreRanges]) + methodUrl;
   return createHash("sha256").update(content).digest("hex").slice(0, 16);
 }
 

@@ -16,7 +16,7 @@ import {
 } from "@tollgate/protocols/emv3ds";
 import { authenticate } from "../access-control-server/authentication.ts";
 import { acsPaths, type ThreeDsContext } from "../threeds-context.ts";
-import { findVersion, serialNumberOf, writeCardRanges } from "./card-ranges.ts";
+import { findVersion, serialNumberOf, writeCardRanges, writeMoreRanges } from "./card-ranges.ts";
 
 const newestVersion: ProtocolVersion = "2.3.1";
 
@@ -33,15 +33,26 @@ export function answerEmv3ds(text: string, context: ThreeDsContext): string | un
   const { messageType } = request;
   messages.record("received", messageType, transactionIdOf(request), request);
   if (messageType === "Erro") return "";
-  if (messageType === "PReq") return write(makePRes(request, context), context, request);
+  if (messageType === "PReq") return answerPReq(request, context);
   return passToAcs(request, context);
 }
 
-function makePRes(preq: Emv3dsMessage, { acsUrl }: ThreeDsContext): Emv3dsMessage {
+function answerPReq(preq: Emv3dsMessage, context: ThreeDsContext): string {
+  const pres = makePRes(preq, context);
+  const text = write(pres, context, preq);
+  const { moreCardRanges } = context.switches.current;
+  if (moreCardRanges === 0 || !("cardRangeData" in pres)) return text;
+  const methodUrl = context.acsUrl() + acsPaths.method;
+  const more = writeMoreRanges(moreCardRanges, versionOf(pres.messageVersion), methodUrl);
+  // The list is the last element. Not checked: that would stop the bank for seconds.
+  return `${text.slice(0, -"]}".length)}${more}]}`;
+}
+
+function makePRes(preq: Emv3dsMessage, { acsUrl, switches }: ThreeDsContext): Emv3dsMessage {
   const { messageVersion } = preq;
   const version = versionOf(messageVersion);
   const methodUrl = acsUrl() + acsPaths.method;
-  const serialNum = serialNumberOf(methodUrl);
+  const serialNum = serialNumberOf(methodUrl, switches.current.moreCardRanges);
   const isCurrent = textOf(preq, "serialNum") === serialNum;
   const dsVersions = {
     dsStartProtocolVersion: protocolVersions[0],

@@ -12,11 +12,14 @@ export type Network = {
   readonly url: string;
   readonly certificates: Made;
   readonly received: readonly Received[];
-  /** The answer's text; `undefined` breaks the connection. */
-  answer: (received: Received) => string | undefined | Promise<string | undefined>;
+  /** The answer's text, in parts if it is long; `undefined` breaks the connection. */
+  answer: (received: Received) => Answer | Promise<Answer>;
   /** One of its directory servers, at a path of its own. */
   server(name: string, settings?: Partial<DirectorySettings>): DirectoryServer;
 };
+
+/** A part that is `undefined` breaks the connection after those before it. */
+type Answer = string | undefined | Iterable<string | undefined>;
 
 type Cleanup = { after(clean: () => void): void };
 
@@ -32,8 +35,14 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
     const one = { path: request.url ?? "", text: await readAll(request), socket: request.socket };
     received.push(one);
     const body = await network.answer(one);
-    if (body === undefined) request.socket.destroy();
-    else response.writeHead(200).end(body);
+    for (const part of typeof body === "object" ? body : [body]) {
+      if (part === undefined) {
+        request.socket.destroy();
+        return;
+      }
+      if (!response.write(part)) await once(response, "drain");
+    }
+    response.end();
   });
   // It never closes a connection first.
   server.keepAliveTimeout = 60_000;
