@@ -209,6 +209,10 @@ export type AccountVerificationRequest = {
   readonly customer_accept_language?: string | undefined;
   /** 2048/String: older name of customer_browser_user_agent. */
   readonly customer_user_agent?: string | undefined;
+  /** 64k/String: a wallet's payment data in place of card data: its JSON text, base64-encoded; needed in some requests. */
+  readonly payment_data?: string | undefined;
+  /** 17/String: type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`; needed in some requests. */
+  readonly payment_data_type?: string | undefined;
 };
 
 /** Registers the card of an approved payment for recurring payments. */
@@ -227,6 +231,9 @@ export type GetCardInfoRequest = {
   /** 20/String: card reference id from registration. */
   readonly cardrefid: string;
 };
+
+/** Removes a registered card: no payment can be made with it any more. */
+export type RemoveCardRefRequest = GetCardInfoRequest;
 
 /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
 export type MakeRebillRequest = {
@@ -402,6 +409,18 @@ export function isGetCardInfoReply(fields: Fields): fields is GetCardInfoReply {
   return mandatory.every((name) => fields[name] !== undefined);
 }
 
+export type RemoveCardRefReply = {
+  readonly type: "remove-card-ref-response";
+  readonly "serial-number": string;
+  readonly "card-ref-id"?: string | undefined;
+};
+
+export function isRemoveCardRefReply(fields: Fields): fields is RemoveCardRefReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "remove-card-ref-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
 export type StatusReply = {
   /** Always `status-response`. */
   readonly type: "status-response";
@@ -564,6 +583,7 @@ export const operationFacts = {
   createCardRef: {"path":"/v2/create-card-ref/{id}","versions":["v2"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   createCardRefV4: {"path":"/v4/create-card-ref/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":true,"waits":false},
   getCardInfo: {"path":"/v2/get-card-info/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":true,"waits":false},
+  removeCardRef: {"path":"/v2/remove-card-ref/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":false,"waits":false},
   makeRebill: {"path":"/v2/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
   makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
   makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
@@ -590,6 +610,8 @@ export type Calls = {
   readonly createCardRefV4: (request: CreateCardRefV4Request, options?: CallOptions) => Promise<CreateCardRefV4Reply>;
   /** Returns cardholder's name, expiry date, BIN and last four digits of a registered card. */
   readonly getCardInfo: (request: GetCardInfoRequest, options?: CallOptions) => Promise<GetCardInfoReply>;
+  /** Removes a registered card: no payment can be made with it any more. */
+  readonly removeCardRef: (request: RemoveCardRefRequest, options?: CallOptions) => Promise<RemoveCardRefReply>;
   /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
   readonly makeRebill: (request: MakeRebillRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
@@ -624,6 +646,8 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.createCardRefV4, isCreateCardRefV4Reply, request, options),
     getCardInfo: (request, options) =>
       deliver(operationFacts.getCardInfo, isGetCardInfoReply, request, options),
+    removeCardRef: (request, options) =>
+      deliver(operationFacts.removeCardRef, isRemoveCardRefReply, request, options),
     makeRebill: (request, options) =>
       deliver(operationFacts.makeRebill, isAcknowledgement, request, options),
     makeRebillSale: (request, options) =>
@@ -854,7 +878,7 @@ export const errorCodes = {
   NO_GATE: 5005,
   /** The acquirer did not answer; an operator has confirmed that nothing is charged. */
   SETTLED_BY_OPERATOR: 5006,
-  /** The card data was lost in a failure of the gateway; nothing was sent, send a new order. */
+  /** The card data is no longer held: the card was removed, or lost in a failure of the gateway; nothing was sent. */
   CARD_NO_LONGER_HELD: 5007,
   /** No gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent. */
   AUTHENTICATION_VALUE_NOT_SUPPORTED: 5008,

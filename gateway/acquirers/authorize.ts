@@ -222,8 +222,8 @@ const noPlace: OrderEvent = {
   reason: { code: "value_not_supported", detail: "" },
 };
 
-/** A crash of the database has lost the pending card: nothing was sent, and nothing can be. */
-const cardLost: OrderEvent = {
+/** The card is destroyed, or lost in a crash of the database: nothing was sent, nothing can be. */
+export const cardLost: OrderEvent = {
   kind: "gate_unavailable",
   reason: { code: "card_not_held", detail: "" },
 };

@@ -11,6 +11,7 @@ import type { Refusal } from "./acquirer.ts";
 import {
   type AcquirerDependencies,
   acquirerOf,
+  cardLost,
   isCharge,
   isReady,
   isTooLate,
@@ -35,6 +36,7 @@ export function makeFollowUpEffect(
     if (!isReady(acquirer)) return unsent(transaction, repeated);
     const card = await dependencies.findCard(order);
     const message = messageOf(order, repeated);
+    if (card === undefined && !repeated) return cardLost;
     if (card === undefined || message === undefined) return unsent(transaction, repeated);
     if (isTooLate(order, dependencies)) return inDoubt(transaction, "too_late");
 

@@ -20,11 +20,12 @@ async function showCard(session: Session, login: string, id: string): Promise<Ou
   const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
   const printDate = makePrintDate(session.config.zone);
-  const { card, purpose, orderId, createdAt, removedAt } = reference;
+  const { card, purpose, orderId, createdAt, removedAt, isDevice } = reference;
   return {
     reference: id,
     purpose,
     card: `${card.bin}****${card.lastFour}`,
+    "device number": isDevice === true ? "yes" : "no",
     expires: `${card.expiryMonth}/${card.expiryYear}`,
     "first payment": orderId,
     registered: printDate(createdAt),
@@ -38,7 +39,8 @@ async function removeCard(session: Session, login: string, id: string): Promise<
   if (reference instanceof Problem) return reference;
   const { merchantId, card } = reference;
   const store = makeReferenceStore(session.database.query);
-  const isRemoved = await store.remove(merchantId, card.cardId, systemClock.now());
+  const ofMerchant = { merchantId, cardId: card.cardId };
+  const isRemoved = await store.remove(ofMerchant, "operator", systemClock.now());
   if (!isRemoved) return new Problem(`The reference ${id} is removed already.`);
   return { reference: id, removed: "yes" };
 }

@@ -5,6 +5,8 @@
 import {
   type CardReference,
   type CardReferences,
+  isDeviceNumber,
+  type Remover,
   refuseRegistration,
 } from "../orders/card-reference.ts";
 import type { CardData } from "../orders/events.ts";
@@ -14,25 +16,34 @@ import { initialOf } from "../orders/transactions.ts";
 import { isExpired } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
-import type { Clock, Instant } from "../values/time.ts";
+import { asInstant, type Clock, type Instant } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
 
 export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "orderId"> & {
   readonly cardId: CardId;
-  readonly facts: Pick<CardReference, "card" | "networkId">;
+  readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice">;
   readonly at: Instant;
   /** Used unless the card has its references already. */
   readonly ids: CardReferences;
 };
 
 /** The ids of a card that was registered before; when they are removed, none is given anew. */
-export type Registration = { readonly ids: CardReferences; readonly removed: boolean };
+export type Registration = {
+  readonly ids: CardReferences;
+  readonly removedBy: Remover | undefined;
+};
+
+export type CardOfMerchant = { readonly merchantId: MerchantId; readonly cardId: CardId };
 
 export type ReferenceStore = {
   find(merchant: MerchantId, id: CardRefId): Promise<CardReference | undefined>;
   findByCard(merchant: MerchantId, card: CardId): Promise<Registration | undefined>;
   add(references: NewReferences): Promise<CardReferences>;
-  remove(merchant: MerchantId, card: CardId, at: Instant): Promise<boolean>;
+  /** All references to the card; false when they are removed already. */
+  remove(card: CardOfMerchant, by: Remover, at: Instant): Promise<boolean>;
+  /** Cards whose references were removed by then, and that no order in flight needs. */
+  findRemoved(until: Instant): Promise<readonly CardOfMerchant[]>;
+  markDestroyed(cards: readonly CardOfMerchant[], at: Instant): Promise<void>;
 };
 
 type Dependencies = {
@@ -55,16 +66,15 @@ export function makeCards(dependencies: Dependencies) {
       if (refusal !== undefined) return refusal;
       const { merchantId, endpointId, id: orderId, card } = order;
       const { cardId } = card;
+      const device = isDeviceNumber(order) ? { isDevice: true as const } : {};
       const known = await store.findByCard(merchantId, cardId);
-      if (known !== undefined) {
-        return known.removed ? new Failure("card_reference_removed") : known.ids;
-      }
+      if (known !== undefined) return refuseRemoved(known.removedBy, removedCard) ?? known.ids;
       if ((await findCard(merchantId, cardId)) === undefined) {
         return new Failure("not_allowed_now", "the card is no longer held");
       }
       return store.add({
         ...{ merchantId, cardId, endpointId, orderId },
-        facts: { card, networkId: initialOf(order).answer?.networkId },
+        facts: { card, networkId: initialOf(order).answer?.networkId, ...device },
         at: clock.now(),
         ids: {
           card: newReferenceId(),
@@ -82,11 +92,26 @@ export function makeCards(dependencies: Dependencies) {
       if (reference === undefined || reference.purpose !== "card") {
         return new Failure("card_reference_not_found");
       }
-      if (reference.removedAt !== undefined) return new Failure("card_reference_removed");
+      const removed = refuseRemoved(reference.removedBy, new Failure("card_reference_not_found"));
+      if (removed !== undefined) return removed;
       const { expiryMonth, expiryYear } = reference.card;
       return isExpired(expiryMonth, expiryYear, clock.now(), graceMs)
         ? new Failure("card_reference_expired")
         : reference;
+    },
+
+    /** Ends all references to the card; the second time there is none. */
+    async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
+      const reference = await store.find(merchant.id, id);
+      const missing = new Failure("card_reference_not_found");
+      if (reference === undefined || reference.purpose !== "card") return missing;
+      const { merchantId, card } = reference;
+      const removed = await store.remove(
+        { merchantId, cardId: card.cardId },
+        "merchant",
+        clock.now(),
+      );
+      return removed ? reference : missing;
     },
 
     /** The card behind it; nothing when the vault no longer has it. */
@@ -96,3 +121,40 @@ export function makeCards(dependencies: Dependencies) {
     },
   };
 }
+
+const removedCard = new Failure("not_allowed_now", "the card was removed");
+
+/** The merchant who removed a card knows; what the operator removed is told apart. */
+function refuseRemoved(by: Remover | undefined, known: Failure): Failure | undefined {
+  if (by === undefined) return undefined;
+  return by === "merchant" ? known : new Failure("card_reference_removed");
+}
+
+type DestroyDependencies = {
+  readonly store: Pick<ReferenceStore, "findRemoved" | "markDestroyed">;
+  readonly destroyCards: (cards: readonly CardOfMerchant[]) => Promise<void>;
+  readonly clock: Pick<Clock, "now">;
+  /** Payments that were made with a removed card can be captured and returned so long. */
+  readonly keepMs: number;
+};
+
+/**
+ * Destroys the cards of removed references: some of them at a time, until there are none. A payment
+ * that began before the removal is in flight by the end of the pause, or over.
+ */
+export function makeDestroyRemovedCards({
+  store,
+  destroyCards,
+  clock,
+  keepMs,
+}: DestroyDependencies) {
+  return async (): Promise<number> => {
+    const cards = await store.findRemoved(asInstant(clock.now() - keepMs - pauseMs));
+    if (cards.length === 0) return 0;
+    await destroyCards(cards);
+    await store.markDestroyed(cards, clock.now());
+    return cards.length;
+  };
+}
+
+const pauseMs = 60_000;

@@ -92,9 +92,9 @@ export const payerFields = {
   ...browserFields,
 } as const;
 
-/** Account verifications have neither an amount nor a wallet. */
+/** Account verifications have no amount. */
 export type PurchaseRequest = field.Values<typeof payerFields> &
-  Partial<field.Values<typeof walletFields>> & {
+  field.Values<typeof walletFields> & {
     readonly client_orderid: string;
     readonly order_desc?: string;
   };

@@ -2,10 +2,14 @@
  * Recurring payments: the registration of a paid card, and the payments that charge or hold an
  * amount on a registered card.
  */
-import type { CardReference, CardReferences } from "../orders/card-reference.ts";
+import {
+  type CardReference,
+  type CardReferences,
+  refuseInitiator,
+} from "../orders/card-reference.ts";
 import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Order } from "../orders/order.ts";
+import type { Credential, Order } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardRefId } from "../values/ids.ts";
 import { isSameMoney, isZero, type Money, parseAmount } from "../values/money.ts";
@@ -86,7 +90,8 @@ export async function rebill(
     clientOrderId: request.client_orderid,
     requestFingerprint: requestFingerprintOf(`rebill/${kind}/${endpoint.id}`, context),
   };
-  const found = await findCard(request, context);
+  const terms = credentialOf(request, endpoint);
+  const found = await findCard(request, context, terms.initiator);
   if (found instanceof Failure) {
     // An order that began before the card was removed is acknowledged again.
     const repeat = await services.orders.findRepeat(identity);
@@ -95,7 +100,8 @@ export async function rebill(
   }
 
   const { reference, cardData } = found;
-  const credential = { ...credentialOf(request, endpoint), networkId: reference.networkId };
+  const { networkId, isDevice } = reference;
+  const credential = { ...terms, networkId, ...(isDevice === true ? { isDevice } : {}) };
   const purchase = { ...readPurchase(request, amounts.amount), credential };
   const { otherAmounts } = amounts;
   const accepted = await services.orders.accept({
@@ -114,9 +120,12 @@ export async function rebill(
 async function findCard(
   request: RebillRequest,
   { entryPoint, services: { cards } }: Context,
+  initiator: Credential["initiator"],
 ): Promise<{ readonly reference: CardReference; readonly cardData: CardData } | Failure> {
   const reference = await cards.find(entryPoint, asCardRefId(request.cardrefid));
   if (reference instanceof Failure) return reference;
+  const refusal = refuseInitiator(reference, initiator);
+  if (refusal !== undefined) return refusal;
   const cardData = await cards.findCardData(reference);
   if (cardData instanceof Failure) return cardData;
   if (cardData === undefined) return new Failure("card_reference_removed");

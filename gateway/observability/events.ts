@@ -60,6 +60,8 @@ export const events = {
   "callback.worker_lost":                ["error", "the thread that sends callbacks ended or hung; a new one is started"],
 
   "vault.keys_reload_failed":            ["error", "the vault's keys could not be read again; the node keeps the previous ones"],
+  "vault.removed_cards_destroyed":       ["info",  "cards of removed references were destroyed; `count`"],
+  "vault.removed_cards_destroy_failed":  ["warn",  "cards of removed references could not be destroyed; the node tries again"],
   "vault.pending_cards_delete_failed":   ["warn",  "expired pending card data could not be deleted"],
   "configuration.reload_failed":         ["error", "merchants, endpoints and gates could not be read again; the node keeps the previous ones"],
   "bin_table.reload_failed":             ["error", "the BIN table could not be read again; the node keeps the previous one"],

@@ -6,7 +6,7 @@ import { Failure } from "../values/failure.ts";
 import type { CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
 import { isZero } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { CardFacts, Order } from "./order.ts";
+import type { CardFacts, Credential, Order } from "./order.ts";
 import { initialOf, totalsOf } from "./transactions.ts";
 
 /** `destination`: for transfers to the card; `recurring`: for other interfaces. */
@@ -25,11 +25,16 @@ export type CardReference = {
   readonly card: CardFacts;
   /** The network's id of the payment that the card was registered with. */
   readonly networkId: string | undefined;
+  /** A wallet's device number: for payments that the merchant initiates. */
+  readonly isDevice?: true;
   readonly endpointId: EndpointId;
   readonly orderId: OrderId;
   readonly createdAt: Instant;
   readonly removedAt: Instant | undefined;
+  readonly removedBy: Remover | undefined;
 };
+
+export type Remover = "merchant" | "operator";
 
 /** The ids of one registration. */
 export type CardReferences = Readonly<Record<ReferencePurpose, CardRefId>>;
@@ -39,11 +44,27 @@ export function refuseRegistration(order: Order): Failure | undefined {
   if (initialOf(order).stage !== "approved") {
     return new Failure("not_allowed_now", "the first payment is not approved");
   }
-  if (order.purchase.wallet !== undefined) {
-    return new Failure("not_allowed_now", "the first payment was made with a wallet");
+  // Without its cryptogram a device number is charged as a continuation of its first payment.
+  if (isDeviceNumber(order) && initialOf(order).answer?.networkId === undefined) {
+    return new Failure("not_allowed_now", "the first payment has no network transaction id");
   }
   if (isRefunded(order)) return new Failure("not_allowed_now", "the first payment was refunded");
   return undefined;
+}
+
+/** Why a reference cannot be paid with by this initiator; nothing when it can. */
+export function refuseInitiator(
+  { isDevice }: Pick<CardReference, "isDevice">,
+  initiator: Credential["initiator"],
+): Failure | undefined {
+  if (isDevice !== true || initiator === "MERCHANT") return undefined;
+  const sentence = "a device number has no cryptogram: only the merchant can initiate payments";
+  return new Failure("not_allowed_now", sentence);
+}
+
+/** Whether the number is a wallet's device number, of a wallet payment or of a registered one. */
+export function isDeviceNumber({ purchase }: Pick<Order, "purchase">): boolean {
+  return purchase.wallet?.isDevice === true || purchase.credential?.isDevice === true;
 }
 
 /** In full: a partial refund says nothing against the card. */

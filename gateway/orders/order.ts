@@ -244,6 +244,8 @@ export type Credential = {
   readonly scenario: "REGULAR" | "IRREGULAR";
   /** The network's id of the first payment with the card. */
   readonly networkId: string | undefined;
+  /** The number is a wallet's device number, and has no cryptogram any more. */
+  readonly isDevice?: true;
 };
 export type CredentialDefaults = Partial<Pick<Credential, "initiator" | "scenario">>;
 

@@ -2,11 +2,16 @@
  * The tables of cards: sealed cards, references to them, and pending card data. Nothing here can
  * open what it stores. The statement that begins an order writes its card (`commit.ts`).
  */
-import type { NewReferences, ReferenceStore, Registration } from "../engine/cards.ts";
+import type {
+  CardOfMerchant,
+  NewReferences,
+  ReferenceStore,
+  Registration,
+} from "../engine/cards.ts";
 import {
   type CardReference,
   type CardReferences,
-  type ReferencePurpose,
+  type Remover,
   referencePurposes,
 } from "../orders/card-reference.ts";
 import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
@@ -42,7 +47,7 @@ export function makeReferenceStore(query: Query): ReferenceStore {
   const statement = `
     select references_.merchant_id, references_.id, purpose, endpoint_id as "endpointId",
       order_id as "orderId", facts, extract(epoch from created_at)::float8 * 1000 as "createdAt",
-      extract(epoch from removed_at)::float8 * 1000 as "removedAt"
+      extract(epoch from removed_at)::float8 * 1000 as "removedAt", ${remover} as "removedBy"
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join card_references as references_
       on references_.merchant_id = wanted.merchant_id and references_.id = wanted.id`;
@@ -53,8 +58,9 @@ export function makeReferenceStore(query: Query): ReferenceStore {
     async find(merchantId, id) {
       const row = await find(merchantId, id);
       if (row === undefined) return undefined;
-      const { facts, removedAt, ...reference } = row;
-      return { ...reference, ...facts, merchantId, removedAt: removedAt ?? undefined };
+      const { facts, removedAt, removedBy, ...reference } = row;
+      const removed = { removedAt: removedAt ?? undefined, removedBy: removedBy ?? undefined };
+      return { ...reference, ...facts, merchantId, ...removed };
     },
 
     async add({ merchantId, cardId, endpointId, orderId, facts, at, ids }) {
@@ -79,13 +85,25 @@ export function makeReferenceStore(query: Query): ReferenceStore {
 
     findByCard,
 
-    async remove(merchantId, cardId, at) {
+    async remove({ merchantId, cardId }, by, at) {
       const rows = await query(
-        `update card_references set removed_at = to_timestamp($3::float8 / 1000)
+        `update card_references set removed_at = to_timestamp($3::float8 / 1000), removed_by = $4
          where merchant_id = $1 and card_id = $2 and removed_at is null returning id`,
-        [merchantId, cardId, at],
+        [merchantId, cardId, at, by],
       );
       return rows.length > 0;
+    },
+
+    findRemoved: (until) => query<CardOfMerchant>(findRemoved, [until]),
+
+    async markDestroyed(cards, at) {
+      await query(
+        `update card_references set destroyed_at = to_timestamp($3::float8 / 1000)
+         from unnest($1::bigint[], $2::bigint[]) as destroyed(merchant_id, card_id)
+         where card_references.merchant_id = destroyed.merchant_id
+           and card_references.card_id = destroyed.card_id`,
+        [...cardColumns(cards), at],
+      );
     },
   };
 
@@ -93,8 +111,8 @@ export function makeReferenceStore(query: Query): ReferenceStore {
     merchantId: MerchantId,
     cardId: CardId,
   ): Promise<Registration | undefined> {
-    const rows = await query<{ id: CardRefId; purpose: ReferencePurpose; removed: boolean }>(
-      `select id, purpose, removed_at is not null as removed from card_references
+    const rows = await query<Pick<ReferenceRow, "id" | "purpose" | "removedBy">>(
+      `select id, purpose, ${remover} as "removedBy" from card_references
        where merchant_id = $1 and card_id = $2`,
       [merchantId, cardId],
       "card_references_by_card",
@@ -102,15 +120,51 @@ export function makeReferenceStore(query: Query): ReferenceStore {
     if (rows.length === 0) return undefined;
     const ids = Object.fromEntries(rows.map(({ id, purpose }) => [purpose, id]));
     // One statement writes the references of all purposes.
-    return { ids: ids as CardReferences, removed: rows.some(({ removed }) => removed) };
+    const { removedBy } = rows.find((row) => row.removedBy !== null) ?? {};
+    return { ids: ids as CardReferences, removedBy: removedBy ?? undefined };
   }
 }
 
-type ReferenceRow = Omit<CardReference, "merchantId" | "card" | "networkId" | "removedAt"> & {
+type ReferenceRow = Omit<
+  CardReference,
+  "merchantId" | "removedAt" | "removedBy" | keyof NewReferences["facts"]
+> & {
   readonly merchant_id: string;
   readonly facts: NewReferences["facts"];
   readonly removedAt: Instant | null;
+  readonly removedBy: Remover | null;
 };
+
+const remover = "case when removed_at is not null then coalesce(removed_by, 'operator') end";
+
+/** An order in flight or in doubt may have to send the number again. */
+const findRemoved = `
+select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
+where removed_at <= to_timestamp($1::float8 / 1000) and destroyed_at is null and purpose = 'card'
+  and not exists (
+    select from orders where due_at is not null and orders.merchant_id = removed.merchant_id
+      and progress #>> '{card,cardId}' = removed.card_id::text
+  )
+order by removed_at limit 100`;
+
+/** By the vault's own connections; the rows of the references stay. */
+export function makeDestroyCards(query: Query) {
+  return async (cards: readonly CardOfMerchant[]): Promise<void> => {
+    await query(
+      `delete from vault.cards
+       using unnest($1::bigint[], $2::bigint[]) as removed(merchant_id, id)
+       where cards.merchant_id = removed.merchant_id and cards.id = removed.id`,
+      cardColumns(cards),
+    );
+  };
+}
+
+function cardColumns(cards: readonly CardOfMerchant[]) {
+  return [
+    plainArray(cards.map(({ merchantId }) => merchantId)),
+    plainArray(cards.map(({ cardId }) => cardId)),
+  ];
+}
 
 /**
  * Pending card data and its keys, in two tables that the database keeps out of its write-ahead

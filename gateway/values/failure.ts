@@ -87,7 +87,7 @@ export const failures = {
   processing_expired:       row("error", 5004, "PROCESSING_EXPIRED",      "the order was not processed in time; nothing was sent"),
   no_gate:                  row("error", 5005, "NO_GATE",                 "no gate of the endpoint accepts this currency and amount; nothing was sent"),
   settled_by_operator:      row("error", 5006, "SETTLED_BY_OPERATOR",     "the acquirer did not answer; an operator has confirmed that nothing is charged"),
-  card_not_held:            row("error", 5007, "CARD_NO_LONGER_HELD",     "the card data was lost in a failure of the gateway; nothing was sent, send a new order"),
+  card_not_held:            row("error", 5007, "CARD_NO_LONGER_HELD",     "the card data is no longer held: the card was removed, or lost in a failure of the gateway; nothing was sent"),
   value_not_supported:      row("error", 5008, "AUTHENTICATION_VALUE_NOT_SUPPORTED", "no gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent"),
 } as const;
 

@@ -2,6 +2,7 @@
  * The result of a transaction, as callbacks report it and as the browser takes it back to the shop:
  * one row per field, in the interface's order. `control` proves that the gateway sent it.
  */
+import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order, ReturnUrls, Transaction } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type { EndpointId, ReceiptId } from "../values/ids.ts";
@@ -71,7 +72,7 @@ export function browserReturnOf(
   const status = statusOf(transaction.stage);
   const read = makeStatusReader({ order, transaction });
   // The digits of a wallet's device number mean nothing to the cardholder.
-  const showsCard = purchase.wallet?.isDevice !== true && card.lastFour !== "";
+  const showsCard = !isDeviceNumber(order) && card.lastFour !== "";
   return {
     ...{ status, kind, merchantName, clientOrderId },
     /** Nothing: the merchant gave no URL for this result. */

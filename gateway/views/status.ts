@@ -3,6 +3,7 @@
  * value for an order is omitted. Internal stages can be refined without changing the interface:
  * several of them may have the same status and name on the wire.
  */
+import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf, type Totals, totalsOf } from "../orders/transactions.ts";
@@ -102,7 +103,7 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["cardholder-name",          ({ order }) => order.card.holderName],
   ["card-exp-month",           ({ order }) => order.card.expiryMonth],
   ["card-exp-year",            ({ order }) => order.card.expiryYear],
-  ["last-four-digits",         ({ order }) => order.purchase.wallet?.isDevice ? undefined : order.card.lastFour],
+  ["last-four-digits",         ({ order }) => isDeviceNumber(order) ? undefined : order.card.lastFour],
   ["bin",                      ({ order }) => order.card.bin],
   ["card-type",                ({ order }) => order.card.network],
   ["bank-name",                ({ order }) => order.card.bin && (order.card.issuer?.bankName ?? "UNKNOWN")],

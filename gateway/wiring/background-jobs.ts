@@ -1,6 +1,8 @@
 /** The background jobs of a node: claiming due work, and deleting what has expired. */
+import { makeDestroyRemovedCards } from "../engine/cards.ts";
 import { every } from "../engine/claim.ts";
 import type { EventName } from "../observability/events.ts";
+import { makeDestroyCards, makeReferenceStore } from "../storage/cards.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
@@ -16,11 +18,22 @@ export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
   const { config, clock, log, engine, pendingCards, callbacks } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
+  const destroyRemovedCards = makeDestroyRemovedCards({
+    store: makeReferenceStore(workers.database.query),
+    destroyCards: makeDestroyCards(workers.vaultDatabase.query),
+    clock,
+    keepMs: config.removedCardKeepMs,
+  });
+  const destroyRemoved = async () => {
+    const count = await destroyRemovedCards();
+    if (count > 0) log("vault.removed_cards_destroyed", { count });
+  };
   const destroyExpired = () => pendingCards.destroyExpired(clock.now());
   const stops = [
     start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
     start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
+    start(deleteEveryMs, destroyRemoved, "vault.removed_cards_destroy_failed"),
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
   ];
   return () => Promise.all(stops.map((stop) => stop()));

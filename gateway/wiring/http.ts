@@ -112,6 +112,7 @@ function servicesOf(dependencies: Dependencies): Services {
       register: guarded(cards.register),
       find: guarded(cards.find),
       findCardData: guarded(cards.findCardData),
+      remove: guarded(cards.remove),
     },
     threeds: {
       stepOf: threeds.stepOf,

@@ -45,6 +45,8 @@ test("every operation is there in v4, at an endpoint and at a group", async (t) 
     await at.makeRebill(rebillFields({ cardrefid }));
     await at.makeRebillSale(rebillFields({ cardrefid }));
     await at.makeRebillPreauth(rebillFields({ cardrefid }));
+    assert.equal((await at.removeCardRef({ cardrefid })).type, "remove-card-ref-response");
+    await assertRefused(at.removeCardRef({ cardrefid }), 8);
     await at.capture(about(held, {}));
     await at.return(about(sold, {}));
     await world.settle();
@@ -64,7 +66,14 @@ test("every operation is there in v4, at an endpoint and at a group", async (t) 
 
 const called = [
   ...["sale", "preauth", "accountVerification", "capture", "return", "status"],
-  ...["createCardRefV4", "getCardInfo", "makeRebill", "makeRebillSale", "makeRebillPreauth"],
+  ...[
+    "createCardRefV4",
+    "getCardInfo",
+    "removeCardRef",
+    "makeRebill",
+    "makeRebillSale",
+    "makeRebillPreauth",
+  ],
   ...["uploadMethodUrlResult", "uploadCresResult", "uploadParesResult"],
 ];
 

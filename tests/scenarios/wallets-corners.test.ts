@@ -174,12 +174,3 @@ test("an operator is shown wallet orders, rejected ones too", async (t) => {
     await readGw(world, "order", "show", order["gw-order-id"]);
   }
 });
-
-test("an account cannot be verified with payment data", async (t) => {
-  const world = await startWalletWorld(t);
-
-  const asked = world.merchant().verify(walletFields("walletb_encrypted", await mintB(world)));
-
-  await assertRefused(asked, 4);
-  assert.equal(chargesAt(world), 0);
-});

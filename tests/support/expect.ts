@@ -5,11 +5,16 @@ import { join } from "node:path";
 import { Refused } from "@tollgate/client";
 import type { World } from "./world.ts";
 
-/** The request is refused with this code of the catalogue. */
-export async function assertRefused(asked: Promise<unknown>, code: number): Promise<void> {
+/** The request is refused with this code of the catalogue, and with such a sentence. */
+export async function assertRefused(
+  asked: Promise<unknown>,
+  code: number,
+  sentence = /^/,
+): Promise<void> {
   await assert.rejects(asked, (error) => {
     assert.ok(error instanceof Refused, String(error));
     assert.equal(error.code, code, error.message);
+    assert.match(error.message, sentence);
     return true;
   });
 }

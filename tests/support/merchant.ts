@@ -92,6 +92,7 @@ export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: De
       }),
     register: (order: Acknowledged) => at(through).createCardRef(about(order, {})),
     cardInfo: (cardrefid = "") => at(through).getCardInfo({ cardrefid }),
+    removeCard: (cardrefid: string) => at(through).removeCardRef({ cardrefid }),
     rebill: (fields: SaleFields) => at(through).makeRebill(rebillFields(fields)),
     uploadMethod: (order: Acknowledged, fields: SaleFields = {}, endpoint = through) =>
       at(endpoint).uploadMethodUrlResult({ ...methodFields, ...named(order), ...fields }),

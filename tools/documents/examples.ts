@@ -96,6 +96,7 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "create-card-ref":       room,
   "create-card-ref-v4":    room,
   "get-card-info":         { cardrefid: sample.references.card },
+  "remove-card-ref":       { cardrefid: sample.references.card },
   "make-rebill":           { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
   "make-rebill-sale":      { ...month, client_orderid: "subscription-12-02" },
   "make-rebill-preauth":   { ...month, client_orderid: "subscription-12-03" },

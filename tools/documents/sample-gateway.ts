@@ -121,15 +121,19 @@ function makeSampleAuthentication(): Services["threeds"] {
 /** References that are always the same, of the card that was registered last. */
 function makeSampleCards(): Services["cards"] {
   const known = new Map<string, CardReference>();
+  const find: Services["cards"]["find"] = async (_entryPoint, id) =>
+    known.get(id) ?? new Failure("card_reference_not_found");
   return {
     async register({ id, merchantId, endpointId, card }) {
       const facts = { merchantId, endpointId, orderId: id, card, networkId: undefined };
-      const times = { createdAt: sample.clock.now(), removedAt: undefined };
+      const removed = { removedAt: undefined, removedBy: undefined };
+      const times = { createdAt: sample.clock.now(), ...removed };
       const reference = { id: sample.references.card, purpose: "card" as const };
       known.set(sample.references.card, { ...reference, ...facts, ...times });
       return sample.references;
     },
-    find: async (_entryPoint, id) => known.get(id) ?? new Failure("card_reference_not_found"),
+    find,
+    remove: find,
     findCardData: async () => ({
       number: new CardNumber(sample.cardNumber),
       expiryYear: "30",

@@ -45,6 +45,27 @@ export const createCardRefV4 = operation({
     ]),
 });
 
+export const removeCardRef = operation({
+  name: "remove-card-ref",
+  path: "/v2/remove-card-ref/{id}",
+  purpose: "Removes a registered card: no payment can be made with it any more.",
+
+  // biome-ignore format: a table
+  request: {
+    login:     line(20, "merchant login"),
+    cardrefid: cardRefId("card reference id from registration"),
+    control:   line(40, "checksum"),
+  },
+
+  control: ["login", "cardrefid"],
+
+  async handle({ cardrefid }, { entryPoint, services }) {
+    const removed = await services.cards.remove(entryPoint, asCardRefId(cardrefid));
+    if (removed instanceof Failure) return removed;
+    return { type: "remove-card-ref-response", fields: [["card-ref-id", removed.id]] };
+  },
+});
+
 export const cardInformation = operation({
   name: "get-card-info",
   path: "/v2/get-card-info/{id}",

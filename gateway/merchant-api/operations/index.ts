@@ -14,6 +14,7 @@ export const operations: readonly Operation[] = [
   cards.createCardRefV2,
   cards.createCardRefV4,
   cards.cardInformation,
+  cards.removeCardRef,
   payments.makeRebill,
   payments.makeRebillSale,
   payments.makeRebillPreauth,

@@ -35,7 +35,7 @@ export const accountVerification = operation({
   name: "account-verification",
   path: "/v2/account-verification/{id}",
   purpose: "Checks a card with its issuer for an amount of zero. Nothing is charged or held.",
-  request: { client_orderid: paidFields.client_orderid, ...payerFields },
+  request: { client_orderid: paidFields.client_orderid, ...payerFields, ...walletFields },
   control: ["{id}", "client_orderid", "email"],
   sync: true,
   rules: purchaseRules,
