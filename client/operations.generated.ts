@@ -232,9 +232,6 @@ export type GetCardInfoRequest = {
   readonly cardrefid: string;
 };
 
-/** Removes a registered card: no payment can be made with it any more. */
-export type RemoveCardRefRequest = GetCardInfoRequest;
-
 /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
 export type MakeRebillRequest = {
   /** 128/String: merchant order id; it can be paid once. */
@@ -347,6 +344,9 @@ export type UploadParesResultRequest = {
   readonly md: string;
 };
 
+/** Removes a registered card: no payment can be made with it any more. */
+export type RemoveCardRefRequest = GetCardInfoRequest;
+
 export type Acknowledgement = {
   readonly type: "async-response";
   readonly "serial-number": string;
@@ -406,18 +406,6 @@ export type GetCardInfoReply = {
 export function isGetCardInfoReply(fields: Fields): fields is GetCardInfoReply {
   const mandatory = ["type", "serial-number"];
   if (fields["type"] !== "get-card-info-response") return false;
-  return mandatory.every((name) => fields[name] !== undefined);
-}
-
-export type RemoveCardRefReply = {
-  readonly type: "remove-card-ref-response";
-  readonly "serial-number": string;
-  readonly "card-ref-id"?: string | undefined;
-};
-
-export function isRemoveCardRefReply(fields: Fields): fields is RemoveCardRefReply {
-  const mandatory = ["type", "serial-number"];
-  if (fields["type"] !== "remove-card-ref-response") return false;
   return mandatory.every((name) => fields[name] !== undefined);
 }
 
@@ -574,6 +562,18 @@ export function isStatusReply(fields: Fields): fields is StatusReply {
   return mandatory.every((name) => fields[name] !== undefined);
 }
 
+export type RemoveCardRefReply = {
+  readonly type: "remove-card-ref-response";
+  readonly "serial-number": string;
+  readonly "card-ref-id"?: string | undefined;
+};
+
+export function isRemoveCardRefReply(fields: Fields): fields is RemoveCardRefReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "remove-card-ref-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
 export const operationFacts = {
   sale: {"path":"/v2/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
   preauth: {"path":"/v2/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
@@ -583,7 +583,6 @@ export const operationFacts = {
   createCardRef: {"path":"/v2/create-card-ref/{id}","versions":["v2"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   createCardRefV4: {"path":"/v4/create-card-ref/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":true,"waits":false},
   getCardInfo: {"path":"/v2/get-card-info/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":true,"waits":false},
-  removeCardRef: {"path":"/v2/remove-card-ref/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":false,"waits":false},
   makeRebill: {"path":"/v2/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
   makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
   makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"waits":false},
@@ -591,6 +590,7 @@ export const operationFacts = {
   uploadMethodUrlResult: {"path":"/3ds/v1/upload-method-url-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   uploadParesResult: {"path":"/3ds/v1/upload-pares-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
+  removeCardRef: {"path":"/v2/remove-card-ref/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":false,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
@@ -610,8 +610,6 @@ export type Calls = {
   readonly createCardRefV4: (request: CreateCardRefV4Request, options?: CallOptions) => Promise<CreateCardRefV4Reply>;
   /** Returns cardholder's name, expiry date, BIN and last four digits of a registered card. */
   readonly getCardInfo: (request: GetCardInfoRequest, options?: CallOptions) => Promise<GetCardInfoReply>;
-  /** Removes a registered card: no payment can be made with it any more. */
-  readonly removeCardRef: (request: RemoveCardRefRequest, options?: CallOptions) => Promise<RemoveCardRefReply>;
   /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
   readonly makeRebill: (request: MakeRebillRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Charges a registered card. The request is acknowledged at once; poll status for the result. */
@@ -626,6 +624,8 @@ export type Calls = {
   readonly uploadCresResult: (request: UploadCresResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Submits the PARes of the cardholder's bank (3-D Secure 1.0.2). */
   readonly uploadParesResult: (request: UploadParesResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Removes a registered card: no payment can be made with it any more. */
+  readonly removeCardRef: (request: RemoveCardRefRequest, options?: CallOptions) => Promise<RemoveCardRefReply>;
 };
 
 export function makeCalls(deliver: Deliver): Calls {
@@ -646,8 +646,6 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.createCardRefV4, isCreateCardRefV4Reply, request, options),
     getCardInfo: (request, options) =>
       deliver(operationFacts.getCardInfo, isGetCardInfoReply, request, options),
-    removeCardRef: (request, options) =>
-      deliver(operationFacts.removeCardRef, isRemoveCardRefReply, request, options),
     makeRebill: (request, options) =>
       deliver(operationFacts.makeRebill, isAcknowledgement, request, options),
     makeRebillSale: (request, options) =>
@@ -662,6 +660,8 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.uploadCresResult, isAcknowledgement, request, options),
     uploadParesResult: (request, options) =>
       deliver(operationFacts.uploadParesResult, isAcknowledgement, request, options),
+    removeCardRef: (request, options) =>
+      deliver(operationFacts.removeCardRef, isRemoveCardRefReply, request, options),
   };
 }
 

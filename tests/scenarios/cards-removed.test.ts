@@ -1,4 +1,4 @@
-/** Registered cards that their merchant removes: the references end at once, the card after them. */
+/** Registered cards that their merchant removes: references end at once, the card after them. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";

@@ -14,7 +14,6 @@ export const operations: readonly Operation[] = [
   cards.createCardRefV2,
   cards.createCardRefV4,
   cards.cardInformation,
-  cards.removeCardRef,
   payments.makeRebill,
   payments.makeRebillSale,
   payments.makeRebillPreauth,
@@ -22,4 +21,5 @@ export const operations: readonly Operation[] = [
   uploads.uploadMethodUrlResult,
   uploads.uploadCresResult,
   uploads.uploadParesResult,
+  cards.removeCardRef,
 ];
