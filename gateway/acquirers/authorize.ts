@@ -67,7 +67,7 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     const hasPlace = acquirer?.hasPlaceFor(request) === true;
     const other = () => findOtherGate(order, request, dependencies);
     const canGoOn = () => (hasPlace && isReady(acquirer)) || other() !== undefined;
-    await waitForLink(order, dependencies, canGoOn);
+    if (!canGoOn()) await waitForLink(order, dependencies, canGoOn);
     if (isTooLate(order, dependencies)) return notSent;
     if (acquirer === undefined) return reroute(order, request, "no such gate");
     if (!hasPlace) return reroute(order, request, "no place for the authentication value");

@@ -32,7 +32,8 @@ export function makeFollowUpEffect(
     const { transaction } = order;
     const acquirer = acquirerOf(order, dependencies);
     const repeated = startedBefore || transaction.stage === "repeating";
-    if (!repeated) await waitForLink(order, dependencies, () => isReady(acquirer));
+    const hasLink = () => isReady(acquirer);
+    if (!repeated && !hasLink()) await waitForLink(order, dependencies, hasLink);
     if (!isReady(acquirer)) return unsent(transaction, repeated);
     const card = await dependencies.findCard(order);
     const message = messageOf(order, repeated);

@@ -64,8 +64,12 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
         return;
       }
       const opened = open(next);
-      retirePrevious();
-      [previous, current] = [current, opened];
+      // The links that carry orders now go on until the new ones do.
+      const inUse = version();
+      if (inUse === current) retirePrevious();
+      else retire(current);
+      cancelRetirement();
+      [previous, current] = [inUse, opened];
       // A host that takes no more connections takes the new ones when the old ones are gone.
       cancelRetirement = options.clock.after(limits.drainMs, retirePrevious);
     },
