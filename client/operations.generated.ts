@@ -522,6 +522,12 @@ export type StatusReply = {
   readonly "loyalty-bonus"?: string | undefined;
   /** Loyalty program: name. */
   readonly "loyalty-program"?: string | undefined;
+  /** What is charged back at present, when the endpoint wants to be told of chargebacks and the order has one. */
+  readonly "chargeback-amount"?: string | undefined;
+  /** The reason that the latest chargeback message gives. */
+  readonly "chargeback-reason"?: string | undefined;
+  /** Its stage: `retrieval`, `first`, `representment`, `pre-arbitration`, `arbitration` or `reversed` (won, the money is free again). */
+  readonly "chargeback-stage"?: string | undefined;
   /** Seller's commission, when enabled for the merchant. */
   readonly "seller-commission"?: string | undefined;
   /** Acquirer's commission, when enabled for the merchant. */

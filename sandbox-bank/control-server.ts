@@ -23,6 +23,7 @@ import {
 import type { LedgerEntry } from "./ledger.ts";
 import type { LoggedMessage, MessageLog } from "./message-log.ts";
 import { scenarios } from "./scenarios.ts";
+import { falsify, listSettlement, writeSettlement } from "./settlement.ts";
 import { readSwitchForm, type Switches } from "./switches.ts";
 import type { ThreeDs } from "./threeds.ts";
 import type { Wallets } from "./wallets/wallets.ts";
@@ -30,7 +31,7 @@ import type { Wallets } from "./wallets/wallets.ts";
 const entriesPerChunk = 500;
 const messagesMax = 500;
 
-type Dependencies = Pick<HostContext, "ledger" | "messages" | "switches" | "log"> & {
+type Dependencies = Pick<HostContext, "ledger" | "messages" | "switches" | "clock" | "log"> & {
   readonly setSwitches: (patch: unknown) => Promise<Switches | BadRequest>;
   readonly threeDs: Pick<ThreeDs, "directory" | "messages" | "routes">;
   readonly wallets: Pick<Wallets, "routes">;
@@ -59,6 +60,7 @@ function makeRoutes(dependencies: Dependencies): Routes {
     ["GET /",                 (_, response) => response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(showPage())],
     ["GET /scenarios",        (_, response) => sendJson(response, 200, scenarios.map(({ name, card, group, what }) => ({ name, card, group, what })))],
     ["GET /ledger",           (_, response, query) => sendLedger(response, ledger.entries(query.get("reference") ?? undefined))],
+    ["GET /settlement",       (_, response, query) => sendSettlement(response, dependencies, query)],
     ["GET /messages",         (_, response, query) => sendJson(response, 200, { messages: listMessages(messages, query.get("reference")) })],
     ["GET /threeds-messages", (_, response, query) => sendJson(response, 200, { messages: threeDs.messages.list(query.get("transaction") ?? undefined).slice(-messagesMax) })],
     ["GET /switches",         (_, response) => sendJson(response, 200, switches.current)],
@@ -85,12 +87,27 @@ function* writeLedger(entries: readonly LedgerEntry[]): Generator<string> {
   yield '{"entries":[';
   for (let start = 0; start < total; start += entriesPerChunk) {
     const chunk = entries.slice(start, Math.min(start + entriesPerChunk, total));
-    const written = chunk.map((entry) =>
-      JSON.stringify({ ...entry, amount: Number(entry.amount) }),
+    const written = chunk.map(({ reference, kind, amount, currency, at }) =>
+      JSON.stringify({ reference, kind, amount: Number(amount), currency, at }),
     );
     yield (start === 0 ? "" : ",") + written.join(",");
   }
   yield "]}";
+}
+
+async function sendSettlement(
+  response: ServerResponse,
+  { ledger, switches, clock }: Dependencies,
+  query: URLSearchParams,
+) {
+  const day = query.get("day") ?? clock.now().iso.slice(0, 10);
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) {
+    return sendJson(response, 400, { error: '"day" takes a date like 2030-01-31, in UTC.' });
+  }
+  const { settlementDefects: defects, seed } = switches.current;
+  const lines = listSettlement(ledger, day, query.get("gate") ?? undefined);
+  response.writeHead(200, { "content-type": "text/csv; charset=utf-8" });
+  await pipeline(Readable.from(writeSettlement(falsify(lines, defects, seed))), response);
 }
 
 async function changeSwitches(

@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import type { BankClock } from "./bank-context.ts";
 import type { Log } from "./http.ts";
 
-const entryKinds = ["sale", "authorisation", "capture", "reversal"] as const;
+const entryKinds = ["sale", "authorisation", "capture", "reversal", "refund"] as const;
 
 export type LedgerEntry = {
   readonly reference: string;
@@ -17,6 +17,8 @@ export type LedgerEntry = {
   readonly amount: bigint;
   readonly currency: string;
   readonly at: string;
+  /** Of the port that the message came in on; absent in older ledgers. */
+  readonly gate?: string;
 };
 
 export type Booking = Omit<LedgerEntry, "at">;
@@ -55,8 +57,7 @@ export class Ledger {
 
   /** Appended to the file together with all bookings of this turn of the event loop. */
   book(booking: Booking, scenario?: string): void {
-    const { reference, kind, amount, currency } = booking;
-    const entry = { reference, kind, amount, currency, at: this.#clock.now().iso };
+    const entry = { ...booking, at: this.#clock.now().iso };
     this.#add(entry, scenario);
     if (this.#unwritten === "") setImmediate(() => this.write());
     this.#unwritten += formatLine(entry, scenario);
@@ -112,7 +113,7 @@ function balanceOf(entries: readonly LedgerEntry[]): ChargeBalance | undefined {
       // A second charge of one reference is the gateway's mistake: a reversal reverses the first
       // one only, so that the sums show it.
       balance ??= { kind, charged: amount, outstanding: amount, captures: [], currency };
-    } else if (balance !== undefined) {
+    } else if (balance !== undefined && kind !== "refund") {
       const { captures, outstanding } = balance;
       const before = kind === "capture" && captures.length === 0 ? 0n : outstanding;
       balance =
@@ -147,11 +148,12 @@ async function* readEntries(path: string, log: Log) {
 
 /** Without JSON.stringify of an object: every sale pays for this line. */
 function formatLine(entry: LedgerEntry, scenario: string | undefined): string {
-  const { reference, kind, amount, currency, at } = entry;
+  const { reference, kind, amount, currency, at, gate } = entry;
   const named = scenario === undefined ? "" : `,"scenario":"${scenario}"`;
+  const through = gate === undefined ? "" : `,"gate":"${gate}"`;
   return (
     `{"reference":${JSON.stringify(reference)},"kind":"${kind}","amount":${amount},` +
-    `"currency":${JSON.stringify(currency)},"at":"${at}"${named}}\n`
+    `"currency":${JSON.stringify(currency)},"at":"${at}"${through}${named}}\n`
   );
 }
 
@@ -162,7 +164,7 @@ function parseLine(text: string, location: string) {
   } catch {
     // Refused below, as a line without fields.
   }
-  const { reference, amount, currency, at, scenario } = line;
+  const { reference, amount, currency, at, gate, scenario } = line;
   const kind = entryKinds.find((each) => each === line["kind"]);
   if (
     typeof reference !== "string" ||
@@ -173,6 +175,7 @@ function parseLine(text: string, location: string) {
   ) {
     throw new Error(`The ledger cannot be read: ${location} is not an entry.`);
   }
-  const entry: LedgerEntry = { reference, kind, amount: BigInt(Number(amount)), currency, at };
+  const booked = { reference, kind, amount: BigInt(Number(amount)), currency, at };
+  const entry: LedgerEntry = typeof gate === "string" ? { ...booked, gate } : booked;
   return { entry, scenario: typeof scenario === "string" ? scenario : undefined };
 }

@@ -20,7 +20,7 @@ const product = [
   ...["acquirers", "callbacks", "certificates", "config", "directory-api", "engine", "http"],
   "issuers",
   ...["merchant-api", "observability", "orders", "pages", "portal-api", "screening", "storage"],
-  ...["threeds", "values", "vault", "views", "wallets", "worker-threads"],
+  ...["reconciliation", "threeds", "values", "vault", "views", "wallets", "worker-threads"],
 ].map((folder) => `gateway/${folder}`);
 const services = "type gateway/wiring/services";
 const storage = "gateway/storage";
@@ -34,6 +34,7 @@ const configured = [
   "engine/decide",
   "issuers",
   "merchant-api/control",
+  "reconciliation",
   "threeds",
   "wallets",
 ].map((part) => `gateway/${part}`);
@@ -59,6 +60,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/worker-threads", [values]],
   ["gateway/certificates",  [values]],
   ["gateway/issuers",       [values, orders]],
+  ["gateway/reconciliation", [values, orders]],
   ["gateway/vault",         [values]],
 
   ["gateway/merchant-api",  [values, orders, views, http, services, "type gateway/observability", "protocols/form", "protocols/oauth1"]],

@@ -82,9 +82,9 @@ function messageOf(order: Order, repeated: boolean) {
 
 /** What the cardholder still pays afterwards. A cancel releases the whole hold. */
 function remainingOf(order: Order): Money {
-  const { held, left } = totalsOf(order);
-  const standing = order.transaction.kind === "cancel" ? held : left;
-  return subtract(standing, order.transaction.amount);
+  const { held, standing } = totalsOf(order);
+  const before = order.transaction.kind === "cancel" ? held : standing;
+  return subtract(before, order.transaction.amount);
 }
 
 function unsent(transaction: Transaction, mayHaveBeenSent: boolean): OrderEvent {

@@ -40,8 +40,10 @@ export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Depend
     if (transaction === undefined) return undefined;
     const endpoint = getEndpoint(order.endpointId);
     const now = clock.now();
+    const { tellsChargebacks = false } = endpoint.settings;
+    const signed = (text: string) => sign(endpoint.merchant, text);
     return writeMessage(callback, {
-      fields: printResult(order, { sign: (text) => sign(endpoint.merchant, text), transaction }),
+      fields: printResult(order, { sign: signed, transaction, tellsChargebacks }),
       method: endpoint.settings.callbackMethod ?? "GET",
       secrets: () => secretNames(endpoint, now).map(secretFor),
       timestamp: Math.floor(now / 1000),

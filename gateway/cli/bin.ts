@@ -1,15 +1,14 @@
 /** `gw bin`: loads and searches the BIN table, the table of card issuers. */
 import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
 import type { Command } from "commander";
-import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
+import { readIssuerFile } from "../issuers/issuer-file.ts";
 import { firstOf, formatPrefix, type IssuerRange, isPrefix, lastOf } from "../issuers/issuers.ts";
 import { makeIssuerStore } from "../storage/issuer-ranges.ts";
-import { messageOf, Problem } from "../values/problem.ts";
+import { CsvFaults } from "../values/csv-records.ts";
+import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { loadStaging } from "./environment.ts";
-
-const reportEveryRows = 100_000;
+import { findFileProblem, makeProgress } from "./input-file.ts";
 
 export function addBinCommands(bin: Command): void {
   // biome-ignore format: a table
@@ -25,32 +24,12 @@ async function loadIssuers({ database }: Session, file: string): Promise<Output>
   if (problem !== undefined) return problem;
   try {
     const portions = readIssuerFile(createReadStream(file));
-    const ranges = await makeIssuerStore(database).replace(portions, makeReport());
+    const ranges = await makeIssuerStore(database).replace(portions, makeProgress("ranges"));
     return { file, ranges };
   } catch (error) {
-    if (!(error instanceof IssuerFileFaults)) throw error;
+    if (!(error instanceof CsvFaults)) throw error;
     return new Problem([...error.sentences, "Nothing was changed."].join("\n"));
   }
-}
-
-async function findFileProblem(file: string): Promise<Problem | undefined> {
-  try {
-    const opened = await open(file);
-    const isFile = (await opened.stat()).isFile();
-    await opened.close();
-    return isFile ? undefined : new Problem(`${file} is not a file.`);
-  } catch (error) {
-    return new Problem(`The file ${file} cannot be read: ${messageOf(error)}.`);
-  }
-}
-
-function makeReport(): (count: number) => void {
-  let reported = 0;
-  return (count) => {
-    const rounded = Math.floor(count / reportEveryRows) * reportEveryRows;
-    if (rounded > reported) process.stderr.write(`${rounded} ranges\n`);
-    reported = rounded;
-  };
 }
 
 async function findIssuer(session: Session, prefix: string): Promise<Output> {

@@ -3,24 +3,20 @@
  * or settles one with what the bank has said. Each decision is an event of the order, with the
  * operator's name and reason.
  */
-import { userInfo } from "node:os";
 import { type Command, Option } from "commander";
-import { makeAdvance } from "../orders/advance.ts";
-import { makeApply } from "../orders/apply.ts";
 import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt } from "../orders/prior-attempts.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
-import { makeCommit } from "../storage/commit.ts";
 import { findInDoubt } from "../storage/find-orders.ts";
 import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { type Instant, makePrintDate, systemClock } from "../values/time.ts";
+import { type Instant, makePrintDate } from "../values/time.ts";
 import { newReceiptId } from "../vault/seal.ts";
 import { wireStageOf } from "../views/status.ts";
-import { deadlinesOf } from "../wiring/engine.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
+import { makeReport, stale, userName } from "./operator-events.ts";
 import { findOrder } from "./order.ts";
 
 const listedMax = 1_000;
@@ -103,10 +99,7 @@ async function decide(session: Session, id: string, event: OperatorEvent): Promi
   if (!isReversing && !stagesInDoubt.includes(transaction.stage)) {
     return new Problem(`Order ${id} is not in doubt.`);
   }
-  const decided = await makeApplyIn(session)(order, event).catch((error) => {
-    if (error !== stale) throw error;
-    return stale;
-  });
+  const decided = await makeReport(session)(order, event);
   if (decided === stale) return new Problem(`Order ${id} has just moved on: look at it again.`);
   if (decided === bankIsAsked) {
     return new Problem(
@@ -120,27 +113,4 @@ async function decide(session: Session, id: string, event: OperatorEvent): Promi
   }
   const { kind, stage } = decided.transaction;
   return { order: decided.id, stage: wireStageOf(kind, stage) };
-}
-
-const stale = new Error("the order has moved on");
-
-/**
- * This process runs no effects: a node finds the order due, and sends the callback. An operator
- * decides about the order that they have seen, so a newer version is not loaded.
- */
-function makeApplyIn({ config, database }: Session) {
-  return makeApply({
-    advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
-    commit: makeCommit(database.query, `gw-${userName()}`, { beginTriesMs: 0, callbackLeaseMs: 0 }),
-    load: () => Promise.reject(stale),
-    clock: systemClock,
-  });
-}
-
-function unexpected(): never {
-  throw new Error("an operator's decision leads to no immediate effect");
-}
-
-function userName(): string {
-  return userInfo().username;
 }

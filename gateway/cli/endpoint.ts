@@ -46,6 +46,7 @@ const settingsIn = (currency?: Currency): readonly SettingOption<EndpointSetting
   setting("--fee <fee>",                  "the merchant's fee, like 2.5%+30",                    "fee",                     orNone(readFee)),
   setting("--partial-approvals <on|off>", "accept an approval of less than the amount",          "acceptsPartialApprovals", readSwitch),
   setting("--callbacks <GET|POST>",       "how callbacks are sent",                              "callbackMethod",          readOneOf(["GET", "POST"])),
+  setting("--chargebacks <on|off>",       "tell of chargebacks in status and callbacks",         "tellsChargebacks",        readSwitch),
   setting("--oauth-only <on|off>",        "accept only v4 requests, which are signed by OAuth",  "oauthOnly",               readSwitch),
 ];
 
@@ -133,6 +134,7 @@ async function setEndpoint(session: Session, id: string, options: EndpointChange
     descriptor: settings.descriptor ?? "the gate's",
     optional: settings.optionalFields?.join(", ") ?? "none",
     "partial approvals": settings.acceptsPartialApprovals === true ? "on" : "off",
+    chargebacks: settings.tellsChargebacks === true ? "on" : "off",
     "oauth only": settings.oauthOnly === true ? "on" : "off",
   };
 }

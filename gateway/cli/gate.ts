@@ -226,7 +226,7 @@ function endpointsOf({ id }: Gate, { endpoints }: Configuration): readonly strin
   return using.map((endpoint) => endpoint.id);
 }
 
-function findGate(name: string, { gates }: Configuration): Gate | Problem {
+export function findGate(name: string, { gates }: Configuration): Gate | Problem {
   const found = [...gates.values()].find((gate) => gate.name === name);
   return found ?? new Problem(`There is no gate ${name}: see \`gw gate list\`.`);
 }

@@ -1,6 +1,7 @@
 /** `gw order show`: an order as merchants see it, its transactions and its history. */
 import type { Command } from "commander";
 import type { Order } from "../orders/order.ts";
+import { parseReference } from "../orders/trace.ts";
 import { transactionsOf } from "../orders/transactions.ts";
 import { findBySequence, findHistory } from "../storage/find-orders.ts";
 import { asOrderId, isNumericId, sequenceOf } from "../values/ids.ts";
@@ -21,7 +22,11 @@ async function showOrder(session: Session, id: string): Promise<Output> {
   const { config, database } = session;
   const found = { order, transaction: order.transaction };
   const printDate = makePrintDate(config.zone);
-  const fields = printStatus(found, { bySerialNumber: undefined, printDate });
+  const fields = printStatus(found, {
+    bySerialNumber: undefined,
+    printDate,
+    tellsChargebacks: true,
+  });
   const seen = Object.fromEntries(
     fields.filter(([, value]) => value !== undefined && value !== ""),
   );
@@ -50,6 +55,12 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
 }
 
 type Transaction = Order["transaction"];
+
+/** By the reference that the acquirer knows a charge or a refund by. */
+export async function findByReference({ database }: Session, reference: string) {
+  const named = parseReference(reference);
+  return named === undefined ? undefined : findBySequence(database.query, named.sequence);
+}
 
 /** By the id that merchants and logs use. */
 export async function findOrder({ database }: Session, text: string) {

@@ -1,7 +1,8 @@
 /** An operator's file as spreadsheets write it, and everything that can be wrong with one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IssuerFileFaults, readIssuerFile } from "./issuer-file.ts";
+import { CsvFaults } from "../values/csv-records.ts";
+import { readIssuerFile } from "./issuer-file.ts";
 import { formatPrefix } from "./issuers.ts";
 
 test("ranges and single prefixes are read, with columns in any order", async () => {
@@ -152,7 +153,7 @@ async function faultsOf(content: string | Uint8Array): Promise<readonly string[]
   try {
     await read(content);
   } catch (error) {
-    if (error instanceof IssuerFileFaults) return error.sentences;
+    if (error instanceof CsvFaults) return error.sentences;
     throw error;
   }
   return assert.fail("nothing was wrong");

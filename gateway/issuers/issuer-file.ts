@@ -3,33 +3,19 @@
  * collected and thrown together at the end, so the consumer must be able to undo earlier portions.
  * No fault repeats a cell: it may be a card number that has strayed into the file.
  */
-import { pipeline } from "node:stream";
-import { CsvError, parse } from "csv-parse";
 import countries from "i18n-iso-countries/codes.json" with { type: "json" };
 import type { Issuer } from "../orders/order.ts";
+import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
 import { Problem } from "../values/problem.ts";
 import { type IssuerRange, isPrefix, makeRange } from "./issuers.ts";
 
-const faultsMax = 20;
 const portionRows = 5000;
 const textCharactersMax = 128;
-/** A quote that is never closed would make one record of the rest of the file. */
-const recordBytesMax = 10_000;
-
-/** Thrown, because only that rolls back the consumer's transaction. */
-export class IssuerFileFaults extends Error {
-  readonly sentences: readonly string[];
-
-  constructor(sentences: readonly string[]) {
-    super("the issuer file has faults");
-    this.sentences = sentences;
-  }
-}
 
 export async function* readIssuerFile(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly IssuerRange[]> {
-  const sentences: string[] = [];
+  const { sentences, complain } = makeFaults();
   const readRow = makeReadRow(complain);
   let header: Header | undefined;
   let portion: IssuerRange[] = [];
@@ -52,60 +38,11 @@ export async function* readIssuerFile(
   if (header === undefined && sentences.length === 0) {
     complain(1, undefined, "no header row; the file is empty");
   }
-  if (sentences.length > 0) throw new IssuerFileFaults(sentences);
+  if (sentences.length > 0) throw new CsvFaults(sentences);
   yield portion;
-
-  function complain(line: number, column: string | undefined, words: string): void {
-    const place = column === undefined ? `Line ${line}` : `Line ${line}, column ${column}`;
-    sentences.push(`${place}: ${words}.`);
-    if (sentences.length < faultsMax) return;
-    throw new IssuerFileFaults([...sentences, `Stopped reading after ${faultsMax} faults.`]);
-  }
 }
 
 type Header = readonly string[];
-type Complain = (line: number, column: string | undefined, words: string) => void;
-
-type CsvRecord = {
-  /** Where it starts; a quoted cell may hold line ends. */
-  readonly line: number;
-  /** Undefined when its quotes do not match: it is then the last record, the rest is unread. */
-  readonly cells: readonly string[] | undefined;
-};
-
-async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord> {
-  const parser = parse({
-    ...{ info: true, raw: true, record_delimiter: "\n", max_record_size: recordBytesMax },
-    ...{ relax_column_count: true, skip_empty_lines: true },
-  });
-  // The loop below meets the error as well: the pipeline destroys the parser with it.
-  pipeline(decode(chunks), parser, () => undefined);
-  try {
-    for await (const { record, info, raw } of parser) {
-      yield { line: firstLineOf(info.lines, raw), cells: record };
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    yield { line: firstLineOf(Number(error["lines"]), String(error["raw"])), cells: undefined };
-  }
-}
-
-/** `lines` counts to the line on which the record ends, `raw` may start with empty lines. */
-function firstLineOf(lines: number, raw: string): number {
-  return lines - raw.slice(0, -1).trimStart().split("\n").length + 1;
-}
-
-/** Without byte order mark, with one kind of line end; bytes that are not UTF-8 become U+FFFD. */
-async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of chunks) {
-    const text = rest + decoder.decode(chunk, { stream: true });
-    rest = text.endsWith("\r") ? "\r" : "";
-    yield text.slice(0, text.length - rest.length).replaceAll("\r\n", "\n");
-  }
-  yield rest + decoder.decode();
-}
 
 /** A problem is the end of a sentence that names the line and the column. */
 type ReadCell = (cell: string) => string | Problem;

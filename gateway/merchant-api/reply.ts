@@ -30,6 +30,7 @@ export async function statusReply(
   const { order, transaction } = found;
   const { printDate } = services;
   const cardRefId = await findCardRefId(found, services);
+  const tellsChargebacks = services.tellsChargebacks(order);
   // Only the latest transaction can have a pending step.
   const step = transaction === order.transaction ? services.threeds.stepOf(order) : undefined;
   return {
@@ -37,7 +38,7 @@ export async function statusReply(
     clientOrderId: order.clientOrderId,
     orderId: order.id,
     fields: [
-      ...printStatus(found, { bySerialNumber, cardRefId, printDate }),
+      ...printStatus(found, { bySerialNumber, cardRefId, printDate, tellsChargebacks }),
       ...printBrowserStep(step),
     ],
   };

@@ -131,7 +131,7 @@ function stagesOf(): readonly Stage[] {
 }
 
 function refusedIn(stage: Stage): readonly OrderEvent[] {
-  const always: readonly EventKind[] = ["received", "claimed", "noted"];
+  const always: readonly EventKind[] = ["received", "claimed", "noted", "charged_back"];
   // These two begin another transaction: what they mean is decided by the whole order.
   const beginning: readonly EventKind[] = ["capture_asked", "return_asked"];
   return Object.values(events).filter(

@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
-import { bankIsAsked, isBeforeRest, type OrderEvent } from "./events.ts";
+import { callbackSequenceOf, withChargeback } from "./chargebacks.ts";
+import { bankIsAsked, type EventOf, isBeforeRest, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Order, Owed } from "./order.ts";
@@ -20,7 +21,7 @@ import {
   isImmediate,
   type OpenStage,
 } from "./stages.ts";
-import { followUp } from "./transactions.ts";
+import { followUp, initialOf } from "./transactions.ts";
 import { beginnings, tables } from "./transitions.ts";
 
 export type Step = {
@@ -80,6 +81,8 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
       const noted = { ...order, version: order.version + 1 };
       return { from: order.version, order: noted, events: [event], at };
     }
+
+    if (event.kind === "charged_back") return chargeBack(order, event, at);
 
     const prior = meetPrior(order, event, at);
     if (prior instanceof Failure) return prior;
@@ -178,6 +181,18 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   const facts = applyFacts(order, event, at);
   const next = { ...transaction, ...facts, stage: cell.stage, finishedAt };
   return { order: { ...order, version, transaction: next }, effects: cell.effects };
+}
+
+/** The order's transactions go on as they were; the merchant is told if its endpoint wants that. */
+function chargeBack(order: Order, event: EventOf<"charged_back">, at: Instant): Step | Failure {
+  const next = withChargeback(order, event.chargeback);
+  if (next instanceof Failure) return next;
+  const step = { from: order.version, order: next, events: [event], at };
+  const url = next.purchase.urls.notify;
+  if (!event.notify || url === undefined) return step;
+  const { serialNumber } = initialOf(next);
+  const sequence = callbackSequenceOf(next);
+  return { ...step, callback: { url, receiver: receiverOf(url), sequence, serialNumber } };
 }
 
 /** The callback of the first transaction goes to one address, those of later ones to another. */

@@ -10,7 +10,15 @@ import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
-import type { Answer, FollowUpTerms, GateFacts, Order, Reason, ThreeDSecure } from "./order.ts";
+import type {
+  Answer,
+  Chargeback,
+  FollowUpTerms,
+  GateFacts,
+  Order,
+  Reason,
+  ThreeDSecure,
+} from "./order.ts";
 import type { ExternalEffect } from "./stages.ts";
 
 type Facts = {
@@ -77,6 +85,8 @@ type Facts = {
   returned: { readonly answer: Answer };
   repeat_unanswered: { readonly cause: string };
 
+  /** The acquirer has reported a stage of a dispute. Accepted in every stage. */
+  charged_back: { readonly chargeback: Chargeback; readonly notify: boolean };
   operator_alerted: object;
   /** An operator wants the acquirer asked again now, or has settled the doubt with the acquirer. */
   asked_again: { readonly by: string; readonly why: string };

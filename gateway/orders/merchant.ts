@@ -85,6 +85,8 @@ export type EndpointSettings = {
   readonly callbackMethod?: "GET" | "POST";
   /** How often the secret that signs forms was renewed, and when, while the old one counts. */
   readonly webhookSecret?: { readonly generation: number; readonly renewedAt?: number };
+  /** Status and callbacks tell of chargebacks. */
+  readonly tellsChargebacks?: boolean;
   /** Requests are signed by OAuth; those with a checksum are refused. */
   readonly oauthOnly?: boolean;
 };

@@ -33,6 +33,8 @@ export type Order = {
   readonly card: CardFacts;
   readonly transaction: Transaction;
   readonly earlier: readonly Transaction[];
+  /** Each stage of each dispute once, in the order in which they were recorded. */
+  readonly chargebacks?: readonly Chargeback[];
   readonly owed: Owed | undefined;
   /** When the present stage has lasted too long; nothing for a final stage. */
   readonly deadlineAt: Instant | undefined;
@@ -214,6 +216,27 @@ export type GateFacts = {
   readonly choice: string;
   /** Kept only for merchants who are shown commissions. */
   readonly fees?: { readonly seller?: Fee; readonly acquirer?: Fee };
+};
+
+export const chargebackStages = [
+  "retrieval",
+  "first",
+  "representment",
+  "pre-arbitration",
+  "arbitration",
+  "reversed",
+] as const;
+export type ChargebackStage = (typeof chargebackStages)[number];
+
+/** What the issuer took back for the cardholder, or what became of the dispute about it. */
+export type Chargeback = {
+  /** The acquirer's id of the dispute. */
+  readonly caseId: string;
+  readonly stage: ChargebackStage;
+  readonly amount: Money;
+  readonly reason: string;
+  /** As the acquirer dates it. */
+  readonly at: Instant;
 };
 
 export type Answer = {

@@ -6,6 +6,7 @@
 import { Failure } from "../values/failure.ts";
 import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
+import { chargedBackMinor } from "./chargebacks.ts";
 import type { EventOf } from "./events.ts";
 import type { FollowUpKind, FollowUpTerms, Order, Transaction } from "./order.ts";
 import { isFinal } from "./stages.ts";
@@ -20,7 +21,9 @@ export type Totals = {
   readonly returned: Money;
   /** Held once, and released by a cancel. */
   readonly cancelled: Money;
-  /** Charged, and not refunded. */
+  /** Charged and not refunded: what the acquirer counts as charged. */
+  readonly standing: Money;
+  /** What may be refunded: what stands, less what the issuer has charged back. */
   readonly left: Money;
 };
 
@@ -50,7 +53,11 @@ export function totalsOf(order: Order): Totals {
     .reduce((sum, { amount }) => add(sum, amount), none);
   const held = isHeld ? granted : none;
   const cancelled = isCancelled ? granted : none;
-  return { held, charged, returned, cancelled, left: subtract(charged, returned) };
+  const standing = subtract(charged, returned);
+  const chargedBack = chargedBackMinor(order);
+  const leftMinor = standing.minor > chargedBack ? standing.minor - chargedBack : 0n;
+  const left = new Money(leftMinor, standing.currency);
+  return { held, charged, returned, cancelled, standing, left };
 }
 
 /** The transaction that an identical request has begun, unless that came to nothing. */
@@ -116,10 +123,15 @@ function captureRule({ held }: Totals): Rule | undefined {
   return { kind: "capture", whole: held, part: "partialCapture", begun: false };
 }
 
-function returnRule({ held, left, returned }: Totals): Rule | undefined {
+function returnRule({ held, left, charged }: Totals): Rule | undefined {
   if (!isZero(held)) return { kind: "cancel", whole: held, part: "never", begun: false };
   if (isZero(left)) return undefined;
-  return { kind: "refund", whole: left, part: "partialReversal", begun: !isZero(returned) };
+  return {
+    kind: "refund",
+    whole: left,
+    part: "partialReversal",
+    begun: !isSameMoney(left, charged),
+  };
 }
 
 function faultOf(amount: Money, { whole, part, begun }: Rule, order: Order): Failure | undefined {

@@ -4,9 +4,10 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
-import { IssuerFileFaults, readIssuerFile } from "../issuers/issuer-file.ts";
+import { readIssuerFile } from "../issuers/issuer-file.ts";
 import { type IssuerRange, makeRange, openIssuers } from "../issuers/issuers.ts";
 import { sandboxRanges } from "../staging/sandbox-ranges.ts";
+import { CsvFaults } from "../values/csv-records.ts";
 import { Problem } from "../values/problem.ts";
 import { configurationChannel } from "./configuration.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -106,7 +107,7 @@ test("a file with one fault changes nothing and tells nobody", async () => {
 
   await assert.rejects(
     store.replace(readIssuerFile(file), () => undefined),
-    IssuerFileFaults,
+    CsvFaults,
   );
 
   assert.equal(await store.findVersion(), version);

@@ -5,6 +5,7 @@
 import type {
   AcquirerIdentifiers,
   Answer,
+  Chargeback,
   FollowUpTerms,
   Order,
   Owed,
@@ -40,8 +41,9 @@ export function packFacts({ acceptedAt, purchase }: Order): string {
   return JSON.stringify({ acceptedAt, purchase });
 }
 
-export function packProgress({ card, transaction, earlier, owed, deadlineAt }: Order): string {
-  return JSON.stringify({ schema, card, transaction, earlier, owed, deadlineAt });
+export function packProgress(order: Order): string {
+  const { card, transaction, earlier, chargebacks, owed, deadlineAt } = order;
+  return JSON.stringify({ schema, card, transaction, earlier, chargebacks, owed, deadlineAt });
 }
 
 export function unpackOrder(row: OrderRow): Order {
@@ -59,6 +61,7 @@ export function unpackOrder(row: OrderRow): Order {
     card: progress.card,
     transaction: unpackTransaction(progress.transaction),
     earlier: progress.earlier.map(unpackTransaction),
+    ...(progress.chargebacks && { chargebacks: progress.chargebacks.map(unpackAmount) }),
     owed: progress.owed,
     deadlineAt: progress.deadlineAt,
   };
@@ -84,6 +87,7 @@ type PackedTransaction = Packed<
 type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
   readonly transaction: PackedTransaction;
   readonly earlier: readonly PackedTransaction[];
+  readonly chargebacks?: readonly Packed<Chargeback, "amount">[];
 };
 
 function unpackPurchase({ amount, otherAmounts, ...rest }: PackedPurchase): Purchase {

@@ -21,6 +21,14 @@ export function findCurrency(code: string): Currency | undefined {
   return currencyByCode.get(code);
 }
 
+const currencyByNumber: ReadonlyMap<string, Currency> = new Map(
+  [...currencyByCode.values()].map((currency) => [currency.numeric, currency]),
+);
+
+export function findCurrencyByNumber(numeric: string): Currency | undefined {
+  return currencyByNumber.get(numeric);
+}
+
 export function getCurrency(code: string): Currency {
   const currency = currencyByCode.get(code);
   if (currency === undefined) throw new Error(`no such currency: ${code}`);

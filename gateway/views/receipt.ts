@@ -61,7 +61,7 @@ export function receiptOf(order: Order, options: ReceiptOptions) {
   const { merchantName, printDate, printAmount } = options;
   const initial = initialOf(order);
   const totals = totalsOf(order);
-  const read = makeStatusReader({ order, transaction: initial }, printDate);
+  const read = makeStatusReader({ order, transaction: initial }, { printDate });
   const facts = { order, totals, read, ...options };
   return {
     ...{ state: stateOf(totals), merchantName, kind: initial.kind },

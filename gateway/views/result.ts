@@ -14,7 +14,11 @@ export type Sign = (text: string) => string;
 export type ResultFields = readonly (readonly [name: string, value: string])[];
 
 /** `order.transaction` when no other one is named. */
-export type ResultOptions = { readonly sign: Sign; readonly transaction?: Transaction };
+export type ResultOptions = {
+  readonly sign: Sign;
+  readonly transaction?: Transaction;
+  readonly tellsChargebacks?: boolean;
+};
 
 /** Fields of the status response, and their names there. */
 // biome-ignore format: a table
@@ -37,11 +41,14 @@ const rows: readonly (readonly [name: string, inStatus: string])[] = [
   ["phone",                 "phone"],
   ["gate-partial-reversal", "gate-partial-reversal"],
   ["gate-partial-capture",  "gate-partial-capture"],
+  ["chargeback-amount",     "chargeback-amount"],
+  ["chargeback-reason",     "chargeback-reason"],
+  ["chargeback-stage",      "chargeback-stage"],
 ];
 
 export function printResult(order: Order, options: ResultOptions): ResultFields {
-  const { sign, transaction = order.transaction } = options;
-  const read = makeStatusReader({ order, transaction });
+  const { sign, transaction = order.transaction, tellsChargebacks = false } = options;
+  const read = makeStatusReader({ order, transaction }, { tellsChargebacks });
   const status = statusOf(transaction.stage);
   const all: readonly (readonly [name: string, value: string | undefined])[] = [
     ["status", status],

@@ -4,6 +4,7 @@
  * several of them may have the same status and name on the wire.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
+import { chargebackStateOf } from "../orders/chargebacks.ts";
 import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf, type Totals, totalsOf } from "../orders/transactions.ts";
@@ -70,6 +71,8 @@ export type StatusOptions = {
   /** Of a card that the order itself has registered. */
   readonly cardRefId?: string | undefined;
   readonly printDate: PrintDate;
+  /** The endpoint wants to be told of chargebacks. */
+  readonly tellsChargebacks?: boolean;
 };
 
 /** `initial` began the order; a capture or refund shows that transaction's card data. */
@@ -134,6 +137,9 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["loyalty-message",          ({ initial }) => initial.answer?.loyalty?.message],
   ["loyalty-bonus",            ({ initial }) => initial.answer?.loyalty?.bonus],
   ["loyalty-program",          ({ initial }) => initial.answer?.loyalty?.program],
+  ["chargeback-amount",        (facts) => formatOptional(chargebackIn(facts)?.amount)],
+  ["chargeback-reason",        (facts) => chargebackIn(facts)?.reason],
+  ["chargeback-stage",         (facts) => chargebackIn(facts)?.stage],
   ["seller-commission",        ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.seller, totals)],
   ["acquirer-commission",      ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.acquirer, totals)],
   ["motivational-message",     ({ transaction }) => failureOf(transaction) && transaction.answer?.explanation],
@@ -154,9 +160,11 @@ const printers = new Map(rows);
 /** The response's value of one field: other views print only the fields that they show. */
 export type StatusReader = (field: string) => string | undefined;
 
+type ReaderOptions = Partial<Pick<StatusOptions, "printDate" | "tellsChargebacks">>;
+
 /** `printDate` may be left out where no date is read. */
-export function makeStatusReader(found: FoundOrder, printDate: PrintDate = () => ""): StatusReader {
-  const facts = factsOf(found, { bySerialNumber: undefined, printDate });
+export function makeStatusReader(found: FoundOrder, options: ReaderOptions = {}): StatusReader {
+  const facts = factsOf(found, { bySerialNumber: undefined, printDate: () => "", ...options });
   return (field) => printers.get(field)?.(facts);
 }
 
@@ -171,14 +179,21 @@ export function partialAmountOf(requested: Money, { charged, held }: Totals): Mo
 }
 
 function formatPartial(requested: Money, totals: Totals): string | undefined {
-  const approved = partialAmountOf(requested, totals);
-  return approved && formatAmount(approved);
+  return formatOptional(partialAmountOf(requested, totals));
+}
+
+function formatOptional(money: Money | undefined): string | undefined {
+  return money && formatAmount(money);
 }
 
 /** The total of all refunds so far, not the amount of this transaction alone. */
 function totalRefund({ kind }: Transaction, totals: Totals): string | undefined {
   if (kind === "cancel") return formatAmount(totals.cancelled);
   return kind === "refund" ? formatAmount(totals.returned) : undefined;
+}
+
+function chargebackIn({ order, tellsChargebacks }: StatusFacts) {
+  return tellsChargebacks === true ? chargebackStateOf(order) : undefined;
 }
 
 function commission(fee: Fee | undefined, { charged }: Totals): string | undefined {

@@ -94,7 +94,8 @@ export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
 }
 
 function servicesOf(dependencies: Dependencies): Services {
-  const { config, clock, database, vault, engine, wallets, callbacks } = dependencies;
+  const { config, clock, database, vault, engine, wallets, callbacks, configuration } =
+    dependencies;
   const threeds = dependencies.threeds.makeBrowserAuthentication(engine.reports);
   const cards = makeCards({
     ...{ store: makeReferenceStore(database.hot), findCard: vault.findCard, clock },
@@ -123,6 +124,8 @@ function servicesOf(dependencies: Dependencies): Services {
     },
     wallets: { open: guarded(wallets.open) },
     findCallbackFault: callbacks.rules.findUrlFault,
+    tellsChargebacks: ({ endpointId }) =>
+      configuration.getEndpoint(endpointId).settings.tellsChargebacks === true,
     printDate: makePrintDate(config.zone),
   };
 }

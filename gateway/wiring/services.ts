@@ -23,6 +23,8 @@ export type Services = {
   readonly wallets: Guarded<{ open: OpenWallet }>;
   /** Why callbacks must not be sent to a URL; nothing when they may. */
   readonly findCallbackFault: (url: string) => string | undefined;
+  /** Whether the order's endpoint wants to be told of chargebacks. */
+  readonly tellsChargebacks: (order: Order) => boolean;
   /** The interface's date format in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };

@@ -102,11 +102,12 @@ function approveHalf(charge: Charge): IsoMessage {
   return approve({ ...charge, amount: half }, part);
 }
 
-function book({ request, host, reference, amount, currency, scenario }: Charge): void {
+function book({ request, connection, host, reference, amount, currency, scenario }: Charge) {
   if (isVerification(request)) return;
   const kind = request.mti === "0100" ? "authorisation" : "sale";
   const named = scenario?.later === undefined ? undefined : scenario.name;
-  host.ledger.book({ reference, kind, amount, currency }, named);
+  const { gate } = connection.dialect;
+  host.ledger.book({ reference, kind, amount, currency, gate }, named);
 }
 
 /** The form first, then the card's scenario, then the random shares of the switches. */

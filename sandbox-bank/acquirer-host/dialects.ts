@@ -24,6 +24,8 @@ import {
 import { eciFor, usesUcaf } from "../issuer.ts";
 
 export type HostDialect = {
+  /** The demonstration's gate that leads to the port: settlement files are named after it. */
+  readonly gate: string;
   readonly specification: Specification;
   readonly framing: Framing;
   readonly answersInquiries: boolean;
@@ -61,6 +63,7 @@ export type Remarks = {
 
 /** Values without a field of their own are sub-elements of fields 48 and 63. */
 export const ascii: HostDialect = {
+  gate: "sandbox",
   specification: iso87Ascii,
   framing: "binary-2",
   answersInquiries: false,
@@ -91,6 +94,7 @@ const noFields: IsoFields = {};
  * ECIs of Mastercard count only in their own sub-fields of 126.
  */
 export const binary: HostDialect = {
+  gate: "sandbox-binary",
   specification: iso87Bitmapped,
   framing: "binary-2",
   answersInquiries: true,

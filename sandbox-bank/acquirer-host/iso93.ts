@@ -7,6 +7,7 @@ import { ascii, type HostDialect, type HostRequest } from "./dialects.ts";
 
 export const iso93: HostDialect = {
   ...ascii,
+  gate: "sandbox-iso93",
   specification: iso93Ascii,
   framing: "ascii-4",
   answersInquiries: false,

@@ -67,7 +67,7 @@ function answerCapture(exchange: Exchange): IsoMessage | undefined {
  * Books a capture and returns the response code. A repeat (0221) of a booked capture is accepted
  * and not booked again; a 0220 is always a new capture.
  */
-function capture({ request, host }: Exchange): string {
+function capture({ request, connection, host }: Exchange): string {
   const { 11: trace, 37: reference } = request.fields;
   const amount = parseAmount(request.fields[4]);
   if (amount === undefined || !trace || !reference) return "30";
@@ -81,7 +81,8 @@ function capture({ request, host }: Exchange): string {
   if (request.mti === "0221" && captures.includes(amount)) return "00";
   const limit = captures.length === 0 ? outstanding : charged;
   if (amount === 0n || amount > limit) return "13";
-  host.ledger.book({ reference, kind: "capture", amount, currency });
+  const { gate } = connection.dialect;
+  host.ledger.book({ reference, kind: "capture", amount, currency, gate });
   return "00";
 }
 
@@ -116,7 +117,7 @@ function answerReversal(exchange: Exchange): IsoMessage | undefined {
  * so a repeat has nothing left to reverse: it is accepted and not booked again.
  */
 function reverse(
-  { request, host: { ledger } }: Exchange,
+  { request, connection, host: { ledger } }: Exchange,
   reference: string,
   later: LaterRule | undefined,
 ): string {
@@ -130,7 +131,8 @@ function reverse(
   if (remaining === undefined) return "30";
   const amount = outstanding - remaining;
   if (amount > 0n) {
-    ledger.book({ reference, kind: "reversal", amount, currency });
+    const { gate } = connection.dialect;
+    ledger.book({ reference, kind: "reversal", amount, currency, gate });
     return "00";
   }
   const isRepeat = ledger.entries(reference).some(({ kind }) => kind === "reversal");

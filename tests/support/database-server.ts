@@ -25,7 +25,18 @@ let stopShared = async (): Promise<void> => undefined;
 let count = 0;
 
 // Registered for the whole file: inside a test it would end with that test.
-after(() => stopShared());
+const sharedEndings: (() => unknown)[] = [];
+
+/** For a world that all tests of a file share: it ends after the last one, before the server. */
+export const endOfFile: Test = { after: (clean) => void sharedEndings.push(clean) };
+
+after(async () => {
+  try {
+    for (const clean of sharedEndings) await clean();
+  } finally {
+    await stopShared();
+  }
+});
 
 export function sharedServer(): Promise<Server> {
   shared ??= findOrStartServer();

@@ -111,7 +111,7 @@ function firstEventOf(kind: TransactionKind): EventKind {
 /** Accepted in every stage. */
 const everywhere = [
   ...(["prior_approved_late", "prior_reversed", "prior_unreversed"] as const),
-  ...(["claimed", "noted"] as const),
+  ...(["charged_back", "claimed", "noted"] as const),
 ];
 
 function eventRows(): readonly (readonly string[])[] {
@@ -273,6 +273,7 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   returned:              "the acquirer refunded the money or released the hold",
   repeat_unanswered:     "the acquirer did not answer the repeated capture or return",
 
+  charged_back:          "the acquirer reported a stage of a chargeback; no transaction changes",
   operator_alerted:      "the operator was alerted to an order in doubt",
   asked_again:           "an operator requests an inquiry or repeat now",
   settled_as_done:       "an operator confirms, by the bank's word, that it was done",

@@ -97,6 +97,7 @@ export function makeSampleGateway(): Services {
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
     },
+    tellsChargebacks: () => true,
     printDate: makePrintDate("UTC"),
   };
 

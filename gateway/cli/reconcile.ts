@@ -1,0 +1,211 @@
+/**
+ * `gw reconcile`: compares what the gateway has for a gate and a UTC day with the acquirer's
+ * settlement file. Ends with 0 when they agree, with 1 when they differ, with 2 when they could not
+ * be compared. A difference is noted once in the history of its order.
+ */
+import { createReadStream } from "node:fs";
+import { type Command, Option } from "commander";
+import type { OrderEvent } from "../orders/events.ts";
+import {
+  type Difference,
+  makeReconciliation,
+  type Neighbour,
+  type Period,
+  type Result,
+  TooManyUnmatched,
+  unmatchedMax,
+} from "../reconciliation/reconcile.ts";
+import {
+  readSettlementFile,
+  type SettlementFormat,
+  settlementColumns,
+  settlementWords,
+} from "../reconciliation/settlement-file.ts";
+import { readOrdersSettled } from "../storage/chargebacks.ts";
+import { findHistory } from "../storage/find-orders.ts";
+import { CsvFaults } from "../values/csv-records.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { formatAmount, Money } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+import { asInstant, hours, minutes, parseDate } from "../values/time.ts";
+import { type Output, print, type Session, setAction } from "./command.ts";
+import { findGate } from "./gate.ts";
+import {
+  type FormatOptions,
+  findFileProblem,
+  formatOptions,
+  makeProgress,
+  readFormat,
+} from "./input-file.ts";
+import { readConfiguration } from "./installation.ts";
+import { makeReport, reportAtLast } from "./operator-events.ts";
+import { findByReference } from "./order.ts";
+
+const windowMaxMs = hours(12);
+
+type Options = FormatOptions & {
+  readonly gate: string;
+  readonly day: string;
+  readonly window: string;
+} & Neighbours;
+
+type Neighbours = { readonly [Which in Neighbour]?: string };
+
+export function addReconcile(command: Command): void {
+  command.argument("<file.csv>", "the acquirer's settlement file of the day");
+  setAction(command, reconcile, [
+    new Option("--gate <name>", "the gate that the file is about").makeOptionMandatory(),
+    new Option("--day <YYYY-MM-DD>", "the day, in UTC").makeOptionMandatory(),
+    ...formatOptions("kind"),
+    new Option("--window <duration>", "how far a line may be from its day, like 15m or 2h").default(
+      "15m",
+    ),
+    new Option("--previous <file.csv>", "the file of the day before, for the day's edge"),
+    new Option("--next <file.csv>", "the file of the day after"),
+  ]);
+}
+
+async function reconcile(session: Session, file: string, options: Options): Promise<Output> {
+  const gate = findGate(options.gate, await readConfiguration(session));
+  if (gate instanceof Problem) return gate;
+  const period = readPeriod(options);
+  if (period instanceof Problem) return period;
+  const format = readFormat(options, settlementColumns, settlementWords);
+  if (format instanceof Problem) return format;
+  const { previous, next } = options;
+  for (const each of [file, previous, next]) {
+    const problem = each === undefined ? undefined : await findFileProblem(each);
+    if (problem !== undefined) return problem;
+  }
+
+  const findOrder = (reference: string) => findByReference(session, reference);
+  const neighbours = { ...(previous && { previous }), ...(next && { next }) };
+  const scope = { gateId: gate.id, period, findOrder };
+  const result = await compare(session, scope, { file, neighbours, format });
+  if (result instanceof Problem) return result;
+  for (const difference of result.differences) await note(session, difference, options);
+  process.exitCode = result.differences.length === 0 ? 0 : 1;
+  if (session.json) return describe(result, options);
+  printReport(result, options);
+  return undefined;
+}
+
+type Scope = Omit<Parameters<typeof makeReconciliation>[0], "neighbours">;
+type Files = {
+  readonly file: string;
+  readonly neighbours: Neighbours;
+  readonly format: SettlementFormat;
+};
+
+async function compare({ database }: Session, scope: Scope, files: Files) {
+  const { from, until, windowMs } = scope.period;
+  // Only "previous" and "next" are there.
+  const given = Object.entries(files.neighbours) as [Neighbour, string][];
+  const books = makeReconciliation({ ...scope, neighbours: given.map(([which]) => which) });
+  const orders = makeProgress("orders");
+  let count = 0;
+  const period = { from: asInstant(from - windowMs), until: asInstant(until + windowMs) };
+  await readOrdersSettled(database, period, (order) => {
+    count += 1;
+    books.expect(order);
+    orders(count);
+  });
+  try {
+    const lines = makeProgress("lines");
+    count = 0;
+    for await (const line of readSettlementFile(createReadStream(files.file), files.format)) {
+      count += 1;
+      books.take(line);
+      lines(count);
+    }
+    for (const [which, file] of given) {
+      for await (const line of readSettlementFile(createReadStream(file), files.format)) {
+        books.takeNeighbour(line, which);
+      }
+    }
+  } catch (error) {
+    if (error instanceof CsvFaults) {
+      return new Problem([...error.sentences, "Nothing was compared."].join("\n"));
+    }
+    if (!(error instanceof TooManyUnmatched)) throw error;
+    return new Problem(
+      `More than ${unmatchedMax} lines have no counterpart: is the file of this gate and day?`,
+    );
+  }
+  return books.finish();
+}
+
+function readPeriod({ day, window }: Options): Period | Problem {
+  const from = /^\d{4}-\d\d-\d\d$/.test(day) ? parseDate(`${day}T00:00:00Z`) : undefined;
+  if (from === undefined) return new Problem("--day is a date like 2030-01-31.");
+  const [, count = "", unit] = /^(\d{1,4})([mh])$/.exec(window) ?? [];
+  const windowMs = unit === "h" ? hours(Number(count)) : minutes(Number(count));
+  if (unit === undefined || windowMs > windowMaxMs) {
+    return new Problem("--window is a duration of up to 12 hours, like 15m or 2h.");
+  }
+  return { from, until: asInstant(from + hours(24)), windowMs };
+}
+
+const noteKind = "settlement_difference";
+
+/** Once: the same difference of the same day is not noted again when the command runs again. */
+async function note(session: Session, difference: Difference, { gate, day }: Options) {
+  const { order, kind, what, reference, here, there } = difference;
+  if (order === undefined) return;
+  const sides = [`here ${written(here)}`, `acquirer ${written(there)}`].join(", ");
+  const detail = `${day} ${gate} ${reference} ${what}: ${kind} (${sides})`;
+  const find = () => findByReference(session, reference);
+  await reportAtLast(makeReport(session), find, async (met): Promise<OrderEvent | undefined> => {
+    const history = await findHistory(session.database.query, met);
+    const isNoted = history.some((event) => event.detail["detail"] === detail);
+    return isNoted ? undefined : { kind: "noted", what: noteKind, detail };
+  });
+}
+
+function written(money: Money | undefined): string {
+  return money === undefined ? "nothing" : `${formatAmount(money)} ${money.currency.code}`;
+}
+
+function describe(result: Result, { gate, day }: Options) {
+  const { matched, awaited, offset, differences, totals } = result;
+  return {
+    ...{ gate, day, agrees: differences.length === 0, matched, awaited, offset },
+    differences: differences.map(({ here, there, order, ...rest }) => {
+      return {
+        ...rest,
+        here: here && written(here),
+        there: there && written(there),
+        order: order?.id,
+      };
+    }),
+    totals: totals.map(({ currency, kind, here, there }) => {
+      const sums = (side: typeof here) => ({ count: side.count, minor: String(side.minor) });
+      return { currency, kind, here: sums(here), there: sums(there) };
+    }),
+  };
+}
+
+function printReport(result: Result, { gate, day }: Options): void {
+  const { matched, awaited, offset, differences, totals } = result;
+  const agrees = differences.length === 0 ? "agrees" : "differs";
+  print({ gate, day, result: agrees, matched, awaited, offset, differences: differences.length });
+  printBlock(
+    totals.map(({ currency, kind, here, there }) => ({
+      ...{ currency, kind, "count here": here.count, "count there": there.count },
+      "sum here": formatAmount(new Money(here.minor, getCurrency(currency))),
+      "sum there": formatAmount(new Money(there.minor, getCurrency(currency))),
+    })),
+  );
+  printBlock(
+    differences.map(({ kind, reference, what, here, there, line, order }) => ({
+      ...{ difference: kind, reference, kind: what, here: written(here), there: written(there) },
+      ...{ line: line ?? "", order: order?.id ?? "" },
+    })),
+  );
+}
+
+function printBlock(rows: readonly Readonly<Record<string, unknown>>[]): void {
+  if (rows.length === 0) return;
+  process.stdout.write("\n");
+  print(rows);
+}

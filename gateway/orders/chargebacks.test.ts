@@ -1,0 +1,87 @@
+/** Money that is charged back cannot be refunded too; a dispute that was won frees it again. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../values/failure.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { Money } from "../values/money.ts";
+import type { ChargebackStage, Order } from "./order.ts";
+import { advance, approved, asks, meet, start, step } from "./testing.ts";
+import { totalsOf } from "./transactions.ts";
+
+const usd = getCurrency("USD");
+
+function charge(order: Order, stage: ChargebackStage, minor: bigint, caseId = "C1"): Order {
+  const amount = new Money(minor, usd);
+  const chargeback = { caseId, stage, amount, reason: "10.4", at: start };
+  return meet(order, { kind: "charged_back", chargeback, notify: false });
+}
+
+test("what is left shrinks with every stage that takes money, and grows when a case is won", () => {
+  // biome-ignore format: a table
+  const journeys: readonly (readonly [(order: Order) => Order, bigint])[] = [
+    [(order) => charge(order, "retrieval", 1042n), 1042n],
+    [(order) => charge(order, "first", 1000n), 42n],
+    [(order) => charge(charge(order, "first", 1000n), "representment", 1000n), 42n],
+    [(order) => charge(charge(order, "first", 1000n), "pre-arbitration", 900n), 142n],
+    [(order) => charge(charge(order, "first", 1000n), "reversed", 1000n), 1042n],
+    [(order) => charge(charge(order, "first", 1000n), "reversed", 400n), 442n],
+    [(order) => charge(charge(order, "first", 500n), "first", 600n, "C2"), 0n],
+  ];
+  for (const [journey, left] of journeys) {
+    assert.equal(totalsOf(journey(approved())).left.minor, left);
+  }
+});
+
+test("a return above what is left is refused, and so is one of nothing", () => {
+  const disputed = charge(approved(), "first", 1000n);
+  const refusal = (order: Order, minor?: bigint) => {
+    const refused = advance(order, asks("return", minor), start);
+    return refused instanceof Failure ? refused.number : "begun";
+  };
+
+  assert.equal(refusal(disputed, 43n), 11);
+  assert.equal(refusal(disputed, 42n), "begun");
+  assert.equal(refusal(charge(approved(), "first", 1042n), 1n), 9);
+});
+
+test("a stage is recorded once, in the charge's currency only", () => {
+  const disputed = charge(approved(), "first", 1000n);
+  const chargeback = { caseId: "C1", stage: "first", reason: "10.4", at: start } as const;
+  const report = (amount: Money) =>
+    advance(
+      disputed,
+      { kind: "charged_back", notify: false, chargeback: { ...chargeback, amount } },
+      start,
+    );
+
+  assert.ok(report(new Money(1000n, usd)) instanceof Failure);
+  assert.ok(
+    advance(
+      approved(),
+      {
+        kind: "charged_back",
+        notify: false,
+        chargeback: { ...chargeback, amount: new Money(1000n, getCurrency("EUR")) },
+      },
+      start,
+    ) instanceof Failure,
+  );
+});
+
+test("a chargeback owes a callback only where the endpoint wants it, after those of transactions", () => {
+  const order = approved();
+  const urls = { ...order.purchase.urls, notify: "https://shop.example/notify" };
+  const told = { ...order, purchase: { ...order.purchase, urls } };
+  const chargeback = {
+    ...{ caseId: "C1", stage: "first" as const, reason: "10.4", at: start },
+    amount: new Money(5n, usd),
+  };
+
+  const silent = step(told, { kind: "charged_back", chargeback, notify: false });
+  const loud = step(told, { kind: "charged_back", chargeback, notify: true });
+
+  assert.equal(silent.callback, undefined);
+  assert.equal(loud.callback?.sequence, 1001);
+  assert.equal(loud.callback?.serialNumber, order.transaction.serialNumber);
+  assert.equal(loud.order.owed, order.owed);
+});

@@ -1,0 +1,69 @@
+/**
+ * Disputes about an order's charge. An acquirer reports a case stage by stage; each stage is
+ * recorded once. What is charged back at present cannot be refunded too.
+ */
+import { Failure } from "../values/failure.ts";
+import { Money } from "../values/money.ts";
+import type { Chargeback, ChargebackStage, Order } from "./order.ts";
+
+/**
+ * What a stage does to the money of its case: `takes` charges its amount back, `frees` ends that,
+ * and in the others the money stays where it is.
+ */
+// biome-ignore format: a table
+const effects: Readonly<Record<ChargebackStage, "takes" | "frees" | "none">> = {
+  "retrieval":       "none",  // the issuer asks for documents
+  "first":           "takes",
+  "representment":   "none",  // the merchant contests it: the money is back when the case is won
+  "pre-arbitration": "takes",
+  "arbitration":     "takes",
+  "reversed":        "frees", // the dispute is won, or the issuer withdrew it
+};
+
+const callbackSequenceFrom = 1_000;
+
+/** In minor units of the charge, over all cases; an amount that was freed does not count. */
+export function chargedBackMinor({ chargebacks = [] }: Pick<Order, "chargebacks">): bigint {
+  const cases = new Map<string, bigint>();
+  for (const { caseId, stage, amount } of chargebacks) {
+    const before = cases.get(caseId) ?? 0n;
+    const effect = effects[stage];
+    if (effect === "takes") cases.set(caseId, amount.minor);
+    if (effect === "frees") cases.set(caseId, before > amount.minor ? before - amount.minor : 0n);
+  }
+  return [...cases.values()].reduce((sum, minor) => sum + minor, 0n);
+}
+
+/** How the merchant is told; nothing for an order without disputes. */
+export function chargebackStateOf(order: Order) {
+  const latest = order.chargebacks?.at(-1);
+  if (latest === undefined) return undefined;
+  const amount = new Money(chargedBackMinor(order), order.purchase.amount.currency);
+  return { amount, reason: latest.reason, stage: latest.stage };
+}
+
+export function withChargeback(order: Order, chargeback: Chargeback): Order | Failure {
+  const { chargebacks = [] } = order;
+  if (findRecorded(order, chargeback) !== undefined) return alreadyRecorded;
+  const { currency } = order.purchase.amount;
+  if (chargeback.amount.currency.code !== currency.code) {
+    return new Failure("currency_not_supported");
+  }
+  const version = order.version + 1;
+  return { ...order, version, chargebacks: [...chargebacks, chargeback] };
+}
+
+/** The same stage of the same case. */
+export function findRecorded(
+  { chargebacks = [] }: Order,
+  { caseId, stage }: Chargeback,
+): Chargeback | undefined {
+  return chargebacks.find((each) => each.caseId === caseId && each.stage === stage);
+}
+
+export const alreadyRecorded = new Failure("not_allowed_now", "", "recorded already");
+
+/** Callbacks of disputes come after those of transactions, which are counted from 1. */
+export function callbackSequenceOf({ chargebacks = [] }: Order): number {
+  return callbackSequenceFrom + chargebacks.length;
+}

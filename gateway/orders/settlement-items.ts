@@ -1,0 +1,73 @@
+/**
+ * What an order contributes to the books that are compared with the acquirer's: every movement of
+ * money that the acquirer has approved, under the reference that its files name it by. A hold moves
+ * no money, and a charge in doubt that was reversed moved none in the end.
+ */
+import type { GateId } from "../values/ids.ts";
+import type { Money } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+import type { Order, Transaction } from "./order.ts";
+import { initialOf, transactionsOf } from "./transactions.ts";
+
+// biome-ignore format: a table
+export const settlementKinds = {
+  "sale":                "debit",
+  "capture":             "debit",
+  "reversal":            "credit",
+  "refund":              "credit",
+  "chargeback":          "credit",
+  "chargeback-reversal": "debit",
+} as const;
+export type SettlementKind = keyof typeof settlementKinds;
+
+export type SettlementItem = {
+  readonly reference: string;
+  readonly kind: SettlementKind;
+  readonly money: Money;
+  /** When the acquirer approved it. */
+  readonly at: Instant;
+  readonly gateId: GateId;
+  /** An acquirer may leave it out of its file: it reports disputes and released holds elsewhere. */
+  readonly isOptional: boolean;
+};
+
+export function settlementItemsOf(order: Order): readonly SettlementItem[] {
+  const approved = transactionsOf(order).filter(({ stage }) => stage === "approved");
+  return [...approved.flatMap(itemOf), ...chargebackItemsOf(order)];
+}
+
+function itemOf(transaction: Transaction): readonly SettlementItem[] {
+  const { identifiers, answer, amount, finishedAt } = transaction;
+  const kind = kindOf(transaction);
+  const at = answer?.processedAt ?? finishedAt;
+  if (identifiers === undefined || kind === undefined || at === undefined) return [];
+  const { reference, gate } = identifiers;
+  // A bank may approve less than was asked of a charge.
+  const money = kind === "sale" ? (answer?.approvedAmount ?? amount) : amount;
+  const isOptional = transaction.kind === "cancel";
+  return [{ reference, kind, money, at, gateId: gate.id, isOptional }];
+}
+
+function kindOf({ kind }: Transaction): SettlementKind | undefined {
+  if (kind === "sale" || kind === "capture") return kind;
+  return kind === "refund" || kind === "cancel" ? "reversal" : undefined;
+}
+
+function chargebackItemsOf(order: Order): readonly SettlementItem[] {
+  const { identifiers } = initialOf(order);
+  if (identifiers === undefined) return [];
+  const { reference, gate } = identifiers;
+  return (order.chargebacks ?? []).flatMap(({ stage, amount: money, at }) => {
+    if (stage !== "first" && stage !== "reversed") return [];
+    const kind = stage === "first" ? "chargeback" : "chargeback-reversal";
+    return [{ reference, kind, money, at, gateId: gate.id, isOptional: true }];
+  });
+}
+
+/** Every reference under which the acquirer may have booked something for the order. */
+export function referencesOf(order: Order): readonly string[] {
+  return transactionsOf(order).flatMap(({ identifiers, priorAttempts = [] }) => [
+    ...(identifiers === undefined ? [] : [identifiers.reference]),
+    ...priorAttempts.map((prior) => prior.identifiers.reference),
+  ]);
+}

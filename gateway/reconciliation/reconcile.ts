@@ -1,0 +1,267 @@
+/**
+ * Compares one day of the gateway's books with the acquirer's settlement file. What the gateway
+ * expects is what the acquirer approved on that UTC day. Lines and items are matched by reference
+ * and direction; what remains of a reference on both sides is compared by its sum, because an
+ * acquirer may drop a charge that was reversed before clearing, or present the two as one.
+ */
+import type { Order } from "../orders/order.ts";
+import {
+  referencesOf,
+  type SettlementItem,
+  type SettlementKind,
+  settlementItemsOf,
+  settlementKinds,
+} from "../orders/settlement-items.ts";
+import type { GateId } from "../values/ids.ts";
+import { isSameMoney, type Money } from "../values/money.ts";
+import type { Instant } from "../values/time.ts";
+import type { SettlementLine } from "./settlement-file.ts";
+
+export type Period = {
+  readonly from: Instant;
+  readonly until: Instant;
+  /** How far beyond the day's edges the two clocks may put the same transaction. */
+  readonly windowMs: number;
+};
+
+export type Neighbour = "previous" | "next";
+
+export type DifferenceKind =
+  | "missing here"
+  | "missing there"
+  | "different amount"
+  | "different currency"
+  | "duplicate"
+  | "other day";
+
+export type Difference = {
+  readonly kind: DifferenceKind;
+  readonly reference: string;
+  readonly what: SettlementKind;
+  /** By the gateway's books, and by the acquirer's file. */
+  readonly here: Money | undefined;
+  readonly there: Money | undefined;
+  readonly line: number | undefined;
+  readonly order: Order | undefined;
+};
+
+export type Sums = { count: number; minor: bigint };
+export type Total = {
+  readonly currency: string;
+  readonly kind: SettlementKind;
+  readonly here: Sums;
+  readonly there: Sums;
+};
+
+export type Result = {
+  readonly matched: number;
+  /** At the edge of the day: expected in a neighbouring day's file that was not given. */
+  readonly awaited: number;
+  /** Lines and items whose sums agree although they do not match one by one. */
+  readonly offset: number;
+  readonly differences: readonly Difference[];
+  readonly totals: readonly Total[];
+};
+
+/** More lines than these without a counterpart are those of another gate or day. */
+export const unmatchedMax = 100_000;
+export class TooManyUnmatched extends Error {}
+
+type Options = {
+  readonly gateId: GateId;
+  readonly period: Period;
+  readonly neighbours: readonly Neighbour[];
+  readonly findOrder: (reference: string) => Promise<Order | undefined>;
+};
+
+type Edge = Neighbour | undefined;
+type Expected = Pick<SettlementItem, "kind" | "money" | "isOptional"> & {
+  /** Whether it belongs to the day itself; otherwise to a neighbour, within the window. */
+  readonly isOwn: boolean;
+  readonly edge: Edge;
+};
+
+export type Reconciliation = ReturnType<typeof makeReconciliation>;
+
+export function makeReconciliation(options: Options) {
+  const expected = new Map<string, Expected[]>();
+  const unmatched = new Map<string, SettlementLine[]>();
+  const totals = new Map<string, Total>();
+  const counts = { matched: 0, unmatched: 0 };
+
+  return {
+    /** First, every order that may have an item in the period. */
+    expect(order: Order): void {
+      for (const item of settlementItemsOf(order)) {
+        const { at, gateId, reference, kind, money, isOptional } = item;
+        if (gateId !== options.gateId || !isNear(at, options.period)) continue;
+        const isOwn = at >= options.period.from && at < options.period.until;
+        const edge = edgeOf(at, options.period);
+        const own = { kind, money, isOptional, isOwn, edge };
+        const same = expected.get(reference);
+        if (same === undefined) expected.set(reference, [own]);
+        else same.push(own);
+        if (isOwn && !isOptional) count(kind, money, "here");
+      }
+    },
+
+    /** Then the lines of the day's file. */
+    take(line: SettlementLine): void {
+      count(line.kind, line.money, "there");
+      if (match(line)) {
+        counts.matched += 1;
+        return;
+      }
+      counts.unmatched += 1;
+      if (counts.unmatched > unmatchedMax) throw new TooManyUnmatched();
+      const same = unmatched.get(line.reference);
+      if (same === undefined) unmatched.set(line.reference, [line]);
+      else same.push(line);
+    },
+
+    /** Then those of the neighbouring days, which may hold only what is near that edge. */
+    takeNeighbour(line: SettlementLine, neighbour: Neighbour): void {
+      match(line, neighbour);
+    },
+
+    finish: () => finish({ ...options, expected, unmatched, totals, matched: counts.matched }),
+  };
+
+  function match({ reference, kind, money }: SettlementLine, edge?: Neighbour): boolean {
+    const items = expected.get(reference);
+    const at = items?.findIndex(
+      (item) =>
+        settlementKinds[item.kind] === settlementKinds[kind] &&
+        isSameMoney(item.money, money) &&
+        (edge === undefined || item.edge === edge),
+    );
+    if (items === undefined || at === undefined || at < 0) return false;
+    items.splice(at, 1);
+    if (items.length === 0) expected.delete(reference);
+    return true;
+  }
+
+  function count(kind: SettlementKind, { minor, currency }: Money, side: "here" | "there"): void {
+    const key = `${currency.code} ${kind}`;
+    const none = () => ({ count: 0, minor: 0n });
+    const total = totals.get(key) ?? { currency: currency.code, kind, here: none(), there: none() };
+    totals.set(key, total);
+    total[side].count += 1;
+    total[side].minor += minor;
+  }
+}
+
+function isNear(at: Instant, { from, until, windowMs }: Period): boolean {
+  return at >= from - windowMs && at < until + windowMs;
+}
+
+function edgeOf(at: Instant, { from, until, windowMs }: Period): Edge {
+  if (at < from + windowMs) return "previous";
+  return at >= until - windowMs ? "next" : undefined;
+}
+
+type Remains = Options & {
+  readonly expected: ReadonlyMap<string, readonly Expected[]>;
+  readonly unmatched: ReadonlyMap<string, readonly SettlementLine[]>;
+  readonly totals: ReadonlyMap<string, Total>;
+  readonly matched: number;
+};
+
+async function finish(remains: Remains): Promise<Result> {
+  const differences: Difference[] = [];
+  let [awaited, offset] = [0, 0];
+  for (const reference of new Set([...remains.unmatched.keys(), ...remains.expected.keys()])) {
+    const lines = remains.unmatched.get(reference) ?? [];
+    const items = remains.expected.get(reference) ?? [];
+    const open = items.filter((item) => isAwaited(item, remains.neighbours));
+    const required = items.filter((item) => isRequired(item, remains.neighbours));
+    awaited += open.length;
+    if (lines.length === 0 && required.length === 0) continue;
+    const order = await remains.findOrder(reference);
+    const own = order && isKnown(order, reference) ? order : undefined;
+    if (sumsAgree(lines, required) && own !== undefined) {
+      offset += lines.length + required.length;
+    } else {
+      const rest = { ...remains, reference, items, required, order: own };
+      differences.push(...compare(lines, rest));
+    }
+  }
+  const totals = [...remains.totals.values()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  return { matched: remains.matched, awaited, offset, differences, totals };
+}
+
+function nameOf({ currency, kind }: Total): string {
+  return `${currency} ${kind}`;
+}
+
+function isKnown(order: Order, reference: string): boolean {
+  return referencesOf(order).includes(reference);
+}
+
+/** Both files that may hold it were read, and neither does. */
+function isRequired({ isOptional, isOwn, edge }: Expected, read: readonly Neighbour[]): boolean {
+  if (isOptional) return false;
+  return edge === undefined ? isOwn : read.includes(edge);
+}
+
+function isAwaited({ isOptional, isOwn, edge }: Expected, read: readonly Neighbour[]): boolean {
+  return !isOptional && isOwn && edge !== undefined && !read.includes(edge);
+}
+
+type Moved = Pick<SettlementLine, "kind" | "money">;
+
+function sumsAgree(lines: readonly Moved[], items: readonly Moved[]): boolean {
+  const currencies = new Set([...lines, ...items].map(({ money }) => money.currency.code));
+  return currencies.size === 1 && sumOf(lines) === sumOf(items);
+}
+
+function sumOf(moved: readonly Moved[]): bigint {
+  return moved.reduce((sum, { kind, money }) => {
+    return settlementKinds[kind] === "debit" ? sum + money.minor : sum - money.minor;
+  }, 0n);
+}
+
+type Rest = Pick<Options, "gateId" | "period"> & {
+  readonly reference: string;
+  readonly items: readonly Expected[];
+  readonly required: readonly Expected[];
+  readonly order: Order | undefined;
+};
+
+function compare(lines: readonly SettlementLine[], rest: Rest): readonly Difference[] {
+  const { order, reference, required } = rest;
+  const others = rest.items.filter((item) => !required.includes(item));
+  const left = [...required, ...others];
+  const differences = lines.map((line): Difference => {
+    const { kind: what, money: there } = line;
+    const at = left.findIndex((item) => settlementKinds[item.kind] === settlementKinds[what]);
+    const [item] = at < 0 ? [] : left.splice(at, 1);
+    const kind = item === undefined ? strayKind(line, rest) : differenceIn(item.money, there);
+    return { kind, reference, what, here: item?.money, there, line: line.line, order };
+  });
+  const missing = required.filter((item) => left.includes(item));
+  const nothing = { there: undefined, line: undefined };
+  return [
+    ...differences,
+    ...missing.map(({ kind: what, money: here }): Difference => {
+      return { kind: "missing there", reference, what, here, ...nothing, order };
+    }),
+  ];
+}
+
+function differenceIn(here: Money, there: Money): DifferenceKind {
+  return here.currency.code === there.currency.code ? "different amount" : "different currency";
+}
+
+/** A line that nothing is left for: it is there twice, or belongs to another day or to nothing. */
+function strayKind(line: SettlementLine, { order, gateId, period }: Rest): DifferenceKind {
+  const same = (order === undefined ? [] : settlementItemsOf(order)).filter(
+    (item) =>
+      item.reference === line.reference &&
+      item.gateId === gateId &&
+      settlementKinds[item.kind] === settlementKinds[line.kind] &&
+      isSameMoney(item.money, line.money),
+  );
+  if (same.length === 0) return "missing here";
+  return same.some(({ at }) => isNear(at, period)) ? "duplicate" : "other day";
+}

@@ -1,0 +1,79 @@
+/**
+ * Records of an operator's CSV file, read as a stream. Faults of the file are the caller's to
+ * report: no sentence here repeats a cell, which may be a card number that strayed into the file.
+ */
+import { pipeline } from "node:stream";
+import { CsvError, parse } from "csv-parse";
+
+/** A quote that is never closed would make one record of the rest of the file. */
+const recordBytesMax = 10_000;
+
+export type CsvRecord = {
+  /** Where it starts; a quoted cell may hold line ends. */
+  readonly line: number;
+  /** Undefined when its quotes do not match: it is then the last record, the rest is unread. */
+  readonly cells: readonly string[] | undefined;
+};
+
+export async function* readRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  delimiter = ",",
+): AsyncGenerator<CsvRecord> {
+  const parser = parse({
+    ...{ info: true, raw: true, record_delimiter: "\n", max_record_size: recordBytesMax },
+    ...{ relax_column_count: true, skip_empty_lines: true, delimiter },
+  });
+  // The loop below meets the error as well: the pipeline destroys the parser with it.
+  pipeline(decode(chunks), parser, () => undefined);
+  try {
+    for await (const { record, info, raw } of parser) {
+      yield { line: firstLineOf(info.lines, raw), cells: record };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield { line: firstLineOf(Number(error["lines"]), String(error["raw"])), cells: undefined };
+  }
+}
+
+/** `lines` counts to the line on which the record ends, `raw` may start with empty lines. */
+function firstLineOf(lines: number, raw: string): number {
+  return lines - raw.slice(0, -1).trimStart().split("\n").length + 1;
+}
+
+/** Without byte order mark, with one kind of line end; bytes that are not UTF-8 become U+FFFD. */
+async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunks) {
+    const text = rest + decoder.decode(chunk, { stream: true });
+    rest = text.endsWith("\r") ? "\r" : "";
+    yield text.slice(0, text.length - rest.length).replaceAll("\r\n", "\n");
+  }
+  yield rest + decoder.decode();
+}
+
+const faultsMax = 20;
+
+/** Thrown, because only that rolls back a consumer's transaction. */
+export class CsvFaults extends Error {
+  readonly sentences: readonly string[];
+
+  constructor(sentences: readonly string[]) {
+    super("the CSV file has faults");
+    this.sentences = sentences;
+  }
+}
+
+export type Complain = (line: number, column: string | undefined, words: string) => void;
+
+/** Collects faults, so that the operator sees several at once; throws when there are too many. */
+export function makeFaults() {
+  const sentences: string[] = [];
+  const complain: Complain = (line, column, words) => {
+    const place = column === undefined ? `Line ${line}` : `Line ${line}, column ${column}`;
+    sentences.push(`${place}: ${words}.`);
+    if (sentences.length < faultsMax) return;
+    throw new CsvFaults([...sentences, `Stopped reading after ${faultsMax} faults.`]);
+  };
+  return { sentences, complain };
+}
