@@ -82,8 +82,8 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     merchant: (through = "plain") =>
       makeMerchant({ set, baseUrl: () => gateway.url, makeClient, through }),
     /** Another merchant with endpoints of its own. */
-    async stranger() {
-      const made = { login: "stranger", gates };
+    async stranger(login = "stranger") {
+      const made = { login, gates };
       const other = await createMerchantSet(
         installation.database,
         await openVault(installation),
