@@ -5,6 +5,7 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeGates } from "./acquirers/gates.ts";
+import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
 import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
 import { openConfiguration } from "./storage/configuration.ts";
@@ -44,6 +45,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const configuration = await openConfiguration({
     query: database.query,
     openSecret: vault.openSecret,
+    amountDigitsOf,
     onChange: (changed) => gates.update(changed.gates.values()),
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });

@@ -29,6 +29,7 @@ const config = "gateway/config";
 const stored = [values, orders, views, config, storage, "gateway/vault", "gateway/observability"];
 const configured = [
   "acquirers/gates",
+  "acquirers/iso8583-host/connector",
   "callbacks",
   "certificates",
   "engine/decide",

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
+import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { deletePendingCards, makeFindSealedCard } from "../storage/cards.ts";
 import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
@@ -80,7 +81,7 @@ export async function openVault({ database, masterKey }: Installation): Promise<
 
 export async function readConfiguration(installation: Installation): Promise<Configuration> {
   const { openSecret } = await openVault(installation);
-  return loadConfiguration(installation.database.query, openSecret);
+  return loadConfiguration(installation.database.query, openSecret, amountDigitsOf);
 }
 
 /** Connections are made when they are needed. */

@@ -2,6 +2,7 @@
 import type { Endpoint } from "../orders/merchant.ts";
 import type { ChargeKind, Purchase } from "../orders/order.ts";
 import type { OrderRequest } from "../orders/requests.ts";
+import { canSend } from "../orders/route.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { Currency } from "../values/iso-codes.ts";
@@ -22,7 +23,8 @@ export async function charge(
   const endpoint = endpointFor(context.entryPoint, request.currency.code);
   if (endpoint === undefined) return new Failure("currency_not_supported");
   const amount = parseAmount(request.amount, request.currency);
-  if (amount === undefined || isZero(amount)) return new Failure("amount_out_of_range");
+  const isPossible = amount !== undefined && !isZero(amount) && canSend(endpoint, amount);
+  if (!isPossible) return new Failure("amount_out_of_range");
   return begin(kind, request, { ...context, endpoint, amount });
 }
 

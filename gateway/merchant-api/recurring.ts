@@ -10,6 +10,7 @@ import {
 import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Credential, Order } from "../orders/order.ts";
+import { canSend } from "../orders/route.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardRefId } from "../values/ids.ts";
 import { isSameMoney, isZero, type Money, parseAmount } from "../values/money.ts";
@@ -135,10 +136,12 @@ async function findCard(
 /** The checksum covers the amount alone, so no other amount may be larger. */
 function readAmounts(
   request: RebillRequest,
-  { settings: { amountMin = "0" } }: Endpoint,
+  endpoint: Endpoint,
 ): { readonly amount: Money; readonly otherAmounts: readonly Money[] } | Failure {
+  const { amountMin = "0" } = endpoint.settings;
   const asked = parseAmount(request.amount, request.currency);
-  if (asked === undefined || isZero(asked)) return new Failure("amount_out_of_range");
+  const isPossible = asked !== undefined && !isZero(asked) && canSend(endpoint, asked);
+  if (!isPossible) return new Failure("amount_out_of_range");
   const otherAmounts: Money[] = [];
   for (const text of request.enumerate_amounts?.split(",") ?? []) {
     const other = parseAmount(text, request.currency);

@@ -21,7 +21,12 @@ export function endpointWith(optionalFields: readonly string[]): Endpoint {
     gates: [
       {
         ...{ id: asGateId("1"), name: "bank", rank: 1, weight: 1, terminalId: "10000018" },
-        ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false },
+        ...{
+          descriptor: "GATE",
+          shownDescriptor: "SHOP",
+          worksWithoutCvv: false,
+          amountDigits: 12,
+        },
         ...{ partialReversal: true, partialCapture: false },
       },
     ],

@@ -59,6 +59,8 @@ export type EndpointGate = Omit<GateFacts, "choice"> & {
   /** The gate's share among those of its rank. */
   readonly weight: number;
   readonly worksWithoutCvv: boolean;
+  /** How many digits of minor units its messages have room for. */
+  readonly amountDigits: number;
   /** What the gate takes: every currency when absent. */
   readonly currencies?: readonly string[];
   /** In minor units. */

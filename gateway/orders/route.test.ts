@@ -7,7 +7,7 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import type { EndpointGate } from "./merchant.ts";
 import type { Order } from "./order.ts";
-import { chooseGate, findUnreadyGates } from "./route.ts";
+import { canSend, chooseGate, findUnreadyGates } from "./route.ts";
 import { draft } from "./testing.ts";
 
 const nobody: ReadonlySet<GateId> = new Set();
@@ -166,6 +166,28 @@ test("it is never a gate that may not have the order, and a ready one goes first
   );
 });
 
+test("a gate without room for the amount's digits is passed over when another has it", () => {
+  const gates = [
+    gateOf("narrow", { amountDigits: 12 }),
+    gateOf("wide", { amountDigits: 13, rank: 2 }),
+  ];
+  const conditions = { isReady: () => true, passedOver: new Set<GateId>() };
+  const choose = (minor: bigint) => {
+    const chosen = chooseGate(orderOf(1, minor, "KWD"), gates, conditions);
+    return chosen && nameOf(gates, chosen.id);
+  };
+
+  assert.equal(choose(999_999_999_999n), "narrow");
+  assert.equal(choose(1_000_000_000_000n), "wide");
+  assert.equal(choose(10_000_000_000_000n), undefined);
+  const [narrow = assert.fail()] = gates;
+  const fils = new Money(1_000_000_000_000n, getCurrency("KWD"));
+  assert.deepEqual(
+    [canSend({ gates }, fils), canSend({ gates: [narrow] }, fils), canSend({ gates: [] }, fils)],
+    [true, false, true],
+  );
+});
+
 function cases(): fc.Arbitrary<Case> {
   const gate = fc.record(
     {
@@ -201,7 +223,7 @@ function fits({ transaction: { amount } }: Order, gate: EndpointGate): boolean {
 function gateOf(name: string, options: Partial<EndpointGate>): EndpointGate {
   return {
     ...{ id: idOf(name), name, rank: 1, weight: 1, terminalId: "10000018" },
-    ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false },
+    ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false, amountDigits: 12 },
     ...{ partialReversal: true, partialCapture: false },
     ...options,
   };

@@ -3,6 +3,7 @@
  * the draw is made with the random digits at the end of its id.
  */
 import type { GateId } from "../values/ids.ts";
+import type { Money } from "../values/money.ts";
 import type { Endpoint, EndpointGate } from "./merchant.ts";
 import type { GateFacts, Order } from "./order.ts";
 
@@ -34,6 +35,15 @@ export function chooseGate(
   }
   const lot = Number(order.id.slice(-randomDigits));
   return chooseAmong(fitting, setAside, { lot, isReady: conditions.isReady });
+}
+
+/** Whether the messages of any of the endpoint's gates have room for the amount. */
+export function canSend({ gates }: Pick<Endpoint, "gates">, amount: Money): boolean {
+  return gates.length === 0 || gates.some((gate) => hasRoomFor(gate, amount));
+}
+
+function hasRoomFor({ amountDigits }: EndpointGate, { minor }: Money): boolean {
+  return String(minor).length <= amountDigits;
 }
 
 /** Gates whose links are wanted: those of endpoints that have no other to go through. */
@@ -111,12 +121,14 @@ function* ranksOf(gates: readonly EndpointGate[]): Iterable<Group> {
 /** Why a gate may not have the order, whether it is ready or not. */
 function obstacleOf(
   { transaction: { kind, amount } }: Order,
-  { id, currencies, amountMin, amountMax }: EndpointGate,
+  gate: EndpointGate,
   passedOver: ReadonlySet<GateId>,
 ): string | undefined {
+  const { id, currencies, amountMin, amountMax } = gate;
   const { minor, currency } = amount;
   if (passedOver.has(id)) return "was tried before";
   if (currencies?.includes(currency.code) === false) return `does not take ${currency.code}`;
+  if (!hasRoomFor(gate, amount)) return "has no room for the amount";
   // It moves no money: its zero is no amount that a limit could mean.
   if (kind === "account-verification") return undefined;
   if (amountMin !== undefined && minor < amountMin) return "does not take so little";

@@ -12,7 +12,7 @@ import { screen } from "./screen.ts";
 
 const first: EndpointGate = {
   ...{ id: asGateId("1"), name: "first", rank: 1, weight: 1, terminalId: "10000018" },
-  ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false },
+  ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false, amountDigits: 12 },
   ...{ partialReversal: true, partialCapture: false },
 };
 const second: EndpointGate = { ...first, id: asGateId("2"), name: "second", rank: 2 };

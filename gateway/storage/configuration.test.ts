@@ -49,7 +49,7 @@ test("an endpoint of an older database keeps its gate", async () => {
   assert.deepEqual(gates, [
     {
       ...{ id: "1", name: "old", rank: 1, weight: 1, terminalId: "10000018" },
-      ...{ descriptor: "GATE", shownDescriptor: "GATE", worksWithoutCvv: false },
+      ...{ descriptor: "GATE", shownDescriptor: "GATE", worksWithoutCvv: false, amountDigits: 12 },
       ...{ partialReversal: true, partialCapture: true },
     },
   ]);
@@ -78,7 +78,7 @@ test("an endpoint's gates come by rank, with what they take", async () => {
   assert.equal(first.shownDescriptor, "SHOP");
   assert.deepEqual(second, {
     ...{ id: limited, name: "limited", rank: 2, weight: 30, terminalId: "10000018" },
-    ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false },
+    ...{ descriptor: "GATE", shownDescriptor: "SHOP", worksWithoutCvv: false, amountDigits: 12 },
     ...{ partialReversal: true, partialCapture: true, currencies: ["USD"] },
     ...{ amountMin: 100n, amountMax: 9_000n, recurrent: { initiator: "MERCHANT" } },
   });
@@ -163,7 +163,11 @@ test("every change is told to the nodes", async (t) => {
 });
 
 function load() {
-  return loadConfiguration(database.query, () => new Secret("key"));
+  return loadConfiguration(
+    database.query,
+    () => new Secret("key"),
+    () => 12,
+  );
 }
 
 async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]>[1]) {

@@ -37,18 +37,21 @@ export type Configuration = {
 export type LiveConfiguration = Awaited<ReturnType<typeof openConfiguration>>;
 
 type OpenSecret = Vault["openSecret"];
+/** How many digits the dialect of a gate has room for. */
+type AmountDigitsOf = (kind: Gate["kind"]) => number;
 
 type Dependencies = {
   readonly query: Query;
   readonly openSecret: OpenSecret;
+  readonly amountDigitsOf: AmountDigitsOf;
   readonly onChange: (configuration: Configuration) => void;
   readonly onError: (error: unknown) => void;
 };
 
 export async function openConfiguration(dependencies: Dependencies) {
-  const { query, openSecret, onChange, onError } = dependencies;
+  const { query, openSecret, amountDigitsOf, onChange, onError } = dependencies;
   const { current, reload } = await openReloadable<Configuration>({
-    read: () => loadConfiguration(query, openSecret),
+    read: () => loadConfiguration(query, openSecret, amountDigitsOf),
     onError,
   });
   return {
@@ -66,10 +69,14 @@ export async function openConfiguration(dependencies: Dependencies) {
   };
 }
 
-export async function loadConfiguration(query: Query, open: OpenSecret): Promise<Configuration> {
+export async function loadConfiguration(
+  query: Query,
+  open: OpenSecret,
+  amountDigitsOf: AmountDigitsOf,
+): Promise<Configuration> {
   const merchants = byId(await loadMerchants(query, open));
   const gates = byId(await loadGates(query));
-  const endpoints = byId(await loadEndpoints(query, merchants, gates));
+  const endpoints = byId(await loadEndpoints(query, merchants, gates, amountDigitsOf));
   const groups = await loadGroups(query, merchants, endpoints);
   const enabled = [...endpoints.values()].filter(isEnabled);
   return {
@@ -123,6 +130,7 @@ async function loadEndpoints(
   query: Query,
   merchants: ReadonlyMap<MerchantId, Merchant>,
   gates: ReadonlyMap<GateId, Gate>,
+  amountDigitsOf: AmountDigitsOf,
 ): Promise<readonly Endpoint[]> {
   const rows = await query<EndpointRow>(
     `select id, merchant_id, name, currency, enabled, settings, (
@@ -135,7 +143,10 @@ async function loadEndpoints(
   return rows.map(({ merchant_id, gates: gateRows, ...row }) => {
     const settings = { threeDSecure: "off" as const, ...row.settings };
     const endpoint = { ...row, merchant: get(merchants, merchant_id), settings };
-    const ownGates = (gateRows ?? []).map((own) => gateOf(get(gates, own.id), own, endpoint));
+    const ownGates = (gateRows ?? []).map((own) => {
+      const gate = get(gates, own.id);
+      return { ...gateOf(gate, own, endpoint), amountDigits: amountDigitsOf(gate.kind) };
+    });
     return { ...endpoint, gates: ownGates };
   });
 }
@@ -144,7 +155,7 @@ function gateOf(
   { id, name, settings }: Gate,
   { rank, weight }: GateRow,
   endpoint: Pick<Endpoint, "settings" | "merchant">,
-): EndpointGate {
+): Omit<EndpointGate, "amountDigits"> {
   const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
   const { currencies, amountMin, amountMax, recurrent, zone, fee: acquirer } = settings;
   const { descriptor: shownDescriptor = descriptor, fee: seller } = endpoint.settings;

@@ -1,6 +1,7 @@
 /** Recurrent payments of several amounts: tried one after the other, charged once. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -145,3 +146,35 @@ test("no listed amount is smaller than the endpoint's smallest", async (t) => {
 
   assert.equal((await merchant.status(payment))["charged-amount"], "5.00");
 });
+
+testOnEachDialect(
+  "an amount of more digits than the gate's messages have is refused at once",
+  async (t, { through }) => {
+    const world = await startWorld(t);
+    const merchant = world.merchant(through);
+    const cardrefid = await world.registerCard();
+    await world.installation.database.query("update endpoints set currency = 'KWD' where id = $1", [
+      world.set.endpoints[through],
+    ]);
+    await world.restart();
+    const fils = { currency: "KWD" };
+
+    for (const amount of ["9999999999", "1000000000"]) {
+      await assertRefused(merchant.sale({ ...fils, amount }), 11);
+      await assertRefused(merchant.preauth({ ...fils, amount }), 11);
+      await assertRefused(merchant.rebill({ ...fils, cardrefid, amount }), 11);
+    }
+    const largest = { ...fils, amount: "999999999" };
+    const sale = await merchant.sale(largest);
+    const hold = await merchant.preauth(largest);
+    await world.settle();
+    await merchant.return(sale, { ...fils, amount: "0.001" });
+    await merchant.capture(hold, largest);
+    await world.settle();
+
+    const returned = await merchant.status(sale);
+    assert.equal(returned["order-stage"], "reversal_approved");
+    assert.deepEqual(bookedFor(world, returned), ["sale 999999999000", "reversal 1"]);
+    assert.equal((await merchant.status(hold))["order-stage"], "capture_approved");
+  },
+);

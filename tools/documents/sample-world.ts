@@ -76,6 +76,7 @@ export const onlyEndpoint: Endpoint = {
       partialReversal: true,
       partialCapture: true,
       worksWithoutCvv: false,
+      amountDigits: 12,
     },
   ],
   enabled: true,

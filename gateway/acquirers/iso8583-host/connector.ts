@@ -169,3 +169,8 @@ export const dialects: Readonly<Record<GateKind, Dialect>> = {
   iso87_binary: iso87Binary,
   iso93_ascii: iso93,
 };
+
+/** What a gate of the kind can say of an amount. */
+export function amountDigitsOf(kind: GateKind): number {
+  return dialects[kind].amountDigits;
+}

@@ -17,6 +17,8 @@ export type Dialect = {
   readonly mtis: Mtis;
   readonly codes: ResponseCodes;
   readonly network: NetworkMessages;
+  /** How many digits of minor units an amount may have (field 4). */
+  readonly amountDigits: number;
   /** Whether the host can be asked what became of a charge. */
   readonly hasInquiry: boolean;
   readonly gateRows: readonly GateRow[];

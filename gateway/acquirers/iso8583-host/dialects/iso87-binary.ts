@@ -42,6 +42,7 @@ export const iso87Binary: Dialect = {
   mtis:          iso87Mtis,
   codes:         iso87Codes,
   network:       iso87Network,
+  amountDigits:  12,
   hasInquiry:    true,
   gateRows:      iso87GateRows,
   rows: [

@@ -47,6 +47,7 @@ export const iso93: Dialect = {
       7: transmissionTime(sent), 11: traceNumber, 12: localTime(local), 24: code,
     }),
   },
+  amountDigits:  12,
   // These hosts take a reversal at any time and answer no questions.
   hasInquiry:    false,
   gateRows: [

@@ -30,6 +30,7 @@ export const sandbox: Dialect = {
   mtis:          iso87Mtis,
   codes:         iso87Codes,
   network:       iso87Network,
+  amountDigits:  12,
   hasInquiry:    false,
   gateRows:      iso87GateRows,
   rows: [
