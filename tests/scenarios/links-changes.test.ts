@@ -43,7 +43,7 @@ testOnEachDialect(
 
 testOnEachDialect(
   "another address takes the payments over, and none of them fails",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const gate = await gateOf(world, through);
@@ -69,7 +69,7 @@ testOnEachDialect(
     for (const order of [...orders, last]) {
       assert.equal((await merchant.status(order)).status, "approved");
     }
-    assert.equal(received(world, "0420") + received(world, "0600"), 0);
+    assert.equal(received(world, mti("0420")) + received(world, mti("0600")), 0);
   },
 );
 
@@ -87,7 +87,7 @@ function isClosed({ logged }: World, port: number): boolean {
 
 testOnEachDialect(
   "an answer that is on its way over the old link is waited for",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const gate = await gateOf(world, through);
@@ -96,18 +96,18 @@ testOnEachDialect(
     await world.changeGate(gate.name, { port: line.port });
     line.hold();
     const before = await merchant.sale();
-    await untilTrue("the bank has it", () => received(world, "0200") === 1);
+    await untilTrue("the bank has it", () => received(world, mti("0200")) === 1);
 
     await world.setGate(gate.name, { port: gate.port });
     await untilTrue("the old link is closing", () => isClosed(world, line.port));
     const after = await merchant.sale();
-    await untilTrue("the bank has both", () => received(world, "0200") === 2);
+    await untilTrue("the bank has both", () => received(world, mti("0200")) === 2);
     line.release();
     await world.settle();
 
     assert.equal((await merchant.status(before)).status, "approved");
     assert.equal((await merchant.status(after)).status, "approved");
-    assert.equal(received(world, "0420") + received(world, "0600"), 0);
+    assert.equal(received(world, mti("0420")) + received(world, mti("0600")), 0);
   },
 );
 

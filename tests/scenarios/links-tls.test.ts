@@ -57,7 +57,7 @@ const refusals: readonly (readonly [what: string, settings: (world: World) => ob
 for (const [what, settingsOf, why] of refusals) {
   testOnEachDialect(
     `a link with ${what} does not come up, and says why`,
-    async (t, { through }) => {
+    async (t, { through, mti }) => {
       const world = await startWorld(t);
       const merchant = world.merchant(through);
       const { name } = await gateOf(world, through);
@@ -71,7 +71,7 @@ for (const [what, settingsOf, why] of refusals) {
       assert.match(line, why);
       assert.equal((await merchant.status(sale)).status, "error");
       assert.deepEqual(
-        world.bank.messages().filter(({ mti }) => mti === "0200"),
+        world.bank.messages().filter((each) => each.mti === mti("0200")),
         [],
       );
     },

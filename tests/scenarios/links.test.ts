@@ -19,16 +19,17 @@ const settings = { GW_LINK_WAIT_S: String(waitMs / 1000) };
 
 testOnEachDialect(
   "a lost connection puts its own requests in doubt; the other goes on",
-  async (t, { through, inquires }) => {
+  async (t, { through, inquires, mti }) => {
     const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const { gate, lines } = await startTwoLines(t, world, through);
 
-    lines[0].hold();
+    for (const line of lines) line.hold();
     const sales = [await merchant.sale(), await merchant.sale()];
-    await untilTrue("the bank has both", () => received(world, "0200") === 2);
+    await untilTrue("the bank has both", () => received(world, mti("0200")) === 2);
     lines[0].shut();
     await untilConnections(world, gate.name, "1 of 2");
+    lines[1].release();
     await world.settle();
     const after = await merchant.sale();
     await world.settle();
@@ -37,7 +38,7 @@ testOnEachDialect(
       sales.map(async (sale) => (await merchant.status(sale)).status),
     );
     assert.deepEqual(stages.toSorted(), ["approved", inquires ? "approved" : "error"]);
-    assert.equal(received(world, inquires ? "0600" : "0420"), 1);
+    assert.equal(received(world, mti(inquires ? "0600" : "0420")), 1);
     assert.equal((await merchant.status(after)).status, "approved");
   },
 );
@@ -71,7 +72,7 @@ testOnEachDialect(
 
 testOnEachDialect(
   "requests end when no connection is back by the bound, and nothing is sent later",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const { name } = await gateOf(world, through);
@@ -95,7 +96,7 @@ testOnEachDialect(
     assert.deepEqual([ended.status, ended["error-code"]], ["error", "5002"]);
     assert.equal((await merchant.status(capture))["order-stage"], "capture_error");
     assert.deepEqual(bookedFor(world, ended), []);
-    assert.equal(received(world, "0220"), 0);
+    assert.equal(received(world, mti("0220")), 0);
   },
 );
 
@@ -144,7 +145,7 @@ testOnEachDialect(
 
 testOnEachDialect(
   "an approval that arrives over another connection after its own was lost is reversed",
-  async (t, { through }) => {
+  async (t, { through, mti }) => {
     const world = await startWorld(t, settings);
     const merchant = world.merchant(through);
     const { gate, lines } = await startTwoLines(t, world, through);
@@ -155,7 +156,7 @@ testOnEachDialect(
       await merchant.sale({ credit_card_number: lateAnswer }),
       await merchant.sale({ credit_card_number: lateAnswer }),
     ];
-    await untilTrue("the bank has both", () => received(world, "0200") === 2);
+    await untilTrue("the bank has both", () => received(world, mti("0200")) === 2);
     lines[0].shut();
     await untilConnections(world, gate.name, "1 of 2");
     await world.pass(30_000);
