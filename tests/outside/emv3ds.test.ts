@@ -1,0 +1,126 @@
+/**
+ * Recorded EMV 3DS answers of three networks, given by a directory server of the test's own to real
+ * authentication requests: only the transaction id becomes that of the request. The order goes on
+ * to the host, waits for its challenge or ends, and carries no proof that was not in the answer.
+ */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import type { Test } from "../support/clean-up.ts";
+import {
+  beginWith,
+  proofAtHost,
+  startPatientWorld,
+  statusOf,
+  uploadMethod,
+} from "../support/threeds.ts";
+import type { World } from "../support/world.ts";
+
+type Recorded = {
+  readonly messageVersion: string;
+  readonly transStatus: string;
+  readonly eci?: string;
+  readonly authenticationValue?: string;
+  readonly acsURL?: string;
+};
+type Listed = {
+  readonly file: string;
+  readonly messageType: string;
+  readonly verdict: "good" | "defective" | "unsure";
+};
+
+const folder = join(import.meta.dirname, "../../protocols/emv3ds/vectors");
+const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"));
+const { messages }: { readonly messages: readonly Listed[] } = read("index.json");
+const answers = messages.filter(({ messageType }) => messageType === "ARes");
+
+/** A range of each version; the later one has no method step. */
+const cards: Readonly<Record<string, string>> = {
+  "2.1.0": "4000002200000014",
+  "2.2.0": "4000002100000015",
+};
+
+/** Of an endpoint that authenticates when it can; I is not what was asked for. */
+// biome-ignore format: a table
+const stages: Readonly<Record<string, string>> = {
+  Y: "sale_approved", A: "sale_approved", U: "sale_approved", I: "sale_approved",
+  N: "sale_declined", R: "sale_declined", C: "sale_3d_validating",
+};
+
+test("recorded answers decide about real authentications", async (t) => {
+  const world = await startPatientWorld(t);
+  const directory = await startDirectory(t, world);
+  assert.ok(answers.length > 30);
+
+  for (const { file, verdict } of answers) {
+    await t.test(`${file}, ${verdict}`, async () => {
+      const recorded: Recorded = read(file);
+      directory.answer(recorded);
+
+      const pending = await beginWith(world, cards[recorded.messageVersion] ?? "");
+      const first = await statusOf(pending);
+      const hasMethod = first["tds-status"] === "MethodUrlFrame";
+      const status = hasMethod ? await uploadMethod(pending) : first;
+
+      const { transStatus, authenticationValue } = recorded;
+      const isAuthenticated = transStatus === "Y" || transStatus === "A";
+      if (verdict === "good") assert.equal(status["order-stage"], stageOf(recorded));
+      if (!isAuthenticated) assert.notEqual(status["verified-3d-status"], "AUTHENTICATED");
+      if (transStatus === "C" && stageOf(recorded) === "sale_3d_validating") {
+        assert.equal(status["tds-creq-form-acs-url"], recorded.acsURL);
+      }
+      const proof = await proofAtHost(world, status);
+      const isProved = isAuthenticated && proof !== undefined;
+      if (verdict === "good") {
+        assert.equal(proof?.value, isProved ? authenticationValue : undefined);
+      } else if (!isAuthenticated) {
+        assert.equal(proof?.value, undefined);
+      }
+      assert.equal(directory.asked(), recorded.messageVersion);
+    });
+  }
+});
+
+/** A challenge without an address is for an app: a browser cannot take it. */
+function stageOf({ transStatus, acsURL }: Recorded): string | undefined {
+  return transStatus === "C" && acsURL === undefined ? "sale_approved" : stages[transStatus];
+}
+
+/** In the place of the bank's, with its certificate. */
+async function startDirectory(t: Test, world: World) {
+  const tls = join(world.dataDir, "bank", "tls");
+  const readPem = (name: string) => readFileSync(join(tls, name), "utf8");
+  let recorded: object = {};
+  let version = "";
+  const server = createServer(
+    { cert: readPem("directory.pem"), key: readPem("directory.key") },
+    async (request, response) => {
+      const { threeDSServerTransID, messageVersion } = JSON.parse(await text(request));
+      version = messageVersion;
+      response.setHeader("content-type", "application/json; charset=utf-8");
+      response.end(JSON.stringify({ ...recorded, threeDSServerTransID }));
+    },
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close().closeAllConnections());
+  const address = server.address();
+  const url = new URL(`${world.bank.directoryUrl}/emv3ds`);
+  url.port = String(typeof address === "object" ? address?.port : "");
+  await world.installation.database.query(
+    "update directory_servers set settings = (settings::jsonb || $1::jsonb)::json",
+    [JSON.stringify({ url: url.href })],
+  );
+  await world.restart();
+
+  return {
+    answer(next: object) {
+      recorded = next;
+    },
+    asked: () => version,
+  };
+}
