@@ -44,7 +44,7 @@ const cards: Readonly<Record<string, string>> = {
   "2.2.0": "4000002100000015",
 };
 
-/** Of an endpoint that authenticates when it can; I is not what was asked for. */
+/** Of an endpoint that authenticates when it can; I answers another question. */
 // biome-ignore format: a table
 const stages: Readonly<Record<string, string>> = {
   Y: "sale_approved", A: "sale_approved", U: "sale_approved", I: "sale_approved",
