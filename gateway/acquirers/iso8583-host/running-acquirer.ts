@@ -64,7 +64,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
         return;
       }
       const opened = open(next);
-      // The links that carry orders now go on until the new ones do.
+      // The links that orders use now go on until the new ones are up.
       const inUse = version();
       if (inUse === current) retirePrevious();
       else retire(current);
