@@ -1,6 +1,7 @@
 /**
  * PARes messages that another program signed, uploaded to real payments that wait for one. Each
- * names a purchase, so the waiting order is given its identifiers; roots are the published ones. A genuine answer decides, any other ends the payment, and none serves another order.
+ * names a purchase, so the waiting order is given its identifiers; roots are the published ones. A
+ * genuine answer decides, any other ends the payment, and none serves another order.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
