@@ -134,7 +134,8 @@ class Cursor {
       if (unpadded instanceof DecodeFault) return unpadded;
       value = unpadded;
     }
-    return isWrittenIn(codec.alphabet, value) ? value : tolerate(codec, value);
+    if (codec.mayBeAnything || isWrittenIn(codec.alphabet, value)) return value;
+    return tolerate(codec, value);
   }
 
   #readLength(codec: FieldCodec): number | DecodeFault {

@@ -64,7 +64,6 @@ function findFault(codec: FieldCodec, value: string): string | undefined {
   if (value.length > codec.charactersMax) return "is too long";
   if (codec.isFixed && value.length < codec.charactersMax) return "is too short";
   if (value.length % codec.charactersPerUnit !== 0) return "ends in half a byte";
-  if (!isWrittenIn(codec.alphabet, value)) return "has a character outside its content";
   return undefined;
 }
 
@@ -77,12 +76,29 @@ function writeField(codec: FieldCodec, value: string, payload: Buffer, start: nu
     writeCharacters(digits, prefix.form, payload, start);
   }
   const at = start + prefix.bytes;
+  if (!form.isPacked && form.codePage === undefined) return writeText(codec, value, payload, at);
+  if (!isWrittenIn(codec.alphabet, value)) refuseContent(codec);
   let text = value;
   if (form.isPacked && value.length % 2 !== 0) {
     text = codec.isPaddedLeft ? codec.paddingDigit + value : value + codec.paddingDigit;
   }
   writeCharacters(text, form, payload, at);
   return at + bytesOf(codec, value.length);
+}
+
+/** The usual form by itself, because it is checked and written in one pass. */
+function writeText(codec: FieldCodec, value: string, payload: Buffer, start: number): number {
+  const { alphabet } = codec;
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (alphabet[code] !== 1) refuseContent(codec);
+    payload[start + at] = code;
+  }
+  return start + value.length;
+}
+
+function refuseContent({ field }: FieldCodec): never {
+  assert.fail(`field ${field} has a character outside its content`);
 }
 
 function writeCharacters(text: string, form: Form, target: Buffer, start: number): void {

@@ -208,6 +208,8 @@ function makeCodec(
     charactersPerCount,
     form: forms[written],
     mayBeFilled,
+    /** Neither checked nor rewritten: bytes as they are, and values the gateway does not use. */
+    mayBeAnything: content === "b" ? written === "packed" : !isChecked && content !== "z",
     mayBeLonger: !isChecked && unit === "characters" && !isDigits,
     isPaddedLeft: padding.startsWith("left"),
     paddingDigit: padding.endsWith("F") ? "F" : "0",
