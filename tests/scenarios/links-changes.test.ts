@@ -120,6 +120,9 @@ testOnEachDialect(
 
     await world.setGate(name, { port: 1 });
     await untilConnections(world, name, "0 of 1");
+    // A second mistake does not take the link away that is in use.
+    await world.setGate(name, { port: 2 });
+    await untilTrue("it is tried", () => world.logged.some((line) => line.includes(':2"')));
     const meanwhile = await merchant.sale();
     await world.settle();
     world.clock.advance(drainMs);
