@@ -5,9 +5,10 @@
 import { type IsoFields, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { BankContext } from "../bank-context.ts";
 import type { Identities } from "../certificates/chains.ts";
+import { usesUcaf } from "../issuer.ts";
 import type { Ledger } from "../ledger.ts";
 import type { MessageLog } from "../message-log.ts";
-import type { HostDialect, HostRequest } from "./dialects.ts";
+import type { HostDialect, HostRequest, IdNetwork } from "./dialects.ts";
 
 /** One host: all of its ports share this. */
 export type HostContext = BankContext & {
@@ -80,10 +81,17 @@ export function makeAnswer(
   return connection.dialect.write({ mti: responseMti(request.mti), fields }, request);
 }
 
-export function makeApproval(exchange: Exchange, number: number, more?: IsoFields): IsoMessage {
-  const { dialect } = exchange.connection;
+/** The network's id: 15 digits, or for Mastercard the Banknet reference and the date. */
+export function makeApproval(
+  exchange: Exchange,
+  { number, network }: ApprovalNumber,
+  more?: IsoFields,
+): IsoMessage {
+  const { connection, host } = exchange;
   const approvalCode = (number % 36 ** 6).toString(36).toUpperCase().padStart(6, "0");
-  const numbers = { 38: approvalCode, 62: dialect.writeNetworkId(String(number)) };
+  const isMastercards = network === "mastercard";
+  const id = isMastercards ? `MCC${approvalCode}${host.clock.now().date}` : String(number);
+  const numbers = { 38: approvalCode, 62: connection.dialect.writeNetworkId(id, network) };
   return makeAnswer(exchange, "00", more === undefined ? numbers : { ...numbers, ...more });
 }
 
@@ -94,22 +102,25 @@ export function send({ connection, host }: Exchange, answer: IsoMessage, afterMs
   else setTimeout(() => connection.answer(answer), delayMs).unref();
 }
 
-/** Network transaction ids of approvals, of 15 digits; approval codes are derived from them. */
+export type ApprovalNumber = { readonly number: number; readonly network: IdNetwork };
+
+/** Numbers of approvals, of 15 digits; network transaction ids and approval codes follow. */
 export class ApprovalNumbers {
   // A hundred per millisecond since 1970, so that no number is given twice across restarts.
   #last = Date.now() * 100;
-  readonly #first = new Map<string, number>();
+  readonly #first = new Map<string, ApprovalNumber>();
 
   /** For a new approval of the charge. */
-  next(reference: string): number {
+  next(reference: string, card: string): ApprovalNumber {
     this.#last += 1;
-    if (!this.#first.has(reference)) this.#first.set(reference, this.#last);
-    return this.#last;
+    const next = { number: this.#last, network: usesUcaf(card) ? "mastercard" : "other" } as const;
+    if (!this.#first.has(reference)) this.#first.set(reference, next);
+    return next;
   }
 
   /** The number of the charge's first approval; a new one when its answer was lost. */
-  of(reference: string): number {
-    return this.#first.get(reference) ?? this.next(reference);
+  of(reference: string): ApprovalNumber {
+    return this.#first.get(reference) ?? this.next(reference, "");
   }
 }
 

@@ -78,6 +78,8 @@ function execute(outcome: Outcome, charge: Charge): IsoMessage | undefined {
       break;
     case "book-without-answer":
       book(charge);
+      // An inquiry names it.
+      host.approvalNumbers.next(reference, charge.card);
       break;
     case "drop-link":
       connection.close("the card's scenario drops the link");
@@ -90,7 +92,11 @@ function execute(outcome: Outcome, charge: Charge): IsoMessage | undefined {
 
 function approve(charge: Charge, more?: IsoFields): IsoMessage {
   book(charge);
-  return makeApproval(charge, charge.host.approvalNumbers.next(charge.reference), more);
+  return makeApproval(
+    charge,
+    charge.host.approvalNumbers.next(charge.reference, charge.card),
+    more,
+  );
 }
 
 /** A verification has no amount, and is approved as it is. */

@@ -35,7 +35,7 @@ export type HostDialect = {
   /** Undefined when the private fields cannot be read. */
   readonly readProof: (fields: IsoFields) => CardholderProof | undefined;
   /** Field 62 of an approval. */
-  readonly writeNetworkId: (networkId: string) => string;
+  readonly writeNetworkId: (networkId: string, network: IdNetwork) => string;
   /** Field 63 of an answer. */
   readonly writeRemarks: (remarks: Remarks) => string;
 };
@@ -47,6 +47,9 @@ const asItIs = {
   read: (raw: IsoMessage): HostRequest => ({ ...raw, raw }),
   write: (answer: IsoMessage) => answer,
 };
+
+/** Whose transaction id it is: all networks but Mastercard write theirs alike. */
+export type IdNetwork = "mastercard" | "other";
 
 /** What a charge carries to show that the cardholder agreed. */
 export type CardholderProof = {
@@ -119,7 +122,10 @@ export const binary: HostDialect = {
           }),
     };
   },
-  writeNetworkId: (networkId) => writeComposite(payment62, { 2: networkId }),
+  writeNetworkId: (networkId, network) =>
+    network === "mastercard"
+      ? writeComposite(payment62, { 17: networkId.padEnd(15) })
+      : writeComposite(payment62, { 2: networkId }),
   writeRemarks({ balance, bonus, program, message, explanation }) {
     const texts = [balance, bonus, program, message, explanation];
     const subfields: { [subfield: number]: string } = {};

@@ -12,7 +12,6 @@ import {
   payloadOf,
   startWalletWorld,
   textOf,
-  type WalletKind,
   walletKinds,
 } from "../support/wallets.ts";
 
@@ -172,22 +171,6 @@ test("every wallet sale names where the browser returns, where 3-D Secure is don
     const text = await textOf(world, "walletb_encrypted", { isPanOnly });
     const how = { through: "secure", fields: { redirect_url: undefined } };
     await assertRefused(pay(world, "walletb_encrypted", text, how), 4);
-  }
-});
-
-test("an order paid with a wallet cannot be registered", async (t) => {
-  const world = await startWalletWorld(t);
-  const kinds: readonly (readonly [WalletKind, boolean])[] = [
-    ["walleta_encrypted", false],
-    ["walletb_encrypted", false],
-    ["walletb_encrypted", true],
-    ["walletb_decrypted", true],
-  ];
-  for (const [kind, isPanOnly] of kinds) {
-    const order = await pay(world, kind, await textOf(world, kind, { isPanOnly }));
-    await world.settle();
-
-    await assertRefused(world.merchant().register(order), 9);
   }
 });
 

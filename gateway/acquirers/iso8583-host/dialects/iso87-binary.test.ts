@@ -5,8 +5,10 @@ import {
   describe as describeMessage,
   encode,
   type IsoMessage,
+  payment62,
   readComposite,
   security126,
+  writeComposite,
 } from "@tollgate/protocols/iso8583";
 import { asInstant } from "../../../values/time.ts";
 import type { AuthorizationRequest } from "../../acquirer.ts";
@@ -183,6 +185,22 @@ test("another network's id of the first payment is left out", () => {
   const capture = messages.makeCapture(makeFollowUp(makeAttempt(), { ...answer, ...other }));
 
   assert.deepEqual([identifiers.fields[62], capture.fields[62]], [undefined, undefined]);
+});
+
+test("Mastercard's id of the first payment has its own place, both ways", () => {
+  const networkId = "MCC1234561115";
+  const card = "5200000000000015";
+  const credential = { initiator: "MERCHANT", scenario: "REGULAR", networkId } as const;
+
+  const charge = messages.makeCharge(makeAttempt({ card, credential }));
+  const capture = messages.makeCapture(
+    makeFollowUp(makeAttempt({ card }), { ...answer, networkId }),
+  );
+
+  const expected = writeComposite(payment62, { 17: "MCC1234561115  " });
+  assert.deepEqual([charge.fields[62], capture.fields[62]], [expected, expected]);
+  assert.equal(iso87Binary.readNetworkId({ 62: expected }), networkId);
+  assert.equal(iso87Binary.readNetworkId({ 62: writeComposite(payment62, { 1: "A" }) }), undefined);
 });
 
 test("an authentication value or an indicator of another shape makes no message", () => {

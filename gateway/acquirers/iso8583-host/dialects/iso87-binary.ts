@@ -31,6 +31,7 @@ import {
   iso87Mtis,
   makeRemarks,
   type RemarkPlaces,
+  trimField,
 } from "../dialect.ts";
 import { iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
@@ -48,8 +49,8 @@ export const iso87Binary: Dialect = {
   rows: [
     ...iso87Rows,
     [ 60, charges,   indicator],
-    [ 62, charges,   ({ credential }) => writeNetworkId(credential?.networkId)],
-    [ 62, followUps, ({ original }) => writeNetworkId(original?.networkId)],
+    [ 62, charges,   ({ credential, card }) => writeNetworkId(credential?.networkId, card)],
+    [ 62, followUps, ({ original, card }) => writeNetworkId(original?.networkId, card)],
     [126, charges,   security],
   ],
   hasPlaceFor: (value, network) =>
@@ -66,10 +67,19 @@ function indicator({ authentication, card }: Facts): string | undefined {
   return writePositions(pointOfService60, { 8: visaIndicatorOf(eci, card.number.network) });
 }
 
-/** An id of another shape is another network's, and would say nothing to this one. */
-function writeNetworkId(networkId: string | undefined): string | undefined {
-  if (networkId === undefined || !/^[0-9]{15}$/.test(networkId)) return undefined;
-  return writeComposite(payment62, { 2: networkId });
+/**
+ * 17 for Mastercard's id (Banknet reference and date), 2 for every other network's. An id of another
+ * shape is another network's, and would say nothing to this one.
+ */
+function writeNetworkId(
+  networkId: string | undefined,
+  { number }: Facts["card"],
+): string | undefined {
+  if (networkId === undefined) return undefined;
+  if (usesUcaf(number.network) && /^[0-9A-Z]{9,15}$/.test(networkId)) {
+    return writeComposite(payment62, { 17: networkId.padEnd(15) });
+  }
+  return /^[0-9]{15}$/.test(networkId) ? writeComposite(payment62, { 2: networkId }) : undefined;
 }
 
 /**
@@ -104,7 +114,7 @@ const environments = { IRREGULAR: "C", REGULAR: "R" } as const;
 function readNetworkId({ 62: field }: Fields): string | undefined {
   if (field === undefined) return undefined;
   const subfields = readComposite(payment62, field);
-  return subfields instanceof DecodeFault ? undefined : subfields[2];
+  return subfields instanceof DecodeFault ? undefined : (subfields[2] ?? trimField(subfields[17]));
 }
 
 // biome-ignore format: a table
