@@ -61,7 +61,10 @@ export async function openDirectories(dependencies: Dependencies) {
   const clients = new Set<DirectoryClient>();
   const refreshing = new Set<Promise<unknown>>();
   let stopping = false;
-  const refreshRanges = makeRefreshRanges({ ...dependencies, isStopping: () => stopping });
+  const { refreshRanges, stop: stopReading } = makeRefreshRanges({
+    ...dependencies,
+    isStopping: () => stopping,
+  });
   const ranges = await openReloadable<RangeLists>({
     read: (present) => readRangeLists(store, present),
     onError: dependencies.onRefreshError,
@@ -113,6 +116,7 @@ export async function openDirectories(dependencies: Dependencies) {
     async stop(): Promise<void> {
       stopping = true;
       for (const client of clients) client.close();
+      await stopReading();
       await Promise.allSettled(refreshing);
     },
   };

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { writeXml } from "@tollgate/protocols/threeds102";
 import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
 import type { Database } from "../storage/database.ts";
 import {
@@ -101,6 +102,40 @@ test("a long list in the shape of 2.3.1 is read, but not one whose ranges overla
   assert.match(warned.join(), /the PRes is invalid: 205 cardRangeData/);
 });
 
+test("a long list of 1.0.2 is read as well", async (t) => {
+  const { network, directories, put } = await start(t, []);
+  await put(network.server("a", { url102: `${network.url}/older` }));
+  await directories.reload();
+  const cardRanges = rangesOf(early, 5_000).map(([begin, end]) => ({
+    ...{ begin, end, action: "A" as const },
+  }));
+  network.answer = () => writeXml("CRRes", { messageId: "1", cardRanges, serialNumber: "1" });
+
+  await directories.refresh();
+
+  assert.equal(directories.countRanges(), 5_000);
+  assert.equal(findCard(directories, cardOf(early, 4_999))?.version, "1.0.2");
+});
+
+test("a node that stops while it reads a long list leaves it to another node", async (t) => {
+  const { network, directories, openNode } = await start(t);
+  const { promise: answered, resolve: onAnswered } = Promise.withResolvers<void>();
+  network.answer = function* (request) {
+    yield* inParts(request, late, 20_000);
+    if (!isNewest(request)) onAnswered();
+  };
+  const refreshed = directories.refresh();
+  await answered;
+
+  await directories.stop();
+  await refreshed;
+  const other = await openNode();
+  const before = other.countRanges();
+  await other.refresh();
+
+  assert.deepEqual([before, other.countRanges()], [0, 20_000]);
+});
+
 const pieces = (request: Received) => [...inParts(request, late, 5_000)];
 
 // biome-ignore format: a table
@@ -176,10 +211,10 @@ function write231(preq: string, ranges: readonly SentRange[]): string {
   });
 }
 
-async function start(t: TestContext) {
+async function start(t: TestContext, names: readonly string[] = ["a"]) {
   const clock = new TestClock();
   const load = () => loadDirectories(database.query);
   const { put } = makeDirectoryAdministration(database.query);
   const stored = { put, load, store: makeRangeStore(database, clock) };
-  return { clock, ...(await startNodes(t, { stored, clock, names: ["a"] })) };
+  return { clock, put, ...(await startNodes(t, { stored, clock, names })) };
 }

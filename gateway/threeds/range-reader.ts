@@ -1,6 +1,7 @@
 /**
  * Reads the answers of one refresh: short ones at once, long ones in a thread, so that payments go
- * on meanwhile. A thread that fails is an answer that cannot be read; the stored ranges stay.
+ * on meanwhile. A thread that fails is an answer that cannot be read, and the stored ranges stay;
+ * a reader that is closed meanwhile rejects, because the answer itself may be good.
  */
 import type { Clock } from "../values/time.ts";
 import { startWorkerThread, ThreadFault } from "../worker-threads/worker-thread.ts";
@@ -56,7 +57,10 @@ export function openRangeReader({ clock, rangesMibMax }: Dependencies) {
       const bytes = blocks.reduce((sum, { length }) => sum + length, 0);
       if (bytes <= shortBytes) return readHere(Buffer.concat(blocks).toString(), reading);
       const reply = await thread.ask({ blocks, reading });
-      if (reply instanceof ThreadFault) return { kind: "invalid", cause: describe(reply) };
+      if (reply instanceof ThreadFault && reply.kind !== "stopped") {
+        return { kind: "invalid", cause: describe(reply) };
+      }
+      if (reply instanceof ThreadFault) throw new Error(describe(reply));
       if ("portion" in reply) throw new Error("the thread replied with a portion to an answer");
       if (reply.kind !== "changes") return reply;
       const put = fromThread("put", reply.put);

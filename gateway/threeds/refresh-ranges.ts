@@ -34,26 +34,35 @@ const storingMs = minutes(10);
 /** Every version, and once more when the directory server does not know the serial number. */
 const requestsMax = 2 * protocolVersions.length;
 
-/** Never rejects: failures are reported and tried again. */
 export function makeRefreshRanges(dependencies: Dependencies) {
   const { store, everyMs, timeoutMs, warn } = dependencies;
   // Longer than all requests take, so that no other node sends them at the same time.
   const leaseMs = requestsMax * timeoutMs + storingMs;
 
-  return async (directory: Directory): Promise<void> => {
-    const { name, settings } = directory.server;
-    const due: Protocol[] = [];
-    if (settings.url !== undefined) due.push("2");
-    if (settings.url102 !== undefined) due.push("1");
-    const report = (error: unknown) =>
-      warn(name, `could not refresh its card ranges: ${messageOf(error)}`);
-    await Promise.all(due.map((protocol) => refresh(directory, protocol).catch(report)));
+  const readers = new Set<RangeReader>();
+
+  return {
+    /** Never rejects: failures are reported and tried again. */
+    async refreshRanges(directory: Directory): Promise<void> {
+      const { name, settings } = directory.server;
+      const due: Protocol[] = [];
+      if (settings.url !== undefined) due.push("2");
+      if (settings.url102 !== undefined) due.push("1");
+      const report = (error: unknown) =>
+        warn(name, `could not refresh its card ranges: ${messageOf(error)}`);
+      await Promise.all(due.map((protocol) => refresh(directory, protocol).catch(report)));
+    },
+    /** The node stops: lists that are being read or stored are given up. */
+    async stop(): Promise<void> {
+      await Promise.all([...readers].map((reader) => reader.close()));
+    },
   };
 
   async function refresh(directory: Directory, protocol: Protocol): Promise<void> {
     const lease = await store.claim(directory.server.name, protocol, leaseMs);
     if (lease === undefined) return;
     const reader = openRangeReader(dependencies);
+    readers.add(reader);
     try {
       const fetchRanges = protocol === "2" ? fetchRanges2 : fetchRanges102;
       const changes = await fetchRanges({ ...dependencies, reader }, directory, lease);
@@ -64,6 +73,7 @@ export function makeRefreshRanges(dependencies: Dependencies) {
       else await store.postpone(lease, gapAfter(lease));
       throw error;
     } finally {
+      readers.delete(reader);
       await reader.close();
     }
   }
