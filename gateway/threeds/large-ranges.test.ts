@@ -14,6 +14,9 @@ import {
   makeRangeStore,
 } from "../storage/directories.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
+import { systemClock } from "../values/time.ts";
+import { startWorkerThread } from "../worker-threads/worker-thread.ts";
+import type { ReaderReply, ReaderRequest } from "./range-reader.ts";
 import { type Received, type SentRange, writeErro, writePRes } from "./testing/network.ts";
 import { dayMs, findCard, rangeOf, startNodes } from "./testing/nodes.ts";
 
@@ -134,6 +137,18 @@ test("a node that stops while it reads a long list leaves it to another node", a
   await other.refresh();
 
   assert.deepEqual([before, other.countRanges()], [0, 20_000]);
+});
+
+test("a thread that has read nothing has no ranges to store, not an empty list", async (t) => {
+  const thread = startWorkerThread<ReaderRequest, ReaderReply>({
+    file: new URL("./range-reader-thread.ts", import.meta.url),
+    ...{ inFlightMax: 1, replyWithinMs: 60_000, clock: systemClock, onLost: assert.fail },
+  });
+  t.after(thread.stop);
+
+  const reply = await thread.ask({ list: "put", from: 0 });
+
+  assert.deepEqual(reply, { kind: "invalid", cause: "the thread has no ranges" });
 });
 
 const pieces = (request: Received) => [...inParts(request, late, 5_000)];

@@ -10,8 +10,9 @@ let answer: RangeAnswer | undefined;
 
 serveRequests<ReaderRequest, ReaderReply>((request, reply) => {
   if ("from" in request) {
-    const ranges = answer?.kind === "changes" ? answer[request.list] : [];
-    reply({ portion: writePortion(ranges, request.from) });
+    // A thread that replaces a lost one knows no ranges: an empty portion would lose them.
+    if (answer?.kind !== "changes") reply({ kind: "invalid", cause: "the thread has no ranges" });
+    else reply({ portion: writePortion(answer[request.list], request.from) });
     return undefined;
   }
   answer = readRangeAnswer(Buffer.concat(request.blocks).toString(), request.reading);

@@ -3,7 +3,7 @@
  * on meanwhile. A thread that fails is an answer that cannot be read, and the stored ranges stay;
  * a reader that is closed meanwhile rejects, because the answer itself may be good.
  */
-import type { Clock } from "../values/time.ts";
+import { type Clock, minutes } from "../values/time.ts";
 import { startWorkerThread, ThreadFault } from "../worker-threads/worker-thread.ts";
 import type { RangePortions } from "./card-ranges.ts";
 import type { Blocks } from "./directory-client.ts";
@@ -39,8 +39,8 @@ type Dependencies = {
 
 /** Takes few milliseconds; most answers name a few changes, or none. */
 const shortBytes = 64 * 1024;
-/** A minute is ten times what 250,000 ranges take. */
-const replyWithinMs = 60_000;
+/** On a busy machine, too: 250,000 ranges take some seconds. */
+const replyWithinMs = minutes(5);
 /** The text, what JSON makes of it, and the ranges. */
 const heapPerMib = 8;
 const heapMibMin = 256;
@@ -77,7 +77,8 @@ export function openRangeReader({ clock, rangesMibMax }: Dependencies) {
         for (let from = 0; from < count; from += portionRanges) {
           const reply = await thread.ask({ list, from });
           if (reply instanceof ThreadFault) throw new Error(describe(reply));
-          if ("portion" in reply) yield reply.portion;
+          if (!("portion" in reply)) throw new Error("the thread that read the ranges was lost");
+          yield reply.portion;
         }
       },
     };

@@ -113,7 +113,7 @@ function findForm(element: XmlElement | undefined): CanonicalForm | undefined {
   const list = parameter.attributes.get("PrefixList");
   if (list === undefined || parameter.children.length > 0) return undefined;
   if (!isNamed(parameter, "InclusiveNamespaces", canonicalForms.exclusive)) return undefined;
-  const prefixes = list.split(" ").filter(Boolean);
+  const prefixes = list.split(/[ \t\r\n]+/).filter(Boolean);
   if (prefixes.length > prefixesMax) return undefined;
   return {
     kind: "exclusive",
