@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
+import fc from "fast-check";
 import { DecodeFault, type DecodeReason, decode, encode, type Specification } from "./index.ts";
 import type { Encoding, FieldRow, Padding } from "./specification.ts";
 
@@ -121,6 +122,21 @@ test("type and bitmap may be text in EBCDIC, and spaces may follow", () => {
   assert.deepEqual(decode(specification, Buffer.from(`${hex}4040`, "hex")), message);
   const ascii = decode(specification, Buffer.from(`${hex}2020`, "hex"));
   assert.deepEqual(ascii, new DecodeFault("end", "trailing_bytes"));
+});
+
+test("any bytes are read or refused in a layout that mixes everything, and never throw", () => {
+  const rows = cases.map(([content, prefix, lengthMax, encoding, padding], at): FieldRow => {
+    return [at + 2, "field", content, prefix, lengthMax, encoding, padding];
+  });
+  const specification = makeSpecification(rows, [2, 10, 20, 30]);
+  const bitmaps = ["4000000000000000", "7FFFFFFFFFFFFFFF", "FFFFFFFFFFFFFFFF8000000000000000"];
+  const bytes = fc.tuple(fc.constantFrom(...bitmaps), fc.uint8Array({ maxLength: 200 }));
+  fc.assert(
+    fc.property(bytes, ([bitmap, rest]) => {
+      decode(specification, Buffer.concat([Buffer.from(`0210${bitmap}`, "hex"), rest]));
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test("every printable character survives both code pages", () => {

@@ -12,8 +12,9 @@ export type Specification = {
   readonly oddDigits: Padding;
   readonly rows: readonly FieldRow[];
   /**
-   * The fields that decide about money or match an answer with its request. Their content is
-   * checked when read; in any other field decode tolerates what the list in `decode.ts` says.
+   * The fields that a dialect acts on besides the usual ones, which decide about money or match an
+   * answer with its request. Their content is checked when read; in any other field decode
+   * tolerates what the list in `decode.ts` says.
    */
   readonly checked?: readonly number[];
   /** The private fields whose bytes are sub-fields behind a bitmap of their own. */
@@ -113,13 +114,14 @@ export const prefixes = {
  * 4 amount, 11 and 37 which request, 38 approval code, 39 response code, 41 terminal, 49 currency,
  * 64 and 128 MAC, 70 network management.
  */
-const usuallyChecked: readonly number[] = [4, 11, 37, 38, 39, 41, 49, 64, 70, 128];
+const alwaysChecked: readonly number[] = [4, 11, 37, 38, 39, 41, 49, 64, 70, 128];
 
 export type FieldCodec = ReturnType<typeof makeCodec>;
 export type Compiled = ReturnType<typeof compileRows>;
 
 export const compile = once((specification: Specification) => {
-  const { mti, bitmap, oddDigits, rows, checked = usuallyChecked } = specification;
+  const { mti, bitmap, oddDigits, rows } = specification;
+  const checked = [...alwaysChecked, ...(specification.checked ?? [])];
   return {
     ...compileRows(rows, oddDigits, {
       bitmap: makeCodec("bitmap", true, oddDigits, "b", "fixed", 8, bitmap),

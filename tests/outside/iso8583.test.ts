@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { DecodeFault, decode, iso87Ascii, iso87Bitmapped } from "@tollgate/protocols/iso8583";
 import { type LayoutRow, samples } from "../../protocols/iso8583/testing.ts";
 import { type AnsweringHost, startAnsweringHost } from "../support/answering-host.ts";
+import type { Acknowledged } from "../support/merchant.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -66,6 +67,7 @@ const cases: readonly Case[] = [
   ["with longer words than the standard", "ascii",  "a02-0110", put([44, text(`40${"x".repeat(40)}`)]),                      asIs, "approved"],
   ["with its bitmap in lower case",       "ascii",  "a02-0110", put([120, text("000")]),                                     lowerBitmap, "approved"],
   ["with spaces at its end",              "ascii",  "a02-0110", asIs,                                                        add(text("   ")), "approved"],
+  ["with an id and words that are none",  "ascii",  "a02-0110", put([62, text("004a\xe9\x00b")], [63, text("010R0205ab\x00\x01c")]), asIs, "approved"],
   ["without its last byte",               "ascii",  "a02-0110", asIs,                                                        cut(1), "reversed"],
   ["with a digit too many",               "ascii",  "a02-0110", asIs,                                                        add(text("0")), "reversed"],
   ["with a letter in its amount",         "ascii",  "a02-0110", put([4, text("0000000010I5")]),                              asIs, "reversed"],
@@ -111,14 +113,23 @@ test("published ISO 8583 messages as answers to real sales", async (t) => {
       assert.deepEqual(kinds, outcome === "reversed" ? ["sale", "reversal"] : ["sale"]);
       const asked = world.bank.messages(reference).filter(({ mti }) => mti === "0600");
       assert.equal(asked.length, outcome === "inquired" ? 1 : 0);
+      if (outcome === "approved") await expectReturned(world, merchant, sale);
     });
   }
 });
+
+/** Whatever the approval had in it, the messages that follow can be written. */
+async function expectReturned(world: World, merchant: Merchant, sale: Acknowledged) {
+  await merchant.return(sale, { amount: "4.00" });
+  await world.settle();
+  assert.equal((await merchant.status(sale))["order-stage"], "reversal_approved");
+}
 
 function countUnreadable({ logged }: World): number {
   return logged.filter((line) => line.includes("acquirer.message_unreadable")).length;
 }
 
+type Merchant = ReturnType<World["merchant"]>;
 type Replacement = { readonly sample: string; readonly change: Change; readonly damage: Damage };
 
 /** The bank's approval of a sale becomes the published message; all else goes as it is. */

@@ -147,6 +147,12 @@ for (const kind of gateKinds) {
     assert.deepEqual(read({ 63: "?" }), { kind: "approved", answer: approved });
     const unnamed = { ...approved, networkId: undefined };
     assert.deepEqual(read({}, 62), { kind: "approved", answer: unnamed });
+    for (const noId of ["a\u00e9", "\u0000", "x".repeat(100)]) {
+      assert.deepEqual(read({ 62: noId }), { kind: "approved", answer: unnamed });
+    }
+    const garbled = read({ 63: words.replace(/[a-z]/, "\u0001") });
+    assert.ok(garbled.kind === "approved");
+    assert.doesNotMatch(JSON.stringify(garbled.answer.loyalty ?? {}), /u0001/);
   });
 
   test(`an inquiry finds what stands, in full or in part, and nothing else, ${kind}`, () => {

@@ -116,8 +116,19 @@ export function makeRemarks<Place>(
   };
 }
 
-/** Fields of fixed width are filled with spaces; one of spaces only says nothing. */
+/**
+ * Fields of fixed width are filled with spaces; one of spaces only says nothing. Nor does one with
+ * bytes that are no text, which the codec tolerates where no money depends on it.
+ */
 export function trimField(field: string | undefined): string | undefined {
   const text = field?.trimEnd();
-  return text === "" ? undefined : text;
+  return text === "" || text === undefined || !isText.test(text) ? undefined : text;
+}
+
+const isText = /^[ -~]*$/;
+
+/** Later messages repeat the id, also in a sub-element: one that does not fit there is none. */
+export function readNetworkId62({ 62: field }: IsoFields): string | undefined {
+  const id = trimField(field);
+  return id !== undefined && id.length <= 99 ? id : undefined;
 }

@@ -13,7 +13,7 @@ import {
   type Facts,
   followUps,
   type Mtis,
-  trimField,
+  readNetworkId62,
 } from "../dialect.ts";
 import { iso87GateRows, iso87Rows, transmissionTime, writeAmount } from "../fields.ts";
 import { iso93Codes } from "./iso93-codes.ts";
@@ -78,7 +78,7 @@ export const iso93: Dialect = {
     [62, followUps,                ({ original }) => original?.networkId],
   ],
   hasPlaceFor:   sandbox.hasPlaceFor,
-  readNetworkId: (fields) => trimField(fields[62]),
+  readNetworkId: readNetworkId62,
   readRemarks,
 };
 

@@ -18,7 +18,7 @@ import {
   iso87Mtis,
   makeRemarks,
   type RemarkPlaces,
-  trimField,
+  readNetworkId62,
 } from "../dialect.ts";
 import { iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
@@ -39,7 +39,7 @@ export const sandbox: Dialect = {
     [62, followUps, ({ original }) => original?.networkId],
   ],
   hasPlaceFor:      (value) => writeUcaf(value) !== undefined,
-  readNetworkId: (fields) => trimField(fields[62]),
+  readNetworkId: readNetworkId62,
   readRemarks,
 };
 
