@@ -15,7 +15,12 @@ const unused = () => Promise.reject(new Error("not asked for"));
 
 type Found = Awaited<ReturnType<NonNullable<Acquirer["inquire"]>>>;
 
-function makeBank(says: Reversal = { kind: "reversed" }, isReady = true, found?: Found) {
+function makeBank(
+  says: Reversal = { kind: "reversed" },
+  isReady = true,
+  found?: Found,
+  answerTimeoutMs = 500,
+) {
   const sent: { readonly attempt: AuthorizationRequest; readonly advice: ReversalRequest }[] = [];
   const acquirer: Acquirer = {
     isReady: () => isReady,
@@ -32,7 +37,7 @@ function makeBank(says: Reversal = { kind: "reversed" }, isReady = true, found?:
   const dependencies = { findCard: async () => card, findAcquirer: () => acquirer };
   const clocked = {
     ...dependencies,
-    ...{ clock: { now: () => later(start, 1_000) }, answerTimeoutMs: 500 },
+    ...{ clock: { now: () => later(start, 1_000) }, answerTimeoutMs },
   };
   const reverse = (isInTime: boolean) =>
     makeReverse({ ...clocked, processingDeadlineMs: isInTime ? 1_000 : 999 });
@@ -134,6 +139,15 @@ test("where the host has an inquiry, only the inquiry confirms that there is no 
     const event = await makeBank(notFound, true, found).reverse(true)(due, fresh);
     assert.equal(event.kind, kind, found.kind);
   }
+});
+
+test("an inquiry confirms nothing while the charge may still be on its way to the host", async () => {
+  // The link was lost, and another took the reversal at once; the charge was sent at the start.
+  const confirm = (answerTimeoutMs: number) =>
+    makeBank(notFound, true, { kind: "not_found" }, answerTimeoutMs).reverse(true)(doubtful, fresh);
+
+  assert.equal((await confirm(1_001)).kind, "original_not_found");
+  assert.equal((await confirm(1_000)).kind, "amount_reversed");
 });
 
 test("a reversal behind a decline in doubt keeps the decline; one of a list declines at its end", async () => {

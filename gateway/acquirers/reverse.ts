@@ -1,8 +1,9 @@
 /**
  * The `reverse` effect: the handler tells the acquirer that a charge must not stand. The advice is
  * repeated until the host says that it is done, however long that takes. That the host does not
- * know the charge counts once it is confirmed: by an inquiry, or by the same answer to a repeat
- * when every answer to the charge would have been lost.
+ * know the charge counts once it is confirmed: by an inquiry, or by the same answer to a repeat.
+ * Either confirms it only after the timeout for answers: until then the charge itself may still be
+ * on its way, because a lost link does not empty the host's queue.
  */
 import assert from "node:assert/strict";
 import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/events.ts";
@@ -78,7 +79,10 @@ async function sendReversal(
     return isConfirmed ? undefined : { kind: "original_not_found", code };
   }
   const found = await acquirer.inquire(request, advice.traceNumber);
-  if (found.kind === "not_found") return undefined;
+  if (found.kind === "not_found") {
+    const isConfirmed = sentAt >= request.identifiers.transmittedAt + answerTimeoutMs;
+    return isConfirmed ? undefined : { kind: "original_not_found", code };
+  }
   // Booked between the two answers: the next advice finds it.
   if (found.kind === "approved" || found.kind === "approved_in_part") {
     return { kind: "reversal_refused", code, mayHelp: true };
