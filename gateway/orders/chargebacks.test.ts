@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
+import { later } from "../values/time.ts";
+import { chargebackStateOf } from "./chargebacks.ts";
 import type { ChargebackStage, Order } from "./order.ts";
 import { advance, approved, asks, meet, start, step } from "./testing.ts";
 import { totalsOf } from "./transactions.ts";
@@ -30,6 +32,22 @@ test("what is left shrinks with every stage that takes money, and grows when a c
   for (const [journey, left] of journeys) {
     assert.equal(totalsOf(journey(approved())).left.minor, left);
   }
+});
+
+test("stages count by their dates, in whichever order their files were imported", () => {
+  const at = (order: Order, stage: ChargebackStage, day: number) => {
+    const amount = new Money(1000n, usd);
+    const chargeback = { caseId: "C1", stage, amount, reason: stage, at: later(start, day) };
+    return meet(order, { kind: "charged_back", chargeback, notify: false });
+  };
+  const won = at(at(approved(), "reversed", 2), "first", 1);
+  const lost = at(at(at(approved(), "arbitration", 3), "first", 1), "reversed", 2);
+
+  assert.deepEqual([totalsOf(won).left.minor, totalsOf(lost).left.minor], [1042n, 42n]);
+  assert.deepEqual(
+    [chargebackStateOf(won)?.stage, chargebackStateOf(lost)?.stage],
+    ["reversed", "arbitration"],
+  );
 });
 
 test("a return above what is left is refused, and so is one of nothing", () => {

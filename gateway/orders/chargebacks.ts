@@ -23,9 +23,9 @@ const effects: Readonly<Record<ChargebackStage, "takes" | "frees" | "none">> = {
 const callbackSequenceFrom = 1_000;
 
 /** In minor units of the charge, over all cases; an amount that was freed does not count. */
-export function chargedBackMinor({ chargebacks = [] }: Pick<Order, "chargebacks">): bigint {
+export function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
   const cases = new Map<string, bigint>();
-  for (const { caseId, stage, amount } of chargebacks) {
+  for (const { caseId, stage, amount } of byDate(order)) {
     const before = cases.get(caseId) ?? 0n;
     const effect = effects[stage];
     if (effect === "takes") cases.set(caseId, amount.minor);
@@ -34,9 +34,14 @@ export function chargedBackMinor({ chargebacks = [] }: Pick<Order, "chargebacks"
   return [...cases.values()].reduce((sum, minor) => sum + minor, 0n);
 }
 
+/** Files may be imported in any order; stages of one date count in the order of their import. */
+function byDate({ chargebacks = [] }: Pick<Order, "chargebacks">): readonly Chargeback[] {
+  return chargebacks.length < 2 ? chargebacks : chargebacks.toSorted((a, b) => a.at - b.at);
+}
+
 /** How the merchant is told; nothing for an order without disputes. */
 export function chargebackStateOf(order: Order) {
-  const latest = order.chargebacks?.at(-1);
+  const latest = byDate(order).at(-1);
   if (latest === undefined) return undefined;
   const amount = new Money(chargedBackMinor(order), order.purchase.amount.currency);
   return { amount, reason: latest.reason, stage: latest.stage };
