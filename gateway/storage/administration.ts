@@ -142,8 +142,12 @@ function forGates({ change, findAndChange }: Changes) {
          and not exists (select from endpoint_gates where gate_id = $1)
          and not exists (
            select from orders where due_at is not null
-           and coalesce(progress #>> '{transaction,identifiers,gate,id}',
+           and (coalesce(progress #>> '{transaction,identifiers,gate,id}',
              progress #>> '{transaction,charge,gate,id}') = $1::text
+           or exists (
+             select from json_array_elements(coalesce(progress #> '{earlier,0,priorAttempts}',
+               progress #> '{transaction,priorAttempts}', '[]')) as prior
+             where prior.value #>> '{identifiers,gate,id}' = $1::text))
          ) returning id`,
         [id],
       );

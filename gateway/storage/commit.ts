@@ -116,11 +116,14 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
-/** A note, or news of an earlier attempt, leaves the order with the node that runs it. */
+/** A note, a chargeback or news of an earlier attempt leaves the order with its running node. */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
   return events.every(
-    ({ kind }) => kind === "noted" || (kind === "prior_approved_late" && !isPriorNext),
+    ({ kind }) =>
+      kind === "noted" ||
+      kind === "charged_back" ||
+      (kind === "prior_approved_late" && !isPriorNext),
   );
 }
 

@@ -113,11 +113,20 @@ test("an endpoint's gates can be set anew: some stay, some come, some go", async
 test("a gate through which an order may still have to be settled cannot be removed", async () => {
   const administration = makeAdministration(database.query);
   const gateId = await administration.putGate({ name: "owed", kind: "sandbox", settings });
-  await insertOrder({ transaction: { identifiers: { gate: { id: gateId } } } });
+  const used = { identifiers: { gate: { id: gateId } } };
+  const other = { identifiers: { gate: { id: "1" } } };
 
-  assert.equal(await administration.removeGate(gateId), "in_use");
+  // An earlier amount of a list may have gone through another gate, and be owed its reversal.
+  for (const progress of [
+    { transaction: used },
+    { transaction: { ...other, priorAttempts: [used] } },
+    { transaction: other, earlier: [{ ...other, priorAttempts: [used] }] },
+  ]) {
+    await insertOrder(progress);
+    assert.equal(await administration.removeGate(gateId), "in_use", JSON.stringify(progress));
+    await database.query("delete from orders");
+  }
 
-  await database.query("delete from orders");
   assert.equal(await administration.removeGate(gateId), "removed");
 });
 
