@@ -44,6 +44,7 @@ export const switchTable = {
   reversalCode:    { off: null,  takes: code,         what: "answered to every reversal advice; null: as the catalogue says" },
   chargeCode:      { off: null,  takes: code,         what: "answered to every charge; one answered 09, 68 or 94 is booked" },
   followUpCode:    { off: null,  takes: code,         what: "answered to every capture and return; one answered 09, 68 or 94 is booked" },
+  clearedAfterS:   { off: null,  takes: orNull(number(1_000_000)), what: "a charge older than this is cleared: a reversal request is answered 12, a refund is not" },
   approveLate:     { off: false, takes: flag,         what: "charges are not answered; those that wait are approved and booked when it is turned off" },
   connectionsMax:  { off: null,  takes: orNull(upToThousand),       what: "further connections to a port of the host are closed" },
   demandCertificate: { off: false, takes: flag,       what: "TLS connections to the host need the client certificate host-client.pem" },

@@ -72,6 +72,8 @@ export type FollowUpMessage = {
   /** What the cardholder still pays afterwards. */
   readonly remaining: Money;
   readonly traceNumber: string;
+  /** Of a refund, which is a payment of its own; a reversal has that of its charge. */
+  readonly reference?: string;
   readonly transmittedAt: Instant;
   /** An earlier message went unanswered: this one is marked as a repeat. */
   readonly repeated: boolean;

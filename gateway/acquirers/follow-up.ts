@@ -71,13 +71,14 @@ function isUndecided({ hint }: Refusal, repeated: boolean): boolean {
 
 /** Nothing when the order's first transaction is no charge, or has no gate. */
 function messageOf(order: Order, repeated: boolean) {
-  const { amount, identifiers: own } = order.transaction;
+  const { amount, asRefund, identifiers: own } = order.transaction;
   const { kind, identifiers, answer, amount: asked } = initialOf(order);
   if (own === undefined || identifiers === undefined || !isCharge(kind)) return undefined;
   const { traceNumber, transmittedAt } = own;
   const { approvalCode, networkId, approvedAmount = asked } = answer ?? {};
   const original = { kind, identifiers, approvalCode, networkId, amount: approvedAmount };
-  return { original, amount, traceNumber, transmittedAt, repeated };
+  const reference = asRefund === true ? { reference: own.reference } : {};
+  return { original, amount, traceNumber, ...reference, transmittedAt, repeated };
 }
 
 /** What the cardholder still pays afterwards. A cancel releases the whole hold. */

@@ -3,7 +3,7 @@
  * changed with its settings, stopped when it is gone.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { CredentialDefaults } from "../orders/order.ts";
+import type { CredentialDefaults, RefundPolicy } from "../orders/order.ts";
 import type { GateId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
 import type { Clock, Instant } from "../values/time.ts";
@@ -130,6 +130,10 @@ export type GateSettings = {
   readonly worksWithoutCvv: boolean;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
+  /** When returns travel as refunds; never when absent. */
+  readonly refunds?: RefundPolicy;
+  /** How long a hold lives; seven days when absent. */
+  readonly holdDays?: number;
   /** Leads to a sandbox bank; production refuses it. */
   readonly sandbox?: boolean;
   /** What the gate takes: every currency when absent. */
@@ -186,6 +190,8 @@ export const consequences: Readonly<Record<keyof GateSettings, "links" | "messag
   worksWithoutCvv:    "routing",
   partialReversal:    "routing",
   partialCapture:     "routing",
+  refunds:            "routing",
+  holdDays:           "routing",
   sandbox:            "routing",
   currencies:         "routing",
   amountMin:          "routing",

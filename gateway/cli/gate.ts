@@ -36,8 +36,13 @@ import {
 } from "./options.ts";
 
 /** A gate's settings with one value per option. */
-type Values = Omit<GateSettings, keyof HostAddresses | "recurrent"> &
-  CredentialDefaults & { readonly kind: GateKind; readonly address: HostAddresses };
+type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> &
+  CredentialDefaults & {
+    readonly kind: GateKind;
+    readonly address: HostAddresses;
+    readonly refundAfter?: string;
+    readonly partialAs?: "refund";
+  };
 
 const printable = (max: number, form = "!-~") =>
   readText(new RegExp(`^[${form}]{1,${max}}$`), `1 to ${max} printable characters`);
@@ -66,6 +71,9 @@ const settings: readonly SettingOption<Values>[] = [
   setting("--with-cvv",                   "it does not (default)",                                          "worksWithoutCvv", () => false),
   setting("--partial-reversal",           "it can reverse a part of a charge (default)",                    "partialReversal", readFlag),
   setting("--partial-capture",            "it can capture a part of a hold (default)",                      "partialCapture",  readFlag),
+  setting("--refund-after <when>",        "returns are refunds: never (default), always, 24h, or 23:00 daily", "refundAfter",  readRefundAfter),
+  setting("--partial-as <kind>",          "returns of a part: reversal (default) or refund",                "partialAs",       readAs),
+  setting("--hold-days <days>",           "how long a hold lives; a later capture is refused (default 7)",  "holdDays",        orNone(readHoldDays)),
   setting("--currencies <codes>",         "only these, by commas; all for every currency",                  "currencies",      readCurrencies),
   setting("--min <minor>",                "smaller amounts go through another gate; none for no limit",     "amountMin",       orNone(readMinorUnits)),
   setting("--max <minor>",                "larger amounts go through another gate; none for no limit",      "amountMax",       orNone(readMinorUnits)),
@@ -180,22 +188,33 @@ export function readGate(
     "A gate",
   );
   if (values instanceof Problem) return values;
-  const { kind, address, initiator, scenario, ...others } = values;
+  const { kind, address, initiator, scenario, refundAfter, partialAs, ...others } = values;
+  const refunds = {
+    ...(refundAfter === undefined ? {} : { after: refundAfter }),
+    ...(partialAs === undefined ? {} : { partial: true as const }),
+  };
   const recurrent = {
     ...(initiator === undefined ? {} : { initiator }),
     ...(scenario === undefined ? {} : { scenario }),
   };
-  const hasDefaults = Object.keys(recurrent).length > 0;
-  const checked = checkLimits({ ...others, ...address, ...(hasDefaults ? { recurrent } : {}) });
+  const checked = checkLimits({
+    ...{ ...others, ...address },
+    ...(Object.keys(recurrent).length > 0 && { recurrent }),
+    ...(Object.keys(refunds).length > 0 && { refunds }),
+  });
   return checked instanceof Problem ? checked : { kind, settings: checked };
 }
 
 const newGate = { worksWithoutCvv: false, partialReversal: true, partialCapture: true };
 
 function valuesOf({ kind, settings: { host, port, ...settings } }: Read): Values {
-  const { otherAddresses, recurrent, ...others } = settings;
+  const { otherAddresses, recurrent, refunds, ...others } = settings;
+  const returns = {
+    ...(refunds?.after !== undefined && { refundAfter: refunds.after }),
+    ...(refunds?.partial === true && { partialAs: "refund" as const }),
+  };
   const address = { host, port, ...(otherAddresses && { otherAddresses }) };
-  return { ...others, ...recurrent, kind, address };
+  return { ...others, ...recurrent, ...returns, kind, address };
 }
 
 function readZone(text: string, option: string): string | Problem {
@@ -205,15 +224,35 @@ function readZone(text: string, option: string): string | Problem {
   );
 }
 
+function readRefundAfter(text: string, option: string): string | undefined | Problem {
+  if (text === "never") return undefined;
+  if (/^(always|\d{1,4}h|([01]\d|2[0-3]):[0-5]\d)$/.test(text)) return text;
+  return new Problem(`${option} is never, always, hours like 24h, or a daily cut-off like 23:00.`);
+}
+
+function readAs(text: string, option: string): "refund" | undefined | Problem {
+  const message = readOneOf(["reversal", "refund"])(text, option);
+  return message === "reversal" ? undefined : message;
+}
+
+function readHoldDays(text: string, option: string): number | Problem {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  return new Problem(`${option} is a number of days, 1 to 999.`);
+}
+
 function describe(gate: Gate, configuration: Configuration, json: boolean): Output {
   const endpoints = endpointsOf(gate, configuration);
   if (json) return { ...gate, endpoints };
   const { host: _, port: __, otherAddresses: ___, tls, signOn, ...settings } = gate.settings;
-  const { currencies, fee, recurrent, ...others } = settings;
+  const { currencies, fee, recurrent, refunds, ...others } = settings;
   const { name, id, kind } = gate;
   return {
     ...{ name, id, kind, host: printAddresses(gate.settings) },
     ...{ tls: printSwitch(tls === true), "sign-on": printSwitch(signOn !== false), ...others },
+    ...{
+      refundAfter: refunds?.after ?? "never",
+      partialAs: refunds?.partial ? "refund" : "reversal",
+    },
     currencies: currencies?.join(", ") ?? "all",
     ...(fee === undefined ? {} : { fee: printFee(fee) }),
     ...(recurrent === undefined ? {} : { recurrent: Object.values(recurrent).join(", ") }),

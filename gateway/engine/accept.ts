@@ -8,7 +8,7 @@ import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
 import type { CardData } from "../orders/events.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
-import type { CardFacts, Enrolment, Issuer, Order } from "../orders/order.ts";
+import type { CardFacts, Enrolment, Issuer, Order, RefundPolicy } from "../orders/order.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
 import { initialOf, newTransaction } from "../orders/transactions.ts";
@@ -181,13 +181,27 @@ export function makeFollowUp(dependencies: FollowUpDependencies) {
     if (found instanceof Failure) return found;
 
     const kind = request.operation === "capture" ? "capture_asked" : "return_asked";
-    const followed = await follow(found.order, { kind, serialNumber, request });
+    const refunds = refundsOf(entryPoint, found.order);
+    const followed = await follow(found.order, {
+      ...{ kind, serialNumber, request },
+      ...(kind === "return_asked" && refunds && { refunds }),
+    });
     if (followed instanceof Failure) return followed;
     const { order, repeated } = followed;
     if (repeated !== undefined) return { order, transaction: repeated, repeated: true };
     runner.start(order);
     return { order, transaction: order.transaction, repeated: false };
   };
+}
+
+/** An operator's change of the gate counts for charges that were made before it too. */
+function refundsOf({ endpoints }: EntryPoint, order: Order): RefundPolicy | undefined {
+  const { endpointId } = order;
+  const gateId = initialOf(order).identifiers?.gate.id;
+  const gates = endpoints.find(({ id }) => id === endpointId)?.gates ?? [];
+  const gate = gates.find(({ id }) => id === gateId);
+  const hadPolicy = initialOf(order).identifiers?.gate.refunds !== undefined;
+  return gate === undefined ? undefined : (gate.refunds ?? (hadPolicy ? {} : undefined));
 }
 
 const tooManyInFlight = new Failure("storage_unavailable", "", "too many orders in flight");

@@ -17,6 +17,7 @@ import type {
   GateFacts,
   Order,
   Reason,
+  RefundPolicy,
   ThreeDSecure,
 } from "./order.ts";
 import type { ExternalEffect } from "./stages.ts";
@@ -80,7 +81,12 @@ type Facts = {
 
   /** The merchant requests a follow-up of an approved order: a new transaction begins. */
   capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
-  return_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
+  return_asked: {
+    readonly serialNumber: SerialNumber;
+    readonly request: FollowUpTerms;
+    /** Of the gate as it is configured now; absent: as it was when it got the charge. */
+    readonly refunds?: RefundPolicy;
+  };
   captured: { readonly answer: Answer };
   returned: { readonly answer: Answer };
   repeat_unanswered: { readonly cause: string };

@@ -158,6 +158,8 @@ export type Transaction = {
   readonly finishedAt: Instant | undefined;
   /** Charges for earlier amounts of the list. */
   readonly priorAttempts?: readonly PriorAttempt[];
+  /** A return that travels as a payment to the card, with a reference of its own. */
+  readonly asRefund?: true;
   /** What the merchant requested of a follow-up; an identical request is a repeat. */
   readonly request?: FollowUpTerms;
 };
@@ -212,10 +214,21 @@ export type GateFacts = {
   readonly partialCapture: boolean;
   /** The terminal's time zone, an IANA name; UTC when absent. */
   readonly zone?: string;
+  /** When returns travel as refunds; never when absent. */
+  readonly refunds?: RefundPolicy;
+  /** How long a hold lives; seven days when absent. */
+  readonly holdDays?: number;
   /** Why this gate and no other: for the operator. */
   readonly choice: string;
   /** Kept only for merchants who are shown commissions. */
   readonly fees?: { readonly seller?: Fee; readonly acquirer?: Fee };
+};
+
+export type RefundPolicy = {
+  /** `always`, so many hours after the charge (`24h`), or after a daily cut-off (`23:00`). */
+  readonly after?: string;
+  /** A part of a charge always does. */
+  readonly partial?: true;
 };
 
 export const chargebackStages = [

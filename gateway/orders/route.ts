@@ -150,6 +150,8 @@ function factsOf(gate: EndpointGate, choice: string): GateFacts {
   return {
     ...{ id, descriptor, shownDescriptor, terminalId, partialReversal, partialCapture },
     ...(gate.zone === undefined ? {} : { zone: gate.zone }),
+    ...(gate.refunds === undefined ? {} : { refunds: gate.refunds }),
+    ...(gate.holdDays === undefined ? {} : { holdDays: gate.holdDays }),
     choice,
     ...(gate.fees === undefined ? {} : { fees: gate.fees }),
   };

@@ -48,7 +48,8 @@ function itemOf(transaction: Transaction): readonly SettlementItem[] {
   return [{ reference, kind, money, at, gateId: gate.id, isOptional }];
 }
 
-function kindOf({ kind }: Transaction): SettlementKind | undefined {
+function kindOf({ kind, asRefund }: Transaction): SettlementKind | undefined {
+  if (asRefund === true) return "refund";
   if (kind === "sale" || kind === "capture") return kind;
   return kind === "refund" || kind === "cancel" ? "reversal" : undefined;
 }

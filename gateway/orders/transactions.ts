@@ -5,10 +5,11 @@
  */
 import { Failure } from "../values/failure.ts";
 import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
-import type { Instant } from "../values/time.ts";
+import { hours, type Instant, later } from "../values/time.ts";
 import { chargedBackMinor } from "./chargebacks.ts";
 import type { EventOf } from "./events.ts";
 import type { FollowUpKind, FollowUpTerms, Order, Transaction } from "./order.ts";
+import { refundReferenceOf, travelsAsRefund } from "./refunds.ts";
 import { isFinal } from "./stages.ts";
 import { traceNumberOf } from "./trace.ts";
 import { beginnings } from "./transitions.ts";
@@ -79,22 +80,63 @@ function isSame(one: FollowUpTerms, other: FollowUpTerms): boolean {
 /** The transaction that the merchant asks for, or why it cannot be. */
 export function followUp(
   order: Order,
-  { serialNumber, request }: EventOf<"capture_asked"> | EventOf<"return_asked">,
+  event: EventOf<"capture_asked"> | EventOf<"return_asked">,
   at: Instant,
 ): Transaction | Failure {
+  const { serialNumber, request } = event;
   if (!isFinal(order.transaction.stage) || order.owed !== undefined) return stillOnItsWay;
   const totals = totalsOf(order);
   const rule = request.operation === "capture" ? captureRule(totals) : returnRule(totals);
   if (rule === undefined) return new Failure("not_allowed_now", "", "nothing left to do it with");
+  if (rule.kind === "capture" && isHoldOver(order, at)) return holdOver;
 
   const { identifiers } = initialOf(order);
   const amount = request.amount ?? rule.whole;
-  const fault = faultOf(amount, rule, order);
+  const asRefund = rule.kind === "refund" && isRefund(order, event, { amount, rule, at });
+  const fault = faultOf(amount, rule, { order, asRefund });
   if (fault !== undefined || identifiers === undefined) return fault ?? stillOnItsWay;
+  const reference = asRefund ? refundReferenceOf(order) : identifiers.reference;
+  if (reference === undefined) return new Failure("not_allowed_now", "too many refunds");
   const message = 2 * (order.earlier.length + 1);
   const traceNumber = traceNumberOf(order.id, message, identifiers.attempt);
   const begun = newTransaction({ kind: rule.kind, serialNumber, amount });
-  return { ...begun, identifiers: { ...identifiers, traceNumber, transmittedAt: at }, request };
+  const own = { ...identifiers, reference, traceNumber, transmittedAt: at };
+  return { ...begun, identifiers: own, ...(asRefund && { asRefund }), request };
+}
+
+const usualHoldDays = 7;
+const holdOver = new Failure("not_allowed_now", "the hold has ended");
+
+/** The acquirer releases a hold by itself; a capture after that would be a charge without one. */
+function isHoldOver(order: Order, at: Instant): boolean {
+  const { identifiers } = initialOf(order);
+  const days = identifiers?.gate.holdDays ?? usualHoldDays;
+  const heldAt = approvedAt(initialOf(order));
+  return heldAt !== undefined && at > later(heldAt, hours(24 * days));
+}
+
+function approvedAt({ answer, finishedAt }: Transaction): Instant | undefined {
+  return answer?.processedAt ?? finishedAt;
+}
+
+type AskedReturn = { readonly amount: Money; readonly rule: Rule; readonly at: Instant };
+
+function isRefund(
+  order: Order,
+  event: EventOf<"capture_asked"> | EventOf<"return_asked">,
+  { amount, rule, at }: AskedReturn,
+): boolean {
+  const { gate } = initialOf(order).identifiers ?? {};
+  const ownPolicy = event.kind === "return_asked" ? event.refunds : undefined;
+  const transactions = transactionsOf(order);
+  const captured = transactions.find(({ kind, stage }) => {
+    return kind === "capture" && stage === "approved";
+  });
+  return travelsAsRefund(transactions, {
+    policy: ownPolicy ?? gate?.refunds,
+    ...{ zone: gate?.zone, chargedAt: approvedAt(captured ?? initialOf(order)), at },
+    isPart: rule.begun || amount.minor < rule.whole.minor,
+  });
 }
 
 /** As it begins: nothing is sent, and nothing is known. */
@@ -134,11 +176,15 @@ function returnRule({ held, left, charged }: Totals): Rule | undefined {
   };
 }
 
-function faultOf(amount: Money, { whole, part, begun }: Rule, order: Order): Failure | undefined {
+function faultOf(
+  amount: Money,
+  { whole, part, begun }: Rule,
+  { order, asRefund }: { readonly order: Order; readonly asRefund: boolean },
+): Failure | undefined {
   if (amount.currency.code !== whole.currency.code) return new Failure("currency_not_supported");
   if (isZero(amount) || amount.minor > whole.minor) return new Failure("amount_out_of_range");
   const isPart = begun || amount.minor < whole.minor;
-  if (!isPart) return undefined;
+  if (!isPart || asRefund) return undefined;
   if (part === "never") return onlyWhole;
   const isSupported = initialOf(order).identifiers?.gate[part] === true;
   return isSupported ? undefined : new Failure("not_supported_by_gate");

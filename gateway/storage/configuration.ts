@@ -158,6 +158,7 @@ function gateOf(
 ): Omit<EndpointGate, "amountDigits"> {
   const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
   const { currencies, amountMin, amountMax, recurrent, zone, fee: acquirer } = settings;
+  const { refunds, holdDays } = settings;
   const { descriptor: shownDescriptor = descriptor, fee: seller } = endpoint.settings;
   const fees = { ...(seller && { seller }), ...(acquirer && { acquirer }) };
   return {
@@ -168,6 +169,8 @@ function gateOf(
     ...(amountMax !== undefined && { amountMax: BigInt(amountMax) }),
     ...(recurrent && { recurrent }),
     ...(zone !== undefined && { zone }),
+    ...(refunds && { refunds }),
+    ...(holdDays !== undefined && { holdDays }),
     ...(endpoint.merchant.settings.commissions === true && { fees }),
   };
 }

@@ -141,7 +141,7 @@ function declineOf(charge: Charge, code: string): Outcome {
 /** The response code of a charge that is wrong for every card. */
 function findFault({ request, host, card, amount }: Charge): string | undefined {
   if (!isLuhnValid(card)) return "14";
-  // Account types may differ; a refund (20) is a reversal at this host.
+  // Account types may differ.
   if (request.fields[3]?.startsWith("00") !== true) return "12";
   if (isVerification(request) && request.mti !== "0100") return "12";
   if (isVerification(request) !== (amount === 0n)) return "13";

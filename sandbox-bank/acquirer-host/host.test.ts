@@ -58,7 +58,7 @@ test("a charge that no card could make good is refused with the reason", async (
   const rows: readonly (readonly [string, IsoMessage])[] = [
     ["14", charge({ card: "4111111111111112" })],
     ["54", charge({ more: { 14: "2001" } })],
-    ["12", charge({ more: { 3: "200000" } })],
+    ["12", charge({ more: { 3: "010000" } })],
     ["30", { mti: "0200", fields: withoutAmount }],
     ["30", charge({ more: { 48: "T92" } })],
   ];

@@ -14,6 +14,7 @@ import {
   send,
 } from "./answers.ts";
 import { answerCharge } from "./charges.ts";
+import { answerRefund, isRefund } from "./refunds.ts";
 
 /** Undefined when the host does not answer. */
 type Handler = (exchange: Exchange) => IsoMessage | undefined;
@@ -21,7 +22,8 @@ type Handler = (exchange: Exchange) => IsoMessage | undefined;
 // biome-ignore format: a table
 const handlers: ReadonlyMap<string, Handler> = new Map([
   ["0800", answerNetwork],
-  ["0200", answerCharge],   ["0100", answerCharge],
+  ["0200", answerPayment],  ["0201", answerRefund],
+  ["0100", answerCharge],
   ["0220", answerCapture],  ["0221", answerCapture],
   ["0400", answerReversal], ["0401", answerReversal],
   ["0420", answerReversal], ["0421", answerReversal],
@@ -52,6 +54,11 @@ function answerNetwork(exchange: Exchange): IsoMessage {
   }
   if (code === "002") connection.signedOn = false;
   return makeAnswer(exchange, code === "002" || code === "301" ? "00" : "12");
+}
+
+/** From the card, or to it. */
+function answerPayment(exchange: Exchange): IsoMessage | undefined {
+  return isRefund(exchange.request) ? answerRefund(exchange) : answerCharge(exchange);
 }
 
 function answerCapture(exchange: Exchange): IsoMessage | undefined {
@@ -117,10 +124,11 @@ function answerReversal(exchange: Exchange): IsoMessage | undefined {
  * so a repeat has nothing left to reverse: it is accepted and not booked again.
  */
 function reverse(
-  { request, connection, host: { ledger } }: Exchange,
+  { request, connection, host }: Exchange,
   reference: string,
   later: LaterRule | undefined,
 ): string {
+  const { ledger } = host;
   const balance = ledger.findBalance(reference);
   if (balance === undefined) return "25";
   const { currency, outstanding } = balance;
@@ -131,12 +139,23 @@ function reverse(
   if (remaining === undefined) return "30";
   const amount = outstanding - remaining;
   if (amount > 0n) {
+    if (isRefusable(request) && isCleared(reference, host)) return "12";
     const { gate } = connection.dialect;
     ledger.book({ reference, kind: "reversal", amount, currency, gate });
     return "00";
   }
   const isRepeat = ledger.entries(reference).some(({ kind }) => kind === "reversal");
   return isRepeat ? "00" : "13";
+}
+
+/** Its charge is in a settlement file already: only a refund can return it. */
+function isCleared(reference: string, { ledger, clock, switches }: HostContext): boolean {
+  const { clearedAfterS } = switches.current;
+  const moved = ledger.entries(reference).findLast(({ kind }) => {
+    return kind === "sale" || kind === "capture";
+  });
+  if (clearedAfterS === null || moved === undefined) return false;
+  return clock.now().ms - Date.parse(moved.at) >= clearedAfterS * 1_000;
 }
 
 /** A switch has the host refuse it, and not do it. */

@@ -260,7 +260,7 @@ export function balanceAtBank(entries: readonly Booked[]): Balance {
   const captured = sum("capture");
   const isCaptured = entries.some(({ kind }) => kind === "capture");
   const held = sum("authorisation");
-  const given = sum("reversal");
+  const given = sum("reversal") + sum("refund");
   // Before a capture a reversal reduces the hold, afterwards the captured money.
   if (held > 0n && !isCaptured) return { held: held - given, taken: 0n };
   return { held: 0n, taken: sum("sale") + captured - given };

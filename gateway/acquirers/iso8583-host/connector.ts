@@ -89,7 +89,8 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     },
 
     capture: (request) => followUp(request, messages.makeCapture),
-    refund: (request) => followUp(request, messages.makeReturn),
+    refund: (request) =>
+      followUp(request, request.reference ? messages.makeRefund : messages.makeReturn),
   };
 
   async function inquire(attempt: AuthorizationRequest, traceNumber: string): Promise<Found> {
@@ -125,7 +126,8 @@ export function makeOnUnmatched(
     log("acquirer.message_unmatched", describe(message, dialect.specification));
     const reference = message.fields[37];
     const answer = readAnswer(message.fields, clock.now());
-    if (!answersToCharges.has(message.mti)) return;
+    // A refund is answered by the same type, and settled by its repeats.
+    if (!answersToCharges.has(message.mti) || message.fields[3]?.startsWith("20")) return;
     if (reference === undefined || answer === undefined) return;
     if (meaningOf(answer.responseCode) === "refused") return;
     // The order knows of this approval already: the host has only said it twice.

@@ -31,7 +31,7 @@ export type Dialect = {
   readonly readRemarks: (fields: IsoFields) => Remarks | undefined;
 };
 
-export type MessageKind = ChargeKind | "inquiry" | "reversal" | "capture" | "return";
+export type MessageKind = ChargeKind | "inquiry" | "reversal" | "capture" | "return" | "refund";
 export type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: string };
 
 type Row<Write> = readonly [field: number, kinds: readonly MessageKind[], write: Write];
@@ -49,6 +49,8 @@ export type Facts = Omit<AuthorizationRequest, "kind"> & {
   /** The same moment at the terminal. */
   readonly local: LocalTime;
   readonly traceNumber: string;
+  /** Of a refund; other messages about a charge have its reference. */
+  readonly reference?: string | undefined;
   /** What only a message about a charge says. */
   readonly original: Original | undefined;
 };
@@ -82,6 +84,7 @@ export const iso87Mtis: Mtis = {
   "reversal":             { first: "0420", repeated: "0421" },
   "capture":              { first: "0220", repeated: "0221" },
   "return":               { first: "0400", repeated: "0401" },
+  "refund":               { first: "0200", repeated: "0201" },
 };
 
 export const charges = ["sale", "preauth", "account-verification"] as const;
@@ -89,8 +92,8 @@ export const payments = ["sale", "preauth"] as const;
 export const followUps = ["capture", "return"] as const;
 /** About a charge, with the card that it was made with. */
 export const changes = ["reversal", ...followUps] as const;
-export const allButInquiry = [...charges, ...changes] as const;
-export const aboutCharge = ["inquiry", ...changes] as const;
+export const allButInquiry = [...charges, ...changes, "refund"] as const;
+export const aboutCharge = ["inquiry", ...changes, "refund"] as const;
 export const all = [...charges, ...aboutCharge] as const;
 
 /** Sign-on, sign-off and echo: messages about the link, not about a payment. */

@@ -20,30 +20,31 @@ import {
 /** The same in every message of a gate. */
 // biome-ignore format: a table
 export const iso87GateRows: readonly GateRow[] = [
-  [ 3, allButInquiry,              () => "000000"],                     // purchase
+  [ 3, [...charges, ...changes],   () => "000000"],                     // purchase
+  [ 3, ["refund"],                 () => "200000"],                     // payment to the card
   [18, allButInquiry,              ({ categoryCode }) => categoryCode],
   [19, allButInquiry,              ({ countryCode }) => countryCode],
-  [25, [...payments, ...changes],  () => "59"],                         // electronic commerce
+  [25, [...payments, ...changes, "refund"], () => "59"],                         // electronic commerce
   [25, ["account-verification"],   () => "51"],                         // is the card good?
   [32, all,                        ({ acquirerId }) => acquirerId],
   [39, ["reversal"],               () => "68"],                         // no answer came in time
   [42, all,                        ({ merchantCode }) => merchantCode.padEnd(15)],
-  [43, charges,                    ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
+  [43, [...charges, "refund"],     ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
 ];
 
 /** The terminal is that of the charge, also when the gate has another by now. */
 // biome-ignore format: a table
 export const iso87Rows: readonly FactRow[] = [
   [ 2, allButInquiry,              ({ card }) => card.number.reveal()],
-  [ 4, [...charges, "reversal", "capture"], ({ amount }) => writeAmount(amount.minor)],
+  [ 4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
   [ 4, ["return"],                 amountBefore],
   [ 7, all,                        ({ sent }) => transmissionTime(sent)],
   [11, all,                        ({ traceNumber }) => traceNumber],
-  [12, charges,                    ({ local }) => local.hour + local.minute + local.second],
-  [13, charges,                    ({ local }) => local.month + local.day],
+  [12, [...charges, "refund"],     ({ local }) => local.hour + local.minute + local.second],
+  [13, [...charges, "refund"],     ({ local }) => local.month + local.day],
   [14, allButInquiry,              ({ card }) => card.expiryYear.slice(-2) + card.expiryMonth.padStart(2, "0")],
-  [22, [...charges, "reversal"],   entryMode],
-  [37, all,                        ({ identifiers }) => identifiers.reference],
+  [22, [...charges, "reversal", "refund"], entryMode],
+  [37, all,                        ({ reference, identifiers }) => reference ?? identifiers.reference],
   [38, changes,                    ({ original }) => original?.approvalCode?.padEnd(6)],
   [41, all,                        ({ identifiers }) => identifiers.gate.terminalId.padEnd(8)],
   [49, allButInquiry,              ({ amount }) => amount.currency.numeric],

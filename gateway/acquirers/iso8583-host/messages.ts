@@ -17,7 +17,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
   const fill = Object.fromEntries(
     messageKinds.map((kind) => [kind, makeFill(dialect, kind, settings)]),
   ) as Record<MessageKind, Fill>;
-  return { makeCharge, makeInquiry, makeReversal, makeCapture, makeReturn };
+  return { makeCharge, makeInquiry, makeReversal, makeCapture, makeReturn, makeRefund };
 
   function makeCharge(request: AuthorizationRequest): IsoMessage {
     const { traceNumber, transmittedAt } = request.identifiers;
@@ -49,6 +49,11 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return make("return", factsOf(request), request.repeated);
   }
 
+  /** A payment to the card, which names the charge and is none of its changes. */
+  function makeRefund(request: FollowUpMessage): IsoMessage {
+    return make("refund", factsOf(request), request.repeated);
+  }
+
   function make(kind: MessageKind, facts: Facts, repeated = false): IsoMessage {
     const mti = repeated ? mtis[kind].repeated : mtis[kind].first;
     return { mti, fields: fill[kind](facts) };
@@ -65,11 +70,11 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
   }
 
   function factsOf(request: FollowUpMessage): Facts {
-    const { amount, card, remaining, traceNumber, transmittedAt } = request;
+    const { amount, card, remaining, traceNumber, reference, transmittedAt } = request;
     const { identifiers, ...charge } = request.original;
     const original = { ...originalOf(request.original), ...charge, remaining };
     const own = { ...timesOf(identifiers, transmittedAt), traceNumber, credential: undefined };
-    return { identifiers, card, amount, ...noSecrets, ...own, original };
+    return { identifiers, card, amount, ...noSecrets, ...own, reference, original };
   }
 
   function originalOf({ kind, identifiers }: FollowUpMessage["original"] | AuthorizationRequest) {

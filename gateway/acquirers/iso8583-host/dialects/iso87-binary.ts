@@ -50,7 +50,7 @@ export const iso87Binary: Dialect = {
     ...iso87Rows,
     [ 60, charges,   indicator],
     [ 62, charges,   ({ credential, card }) => writeNetworkId(credential?.networkId, card)],
-    [ 62, followUps, ({ original, card }) => writeNetworkId(original?.networkId, card)],
+    [ 62, [...followUps, "refund"], ({ original, card }) => writeNetworkId(original?.networkId, card)],
     [126, charges,   security],
   ],
   hasPlaceFor: (value, network) =>
@@ -68,8 +68,8 @@ function indicator({ authentication, card }: Facts): string | undefined {
 }
 
 /**
- * 17 for Mastercard's id (Banknet reference and date), 2 for every other network's. An id of another
- * shape is another network's, and would say nothing to this one.
+ * 17 for Mastercard's id (Banknet reference and date), 2 for every other network's. An id of
+ * another shape is another network's, and would say nothing to this one.
  */
 function writeNetworkId(
   networkId: string | undefined,

@@ -28,6 +28,7 @@ const mtis: Mtis = {
   "reversal":             { first: "1420", repeated: "1421" },
   "capture":              { first: "1220", repeated: "1221" },
   "return":               { first: "1420", repeated: "1421" },
+  "refund":               { first: "1200", repeated: "1201" },
 };
 
 /** The fields that this edition shares with the one of 1987. */
@@ -52,30 +53,30 @@ export const iso93: Dialect = {
   hasInquiry:    false,
   gateRows: [
     ...iso87GateRows.filter(([field]) => sharedGateFields.has(field)),
-    [24, ["sale"],                 () => "200"],
+    [24, ["sale", "refund"],       () => "200"],
     [24, ["preauth"],              () => "100"],
     [24, ["account-verification"], () => "108"],
     [24, ["reversal"],             () => "400"],
     [25, ["return"],               () => "4000"],             // the customer cancels
     [26, allButInquiry,            ({ categoryCode }) => categoryCode],
-    [43, charges,                  ({ nameAndPlace }) => nameAndPlace],
+    [43, [...charges, "refund"],   ({ nameAndPlace }) => nameAndPlace],
   ],
   rows: [
     ...iso87Rows.filter(([field]) => sharedFields.has(field)),
-    [ 4, [...charges, "reversal", "capture"], ({ amount }) => writeAmount(amount.minor)],
+    [ 4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
     [ 4, ["return"],               amountOfReturn],
-    [12, [...charges, ...followUps], ({ local }) => localTime(local)],
+    [12, [...charges, ...followUps, "refund"], ({ local }) => localTime(local)],
     // Repeats of a reversal, which may be days later, must not differ in it.
     [12, ["reversal", "inquiry"],  ({ original }) => original && localTime(original.local)],
-    [22, [...charges, "reversal"], pointOfService],
+    [22, [...charges, "reversal", "refund"], pointOfService],
     [24, ["capture"],              (facts) => differs(facts) ? "202" : "201"],
     [24, ["return"],               ({ original }) => isPartial(original) ? "401" : "400"],
     [25, ["reversal"],             ({ original }) => original?.approvalCode === undefined ? "4021" : "4007"],
     [30, ["capture"],              (facts) => differs(facts) ? originalAmounts(facts) : undefined],
     [30, ["return"],               originalAmounts],
     [48, charges,                  privateElements],
-    [56, changes,                  originalData],
-    [62, followUps,                ({ original }) => original?.networkId],
+    [56, [...changes, "refund"],   originalData],
+    [62, [...followUps, "refund"],                ({ original }) => original?.networkId],
   ],
   hasPlaceFor:   sandbox.hasPlaceFor,
   readNetworkId: readNetworkId62,

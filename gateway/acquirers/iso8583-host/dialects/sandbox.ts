@@ -36,7 +36,7 @@ export const sandbox: Dialect = {
   rows: [
     ...iso87Rows,
     [48, charges,   privateElements],
-    [62, followUps, ({ original }) => original?.networkId],
+    [62, [...followUps, "refund"], ({ original }) => original?.networkId],
   ],
   hasPlaceFor:      (value) => writeUcaf(value) !== undefined,
   readNetworkId: readNetworkId62,
