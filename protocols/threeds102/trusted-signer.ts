@@ -51,18 +51,19 @@ function findSigner(
     : new ThreeDsFault("expired_certificate");
 }
 
+/** Every authority is tried once, because a sender may let each issue all others. */
 function endsInRoot(
   certificate: X509Certificate,
   authorities: readonly X509Certificate[],
   roots: readonly X509Certificate[],
+  tried = new Set<X509Certificate>(),
 ): boolean {
   if (roots.some((root) => isIssuedBy(certificate, root))) return true;
-  return authorities
-    .filter((authority) => isIssuedBy(certificate, authority))
-    .some((authority) => {
-      const others = authorities.filter((one) => one !== authority);
-      return endsInRoot(authority, others, roots);
-    });
+  return authorities.some((authority) => {
+    if (tried.has(authority) || !isIssuedBy(certificate, authority)) return false;
+    tried.add(authority);
+    return endsInRoot(authority, authorities, roots, tried);
+  });
 }
 
 /** By name, by permission to sign certificates, and by signature. */
