@@ -118,7 +118,7 @@ test("published ISO 8583 messages as answers to real sales", async (t) => {
   }
 });
 
-/** Whatever the approval had in it, the messages that follow can be written. */
+/** The messages that follow such an approval can be written. */
 async function expectReturned(world: World, merchant: Merchant, sale: Acknowledged) {
   await merchant.return(sale, { amount: "4.00" });
   await world.settle();
