@@ -24,16 +24,16 @@ import {
  * payload. Messages of real hosts have each of these, and an approval must not be lost for one.
  */
 // biome-ignore format: a table
-export const tolerated = [
-  ["any field",         "hexadecimal digits in lower case, also in bitmaps",     "read as upper case"],
-  ["any field",         "the track separator D where the layout writes =",       "read as ="],
-  ["second bitmap",     "announced, and no bit in it",                           "ignored"],
-  ["end",               "spaces after the last field",                           "ignored"],
-  ["not checked",       "characters outside the content, such as a masked card", "kept as they are"],
-  ["not checked",       "another padding digit",                                 "ignored"],
-  ["not checked, text", "longer than its maximum, as its length prefix says",    "kept"],
-  ["sub-fields",        "one without a row: its length is not known",            "it and the rest are kept as bytes"],
-] as const;
+export const tolerated = {
+  lower_case_hex:      "hexadecimal digits in lower case, also in bitmaps: read as upper case",
+  track_separator:     "the separator D of a track where the layout writes =: read as =",
+  empty_second_bitmap: "a second bitmap that announces nothing: ignored",
+  trailing_spaces:     "spaces after the last field of a text layout: ignored",
+  unused_content:      "in a field that is not checked, characters outside its content, such as a masked card number: kept",
+  unused_padding:      "in a field that is not checked, another padding digit: ignored",
+  unused_length:       "in a text field that is not checked, more than its maximum, as its length prefix says: kept",
+  unknown_subfield:    "a sub-field without a row, whose length is not known: it and the rest are kept as bytes",
+} as const;
 
 export function decode(
   specification: Specification,
