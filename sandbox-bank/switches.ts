@@ -29,6 +29,11 @@ const seed: Field<number> = {
 
 const code = orNull(text(/^[0-9A-Z]{2,3}$/, "a response code"));
 const upToMillion = whole(0, 1_000_000, "a whole number from 0 to 1000000");
+const macKey = "(retail|retail_80|cmac)-[48]:([0-9A-F]{32}|[0-9A-F]{48}|[0-9A-F]{64})";
+const macKeys = text(
+  new RegExp(`^${macKey}(,${macKey})?$`),
+  "one or two test keys, like cmac-8:2B7E151628AED2A6ABF7158809CF4F3C",
+);
 const upToThousand = whole(0, 1_000, "a whole number from 0 to 1000");
 
 /** Null, for those that have it: as the catalogue says. */
@@ -49,6 +54,8 @@ export const switchTable = {
   connectionsMax:  { off: null,  takes: orNull(upToThousand),       what: "further connections to a port of the host are closed" },
   demandCertificate: { off: false, takes: flag,       what: "TLS connections to the host need the client certificate host-client.pem" },
   answersElsewhere: { off: false, takes: flag,        what: "answers go over another connection to the same port of the host" },
+  macKeys:         { off: null,  takes: orNull(macKeys), what: "test keys for message authentication, the first one writes; null: none is demanded" },
+  macDefect:       { off: null,  takes: orNull(oneOf(["wrong", "missing"] as const)), what: "of the message authentication codes in answers" },
   authenticationValue: { off: null, takes: orNull(oneOf(["visa", "mastercard"] as const)), what: "the shape of every authentication value and cryptogram" },
   paresShape:      { off: null,  takes: orNull(oneOf(paResShapes)), what: "how a PARes is canonicalised and written; null: each by turns" },
   settlementDefects: { off: 0,   takes: upToThousand, what: "lines of each settlement file that are falsified" },

@@ -3,9 +3,11 @@
  * changed with its settings, stopped when it is gone.
  */
 import { isDeepStrictEqual } from "node:util";
+import type { MacKey } from "@tollgate/protocols/iso8583";
 import type { CredentialDefaults, RefundPolicy } from "../orders/order.ts";
 import type { GateId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
+import type { Secret } from "../values/secret.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import type { Acquirer } from "./acquirer.ts";
 
@@ -105,10 +107,17 @@ export type Gate = {
   readonly name: string;
   readonly kind: GateKind;
   readonly settings: GateSettings;
+  /** For message authentication, the newest first; a gate without any does without it. */
+  readonly macKeys?: readonly GateMacKey[];
+};
+
+export type GateMacKey = Omit<MacKey, "key"> & {
+  readonly id: string;
+  readonly key: Secret<string>;
 };
 
 /** What an acquirer is made of. */
-export type ConfiguredGate = Pick<Gate, "kind" | "settings">;
+export type ConfiguredGate = Pick<Gate, "kind" | "settings" | "macKeys">;
 
 /** Which dialect the host behind the gate speaks; each is a table of its own. */
 export const gateKinds = ["sandbox", "iso87_binary", "iso93_ascii"] as const;

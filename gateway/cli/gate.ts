@@ -15,6 +15,7 @@ import {
   readPath,
 } from "./gate-links.ts";
 import { readConfiguration } from "./installation.ts";
+import { addMacKeyCommands } from "./mac-key.ts";
 import {
   checkLimits,
   findNameFault,
@@ -99,6 +100,7 @@ export function addGateCommands(gate: Command): void {
     ["set <name>",    "change the given settings of a gate",                     setGate, options],
     ["remove <name>", "remove a gate that no endpoint uses",                     removeGate],
   ]);
+  addMacKeyCommands(gate);
 }
 
 async function listGates(session: Session): Promise<Output> {

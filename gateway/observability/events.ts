@@ -29,6 +29,8 @@ export const events = {
   "acquirer.reversal_not_approved":      ["info",  "the host answered a reversal with another code than the one for done; it is not taken for done"],
   "acquirer.message_unmatched":          ["info",  "the host sent a message that answers no open request"],
   "acquirer.message_unreadable":         ["info",  "the host sent bytes that are no ISO 8583 message"],
+  "acquirer.message_not_authentic":      ["warn",  "the host sent a message whose authentication code is missing or wrong; the gateway ignores it"],
+  "acquirer.mac_keys_changed":           ["info",  "the node uses these keys of the gate for message authentication, the first one to write"],
   "acquirer.message_unsendable":         ["info",  "a message could not be encoded and was not sent"],
   "acquirer.late_approval":              ["warn",  "the acquirer approved a charge that no request waits for; it is reversed"],
   "acquirer.late_approval_delayed":      ["warn",  "a late approval could not be recorded because the database is away; it is tried again until it is"],

@@ -29,6 +29,7 @@ export function makeMetrics() {
     commitMs:   histogram("tollgate_commit_duration_ms",    "statements of the commit queue",                 ["queue"]),
     commitSize: histogram("tollgate_commit_batch_size",     "orders per statement of the commit queue",       ["queue"], sizeBuckets),
     acquirerMs: histogram("tollgate_acquirer_answer_ms",    "from message to answer",                         ["gate", "mti"]),
+    unreadable: counter("tollgate_acquirer_messages_unreadable_total", "messages of hosts that were not read or not believed", ["gate", "reason"]),
     walletMs:   histogram("tollgate_wallet_opening_ms",     "opening of wallets' tokens",                     ["wallet"]),
     callbackMs: histogram("tollgate_callback_ms",           "from callback to answer",                        ["outcome"]),
     alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long, and for refused reversals"),

@@ -7,6 +7,7 @@ import type { EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
 import type { EndpointId, GateId, GroupId, MerchantId } from "../values/ids.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
+import type { ListedMacKey } from "./mac-keys.ts";
 
 /** A gate with its rank and weight among an endpoint's gates. */
 export type GatePlace = {
@@ -21,6 +22,10 @@ export type NewEndpoint = {
   readonly currency: string;
   readonly gates: readonly GatePlace[];
   readonly settings: EndpointSettings;
+};
+
+type NewMacKey = Pick<ListedMacKey, "algorithm" | "bytes" | "checkValue"> & {
+  readonly sealed: Uint8Array;
 };
 
 export function makeAdministration(query: Query) {
@@ -133,6 +138,19 @@ function forGates({ change, findAndChange }: Changes) {
          on conflict (name) do update set kind = $2, settings = $3 returning id`,
         [name, kind, JSON.stringify(settings)],
       );
+    },
+
+    addMacKey(gateId: GateId, key: NewMacKey): Promise<string> {
+      const { algorithm, bytes, checkValue, sealed } = key;
+      return change(
+        `insert into gate_mac_keys (gate_id, algorithm, mac_bytes, check_value, sealed)
+         values ($1, $2, $3, $4, $5) returning id`,
+        [gateId, algorithm, bytes, checkValue, sealed],
+      );
+    },
+
+    async dropMacKey(id: string): Promise<void> {
+      await change("delete from gate_mac_keys where id = $1 returning id", [id]);
     },
 
     /** Only a gate that no endpoint uses and that no open order may still need. */

@@ -17,6 +17,7 @@ import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { openReloadable } from "../values/reloadable.ts";
 import type { Vault } from "../vault/vault.ts";
 import type { Query } from "./database.ts";
+import { loadMacKeys } from "./mac-keys.ts";
 
 export const configurationChannel = "tollgate_configuration";
 
@@ -75,7 +76,8 @@ export async function loadConfiguration(
   amountDigitsOf: AmountDigitsOf,
 ): Promise<Configuration> {
   const merchants = byId(await loadMerchants(query, open));
-  const gates = byId(await loadGates(query));
+  const macKeys = await loadMacKeys(query, open);
+  const gates = byId((await loadGates(query)).map((gate) => withKeys(gate, macKeys.get(gate.id))));
   const endpoints = byId(await loadEndpoints(query, merchants, gates, amountDigitsOf));
   const groups = await loadGroups(query, merchants, endpoints);
   const enabled = [...endpoints.values()].filter(isEnabled);
@@ -116,6 +118,10 @@ async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly M
 
 export function loadGates(query: Query): Promise<readonly Gate[]> {
   return query<Gate>("select id, name, kind, settings from gates order by id");
+}
+
+function withKeys(gate: Gate, macKeys: Gate["macKeys"]): Gate {
+  return macKeys === undefined ? gate : { ...gate, macKeys };
 }
 
 type GateRow = Pick<EndpointGate, "id" | "rank" | "weight">;

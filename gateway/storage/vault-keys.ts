@@ -9,6 +9,7 @@ import type { SealedCard } from "../vault/vault.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { bytesArray, plainArray } from "./gather.ts";
+import { macKeyContext } from "./mac-keys.ts";
 import { walletKeyContext } from "./wallets.ts";
 
 export function makeKeyStore(query: Query): KeyStore {
@@ -164,7 +165,7 @@ function cardsOf(query: Query): Pick<RotationStore, "countCards" | "listCards" |
   };
 }
 
-/** Merchants' control keys and wallet keys; the context tells which of both a secret is. */
+/** Control keys, wallet keys and keys of gates; the context tells which of them a secret is. */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
     async listSecrets() {
@@ -175,7 +176,11 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
         `select id, merchant_id as owner, wallet, sealed from vault.wallet_keys
          where removed_at is null order by id`,
       );
+      const gates = await query<{ id: string; owner: string; sealed: Buffer }>(
+        "select id, gate_id as owner, sealed from gate_mac_keys order by gate_mac_keys.id",
+      );
       return [
+        ...gates.map(({ owner, ...row }) => ({ ...row, context: macKeyContext(owner) })),
         ...merchants.map((row) => ({ ...row, context: controlKeyContext(row.id) })),
         ...wallets.map(({ owner, wallet, ...row }) => {
           return { ...row, context: walletKeyContext(owner, wallet) };
@@ -183,10 +188,15 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
       ];
     },
     async resealSecret({ id, context, sealed }, anew) {
-      const statement = context.startsWith("wallet-key/")
-        ? "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2"
-        : "update merchants set control_key = $3 where login = $1 and control_key = $2";
-      await query(statement, [id, sealed, anew]);
+      const [kind = ""] = context.split("/");
+      await query(reseal[kind] ?? "", [id, sealed, anew]);
     },
   };
 }
+
+// biome-ignore format: a table
+const reseal: Readonly<Record<string, string>> = {
+  "control-key": "update merchants set control_key = $3 where login = $1 and control_key = $2",
+  "wallet-key":  "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2",
+  "mac-key":     "update gate_mac_keys set sealed = $3 where id = $1::bigint and sealed = $2",
+};

@@ -27,6 +27,7 @@ export function makeStartAcquirer(
       ...{ clock, onReady, answerTimeoutMs: config.answerTimeoutMs },
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
       log: (event, facts) => log(event, { gate: name, ...facts }),
+      onUnreadable: (reason) => metrics.unreadable.inc({ gate: name, reason }),
       onLateApproval: (approval) => {
         log("acquirer.late_approval", { gate: name, reference: approval.reference });
         void lateApprovals.report(approval);

@@ -18,7 +18,9 @@ export type DecodeReason =
   | "invalid_padding"
   | "unknown_field"
   | "duplicate"
-  | "trailing_bytes";
+  | "trailing_bytes"
+  | "mac_missing"
+  | "mac_wrong";
 
 export class DecodeFault {
   readonly field: FieldName;

@@ -29,6 +29,8 @@ export type HostDialect = {
   readonly specification: Specification;
   readonly framing: Framing;
   readonly answersInquiries: boolean;
+  /** Whether network messages have a code where the host has keys for it. */
+  readonly authenticatesNetwork: boolean;
   /** To and from the message types and fields of 1987, in which the host decides. */
   readonly read: (raw: IsoMessage) => HostRequest;
   readonly write: (answer: IsoMessage, request: HostRequest) => IsoMessage;
@@ -44,6 +46,7 @@ export type HostDialect = {
 export type HostRequest = IsoMessage & { readonly raw: IsoMessage };
 
 const asItIs = {
+  authenticatesNetwork: false,
   read: (raw: IsoMessage): HostRequest => ({ ...raw, raw }),
   write: (answer: IsoMessage) => answer,
 };

@@ -7,19 +7,19 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import {
   DecodeFault,
-  decode,
-  encode,
   FrameFault,
   FrameReader,
   frame,
   type IsoMessage,
 } from "@tollgate/protocols/iso8583";
 import { type Address, Listener } from "../http.ts";
-import type { GatewayConnection, HostContext } from "./answers.ts";
+import { type GatewayConnection, type HostContext, makeAnswer } from "./answers.ts";
+import { makeHostAuthentication, NotAuthentic } from "./authentication.ts";
 import type { HostDialect } from "./dialects.ts";
 import { answerRequest } from "./requests.ts";
 
 const payloadBytesMax = 8_192;
+const authenticationFailed = "98";
 const garbage = Buffer.from("\u0000\u00ff\u0001 no message \u00fe\u0000", "latin1");
 
 /** The first byte of a TLS handshake; as the length of a message it would mean 5632 bytes. */
@@ -75,6 +75,7 @@ class Connection implements GatewayConnection {
   readonly #socket: Socket;
   readonly #host: HostContext;
   readonly #reader: FrameReader;
+  readonly #authentication: ReturnType<typeof makeHostAuthentication>;
   /** All connections to the same port. */
   readonly #peers: ReadonlySet<Connection>;
   #unsent: Buffer[] = [];
@@ -90,6 +91,7 @@ class Connection implements GatewayConnection {
     this.#socket = socket;
     this.#host = host;
     this.#reader = new FrameReader(dialect.framing, { payloadBytesMax });
+    this.#authentication = makeHostAuthentication(dialect, host.switches);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.read(chunk));
     socket.on("drain", () => socket.resume());
@@ -104,7 +106,7 @@ class Connection implements GatewayConnection {
     const { 37: reference = "" } = message.fields;
     const isElsewhere = this.#host.switches.current.answersElsewhere && reference !== "";
     const over = isElsewhere ? this.#findOther() : this;
-    if (over.isOpen()) over.#send(reference, encode(this.dialect.specification, message));
+    if (over.isOpen()) over.#send(reference, this.#authentication.write(message));
   }
 
   #findOther(): Connection {
@@ -135,18 +137,22 @@ class Connection implements GatewayConnection {
   #receive(payload: Buffer): void {
     const { clock, messages } = this.#host;
     const { specification } = this.dialect;
-    const request = decode(specification, payload);
-    if (request instanceof DecodeFault) {
-      const { field, reason } = request;
+    const received = this.#authentication.read(payload);
+    if (received instanceof DecodeFault) {
+      const { field, reason } = received;
       this.close(`${payload.length} bytes are not a message: ${field} is ${reason}`);
       return;
     }
+    const isAuthentic = !(received instanceof NotAuthentic);
+    const request = isAuthentic ? received : received.request;
     const reference = request.fields[37] ?? "";
     messages.record("received", { reference, payload, specification, ms: clock.now().ms });
     messages.announce(request);
     try {
       const read = this.dialect.read(request);
-      answerRequest({ request: read, connection: this, host: this.#host });
+      const exchange = { request: read, connection: this, host: this.#host };
+      if (isAuthentic) answerRequest(exchange);
+      else this.answer(makeAnswer(exchange, authenticationFailed));
     } catch (error) {
       // The error's message may quote the request, so only its stack is logged.
       const stack = error instanceof Error ? (error.stack ?? "").split("\n    at ").slice(1) : [];

@@ -11,6 +11,7 @@ export const iso93: HostDialect = {
   specification: iso93Ascii,
   framing: "ascii-4",
   answersInquiries: false,
+  authenticatesNetwork: true,
   read,
   write,
 };
@@ -88,7 +89,7 @@ const actionCodes: ReadonlyMap<string, string> = new Map([
   ["25", "914"], ["30", "904"], ["41", "208"], ["43", "209"], ["46", "163"], ["51", "116"],
   ["54", "101"], ["57", "119"], ["58", "120"], ["59", "202"], ["61", "121"], ["62", "104"],
   ["65", "123"], ["N7", "160"],
-  ["06", "909"], ["09", "923"], ["68", "911"], ["91", "912"], ["94", "913"], ["96", "909"],
+  ["06", "909"], ["98", "916"], ["09", "923"], ["68", "911"], ["91", "912"], ["94", "913"], ["96", "909"],
 ]);
 
 /** What an accepted message of a class is answered with; a charge or capture with 000. */

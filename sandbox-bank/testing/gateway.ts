@@ -10,6 +10,7 @@ import {
   encode,
   FrameFault,
   FrameReader,
+  type Framing,
   frame,
   type IsoFields,
   type IsoMessage,
@@ -29,13 +30,14 @@ export class TestGateway {
   readonly closed: Promise<unknown>;
   readonly dialect: TestDialect;
   readonly #socket: Socket;
-  readonly #reader = new FrameReader("binary-2", { payloadBytesMax: 8_192 });
+  readonly #reader: FrameReader;
   readonly #received: Received[] = [];
   readonly #waiting: ((message: Received) => void)[] = [];
 
   private constructor(socket: Socket, dialect: TestDialect) {
     this.#socket = socket;
     this.dialect = dialect;
+    this.#reader = new FrameReader(framingOf(dialect), { payloadBytesMax: 8_192 });
     this.closed = once(socket, "close");
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", () => {});
@@ -62,7 +64,8 @@ export class TestGateway {
 
   send(...messages: readonly IsoMessage[]): void {
     const { specification } = this.dialect;
-    this.sendBytes(...messages.map((message) => frame("binary-2", encode(specification, message))));
+    const framing = framingOf(this.dialect);
+    this.sendBytes(...messages.map((message) => frame(framing, encode(specification, message))));
   }
 
   sendBytes(...bytes: readonly Buffer[]): void {
@@ -186,8 +189,13 @@ function digits(amount: number): string {
   return String(amount).padStart(12, "0");
 }
 
+function framingOf({ framing = "binary-2" }: TestDialect): Framing {
+  return framing;
+}
+
 export type TestDialect = {
   readonly name: string;
+  readonly framing?: Framing;
   readonly specification: Specification;
   readonly portOf: (bank: Bank) => number;
   readonly writeProof: (proof: Proof) => IsoFields;

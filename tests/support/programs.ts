@@ -176,7 +176,13 @@ type Place = {
   readonly settings?: Readonly<Record<string, string>>;
 };
 
-export function runGw(
+export function runGw(place: Place, ...words: readonly string[]): Promise<Ran> {
+  return runGwWith("", place, ...words);
+}
+
+/** With something on its standard input. */
+export function runGwWith(
+  input: string,
   { installation, dataDir, settings = {} }: Place,
   ...words: readonly string[]
 ): Promise<Ran> {
@@ -186,6 +192,7 @@ export function runGw(
   const child = execFile(process.execPath, [gw, ...words], { env }, (_, printed, complaint) =>
     resolve({ code: child.exitCode ?? -1, printed, complaint }),
   );
+  child.stdin?.end(input);
   return promise;
 }
 

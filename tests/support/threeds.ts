@@ -183,7 +183,7 @@ export async function proofAtHost({ bank }: World, status: StatusReply) {
 /** Charges that the host has received, of any kind. */
 export function chargesAt({ bank }: World): number {
   const isCharge = ({ mti, direction }: { readonly mti: string; readonly direction: string }) =>
-    direction === "received" && (mti === "0100" || mti === "0200");
+    direction === "received" && /^[01][12]00$/.test(mti);
   return bank.messages().filter(isCharge).length;
 }
 

@@ -11,9 +11,11 @@ import { openIdentities } from "../../../sandbox-bank/certificates/chains.ts";
 import type { CertificateTexts } from "../../certificates/certificate-files.ts";
 import { Connection } from "./connection.ts";
 import { sandbox } from "./dialects/sandbox.ts";
+import { makeGateAuthentication } from "./message-authentication.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "connection-test-"));
 const day = 86_400_000;
+const wire = { ...sandbox, ...makeGateAuthentication(sandbox) };
 const nowMs = performance.timeOrigin + performance.now();
 const { host, directory } = await openIdentities(join(folder, "present"), nowMs);
 const past = await openIdentities(join(folder, "past"), nowMs - 4_000 * day);
@@ -67,7 +69,7 @@ function connect(t: TestContext, port: number, tls: ConstructorParameters<typeof
     onUnreadable: () => undefined,
     onLost: resolve,
   };
-  const connection = new Connection({ host: "127.0.0.1", port }, sandbox, events, tls);
+  const connection = new Connection({ host: "127.0.0.1", port }, wire, events, tls);
   t.after(() => connection.drop("the test is over"));
   return promise;
 }

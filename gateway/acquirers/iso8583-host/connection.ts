@@ -8,8 +8,6 @@ import { connect, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import {
   DecodeFault,
-  decode,
-  encode,
   FrameFault,
   FrameReader,
   frame,
@@ -19,11 +17,12 @@ import type { CertificateTexts } from "../../certificates/certificate-files.ts";
 import { messageOf } from "../../values/problem.ts";
 import type { Address } from "../gates.ts";
 import type { Dialect } from "./dialect.ts";
+import type { GateAuthentication } from "./message-authentication.ts";
 
 const payloadBytesMax = 8_192;
 
 /** What a connection must know of its host's dialect. */
-export type Wire = Pick<Dialect, "specification" | "framing">;
+export type Wire = Pick<Dialect, "framing"> & Pick<GateAuthentication, "read" | "write">;
 
 export type ConnectionEvents = {
   readonly onOpen: () => void;
@@ -58,8 +57,7 @@ export class Connection {
   }
 
   send(message: IsoMessage): void {
-    const { framing, specification } = this.#wire;
-    const framed = frame(framing, encode(specification, message));
+    const framed = frame(this.#wire.framing, this.#wire.write(message));
     if (this.#gathered.length === 0) setImmediate(() => this.#flush());
     this.#gathered.push(framed);
   }
@@ -117,7 +115,7 @@ export class Connection {
   }
 
   #receive(payload: Buffer): void {
-    const message = decode(this.#wire.specification, payload);
+    const message = this.#wire.read(payload);
     if (message instanceof DecodeFault) this.#events.onUnreadable(message, payload.length);
     else this.#events.onMessage(message);
   }

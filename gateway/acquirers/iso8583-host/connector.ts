@@ -30,6 +30,7 @@ export type Iso8583Options = {
   readonly answerTimeoutMs: number;
   readonly log: (event: ConnectorEvent, facts: object) => void;
   readonly onLateApproval: (approval: LateApproval) => void;
+  readonly onUnreadable: (reason: string) => void;
   /** By the type of the request. */
   readonly onAnswer: (mti: string, answerMs: number) => void;
 };
@@ -49,9 +50,11 @@ type ConnectorEvent =
   | "acquirer.tls_failed"
   | "acquirer.certificate_unusable"
   | "acquirer.certificate_expiring"
+  | "acquirer.mac_keys_changed"
   | "acquirer.reversal_not_approved"
   | "acquirer.message_unmatched"
   | "acquirer.message_unreadable"
+  | "acquirer.message_not_authentic"
   | "acquirer.message_unsendable";
 
 /** Settings that fit no message throw here. */

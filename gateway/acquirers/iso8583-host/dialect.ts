@@ -100,6 +100,8 @@ export const all = [...charges, ...aboutCharge] as const;
 export type NetworkMessages = {
   readonly mti: string;
   readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
+  /** Whether they have a message authentication code where the gate has a key. */
+  readonly isAuthenticated: boolean;
   readonly write: (code: string, facts: Pick<Facts, "sent" | "local" | "traceNumber">) => IsoFields;
 };
 

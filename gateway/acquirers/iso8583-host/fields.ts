@@ -55,6 +55,7 @@ export const iso87Rows: readonly FactRow[] = [
 export const iso87Network: NetworkMessages = {
   mti: "0800",
   codes: { signOn: "001", signOff: "002", echo: "301" },
+  isAuthenticated: false,
   write: (code, { sent, traceNumber }) => ({
     7: transmissionTime(sent),
     11: traceNumber,

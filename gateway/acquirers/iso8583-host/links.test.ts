@@ -7,6 +7,7 @@ import type { GateSettings } from "../gates.ts";
 import { sandbox } from "./dialects/sandbox.ts";
 import { type LinkLimits, usualLinkLimits } from "./link.ts";
 import { Links } from "./links.ts";
+import { makeGateAuthentication } from "./message-authentication.ts";
 import { makeMessages } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
 import { makeAttempt, settings } from "./testing/attempts.ts";
@@ -16,6 +17,7 @@ import { TestClock } from "./testing/test-clock.ts";
 
 const { makeCharge } = makeMessages(sandbox, settings);
 const limit = { timeoutMs: 30_000 };
+const wire = { ...sandbox, ...makeGateAuthentication(sandbox) };
 
 function openLinks(
   t: TestContext,
@@ -26,7 +28,7 @@ function openLinks(
   const journal = new Journal();
   const ignore = () => undefined;
   const links = new Links({
-    ...{ settings: { ...settings, ...changes }, wire: sandbox, clock, random: () => 0 },
+    ...{ settings: { ...settings, ...changes }, wire, clock, random: () => 0 },
     conversation: { waiting: new Map(), answered: new Recent(100) },
     limits: { ...usualLinkLimits, ...limits },
     events: {

@@ -23,6 +23,7 @@ import {
 import type { Dialect } from "./dialect.ts";
 import { type Conversation, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
 import { type LinkFacts, Links } from "./links.ts";
+import { type GateAuthentication, makeGateAuthentication } from "./message-authentication.ts";
 import { Recent } from "./pending-answers.ts";
 
 type Options = Iso8583Options & {
@@ -32,7 +33,11 @@ type Options = Iso8583Options & {
   readonly onReady?: () => void;
 };
 
-type Version = GateVersion & { readonly gate: ConfiguredGate; readonly acquirer: Acquirer };
+type Version = GateVersion & {
+  readonly gate: ConfiguredGate;
+  readonly acquirer: Acquirer;
+  readonly authentication: GateAuthentication;
+};
 
 /** Connects at once. Settings that fit no message throw here. */
 export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): RunningAcquirer {
@@ -60,7 +65,9 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
 
     change(next) {
       if (isDeepStrictEqual(linkSettingsOf(next), linkSettingsOf(current.gate))) {
-        current = versionOf(next, current.links);
+        const changed = versionOf(next, current);
+        useKeysOf(next);
+        current = changed;
         return;
       }
       const opened = open(next);
@@ -81,6 +88,17 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     },
   };
 
+  /** On every connection, from the next message on. */
+  function useKeysOf({ macKeys = [] }: ConfiguredGate): void {
+    const [ids, known] = [macKeys, current.gate.macKeys ?? []].map((keys) =>
+      keys.map(({ id }) => id),
+    );
+    if (isDeepStrictEqual(ids, known)) return;
+    current.authentication.use(macKeys);
+    previous?.authentication.use(macKeys);
+    options.log("acquirer.mac_keys_changed", { keys: ids });
+  }
+
   /** The settings of a version go with its links: another host may know another terminal. */
   function version(): Version {
     if (previous === undefined || current.links.isReady()) return current;
@@ -89,8 +107,10 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
 
   function open(next: ConfiguredGate): Version {
     const dialect = dialects[next.kind];
+    const authentication = makeGateAuthentication(dialect, next.macKeys);
+    const wire = { ...dialect, ...authentication };
     const links: Links = new Links({
-      ...{ wire: dialect, settings: next.settings, conversation, limits },
+      ...{ wire, settings: next.settings, conversation, limits },
       ...{ clock: options.clock, random: options.random ?? Math.random },
       events: {
         ...eventsOf(dialect, options),
@@ -100,14 +120,18 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
         },
       },
     });
-    const opened = versionOf(next, links);
+    const opened = versionOf(next, { links, authentication });
     links.open();
     return opened;
   }
 
-  function versionOf(next: ConfiguredGate, links: Links): Version {
+  function versionOf(
+    next: ConfiguredGate,
+    { links, authentication }: Pick<Version, "links" | "authentication">,
+  ): Version {
     const made = { dialect: dialects[next.kind], settings: next.settings, links };
-    return { ...made, gate: next, acquirer: makeIso8583Acquirer(made, options) };
+    const acquirer = makeIso8583Acquirer(made, options);
+    return { ...made, authentication, gate: next, acquirer };
   }
 
   function retirePrevious(): void {
@@ -141,8 +165,12 @@ function eventsOf(dialect: Dialect, options: Iso8583Options) {
     onCertificateFault: (cause: string) => log("acquirer.certificate_unusable", { cause }),
     onCertificateExpiring: (days: number) => log("acquirer.certificate_expiring", { days }),
     onUnmatched: makeOnUnmatched(dialect, options),
-    onUnreadable: ({ field, reason }: DecodeFault, bytes: number) =>
-      log("acquirer.message_unreadable", { field, reason, bytes }),
+    onUnreadable({ field, reason }: DecodeFault, bytes: number): void {
+      options.onUnreadable(reason);
+      const isForged = reason === "mac_missing" || reason === "mac_wrong";
+      const event = isForged ? "acquirer.message_not_authentic" : "acquirer.message_unreadable";
+      log(event, { field, reason, bytes });
+    },
   };
 }
 

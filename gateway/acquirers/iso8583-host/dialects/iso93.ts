@@ -44,6 +44,7 @@ export const iso93: Dialect = {
   network: {
     mti:   "1804",
     codes: { signOn: "801", signOff: "802", echo: "831" },
+    isAuthenticated: true,
     write: (code, { sent, local, traceNumber }) => ({
       7: transmissionTime(sent), 11: traceNumber, 12: localTime(local), 24: code,
     }),

@@ -9,7 +9,7 @@ import { makeAttempt } from "./attempts.ts";
 import { connectAcquirer } from "./connections.ts";
 
 /** Where the bank listens for each dialect. */
-const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort" | "iso93HostPort">> = {
+export const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort" | "iso93HostPort">> = {
   sandbox: "hostPort",
   iso87_binary: "binaryHostPort",
   iso93_ascii: "iso93HostPort",

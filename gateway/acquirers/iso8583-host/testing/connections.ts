@@ -19,6 +19,7 @@ import { dialects } from "../connector.ts";
 import type { Dialect } from "../dialect.ts";
 import { sandbox } from "../dialects/sandbox.ts";
 import { Link, type LinkLimits, usualLinkLimits } from "../link.ts";
+import { makeGateAuthentication } from "../message-authentication.ts";
 import { Recent } from "../pending-answers.ts";
 import { startIso8583Acquirer } from "../running-acquirer.ts";
 import { settings } from "./attempts.ts";
@@ -69,7 +70,7 @@ export function openLink(t: TestContext, port: number, limits: Partial<LinkLimit
   const journal = new Journal();
   const link = new Link({
     addresses: [{ host: "127.0.0.1", port }],
-    wire: sandbox,
+    wire: { ...sandbox, ...makeGateAuthentication(sandbox) },
     tls: undefined,
     signsOn: true,
     isSpare: () => false,
@@ -112,6 +113,7 @@ export async function connectAcquirer(
       random: () => 0,
       log: journal.log,
       onLateApproval: ({ reference, answer }) => void late.push({ reference, answer }),
+      onUnreadable: (reason) => void observed.push(reason),
       onAnswer: (mti, answerMs) => void observed.push(`${mti} ${answerMs} ms`),
     },
   );
