@@ -1,7 +1,7 @@
 /** The issuer's answer to an AReq: final, or a challenge in the cardholder's browser. */
 import { randomUUID } from "node:crypto";
 import { type Emv3dsMessage, MessageFault, textOf } from "@tollgate/protocols/emv3ds";
-import { eciFor, maskCard, type ProvedStatus } from "../issuer.ts";
+import { eciFor, maskCard, type ProvedStatus, usesUcaf } from "../issuer.ts";
 import { showAmount } from "../money.ts";
 import { type ChallengeRule, type Emv3dsRule, scenariosByCard } from "../scenarios.ts";
 import { acsPaths, type Challenge, type ThreeDsContext } from "../threeds-context.ts";
@@ -19,9 +19,9 @@ export function authenticate(
     case "answer-error":
       return new MessageFault("405", [], "The ACS of this card cannot be reached.");
     case "authenticate":
-      return makeARes(areq, { transStatus: "Y", ...prove(card, "Y", context) });
+      return makeARes(areq, { transStatus: "Y", ...prove(areq, "Y", context) });
     case "attempt":
-      return makeARes(areq, { transStatus: "A", ...prove(card, "A", context) });
+      return makeARes(areq, { transStatus: "A", ...prove(areq, "A", context) });
     case "refuse":
       return makeARes(areq, { transStatus: rule.status, transStatusReason: rule.reason });
     case "challenge":
@@ -42,9 +42,17 @@ function ruleFor(card: string, areq: Emv3dsMessage): Emv3dsRule {
   return { kind: "refuse", status: "U", reason: channel === "01" ? "03" : "21" };
 }
 
-function prove(card: string, status: ProvedStatus, context: ThreeDsContext): Challenge["proof"] {
+/** Outside of payments (category 02) Mastercard's ECI of a full authentication is N2. */
+function prove(
+  areq: Emv3dsMessage,
+  status: ProvedStatus,
+  context: ThreeDsContext,
+): Challenge["proof"] {
+  const card = textOf(areq, "acctNumber") ?? "";
   const authenticationValue = context.authenticationValues.make(card);
-  return { eci: eciFor(card, status), authenticationValue };
+  const isPayment = textOf(areq, "messageCategory") !== "02";
+  const eci = isPayment || !usesUcaf(card) || status === "A" ? eciFor(card, status) : "N2";
+  return { eci, authenticationValue };
 }
 
 function openChallenge(
@@ -65,7 +73,7 @@ function openChallenge(
     threeDSServerUrl: textOf(areq, "threeDSServerURL") ?? "",
     rule,
     purchase: describePurchase(areq, card),
-    proof: prove(card, "Y", context),
+    proof: prove(areq, "Y", context),
     cres: undefined,
   });
   return makeARes(areq, {

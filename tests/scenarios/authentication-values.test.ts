@@ -117,6 +117,19 @@ testOnEachDialect("a Mastercard of 1.0.2 is charged with its PARes' value", asyn
   }
 });
 
+testOnEachDialect("a Mastercard is verified with the ECI N2", async (t, { gate, inquires }) => {
+  const world = await startWorld(t);
+  await world.placeGates("secure", [[gate, 1, 1]]);
+  const pending = await beginWith(world, mastercard, { kind: "verify" });
+  const status = await uploadMethod(pending);
+  const charge = await chargeAtHost(world, status);
+
+  assert.equal(status["order-stage"], "av_approved", String(status["error-message"]));
+  // The binary dialect has one digit for it.
+  assert.deepEqual([status.eci, charge.eci], ["N2", inquires ? "02" : "N2"]);
+  assert.match(charge.authenticationValue ?? "", /^kJ/);
+});
+
 test("a value that the chosen gate has no place for goes through another gate", async (t) => {
   const world = await startWorld(t);
   await world.placeGates("secureBinary", [

@@ -35,6 +35,8 @@ const placed: readonly (readonly [card: keyof typeof cards, eci: string, value: 
   ["mastercard",  "02", aav,               "05", { 15: "2", 16: aav }],
   ["mastercard",  "01", aav,               "06", { 15: "1", 16: aav }],
   ["mastercard",  "00", undefined,         "07", { 15: "0" }],
+  ["mastercard",  "N2", aav,               "05", { 15: "2", 16: aav }],
+  ["mastercard",  "N0", undefined,         "07", { 15: "0" }],
   ["mastercard",  "04", aav,               "07", { 15: "4", 16: aav }],
   ["mastercard",  "02", walletAMastercard, "05", { 15: "2", 16: walletAMastercard }],
   ["mastercard",  "02", cavv,              "05", { 15: "2", 16: cavv }],
