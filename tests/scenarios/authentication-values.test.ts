@@ -130,11 +130,16 @@ testOnEachDialect("a Mastercard is verified with the ECI N2", async (t, { gate, 
   assert.match(charge.authenticationValue ?? "", /^kJ/);
 });
 
-test("a value that the chosen gate has no place for goes through another gate", async (t) => {
+test("a value that the chosen gate has no place for goes through a gate that has one", async (t) => {
   const world = await startWorld(t);
+  await world.installation.database.query(
+    `insert into gates (id, name, kind, settings)
+     select id + 1000, 'second', kind, settings from gates where name = 'sandbox-binary'`,
+  );
   await world.placeGates("secureBinary", [
     ["sandbox-binary", 1, 1],
-    ["sandbox", 2, 1],
+    ["second", 2, 1],
+    ["sandbox", 3, 1],
   ]);
   await world.bank.setSwitches({ authenticationValue: "mastercard" });
 
