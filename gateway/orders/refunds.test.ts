@@ -1,0 +1,78 @@
+/** When a return is a refund, and what it is called at the acquirer. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../values/failure.ts";
+import { asInstant, hours, type Instant, later, minutes } from "../values/time.ts";
+import type { Order, RefundPolicy } from "./order.ts";
+import { advance, approved, asks, events, meet, start } from "./testing.ts";
+import { initialOf } from "./transactions.ts";
+
+/** A return of so much at that moment, through a gate with that policy. */
+function returnAt(order: Order, at: Instant, refunds: RefundPolicy, minor?: bigint): Order {
+  const { serialNumber, request } = asks("return", minor);
+  return meet(order, { kind: "return_asked", serialNumber, request, refunds }, at);
+}
+
+const isRefund = (order: Order) => order.transaction.asRefund === true;
+
+test("hours count from the charge", () => {
+  const policy = { after: "24h" };
+
+  assert.equal(isRefund(returnAt(approved(), later(start, hours(24) - 1), policy)), false);
+  assert.equal(isRefund(returnAt(approved(), later(start, hours(24)), policy)), true);
+});
+
+test("a daily cut-off ends at the gate's own hour", () => {
+  // The charge is at 01:24 UTC.
+  const midnight = asInstant(Math.floor(start / hours(24)) * hours(24));
+  const order = approved();
+  const { identifiers } = order.transaction;
+  assert.ok(identifiers !== undefined);
+  const gate = { ...identifiers.gate, zone: "America/New_York" };
+  const away = {
+    ...order,
+    transaction: { ...order.transaction, identifiers: { ...identifiers, gate } },
+  };
+  const cutOff = { after: "23:00" };
+
+  const before = later(midnight, hours(23) - minutes(1));
+  assert.equal(isRefund(returnAt(order, before, cutOff)), false);
+  assert.equal(isRefund(returnAt(order, later(midnight, hours(23)), cutOff)), true);
+  // 23:00 in New York is 04:00 UTC in winter.
+  assert.equal(isRefund(returnAt(away, later(midnight, hours(4) - minutes(1)), cutOff)), false);
+  assert.equal(isRefund(returnAt(away, later(midnight, hours(4)), cutOff)), true);
+});
+
+test("parts may be refunds by themselves, and everything is after one", () => {
+  const partial = { partial: true } as const;
+  const whole = returnAt(approved(), start, partial);
+  const part = returnAt(approved(), start, partial, 1n);
+  const returned = meet(part, events.returned);
+
+  assert.equal(isRefund(whole), false);
+  assert.equal(isRefund(part), true);
+  // Whatever the gate says by then: a reversal would return the refunded part again.
+  assert.equal(isRefund(returnAt(returned, start, {})), true);
+});
+
+test("each refund has its own reference and trace number, as many as can be named", () => {
+  const numbers = new Set<string>();
+  let order = approved();
+  const { reference: charge = "" } = initialOf(order).identifiers ?? {};
+  for (let count = 0; count < 290; count += 1) {
+    order = returnAt(order, start, { after: "always" }, 1n);
+    const { reference = "", traceNumber = "" } = order.transaction.identifiers ?? {};
+    assert.notEqual(reference, charge);
+    assert.equal(reference.length, 12);
+    assert.equal(reference.slice(0, 10), charge.slice(0, 10));
+    numbers.add(reference).add(traceNumber);
+    order = meet(order, events.returned);
+  }
+  const { serialNumber, request } = asks("return", 1n);
+  const refunds = { after: "always" };
+  const refused = advance(order, { kind: "return_asked", serialNumber, request, refunds }, start);
+
+  assert.equal(numbers.size, 580);
+  assert.ok(refused instanceof Failure);
+  assert.equal(refused.number, 9);
+});
