@@ -32,6 +32,9 @@ type Begun = { readonly begin: Begin; readonly order: Acknowledged };
 
 test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t) => {
   const world = await startWorld(t);
+  // Returns travel in both ways: as reversals, and as refunds.
+  await world.changeGate("sandbox-binary", { refunds: { after: "1h", partial: true } });
+  await world.changeGate("sandbox-iso93", { refunds: { after: "always" } });
   // Its answers are in the minor units of the amounts.
   const cardrefid = await world.registerCard("4000004000000202");
   let requests = 0;
