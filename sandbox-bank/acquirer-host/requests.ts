@@ -62,7 +62,7 @@ function answerPayment(exchange: Exchange): IsoMessage | undefined {
 }
 
 function answerCapture(exchange: Exchange): IsoMessage | undefined {
-  const told = exchange.host.switches.current.followUpCode;
+  const told = toldToFollowUp(exchange);
   if (isRefusedBy(told)) return makeAnswer(exchange, told);
   const done = capture(exchange);
   const code = told ?? done;
@@ -104,8 +104,8 @@ function answerReversal(exchange: Exchange): IsoMessage | undefined {
   const { approveLate } = host.switches.current;
   if (!approveLate) host.delayedApprovals.release(reference, connection);
   const later = findLaterRule(reference, host);
-  const { followUpCode, reversalCode } = host.switches.current;
-  const told = isRefusable(request) ? followUpCode : reversalCode;
+  const { reversalCode } = host.switches.current;
+  const told = isRefusable(request) ? toldToFollowUp(exchange) : reversalCode;
   const isDone = isRefusable(request) ? !isRefusedBy(told) : (told ?? "00") === "00";
   if (told !== null && !isDone) return makeAnswer(exchange, told);
   const reversed = reverse(exchange, reference, later);
@@ -157,6 +157,15 @@ function isCleared(reference: string, { ledger, clock, switches }: HostContext):
   if (clearedAfterS === null || moved === undefined) return false;
   return clock.now().ms - Date.parse(moved.at) >= clearedAfterS * 1_000;
 }
+
+/** A host does not refuse the repeat of what it may have done; it may only fail to answer it. */
+function toldToFollowUp({ request, host }: Exchange): string | null {
+  const { followUpCode } = host.switches.current;
+  const isRepeat = request.mti.endsWith("1");
+  return followUpCode !== null && isRepeat && !undecided.has(followUpCode) ? null : followUpCode;
+}
+
+const undecided: ReadonlySet<string> = new Set([...mayYetBeDone, "91", "96"]);
 
 /** A switch has the host refuse it, and not do it. */
 function isRefusedBy(told: string | null): told is string {

@@ -19,11 +19,20 @@ export type Follow = {
   readonly percent: number | "all";
 };
 
-export type Asking = Begin | Follow;
+/** Another attempt at an order that the merchant takes for failed. */
+export type Again = { readonly kind: "again"; readonly order: number };
+
+export type Asking = Begin | Follow | Again;
+
+/** Null: as the card says. */
+export type HostCodes = Readonly<
+  Record<"chargeCode" | "reversalCode" | "followUpCode", string | null>
+>;
 
 export type Event =
   | { readonly kind: "wave"; readonly requests: readonly Asking[] }
   | { readonly kind: "bank"; readonly lost: number; readonly declined: number }
+  | ({ readonly kind: "codes" } & HostCodes)
   | { readonly kind: "outage"; readonly hours: number }
   | { readonly kind: "time"; readonly seconds: number }
   | { readonly kind: "restart" };
@@ -67,12 +76,34 @@ const follow: fc.Arbitrary<Follow> = fc.record({
   percent: fc.oneof(fc.constant("all" as const), fc.integer({ min: 1, max: 105 })),
 });
 
+const again: fc.Arbitrary<Again> = fc.record({
+  kind: fc.constant("again" as const),
+  order: fc.nat({ max: 6 }),
+});
+
+/**
+ * Answers that leave a charge standing, or a follow-up done, though they say no. A host that denies
+ * a charge which it has booked, again and again, cannot be told from one that never had it.
+ */
+const codes = fc.record({
+  kind: fc.constant("codes" as const),
+  chargeCode: fc.constantFrom(null, null, "09", "68", "94", "91", "05"),
+  reversalCode: fc.constantFrom(null, "05", "12", "91", "94", "96"),
+  followUpCode: fc.constantFrom(null, null, "09", "94", "96", "57"),
+});
+
+const wish = fc.oneof(
+  { weight: 4, arbitrary: begin },
+  { weight: 4, arbitrary: follow },
+  { weight: 1, arbitrary: again },
+);
+
 const event: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 12,
     arbitrary: fc.record({
       kind: fc.constant("wave" as const),
-      requests: fc.array(fc.oneof(begin, follow), { minLength: 1, maxLength: 12 }),
+      requests: fc.array(wish, { minLength: 1, maxLength: 12 }),
     }),
   },
   {
@@ -83,6 +114,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       declined: fc.constantFrom(0, 0.2),
     }),
   },
+  { weight: 4, arbitrary: codes },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -105,5 +137,9 @@ export const journey: fc.Arbitrary<readonly Event[]> = fc.array(event, {
 });
 
 export function isBegin(asking: Asking): asking is Begin {
-  return asking.kind !== "capture" && asking.kind !== "return";
+  return asking.kind !== "again" && !isFollow(asking);
+}
+
+function isFollow(asking: Asking): asking is Follow {
+  return asking.kind === "capture" || asking.kind === "return";
 }
