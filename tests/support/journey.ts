@@ -87,9 +87,9 @@ const again: fc.Arbitrary<Again> = fc.record({
  */
 const codes = fc.record({
   kind: fc.constant("codes" as const),
-  chargeCode: fc.constantFrom(null, null, "09", "68", "94", "91", "05"),
-  reversalCode: fc.constantFrom(null, "05", "12", "91", "94", "96"),
-  followUpCode: fc.constantFrom(null, null, "09", "94", "96", "57"),
+  chargeCode: fc.constantFrom(null, null, null, null, "09", "68", "94", "91"),
+  reversalCode: fc.constantFrom(null, null, "05", "12", "91", "94", "96"),
+  followUpCode: fc.constantFrom(null, null, null, "09", "94", "96", "57"),
 });
 
 const wish = fc.oneof(
