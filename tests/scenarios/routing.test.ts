@@ -73,6 +73,8 @@ test("after a charge has left no other gate gets it, however it ends", async (t)
   await world.settle();
   await world.linksUp();
   await world.pass(2_000);
+  // A repeat confirms that the host does not know the charge.
+  await world.pass(30_000);
 
   assert.equal((await merchant.status(dropped)).status, "error");
   assert.equal(received(world, "0200"), 1);
