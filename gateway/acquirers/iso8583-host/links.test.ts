@@ -79,6 +79,21 @@ test("requests are shared among the links, and go where the fewest are in flight
   assert.deepEqual(links.connections, { up: 3, wanted: 3 });
 });
 
+test("a link that does not answer gets no more while another does", async (t) => {
+  const stuck: IsoMessage[] = [];
+  const [port, other] = [await startHost(t, silent(stuck)), await startHost(t, accept)];
+  const otherAddresses = [{ host: "127.0.0.1", port: other }];
+  const { links } = openLinks(t, { port, otherAddresses });
+  while (links.connections.up < 2) await setImmediate();
+
+  // At once, so that each link has one.
+  for (const index of [0, 1]) void links.send(charge(index), limit);
+  while (stuck.length === 0) await setImmediate();
+  for (let index = 2; index < 20; index += 1) await links.send(charge(index), limit);
+
+  assert.equal(stuck.length, 1);
+});
+
 test("a link whose first address fails tries the next one", async (t) => {
   const port = await startHost(t, accept);
   const otherAddresses = [{ host: "127.0.0.1", port }];
