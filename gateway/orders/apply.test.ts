@@ -205,7 +205,8 @@ test("a reversal that was sent before the approval came does not end the doubt",
   const store = makeStore(meet(doubtful, events.approved_late));
   const apply = makeApply({ ...store, advance, clock });
 
-  for (const event of [events.reversed, events.part_reversed, events.amount_reversed]) {
+  const { reversed, part_reversed, amount_reversed, original_not_found } = events;
+  for (const event of [reversed, part_reversed, amount_reversed, original_not_found]) {
     assert.ok((await apply(doubtful, event)) instanceof Failure, event.kind);
   }
 
@@ -215,4 +216,20 @@ test("a reversal that was sent before the approval came does not end the doubt",
   const ended = await apply(seen, events.reversed);
   assert.ok(!(ended instanceof Failure));
   assert.equal(ended.transaction.stage, "error");
+});
+
+test("an approval that a slow node reports of an earlier amount is not lost", async () => {
+  const authorizing = meet(draft, events.received);
+  const reference = authorizing.transaction.identifiers?.reference ?? "";
+  const goneOn = meet(meet(authorizing, events.outcome_unknown), events.amount_reversed);
+  const store = makeStore(meet(goneOn, events.authorized));
+
+  const next = await makeApply({ ...store, advance, clock })(authorizing, events.authorized);
+
+  assert.ok(next instanceof Failure);
+  const { owed, transaction } = await store.load();
+  assert.equal(owed?.effect, "reverse_prior");
+  assert.equal(transaction.stage, "approved");
+  assert.equal(transaction.priorAttempts?.[0]?.identifiers.reference, reference);
+  assert.equal(transaction.priorAttempts?.[0]?.owes?.tries, 0);
 });
