@@ -7,6 +7,7 @@ import { after } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { readGw } from "../support/programs.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { startWorld } from "../support/world.ts";
 
 const world = await startWorld({ after });
@@ -25,10 +26,11 @@ for (const [code, error] of [
 ] as const) {
   testOnEachDialect(
     `a charge answered ${code} is declined, and reversed behind that`,
-    async (_t, { through }) => {
+    async (t, { through }) => {
       const merchant = world.merchant(through);
+      const shop = await startReceiver(t);
       await world.bank.setSwitches({ chargeCode: code, reversalCode: "96" });
-      const sale = await merchant.sale();
+      const sale = await merchant.sale({ server_callback_url: shop.url });
       await world.settle();
       const declined = await merchant.status(sale);
       await world.bank.setSwitches({ chargeCode: null });
@@ -47,6 +49,10 @@ for (const [code, error] of [
 
       assert.equal(declined["order-stage"], "sale_declined");
       assert.equal(declined["error-code"], error);
+      assert.deepEqual(
+        shop.heard.map(({ fields }) => [fields["status"], fields["orderid"]]),
+        [["declined", sale["gw-order-id"]]],
+      );
       assert.ok(listed.includes(sale["gw-order-id"]));
       assert.deepEqual(bookedFor(world, declined), ["sale 1015", "reversal 1015"]);
       assert.deepEqual(unnumbered(reversed), unnumbered(declined));
