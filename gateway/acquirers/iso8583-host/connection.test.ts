@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server, type Socket } from "node:net";
+import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -59,6 +59,39 @@ test("a host without TLS is no host with it, and never gets a message", async (t
   assert.match(await connect(t, port, tls), /does not speak TLS/);
   assert.ok(heard.every((chunk) => chunk[0] === 0x16 || chunk[0] === 0x15));
 });
+
+for (const [kind, server, read] of [
+  ["TCP", createServer(), undefined],
+  ["TLS", createTlsServer(host), async () => ({ ca: host.ca })],
+] as const) {
+  test(`a ${kind} connection is reset when it is dropped, and ended when it is closed`, async (t) => {
+    const hostPort = await listen(t, server);
+    const line = createServer((socket) => {
+      const onward = connectTcp(hostPort, "127.0.0.1").on("error", () => undefined);
+      socket.pipe(onward).pipe(socket);
+    });
+    const port = await listen(t, line);
+    const ends: unknown[] = [];
+
+    for (const end of ["drop", "close"] as const) {
+      const accepted = once(line, "connection");
+      const opened = Promise.withResolvers<void>();
+      const [tls, ignore] = [read && { read, serverName: undefined }, () => undefined];
+      const events = { onMessage: ignore, onUnreadable: ignore, onLost: ignore };
+      const address = { host: "127.0.0.1", port };
+      const own = new Connection(address, wire, { ...events, onOpen: opened.resolve }, tls);
+      const [socket] = (await accepted) as [Socket];
+      const seen = Promise.withResolvers<unknown>();
+      socket.on("error", (error: NodeJS.ErrnoException) => seen.resolve(error.code));
+      socket.on("end", () => seen.resolve("ended"));
+      await opened.promise;
+      own[end]("the test says so");
+      ends.push(await seen.promise);
+    }
+
+    assert.deepEqual(ends, ["ECONNRESET", "ended"]);
+  });
+}
 
 /** `opened`, or why not. */
 function connect(t: TestContext, port: number, tls: ConstructorParameters<typeof Connection>[3]) {

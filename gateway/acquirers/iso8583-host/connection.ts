@@ -45,6 +45,8 @@ export class Connection {
   readonly #wire: Wire;
   readonly #reader: FrameReader;
   #socket: Socket | undefined;
+  /** Under TLS; otherwise the same. */
+  #tcp: Socket | undefined;
   #gathered: Buffer[] = [];
   #isLost = false;
 
@@ -52,7 +54,7 @@ export class Connection {
     this.#events = events;
     this.#wire = wire;
     this.#reader = new FrameReader(wire.framing, { payloadBytesMax });
-    if (tls === undefined) this.#use(connect({ ...address }), "connect");
+    if (tls === undefined) this.#use(this.#connect(address), "connect");
     else void this.#secure(address, tls);
   }
 
@@ -62,27 +64,53 @@ export class Connection {
     this.#gathered.push(framed);
   }
 
+  /**
+   * Resets the connection. A closed one goes on delivering what it holds: after an interruption of
+   * the line a charge could reach the host minutes after it was proved not to be there.
+   */
   drop(why: string): void {
+    this.#end(why, () => {
+      const [socket, tcp] = [this.#socket, this.#tcp];
+      const isOpen = socket?.destroyed === false && tcp?.destroyed === false && !tcp.connecting;
+      // TLS ends with the socket under it; destroyed here as well, it would end the process.
+      if (isOpen) tcp.resetAndDestroy();
+      else socket?.destroy();
+    });
+  }
+
+  /** For a connection on which nothing waits for an answer. */
+  close(why: string): void {
+    this.#end(why, () => this.#socket?.destroy());
+  }
+
+  #end(why: string, end: () => void): void {
     if (this.#isLost) return;
     this.#isLost = true;
     this.#gathered = [];
-    this.#socket?.destroy();
+    end();
     this.#events.onLost(why);
   }
 
   /** Neither connected nor secured in time. */
   giveUp(): void {
-    const isConnected = this.#socket?.connecting === false;
+    const isConnected = this.#tcp?.connecting === false;
     this.drop(isConnected ? "tls: the host did not finish the handshake in time" : "no connection");
   }
 
   async #secure(address: Address, { read, serverName }: Tls): Promise<void> {
     try {
       const options = optionsOf(address, await read(), serverName);
-      if (!this.#isLost) this.#use(connectTls(options), "secureConnect");
+      if (this.#isLost) return;
+      this.#use(connectTls({ ...options, socket: this.#connect(address) }), "secureConnect");
     } catch (error) {
       this.drop(`tls: ${messageOf(error)}`);
     }
+  }
+
+  #connect(address: Address): Socket {
+    const tcp = connect({ ...address });
+    this.#tcp = tcp;
+    return tcp;
   }
 
   #use(socket: Socket, opened: "connect" | "secureConnect"): void {

@@ -143,7 +143,8 @@ export class Link {
         await this.#askNetwork(this.#connection, "signOff");
       }
     }
-    this.#connection?.drop("closed from here");
+    const isIdle = this.#waiting.count === 0;
+    this.#connection?.[isIdle ? "close" : "drop"]("closed from here");
   }
 
   async #drain(): Promise<void> {
