@@ -60,7 +60,7 @@ test("captures and returns are sent again too, since the gateway knows the ident
 test("a synchronous request whose reply is lost or late is sent again", async (t) => {
   const { baseUrl, received } = await startServer(t, saysNothing, hangUp, say(approved));
   const merchant = { baseUrl, login: "a", controlKey: "k", timing: makeStillTime() };
-  const client = makeClient({ ...merchant, syncTimeoutMs: 40 });
+  const client = makeClient({ ...merchant, syncTimeoutMs: 2_000 });
 
   const result = await client.endpoint("1001").sync.sale(sale);
 

@@ -51,7 +51,7 @@ test("parts may be refunds by themselves, and everything is after one", () => {
 
   assert.equal(isRefund(whole), false);
   assert.equal(isRefund(part), true);
-  // Whatever the gate says by then: a reversal would return the refunded part again.
+  // Also when the gate no longer says so: a reversal would return the refunded part again.
   assert.equal(isRefund(returnAt(returned, start, {})), true);
 });
 
