@@ -6,6 +6,7 @@ import {
   type IsoMessage,
   iso87Ascii,
   iso87Bitmapped,
+  iso93Ascii,
   payment62,
   security126,
   writeComposite,
@@ -81,10 +82,26 @@ test("private data is hidden unless the layout is known to have no card data in 
 });
 
 test("a card number in a host's own words is hidden with them", () => {
-  for (const text of ["4000001000000000 OK", "4000-0010-0000-0000", "card 4000001000005"]) {
+  const texts = [
+    ...["4000001000000000 OK", "4000-0010-0000-0000", "4000.0010.0000.0000"],
+    ...["card 4000001000005", "3614 890064 7913", "AMEX378282246310005", "3782 822463 10005"],
+  ];
+  for (const text of texts) {
     const described = describe({ mti: "0210", fields: { 43: text, 63: text } }, iso87Ascii);
-    assert.deepEqual(described, { mti: "0210", 43: "****", 63: "****" });
+    assert.deepEqual(described, { mti: "0210", 43: "****", 63: "****" }, text);
   }
+});
+
+test("fields that are text in one edition only, and sub-elements, show no card number", () => {
+  const pan = "4000001000000000";
+  const text = { 31: pan, 66: pan, 72: pan, 95: pan, 99: pan };
+  const fields = { ...text, 48: writeSubelements("T", [["63", pan]]) };
+
+  const described = describe({ mti: "1210", fields }, iso93Ascii);
+
+  const hidden = { 31: "****", 48: "T 63=****", 66: "****", 72: "****", 95: "****", 99: "****" };
+  assert.deepEqual(described, { mti: "1210", ...hidden });
+  assert.equal(describe({ mti: "1210", fields: { 99: "123456" } }, iso93Ascii)["99"], "123456");
 });
 
 test("what is not text is hidden", () => {

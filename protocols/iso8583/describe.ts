@@ -47,7 +47,10 @@ function describeComposite(composite: Composite, hex: string): string {
 
 function show(field: string, value: string): string {
   if (freeText.has(field)) return showText(value);
-  return harmless.has(field) && isPrintable.test(value) ? value : masked;
+  if (!harmless.has(field)) return masked;
+  // Another host may use the number of a sub-field for something else.
+  if (field.includes(".")) return showText(value);
+  return isPrintable.test(value) ? value : masked;
 }
 
 /** Words of a host may quote a card number. */
@@ -57,8 +60,12 @@ function showText(value: string): string {
 
 const masked = "****";
 const isPrintable = /^[ -~]*$/;
-/** Digits of a card, however grouped, unless they are the digits of a network's transaction id. */
-const hasCardNumber = /(?:[0-9][ -]?){16}|(?<![0-9])[0-9]{13,14}(?![0-9])/;
+/**
+ * The digits of a card, however grouped: 16 or more; 15 that begin like those of American Express,
+ * as other fifteen are a network's transaction id; 13 or 14.
+ */
+const hasCardNumber =
+  /(?:\d[ .-]?){16}|(?<!\d)(?:3[ .-]?[47][ .-]?(?:\d[ .-]?){13}|(?:\d[ .-]?){13,14})(?!\d)/;
 const freeText: ReadonlySet<string> = new Set(["43", "44", "54"]);
 
 /**

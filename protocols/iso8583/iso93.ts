@@ -11,7 +11,7 @@ export const iso93Ascii: Specification = {
   mti:       "ascii",
   bitmap:    "hex",
   oddDigits: "none",
-  shown:     [31, 62, 63, 72, 95],
+  shown:     [31, 62, 63, 66, 72, 95, 99],
   rows: [
     [  2, "primary account number",                      "n",   "LL ascii",   19, "ascii"],
     [  3, "processing code",                             "n",   "fixed",       6, "ascii"],
