@@ -146,7 +146,9 @@ test("a host that does not finish the handshake is given up in time", async (t) 
   const world = await startWorld(t);
   const gate = await gateOf(world, "plain");
   const sockets: Socket[] = [];
-  const server = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
+  const server = createServer((socket) => {
+    sockets.push(socket.on("error", () => socket.destroy()));
+  }).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => {
     for (const socket of sockets) socket.destroy();
