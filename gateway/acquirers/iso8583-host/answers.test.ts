@@ -190,3 +190,15 @@ test("an id in another shape than the host's is no id", () => {
   assert.equal(readNetworkId({ 62: "40000000000000" }), undefined);
   assert.equal(readNetworkId({ 62: "0000000000000000" }), undefined);
 });
+
+test("in 1993, an accepted reversal or advice approves what follows a charge, and no charge", () => {
+  const reader = makeAnswerReader(dialects.iso93_ascii);
+  const followUp = makeFollowUp(attempt, { approvalCode: "A1B2C3", networkId });
+  const fields = { 4: "000000001015", 37: "00000000AB01", 38: "A1B2C3", 49: "978" };
+
+  for (const code of ["400", "901"]) {
+    const answer = { mti: "1210", fields: { ...fields, 39: code } };
+    assert.deepEqual(reader.readAuthorization(answer, attempt, startsAt), unreadable, code);
+    assert.equal(reader.readFollowUp(answer, followUp, startsAt).kind, "approved", code);
+  }
+});

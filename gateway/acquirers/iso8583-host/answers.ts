@@ -30,6 +30,7 @@ export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect)
     if (answer === undefined) return unreadable;
     const meaning = codes.meaningOf(answer.responseCode);
     if (meaning === "refused") return refused(answer);
+    if (meaning === "accepted") return unreadable;
 
     const minor = readAmount(fields[4]);
     const isOurs = fields[37] === identifiers.reference && fields[49] === amount.currency.numeric;

@@ -29,7 +29,8 @@ export type CodeRow = readonly [
   hint?: RefusalHint,
 ];
 
-export type ResponseMeaning = "approved" | "approved_in_part" | "refused";
+/** `accepted`: done, when it answers what follows a charge; to a charge it says nothing. */
+export type ResponseMeaning = "approved" | "accepted" | "approved_in_part" | "refused";
 
 export type ReversalMeaning = "reversed" | "not_found" | "retry" | "refused";
 

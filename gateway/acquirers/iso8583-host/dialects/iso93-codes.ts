@@ -19,8 +19,8 @@ export const iso93Codes: ResponseCodes = makeResponseCodes({
     ["004", "approved",         "partial_approval_refused", "soft"], // approved, update track 3
     ["005", "approved",         "partial_approval_refused", "soft"], // approved, account type by the issuer
     ["007", "approved",         "partial_approval_refused", "soft"], // approved, update the chip
-    ["400", "approved",         "partial_approval_refused", "soft"], // reversal accepted
-    ["901", "approved",         "partial_approval_refused", "soft"], // advice accepted with liability
+    ["400", "accepted",         "partial_approval_refused", "soft"], // reversal accepted
+    ["901", "accepted",         "partial_approval_refused", "soft"], // advice accepted with liability
     ["002", "approved_in_part", "partial_approval_refused", "soft"], // approved for part of the amount
     ["006", "approved_in_part", "partial_approval_refused", "soft"], // the same, account type by the issuer
 
