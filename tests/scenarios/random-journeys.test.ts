@@ -26,6 +26,7 @@ import {
 } from "../support/journey.ts";
 import { type Acknowledged, saleFields } from "../support/merchant.ts";
 import { seed, series } from "../support/series.ts";
+import { assertReconciled } from "../support/settlement.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const acceptedMin = series(1_000, 20_000);
@@ -60,6 +61,7 @@ test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t)
     const limits = { numRuns: 5, interruptAfterTimeLimit: 90_000 };
     await fc.assert(property, { seed: seed + requests, ...limits });
   }
+  await assertReconciled(world);
   t.diagnostic(`seed ${seed}: ${requests} requests; accepted: ${JSON.stringify(accepted)}`);
   for (const kind of ["sale", "preauth", "verify", "rebill", "capture", "return", "again"]) {
     assert.ok(
