@@ -59,6 +59,20 @@ const responseTexts: ReadonlyMap<string, string> = new Map([
 /** Codes that the switches can have told for what the host does all the same. */
 export const mayYetBeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
 
+/** A host does not refuse the repeat of what it may have done; it may only fail to answer it. */
+export function toldToFollowUp({ request, host }: Exchange): string | null {
+  const { followUpCode } = host.switches.current;
+  const isRepeat = request.mti.endsWith("1");
+  return followUpCode !== null && isRepeat && !undecided.has(followUpCode) ? null : followUpCode;
+}
+
+const undecided: ReadonlySet<string> = new Set([...mayYetBeDone, "91", "96"]);
+
+/** A switch has the host refuse it, and not do it. */
+export function isRefusedBy(told: string | null): told is string {
+  return told !== null && told !== "00" && !mayYetBeDone.has(told);
+}
+
 /** `more` are fields that this answer carries besides. */
 export function makeAnswer(
   { request, connection, host }: Exchange,

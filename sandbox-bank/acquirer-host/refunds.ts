@@ -6,7 +6,7 @@
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { nameCurrency, parseAmount } from "../money.ts";
 import { scenariosByCard } from "../scenarios.ts";
-import { type Exchange, makeAnswer, makeApproval, mayYetBeDone } from "./answers.ts";
+import { type Exchange, isRefusedBy, makeAnswer, makeApproval, toldToFollowUp } from "./answers.ts";
 
 /** The first two digits of field 3. */
 export function isRefund({ fields }: IsoMessage): boolean {
@@ -22,8 +22,8 @@ export function answerRefund(exchange: Exchange): IsoMessage | undefined {
     return makeAnswer(exchange, "30");
   }
   if (amount === 0n) return makeAnswer(exchange, "13");
-  const told = host.switches.current.followUpCode;
-  if (told !== null && told !== "00" && !mayYetBeDone.has(told)) return makeAnswer(exchange, told);
+  const told = toldToFollowUp(exchange);
+  if (isRefusedBy(told)) return makeAnswer(exchange, told);
   const later = scenariosByCard.get(card)?.later;
   if (later?.kind === "refuse-returns") return makeAnswer(exchange, later.code);
 

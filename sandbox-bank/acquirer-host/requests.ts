@@ -8,10 +8,11 @@ import { type LaterRule, scenariosByName } from "../scenarios.ts";
 import {
   type Exchange,
   type HostContext,
+  isRefusedBy,
   makeAnswer,
   makeApproval,
-  mayYetBeDone,
   send,
+  toldToFollowUp,
 } from "./answers.ts";
 import { answerCharge } from "./charges.ts";
 import { answerRefund, isRefund } from "./refunds.ts";
@@ -156,20 +157,6 @@ function isCleared(reference: string, { ledger, clock, switches }: HostContext):
   });
   if (clearedAfterS === null || moved === undefined) return false;
   return clock.now().ms - Date.parse(moved.at) >= clearedAfterS * 1_000;
-}
-
-/** A host does not refuse the repeat of what it may have done; it may only fail to answer it. */
-function toldToFollowUp({ request, host }: Exchange): string | null {
-  const { followUpCode } = host.switches.current;
-  const isRepeat = request.mti.endsWith("1");
-  return followUpCode !== null && isRepeat && !undecided.has(followUpCode) ? null : followUpCode;
-}
-
-const undecided: ReadonlySet<string> = new Set([...mayYetBeDone, "91", "96"]);
-
-/** A switch has the host refuse it, and not do it. */
-function isRefusedBy(told: string | null): told is string {
-  return told !== null && told !== "00" && !mayYetBeDone.has(told);
 }
 
 function isRefusable({ mti }: IsoMessage): boolean {
