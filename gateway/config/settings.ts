@@ -117,7 +117,7 @@ export const settings = {
   reversalGapsMs:       setting("GW_REVERSAL_RETRY_GAPS_S",     secondsList, "comma-separated seconds", gaps(2, 5, 10, 30, 60, 120, 300), "gaps between attempts to settle doubt (reversals, repeated captures and refunds); the last gap repeats without end"),
   syncWaitMs:           setting("GW_SYNC_WAIT_S",               seconds,     "seconds",               30_000,           "how long a synchronous request waits for the result"),
   cardReferenceGraceMs: setting("GW_CARD_REFERENCE_GRACE_S",    seconds,     "seconds",               0,                "how long a card reference stays valid after the expiry of its card"),
-  removedCardKeepMs:    setting("GW_REMOVED_CARD_KEEP_S",       seconds,     "seconds",               0,                "how long the card of a removed reference is kept for captures and returns of payments with it; then it is destroyed, once no order with it is open"),
+  removedCardKeepMs:    setting("GW_REMOVED_CARD_KEEP_S",       seconds,     "seconds",               604_800_000,      "how long the card of a removed reference is kept for captures and returns of payments with it; then it is destroyed, once no order with it is open"),
   claimEveryMs:         setting("GW_CLAIM_EVERY_S",             seconds,     "seconds",               1_000,            "how often a node looks for due orders and callbacks"),
   drainMs:              setting("GW_DRAIN_S",                   seconds,     "seconds",               10_000,           "how long a stopping node waits for its orders in flight"),
   directoryTimeoutMs:   setting("GW_DIRECTORY_TIMEOUT_S",       seconds,     "seconds",               10_000,           "the timeout for a directory server's answer; after it, the answer counts as lost"),
