@@ -198,7 +198,12 @@ function isoCode(list: readonly string[], forbidden: RegExp): Check {
 }
 
 function textThat(isRight: (value: string) => boolean): Check {
-  return (value) => unless(typeof value === "string" && isRight(value));
+  return (value) => unless(typeof value === "string" && isStorable(value) && isRight(value));
+}
+
+/** PostgreSQL refuses the others, and the order that holds one could not be written any more. */
+function isStorable(value: string): boolean {
+  return value.isWellFormed() && !value.includes("\0");
 }
 
 function unless(isRight: boolean): ErrorCode | undefined {

@@ -64,6 +64,18 @@ test("a message for somebody else, or of a version switched off, is refused", ()
   assert.equal(wrongVersion.received.threeDSServerTransID, transaction);
 });
 
+test("a text that a database cannot store is refused, wherever it stands", () => {
+  for (const bad of ["\u00002", "2\ud800", "\udc002"]) {
+    const { eci, authenticationValue } = { eci: bad, authenticationValue: `AAAB${bad}` };
+    for (const changes of [{ eci }, { authenticationValue }, { acsReferenceNumber: bad }]) {
+      const text = JSON.stringify(makeAres("2.3.1", changes));
+      const read = readMessage(text, anything);
+      assert.ok(read instanceof MessageFault, JSON.stringify(changes));
+      assert.deepEqual([read.code, read.detail], ["203", Object.keys(changes)[0]]);
+    }
+  }
+});
+
 test("nesting and length have limits", () => {
   const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
   const wide = `{"a":${"[".repeat(100_000)}`;
