@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { deflateSync, inflateSync } from "node:zlib";
 import {
   beginPares,
   proofAtHost,
@@ -83,6 +84,28 @@ test("published PARes messages decide about payments that wait for one", async (
       }
     });
   }
+
+  await t.test("a genuine one whose value is another one decides nothing", async () => {
+    const { order, paRes, values } = cases[0] ?? assert.fail();
+    const cavv = values?.cavv ?? assert.fail();
+    const xml = inflateSync(Buffer.from(paRes, "base64")).toString();
+    const changed = xml.replace(cavv, Buffer.alloc(20, 7).toString("base64"));
+    assert.notEqual(changed, xml);
+    world.clock.advance(nowMs - world.clock.now());
+    const { card, ...purchase } = purchases[order.currency] ?? assert.fail();
+    const pending = await beginPares(world, card, purchase);
+    await giveIdentifiers(world, pending.order["gw-order-id"], order);
+
+    const sent = {
+      paRes: deflateSync(changed).toString("base64"),
+      md: pending.status["tds-pareq-form-md"] ?? "",
+    };
+    await pending.merchant.uploadPares(pending.order, sent);
+    await world.settle();
+
+    const refused = ["sale_declined", "2014", "NOT_AUTHENTICATED", undefined];
+    assert.deepEqual(standingOf(await statusOf(pending)), refused);
+  });
 
   await t.test("a genuine one serves no other order", async () => {
     const [genuine] = cases;
