@@ -31,6 +31,7 @@ const configured = [
   "acquirers/gates",
   "acquirers/iso8583-host/connector",
   "acquirers/iso8583-host/message-authentication",
+  "acquirers/iso8583-host/totals",
   "callbacks",
   "certificates",
   "engine/decide",

@@ -1,7 +1,8 @@
 /**
- * `gw reconcile`: compares what the gateway has for a gate and a UTC day with the acquirer's
- * settlement file. Ends with 0 when they agree, with 1 when they differ, with 2 when they could not
- * be compared. A difference is noted once in the history of its order.
+ * `gw reconcile`: compares the gateway's orders of a gate and a UTC day with the acquirer's
+ * settlement file, or by their totals with the acquirer's host. Ends with 0 when they agree, with 1
+ * when they differ, with 2 when they could not be compared. A difference is noted once in the
+ * history of its order.
  */
 import { createReadStream } from "node:fs";
 import { type Command, Option } from "commander";
@@ -10,7 +11,6 @@ import {
   type Difference,
   makeReconciliation,
   type Neighbour,
-  type Period,
   type Result,
   TooManyUnmatched,
   unmatchedMax,
@@ -21,13 +21,11 @@ import {
   settlementColumns,
   settlementWords,
 } from "../reconciliation/settlement-file.ts";
-import { readOrdersSettled } from "../storage/chargebacks.ts";
 import { findHistory } from "../storage/find-orders.ts";
 import { CsvFaults } from "../values/csv-records.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { asInstant, hours, minutes, parseDate } from "../values/time.ts";
 import { type Output, print, type Session, setAction } from "./command.ts";
 import { findGate } from "./gate.ts";
 import {
@@ -40,22 +38,22 @@ import {
 import { readConfiguration } from "./installation.ts";
 import { makeReport, reportAtLast } from "./operator-events.ts";
 import { findByReference } from "./order.ts";
+import { type DayOptions, expectOrders, readPeriod } from "./reconcile-day.ts";
+import { reconcileTotals } from "./reconcile-totals.ts";
 
-const windowMaxMs = hours(12);
-
-type Options = FormatOptions & {
-  readonly gate: string;
-  readonly day: string;
-  readonly window: string;
-} & Neighbours;
+type Options = FormatOptions & DayOptions & { readonly totals?: boolean } & Neighbours;
 
 type Neighbours = { readonly [Which in Neighbour]?: string };
 
 export function addReconcile(command: Command): void {
-  command.argument("<file.csv>", "the acquirer's settlement file of the day");
+  command.argument("[file.csv]", "the acquirer's settlement file of the day");
   setAction(command, reconcile, [
-    new Option("--gate <name>", "the gate that the file is about").makeOptionMandatory(),
+    new Option("--gate <name>", "the gate").makeOptionMandatory(),
     new Option("--day <YYYY-MM-DD>", "the day, in UTC").makeOptionMandatory(),
+    new Option(
+      "--totals",
+      "ask the acquirer's host whether the day's totals agree; without a file",
+    ),
     ...formatOptions("kind"),
     new Option("--window <duration>", "how far a line may be from its day, like 15m or 2h").default(
       "15m",
@@ -65,11 +63,19 @@ export function addReconcile(command: Command): void {
   ]);
 }
 
-async function reconcile(session: Session, file: string, options: Options): Promise<Output> {
+async function reconcile(
+  session: Session,
+  file: string | undefined,
+  options: Options,
+): Promise<Output> {
   const gate = findGate(options.gate, await readConfiguration(session));
   if (gate instanceof Problem) return gate;
   const period = readPeriod(options);
   if (period instanceof Problem) return period;
+  if ((file === undefined) !== (options.totals === true)) {
+    return new Problem("Give the acquirer's settlement file, or --totals to ask its host.");
+  }
+  if (file === undefined) return reconcileTotals(session, gate, { period, day: options.day });
   const format = readFormat(options, settlementColumns, settlementWords);
   if (format instanceof Problem) return format;
   const { previous, next } = options;
@@ -98,21 +104,13 @@ type Files = {
 };
 
 async function compare({ database }: Session, scope: Scope, files: Files) {
-  const { from, until, windowMs } = scope.period;
   // Only "previous" and "next" are there.
   const given = Object.entries(files.neighbours) as [Neighbour, string][];
   const books = makeReconciliation({ ...scope, neighbours: given.map(([which]) => which) });
-  const orders = makeProgress("orders");
-  let count = 0;
-  const period = { from: asInstant(from - windowMs), until: asInstant(until + windowMs) };
-  await readOrdersSettled(database, period, (order) => {
-    count += 1;
-    books.expect(order);
-    orders(count);
-  });
+  await expectOrders(database, scope.period, books);
   try {
     const lines = makeProgress("lines");
-    count = 0;
+    let count = 0;
     for await (const line of readSettlementFile(createReadStream(files.file), files.format)) {
       count += 1;
       books.take(line);
@@ -133,17 +131,6 @@ async function compare({ database }: Session, scope: Scope, files: Files) {
     );
   }
   return books.finish();
-}
-
-function readPeriod({ day, window }: Options): Period | Problem {
-  const from = /^\d{4}-\d\d-\d\d$/.test(day) ? parseDate(`${day}T00:00:00Z`) : undefined;
-  if (from === undefined) return new Problem("--day is a date like 2030-01-31.");
-  const [, count = "", unit] = /^(\d{1,4})([mh])$/.exec(window) ?? [];
-  const windowMs = unit === "h" ? hours(Number(count)) : minutes(Number(count));
-  if (unit === undefined || windowMs > windowMaxMs) {
-    return new Problem("--window is a duration of up to 12 hours, like 15m or 2h.");
-  }
-  return { from, until: asInstant(from + hours(24)), windowMs };
 }
 
 const noteKind = "settlement_difference";

@@ -4,6 +4,7 @@
  * no money, and a charge in doubt that was reversed moved none in the end.
  */
 import type { GateId } from "../values/ids.ts";
+import type { Currency } from "../values/iso-codes.ts";
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { Order, Transaction } from "./order.ts";
@@ -19,6 +20,18 @@ export const settlementKinds = {
   "chargeback-reversal": "debit",
 } as const;
 export type SettlementKind = keyof typeof settlementKinds;
+
+export type Sums = { readonly count: number; readonly minor: bigint };
+
+/** What moved on a day through a gate in one currency, as reconciliation messages count it. */
+export type DayTotals = {
+  readonly currency: Currency;
+  /** Refunds: payments to cards. */
+  readonly credits: Sums;
+  /** Sales and captures. */
+  readonly debits: Sums;
+  readonly debitReversals: Sums;
+};
 
 export type SettlementItem = {
   readonly reference: string;

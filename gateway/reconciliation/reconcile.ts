@@ -9,6 +9,7 @@ import {
   referencesOf,
   type SettlementItem,
   type SettlementKind,
+  type Sums,
   settlementItemsOf,
   settlementKinds,
 } from "../orders/settlement-items.ts";
@@ -45,12 +46,11 @@ export type Difference = {
   readonly order: Order | undefined;
 };
 
-export type Sums = { count: number; minor: bigint };
 export type Total = {
   readonly currency: string;
   readonly kind: SettlementKind;
-  readonly here: Sums;
-  readonly there: Sums;
+  here: Sums;
+  there: Sums;
 };
 
 export type Result = {
@@ -124,6 +124,9 @@ export function makeReconciliation(options: Options) {
       match(line, neighbour);
     },
 
+    /** What is expected of the day itself, for hosts that compare sums. */
+    totals: () => sortTotals(totals),
+
     finish: () => finish({ ...options, expected, unmatched, totals, matched: counts.matched }),
   };
 
@@ -146,8 +149,8 @@ export function makeReconciliation(options: Options) {
     const none = () => ({ count: 0, minor: 0n });
     const total = totals.get(key) ?? { currency: currency.code, kind, here: none(), there: none() };
     totals.set(key, total);
-    total[side].count += 1;
-    total[side].minor += minor;
+    const sums = total[side];
+    total[side] = { count: sums.count + 1, minor: sums.minor + minor };
   }
 }
 
@@ -186,8 +189,12 @@ async function finish(remains: Remains): Promise<Result> {
       differences.push(...compare(lines, rest));
     }
   }
-  const totals = [...remains.totals.values()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  const totals = sortTotals(remains.totals);
   return { matched: remains.matched, awaited, offset, differences, totals };
+}
+
+function sortTotals(totals: ReadonlyMap<string, Total>): readonly Total[] {
+  return [...totals.values()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 function nameOf({ currency, kind }: Total): string {

@@ -29,6 +29,7 @@ export type HostDialect = {
   readonly specification: Specification;
   readonly framing: Framing;
   readonly answersInquiries: boolean;
+  readonly answersTotals: boolean;
   /** Whether network messages have a code where the host has keys for it. */
   readonly authenticatesNetwork: boolean;
   /** To and from the message types and fields of 1987, in which the host decides. */
@@ -73,6 +74,7 @@ export const ascii: HostDialect = {
   specification: iso87Ascii,
   framing: "binary-2",
   answersInquiries: false,
+  answersTotals: false,
   ...asItIs,
   /** 42 is the ECI, 43 the authentication value, 92 the CVV. */
   readProof({ 48: field }) {
@@ -104,6 +106,7 @@ export const binary: HostDialect = {
   specification: iso87Bitmapped,
   framing: "binary-2",
   answersInquiries: true,
+  answersTotals: true,
   ...asItIs,
   readProof({ 2: card = "", 60: indicators, 62: payment, 126: secrets }) {
     const pos = indicators === undefined ? noFields : readPositions(pointOfService60, indicators);

@@ -4,6 +4,7 @@
  */
 import { type IsoMessage, iso93Ascii, responseMti } from "@tollgate/protocols/iso8583";
 import { ascii, type HostDialect, type HostRequest } from "./dialects.ts";
+import { totalsFields } from "./totals.ts";
 
 export const iso93: HostDialect = {
   ...ascii,
@@ -11,16 +12,17 @@ export const iso93: HostDialect = {
   specification: iso93Ascii,
   framing: "ascii-4",
   answersInquiries: false,
+  answersTotals: true,
   authenticatesNetwork: true,
   read,
   write,
 };
 
 /** These mean the same in both editions. */
-const sharedFields = [2, 3, 4, 7, 11, 14, 32, 37, 38, 41, 42, 43, 48, 49, 62, 63];
+const sharedFields = [2, 3, 4, 7, 11, 14, 32, 37, 38, 41, 42, 43, 48, 49, 62, 63, ...totalsFields];
 
 /** As they came; hosts of this edition echo the card number too. */
-const echoedFields = [2, 12, 59];
+const echoedFields = [2, 12, 28, 59];
 
 // biome-ignore format: a table
 const networkCodes: ReadonlyMap<string, string> = new Map([
@@ -46,6 +48,7 @@ function read(raw: IsoMessage): HostRequest {
     24: code = "",
     25: reason,
     26: category,
+    28: reconciliationDay = "",
     30: original,
   } = raw.fields;
   fields[12] = at.slice(6);
@@ -53,6 +56,7 @@ function read(raw: IsoMessage): HostRequest {
   if (places !== undefined) fields[22] = entryModes.get(places[6] ?? "") ?? "000";
   if (category !== undefined) fields[18] = category;
   if (code === "108") fields[25] = "51";
+  if (raw.mti === "1500") fields[15] = reconciliationDay.slice(2);
   if (raw.mti === "1804") fields[70] = networkCodes.get(code) ?? "000";
   if (code === "401" && original !== undefined) {
     fields[95] = (raw.fields[4] ?? "").padEnd(42, "0");
@@ -74,6 +78,7 @@ function isComplete({ mti, fields }: IsoMessage): boolean {
   const { 12: at = "", 24: code, 25: reason = "", 30: amounts = "", 56: original = "" } = fields;
   if (!localTime.test(at) || code === undefined) return false;
   if (mti === "1804") return true;
+  if (mti === "1500") return /^50[0-3]$/.test(code) && fields[28] !== undefined;
   if (fields[26] === undefined || fields[32] === undefined) return false;
   if (mti === "1100" || mti === "1200") return fields[22]?.length === 12;
   if (!originalData.test(original)) return false;
@@ -89,14 +94,14 @@ const actionCodes: ReadonlyMap<string, string> = new Map([
   ["25", "914"], ["30", "904"], ["41", "208"], ["43", "209"], ["46", "163"], ["51", "116"],
   ["54", "101"], ["57", "119"], ["58", "120"], ["59", "202"], ["61", "121"], ["62", "104"],
   ["65", "123"], ["N7", "160"],
-  ["06", "909"], ["98", "916"], ["09", "923"], ["68", "911"], ["91", "912"], ["94", "913"], ["96", "909"],
+  ["06", "909"], ["98", "916"], ["09", "923"], ["68", "911"], ["91", "912"], ["94", "913"], ["95", "501"], ["96", "909"],
 ]);
 
 /** What an accepted message of a class is answered with; a charge or capture with 000. */
-const acceptedByClass: Readonly<Record<string, string>> = { "4": "400", "8": "800" };
+const acceptedByClass: Readonly<Record<string, string>> = { "4": "400", "5": "500", "8": "800" };
 
 function write({ fields: answered }: IsoMessage, { raw, fields: asked }: HostRequest): IsoMessage {
-  const { 12: _, 13: __, 15: day = "", 39: code = "", 70: ___, ...others } = answered;
+  const { 12: _, 13: __, 15: day = "", 39: code = "", 66: ___, 70: ____, ...others } = answered;
   const fields: { [field: number]: string } = { ...others, 15: settlementDay(raw, day) };
   for (const field of echoedFields) {
     const value = raw.fields[field];

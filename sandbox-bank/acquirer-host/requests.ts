@@ -16,6 +16,7 @@ import {
 } from "./answers.ts";
 import { answerCharge } from "./charges.ts";
 import { answerRefund, isRefund } from "./refunds.ts";
+import { answerTotals } from "./totals.ts";
 
 /** Undefined when the host does not answer. */
 type Handler = (exchange: Exchange) => IsoMessage | undefined;
@@ -28,13 +29,17 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
   ["0220", answerCapture],  ["0221", answerCapture],
   ["0400", answerReversal], ["0401", answerReversal],
   ["0420", answerReversal], ["0421", answerReversal],
+  ["0500", answerTotals],
   ["0600", answerInquiry],
 ]);
 
 export function answerRequest(exchange: Exchange): void {
   const { request, connection } = exchange;
   const handler = handlers.get(request.mti);
-  const isUnsupported = handler === answerInquiry && !connection.dialect.answersInquiries;
+  const { answersInquiries, answersTotals } = connection.dialect;
+  const isUnsupported =
+    (handler === answerInquiry && !answersInquiries) ||
+    (handler === answerTotals && !answersTotals);
   if (handler === undefined || isUnsupported) {
     connection.close("the gateway sent a message type that is not a request here");
   } else if (handler === answerNetwork) {

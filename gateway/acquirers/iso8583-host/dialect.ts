@@ -4,6 +4,7 @@
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
+import type { DayTotals } from "../../orders/settlement-items.ts";
 import type { CardNumber } from "../../values/card-number.ts";
 import type { Money } from "../../values/money.ts";
 import type { calendar, LocalTime } from "../../values/time.ts";
@@ -21,6 +22,8 @@ export type Dialect = {
   readonly amountDigits: number;
   /** Whether the host can be asked what became of a charge. */
   readonly hasInquiry: boolean;
+  /** How the host is asked to compare the totals of a day; absent where it cannot be. */
+  readonly totals?: TotalsMessage;
   readonly gateRows: readonly GateRow[];
   readonly rows: readonly FactRow[];
   /** Whether an authentication value of the network fits the place that it has in a charge. */
@@ -103,6 +106,24 @@ export type NetworkMessages = {
   /** Whether they have a message authentication code where the gate has a key. */
   readonly isAuthenticated: boolean;
   readonly write: (code: string, facts: Pick<Facts, "sent" | "local" | "traceNumber">) => IsoFields;
+};
+
+/** Asks the host whether the gateway's totals of a day and a currency are its own. */
+export type TotalsMessage = {
+  readonly mti: string;
+  /** By field 39. */
+  readonly inBalance: string;
+  readonly outOfBalance: string;
+  /** Whether field 66 of an answer says it too: 1 in balance, 2 out of balance. */
+  readonly hasSettlementCode: boolean;
+  readonly rows: readonly (readonly [field: number, write: (facts: TotalsFacts) => string])[];
+};
+
+export type TotalsFacts = Pick<Facts, "sent" | "local" | "traceNumber"> & {
+  readonly settings: GateSettings;
+  /** The day of the totals. */
+  readonly day: Calendar;
+  readonly totals: DayTotals;
 };
 
 /** Where in its field a host puts each remark. */

@@ -3,6 +3,8 @@
  * host with other habits leaves rows out and has its own. The card number leaves its secret here.
  */
 import { writeOriginalData } from "@tollgate/protocols/iso8583";
+import type { DayTotals } from "../../orders/settlement-items.ts";
+import type { LocalTime } from "../../values/time.ts";
 import {
   aboutCharge,
   all,
@@ -15,6 +17,7 @@ import {
   type GateRow,
   type NetworkMessages,
   payments,
+  type TotalsMessage,
 } from "./dialect.ts";
 
 /** The same in every message of a gate. */
@@ -62,6 +65,74 @@ export const iso87Network: NetworkMessages = {
     70: code,
   }),
 };
+
+/** The same in both editions. A gateway reverses no payment to a card: 75 and 87 are zero. */
+// biome-ignore format: a table
+const totalsRows: TotalsMessage["rows"] = [
+  [ 7, ({ sent }) => transmissionTime(sent)],
+  [11, ({ traceNumber }) => traceNumber],
+  [32, ({ settings }) => settings.acquirerId],
+  [41, ({ settings }) => settings.terminalId.padEnd(8)],
+  [42, ({ settings }) => settings.merchantCode.padEnd(15)],
+  [50, ({ totals }) => totals.currency.numeric],
+  [74, ({ totals }) => writeCount(totals.credits.count)],
+  [75, () => writeCount(0)],
+  [76, ({ totals }) => writeCount(totals.debits.count)],
+  [77, ({ totals }) => writeCount(totals.debitReversals.count)],
+  [86, ({ totals }) => writeSum(totals.credits.minor)],
+  [87, () => writeSum(0n)],
+  [88, ({ totals }) => writeSum(totals.debits.minor)],
+  [89, ({ totals }) => writeSum(totals.debitReversals.minor)],
+];
+
+/** The letter of field 97 is a byte of text before packed digits. */
+// biome-ignore format: a table
+export const iso87BinaryTotals: TotalsMessage = {
+  mti: "0500",
+  inBalance: "00",
+  outOfBalance: "95",
+  hasSettlementCode: true,
+  rows: [
+    ...totalsRows,
+    [15, ({ day }) => day.month + day.day],
+    [97, ({ totals }) => writeNet(totals).replace(/^[CD]/, (letter) => letter === "C" ? "43" : "44")],
+  ],
+};
+
+/** Field 66 has another meaning in this edition. */
+// biome-ignore format: a table
+export const iso93Totals: TotalsMessage = {
+  mti: "1500",
+  inBalance: "500",
+  outOfBalance: "501",
+  hasSettlementCode: false,
+  rows: [
+    ...totalsRows,
+    [12, ({ local }) => localTime93(local)],
+    [24, () => "503"],                                  // a checkpoint in one currency: closes nothing
+    [28, ({ day }) => day.year.slice(-2) + day.month + day.day],
+    [97, ({ totals }) => writeNet(totals)],
+  ],
+};
+
+function writeCount(count: number): string {
+  return String(count).padStart(10, "0");
+}
+
+function writeSum(minor: bigint): string {
+  return String(minor).padStart(16, "0");
+}
+
+/** D: sales and captures exceed reversals and refunds. */
+function writeNet({ credits, debits, debitReversals }: DayTotals): string {
+  const net = debits.minor - debitReversals.minor - credits.minor;
+  return net > 0n ? `D${writeSum(net)}` : `C${writeSum(-net)}`;
+}
+
+/** Field 12 of ISO 8583:1993. */
+export function localTime93({ year, month, day, hour, minute, second }: LocalTime): string {
+  return year.slice(-2) + month + day + hour + minute + second;
+}
 
 /** 01: the number was typed; 10: it was on file; 81: a wallet's, with its cryptogram. No PIN. */
 function entryMode({ credential, card }: Facts): string {

@@ -33,7 +33,7 @@ import {
   type RemarkPlaces,
   trimField,
 } from "../dialect.ts";
-import { iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
+import { iso87BinaryTotals, iso87GateRows, iso87Network, iso87Rows } from "../fields.ts";
 import { iso87Codes } from "../response-codes.ts";
 
 // biome-ignore format: a table
@@ -45,6 +45,7 @@ export const iso87Binary: Dialect = {
   network:       iso87Network,
   amountDigits:  12,
   hasInquiry:    true,
+  totals:        iso87BinaryTotals,
   gateRows:      iso87GateRows,
   rows: [
     ...iso87Rows,

@@ -4,7 +4,6 @@
  * states the new amount (4) beside the original one (30). Decision 0028.
  */
 import { iso93Ascii, writeOriginalData93 } from "@tollgate/protocols/iso8583";
-import type { LocalTime } from "../../../values/time.ts";
 import {
   allButInquiry,
   changes,
@@ -15,7 +14,14 @@ import {
   type Mtis,
   readNetworkId62,
 } from "../dialect.ts";
-import { iso87GateRows, iso87Rows, transmissionTime, writeAmount } from "../fields.ts";
+import {
+  iso87GateRows,
+  iso87Rows,
+  iso93Totals,
+  localTime93,
+  transmissionTime,
+  writeAmount,
+} from "../fields.ts";
 import { iso93Codes } from "./iso93-codes.ts";
 import { privateElements, readRemarks, sandbox } from "./sandbox.ts";
 
@@ -46,12 +52,13 @@ export const iso93: Dialect = {
     codes: { signOn: "801", signOff: "802", echo: "831" },
     isAuthenticated: true,
     write: (code, { sent, local, traceNumber }) => ({
-      7: transmissionTime(sent), 11: traceNumber, 12: localTime(local), 24: code,
+      7: transmissionTime(sent), 11: traceNumber, 12: localTime93(local), 24: code,
     }),
   },
   amountDigits:  12,
   // These hosts take a reversal at any time and answer no questions.
   hasInquiry:    false,
+  totals:        iso93Totals,
   gateRows: [
     ...iso87GateRows.filter(([field]) => sharedGateFields.has(field)),
     [24, ["sale", "refund"],       () => "200"],
@@ -66,9 +73,9 @@ export const iso93: Dialect = {
     ...iso87Rows.filter(([field]) => sharedFields.has(field)),
     [ 4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
     [ 4, ["return"],               amountOfReturn],
-    [12, [...charges, ...followUps, "refund"], ({ local }) => localTime(local)],
+    [12, [...charges, ...followUps, "refund"], ({ local }) => localTime93(local)],
     // Repeats of a reversal, which may be days later, must not differ in it.
-    [12, ["reversal", "inquiry"],  ({ original }) => original && localTime(original.local)],
+    [12, ["reversal", "inquiry"],  ({ original }) => original && localTime93(original.local)],
     [22, [...charges, "reversal", "refund"], pointOfService],
     [24, ["capture"],              (facts) => differs(facts) ? "202" : "201"],
     [24, ["return"],               ({ original }) => isPartial(original) ? "401" : "400"],
@@ -83,10 +90,6 @@ export const iso93: Dialect = {
   readNetworkId: readNetworkId62,
   readRemarks,
 };
-
-function localTime({ year, month, day, hour, minute, second }: LocalTime): string {
-  return year.slice(-2) + month + day + hour + minute + second;
-}
 
 /**
  * Twelve places. No terminal (1 to 4), an electronic order (5) without the card (6), read as place
@@ -121,5 +124,5 @@ function originalData({ identifiers, original }: Facts): string | undefined {
   if (original === undefined) return undefined;
   const { mti, acquirerId, local } = original;
   const stan = identifiers.traceNumber;
-  return writeOriginalData93({ mti, stan, localTime: localTime(local), acquirerId });
+  return writeOriginalData93({ mti, stan, localTime: localTime93(local), acquirerId });
 }

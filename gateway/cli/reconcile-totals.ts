@@ -1,0 +1,68 @@
+/**
+ * `gw reconcile --totals`: asks the acquirer's host, by reconciliation messages (0500), whether the
+ * gateway's totals of a day are its own, in every currency. Ends with 0 when all are in balance,
+ * with 1 when one is not, with 2 when the host could not be asked.
+ */
+import type { Gate } from "../acquirers/gates.ts";
+import { askTotals, type Balance } from "../acquirers/iso8583-host/totals.ts";
+import type { DayTotals } from "../orders/settlement-items.ts";
+import type { Period } from "../reconciliation/reconcile.ts";
+import { makeDayTotals } from "../reconciliation/totals.ts";
+import { formatAmount, Money } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+import { systemClock } from "../values/time.ts";
+import { type Output, print, type Session } from "./command.ts";
+import { expectOrders } from "./reconcile-day.ts";
+
+type Asked = { readonly period: Period; readonly day: string };
+
+export async function reconcileTotals(
+  session: Session,
+  gate: Gate,
+  { period, day }: Asked,
+): Promise<Output> {
+  const totals = await readTotals(session, gate, { ...period, windowMs: 0 });
+  if (totals.length === 0) {
+    return new Problem(
+      `Nothing moved through ${gate.name} on ${day}, and it names no currencies to ask about.`,
+    );
+  }
+  const { answerTimeoutMs } = session.config;
+  const options = { clock: systemClock, answerTimeoutMs };
+  const balances = await askTotals(gate, { day: period.from, totals }, options);
+  if (balances instanceof Problem) return balances;
+  const agrees = balances.every((balance) => balance === "in balance");
+  process.exitCode = agrees ? 0 : 1;
+  if (session.json) {
+    const described = totals.map((each, at) => describe(each, balances[at]));
+    return { gate: gate.name, day, agrees, totals: described };
+  }
+  print({ gate: gate.name, day, result: agrees ? "in balance" : "out of balance" });
+  process.stdout.write("\n");
+  return totals.map((each, at) => show(each, balances[at]));
+}
+
+async function readTotals({ database }: Session, gate: Gate, period: Period) {
+  const books = makeDayTotals(gate.id, period);
+  await expectOrders(database, period, books);
+  return books.totals(gate.settings.currencies);
+}
+
+const names = ["debits", "debitReversals", "credits"] as const;
+
+function describe(totals: DayTotals, balance: Balance | undefined) {
+  const sums = names.map((name) => {
+    const { count, minor } = totals[name];
+    return [name, { count, minor: String(minor) }];
+  });
+  return { currency: totals.currency.code, balance, ...Object.fromEntries(sums) };
+}
+
+function show({ currency, debits, debitReversals, credits }: DayTotals, result?: Balance) {
+  const amount = (minor: bigint) => formatAmount(new Money(minor, currency));
+  return {
+    ...{ currency: currency.code, debits: debits.count, sum: amount(debits.minor) },
+    ...{ reversals: debitReversals.count, "sum reversed": amount(debitReversals.minor) },
+    ...{ refunds: credits.count, "sum refunded": amount(credits.minor), result },
+  };
+}

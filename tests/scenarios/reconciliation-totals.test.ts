@@ -1,0 +1,156 @@
+/** The gateway's totals of a day, compared by the acquirer's host itself. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
+import { type Dialect, dialects } from "../support/dialects.ts";
+import { connectionsOf } from "../support/links.ts";
+import { runGw } from "../support/programs.ts";
+import { dayOf } from "../support/settlement.ts";
+import { startWorld } from "../support/world.ts";
+
+const world = await startWorld(endOfFile);
+const approvedInPart = "4000004000000186";
+const [ascii, ...others] = dialects;
+
+type Sums = { readonly count: number; readonly minor: string };
+type Report = {
+  readonly agrees: boolean;
+  readonly totals: readonly {
+    readonly currency: string;
+    readonly balance: string;
+    readonly debits: Sums;
+    readonly debitReversals: Sums;
+    readonly credits: Sums;
+  }[];
+};
+
+function testWithTotals(title: string, body: (t: TestContext, dialect: Dialect) => Promise<void>) {
+  for (const dialect of others) test(`${dialect.name}: ${title}`, (t) => body(t, dialect));
+}
+
+async function compare(gate: string, day = dayOf(world)) {
+  const words = ["--gate", gate, "--day", day, "--totals", "--json"];
+  const { code, printed, complaint } = await runGw(world, "reconcile", ...words);
+  const report: Report | undefined = printed === "" ? undefined : JSON.parse(printed);
+  return { code, complaint, report };
+}
+
+async function setGate(gate: string, ...options: readonly string[]): Promise<void> {
+  const { code, complaint } = await runGw(world, "gate", "set", gate, ...options);
+  assert.equal(code, 0, complaint);
+  await world.restart();
+}
+
+testWithTotals("a day of payments is in balance", async (_, { through, gate, mti }) => {
+  const merchant = world.merchant(through);
+  const sale = await merchant.sale({ amount: "10.15" });
+  const kept = await merchant.sale({ amount: "5.00" });
+  const held = await merchant.preauth({ amount: "20.00" });
+  await merchant.preauth({ amount: "30.00" });
+  // Reversed at once: neither side has it.
+  await merchant.sale({ credit_card_number: approvedInPart });
+  await world.settle();
+  await merchant.return(sale, { amount: "3.00" });
+  await merchant.capture(held, { amount: "15.00" });
+  await world.settle();
+  await setGate(gate, "--refund-after", "always");
+  await merchant.return(kept, { amount: "2.00" });
+  await world.settle();
+  await setGate(gate, "--refund-after", "never");
+  const before = await connectionsOf(world, gate);
+
+  const { code, report, complaint } = await compare(gate);
+
+  assert.equal(code, 0, complaint + JSON.stringify(report));
+  const usd = report?.totals.find(({ currency }) => currency === "USD");
+  assert.deepEqual(usd, {
+    currency: "USD",
+    balance: "in balance",
+    debits: { count: 3, minor: "3015" },
+    debitReversals: { count: 1, minor: "300" },
+    credits: { count: 1, minor: "200" },
+  });
+  const types = world.bank.messages(undefined).map((message) => message.mti);
+  assert.ok(types.includes(mti("0500")) && types.includes(mti("0510")));
+  assert.equal(await connectionsOf(world, gate), before);
+});
+
+testWithTotals("text names each currency and the result", async (_, { gate }) => {
+  const { code, printed } = await runGw(
+    ...[world, "reconcile", "--gate", gate, "--day", dayOf(world), "--totals"],
+  );
+
+  assert.equal(code, 0);
+  assert.match(printed, /result +in balance/);
+  assert.match(printed, /USD +3 +30\.15 +1 +3\.00 +1 +2\.00 +in balance/);
+});
+
+testWithTotals("a falsified ledger is out of balance", async (t, { gate }) => {
+  t.after(() => world.bank.setSwitches({ settlementDefects: 0 }));
+  await world.bank.setSwitches({ settlementDefects: 1 });
+
+  const { code, report } = await compare(gate);
+
+  assert.equal(code, 1);
+  assert.equal(report?.agrees, false);
+  assert.equal(report?.totals[0]?.balance, "out of balance");
+});
+
+testWithTotals("money that only the host has is out of balance", async (_, { gate, through }) => {
+  const merchant = world.merchant(through);
+  await merchant.sale({ amount: "1.00" });
+  await world.settle();
+  const right = await compare(gate);
+  // As if the gateway had lost an order: the rest of its books are as they were.
+  await world.installation.database.query(
+    `update orders set accepted_at = accepted_at + interval '3 days'
+     where id = (select max(id) from orders)`,
+  );
+
+  const wrong = await compare(gate);
+
+  assert.deepEqual([right.code, wrong.code], [0, 1], right.complaint + wrong.complaint);
+});
+
+testWithTotals("an empty day is asked about in the gate's currencies", async (t, { gate }) => {
+  const nothing = await compare(gate, "2001-02-03");
+  t.after(() => setGate(gate, "--currencies", "all"));
+  await setGate(gate, "--currencies", "EUR,USD");
+
+  const { code, report } = await compare(gate, "2026-01-02");
+
+  assert.equal(nothing.code, 2);
+  assert.match(nothing.complaint, /Nothing moved through/);
+  assert.equal(code, 0);
+  assert.deepEqual(
+    report?.totals.map(({ currency, balance }) => `${currency} ${balance}`),
+    ["EUR in balance", "USD in balance"],
+  );
+});
+
+test("a dialect without the message, or a command without a subject, ends with 2", async () => {
+  const gate = ascii?.gate ?? "";
+  await world.merchant(ascii?.through ?? "").sale();
+  await world.settle();
+
+  const without = await compare(gate);
+  const neither = await runGw(world, "reconcile", "--gate", gate, "--day", dayOf(world));
+  const both = await runGw(
+    ...[world, "reconcile", "--gate", gate, "--day", dayOf(world), "--totals", "/some.csv"],
+  );
+
+  assert.deepEqual([without.code, neither.code, both.code], [2, 2, 2]);
+  assert.match(without.complaint, /The dialect sandbox has no message for totals/);
+  for (const { complaint } of [neither, both]) assert.match(complaint, /or --totals/);
+});
+
+testWithTotals("a host that is down ends with 2", async (_, { gate }) => {
+  const set = await runGw(world, "gate", "set", gate, "--host", "127.0.0.1:1");
+  assert.equal(set.code, 0, set.complaint);
+
+  const { code, complaint, report } = await compare(gate);
+
+  assert.equal(code, 2);
+  assert.match(complaint, /The host at 127\.0\.0\.1:1 cannot be asked: ECONNREFUSED/);
+  assert.equal(report, undefined);
+});
