@@ -1,10 +1,11 @@
 /** The gateway's totals of a day, compared by the acquirer's host itself. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { endOfFile } from "../support/database-server.ts";
 import { type Dialect, dialects } from "../support/dialects.ts";
 import { connectionsOf } from "../support/links.ts";
-import { runGw } from "../support/programs.ts";
+import { runGw, runGwWith } from "../support/programs.ts";
 import { dayOf } from "../support/settlement.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -142,6 +143,31 @@ test("a dialect without the message, or a command without a subject, ends with 2
   assert.deepEqual([without.code, neither.code, both.code], [2, 2, 2]);
   assert.match(without.complaint, /The dialect sandbox has no message for totals/);
   for (const { complaint } of [neither, both]) assert.match(complaint, /or --totals/);
+});
+
+testWithTotals("totals travel over mutual TLS, with message authentication", async (t, dialect) => {
+  const { gate } = dialect;
+  const key = "2B7E151628AED2A6ABF7158809CF4F3C";
+  const file = (name: string) => join(world.bank.tlsFolder, name);
+  t.after(() => world.bank.setSwitches({ macKeys: null, demandCertificate: false }));
+  await world.bank.setSwitches({ macKeys: `cmac-8:${key}`, demandCertificate: true });
+  const tls = await runGw(
+    ...[world, "gate", "set", gate, "--tls", "on", "--tls-roots", file("host-ca.pem")],
+    ...["--tls-certificate", file("host-client.pem"), "--tls-key", file("host-client.key")],
+  );
+  assert.equal(tls.code, 0, tls.complaint);
+
+  const without = await compare(gate);
+  const set = ["gate", "mac-key", "set", gate, "--algorithm", "cmac"];
+  const keyed = await runGwWith(`${key}\n`, world, ...set);
+  const authenticated = await compare(gate);
+
+  assert.equal(keyed.code, 0, keyed.complaint);
+  assert.equal(without.code, 2);
+  assert.match(without.complaint, /39 is 98|sign-on: 916/);
+  // An earlier test has taken an order out of the gateway's books.
+  assert.equal(authenticated.code, 1, authenticated.complaint);
+  assert.equal(authenticated.report?.totals[0]?.balance, "out of balance");
 });
 
 testWithTotals("a host that is down ends with 2", async (_, { gate }) => {
