@@ -131,8 +131,8 @@ testOnEachDialect(
     await untilConnections(world, gate.name, "0 of 1");
     await untilConnections(world, gate.name, "1 of 1", () => world.clock.advance(firstTryMs));
 
-    assert.deepEqual(before, ["Old"]);
-    assert.deepEqual(line.shown, ["Old", "New", "New"]);
+    assert.deepEqual([...new Set(before)], ["Old"]);
+    assert.deepEqual([...new Set(line.shown.slice(before.length))], ["New"]);
     assert.equal(countSignOns(world), signOns + 2);
     assert.equal((await merchant.status(sale)).status, "approved");
     assert.match(warned, /client certificate of the gate \S+ expires in 4 days/);

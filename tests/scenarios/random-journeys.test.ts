@@ -65,7 +65,7 @@ test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t)
   t.diagnostic(`seed ${seed}: ${requests} requests; accepted: ${JSON.stringify(accepted)}`);
   for (const kind of ["sale", "preauth", "verify", "rebill", "capture", "return", "again"]) {
     assert.ok(
-      (accepted[kind] ?? 0) > acceptedMin / 40,
+      (accepted[kind] ?? 0) > acceptedMin / 100,
       `only ${accepted[kind]} of ${kind} were accepted`,
     );
   }
