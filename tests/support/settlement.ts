@@ -52,7 +52,9 @@ export async function reconcile(
   ...more: readonly string[]
 ) {
   const file = await writeLines(world, `${gate}.csv`, lines);
-  const words = ["--gate", gate, "--day", dayOf(world), file, ...more, "--json"];
+  // Near midnight the usual window would leave lines to the neighbouring day's file.
+  const window = more.includes("--window") ? [] : ["--window", "0m"];
+  const words = ["--gate", gate, "--day", dayOf(world), file, ...window, ...more, "--json"];
   const { code, printed, complaint } = await runGw(world, "reconcile", ...words);
   const report: Report | undefined = printed === "" ? undefined : JSON.parse(printed);
   return { code, complaint, report };
