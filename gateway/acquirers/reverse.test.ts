@@ -95,7 +95,7 @@ test("an earlier try is not taken back without an answer, nor without a link", a
   assert.deepEqual(away.sent, []);
 });
 
-test("a refused reversal ends nothing, with whatever code", async () => {
+test("a refused reversal ends no doubt, with any code", async () => {
   for (const mayHelp of [true, false]) {
     const refusal = { kind: "refused", code: "91", mayHelp } as const;
     const event = await makeBank(refusal).reverse(true)(doubtful, fresh);

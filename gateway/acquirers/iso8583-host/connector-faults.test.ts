@@ -29,7 +29,7 @@ test("an approval after a refusal of the same sale is a late one", async (t) => 
 });
 
 for (const kind of gateKinds) {
-  test(`an approval is read whatever else the host puts into it, ${kind}`, async (t) => {
+  test(`an approval is read with every other element that the host adds, ${kind}`, async (t) => {
     const { specification } = dialects[kind];
     const fill: { [field: number]: string } = {};
     for (const [field, , content, prefix, lengthMax] of specification.rows) {

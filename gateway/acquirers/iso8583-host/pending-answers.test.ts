@@ -30,7 +30,7 @@ test("each request runs out at its own time, with one timer for each limit", asy
   assert.deepEqual(clock.pendingMs, []);
 });
 
-test("a clock that is set back makes nobody wait for it", async () => {
+test("a request ends in time when the clock is set back", async () => {
   const tasks: (() => void)[] = [];
   let now = startsAt;
   const after = (_delayMs: number, task: () => void) => {
