@@ -22,7 +22,7 @@ export function makeClaimWork(dependencies: Dependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
   return {
     /** Looks once for due orders; answers how many this node claimed. */
-    claimDue: async () => claimAll(await findDue(clock.now(), batchMax)),
+    claimDue: async () => claimAll((await findDue(clock.now(), batchMax)).filter(isClaimable)),
     /** After a restart the node claims its own orders without waiting for its old lease. */
     claimOwn: async () => claimAll(await findOwned(node)),
   };
@@ -40,6 +40,11 @@ export function makeClaimWork(dependencies: Dependencies) {
     // No node ran an order that only waited: nothing of it can have been sent.
     runner.start(claimed, { startedBefore: order.owed !== undefined });
     return true;
+  }
+
+  /** An earlier release made orders due by the deadline of their stage alone. */
+  function isClaimable({ owed }: Order): boolean {
+    return owed === undefined || owed.claimableAt <= clock.now();
   }
 
   /** No timer decides what became of a charge: its handler finds out whether it was sent. */

@@ -127,10 +127,12 @@ function leavesRun({ order, events }: Step): boolean {
   );
 }
 
-/** When a node must look at the order: its effect can be claimed, or its stage has expired. */
+/**
+ * When a node must look at the order: its effect can be claimed, or nothing is owed and its stage
+ * has expired. A deadline that passes earlier waits for the lease: a live node works on the order.
+ */
 function dueAt({ owed, deadlineAt }: Order): Instant | undefined {
-  if (owed === undefined || deadlineAt === undefined) return owed?.claimableAt ?? deadlineAt;
-  return owed.claimableAt < deadlineAt ? owed.claimableAt : deadlineAt;
+  return owed?.claimableAt ?? deadlineAt;
 }
 
 /** Leased to this node, which sends it as soon as it is written. */

@@ -49,8 +49,37 @@ test("two nodes that look at the same moment do not both take the same order", a
   assert.equal((await merchant.status(sale)).status, "error");
 });
 
+test("a node leaves an order whose stage has expired while another node has it in flight", async (t) => {
+  const world = await startWorld(t, { GW_PROCESSING_DEADLINE_S: "20" });
+  const merchant = world.merchant();
+  const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
+  await world.bank.waitForMessage({ mti: "0200" });
+  const other = await world.otherNode("other");
+
+  world.clock.advance(25_000);
+  const early = await other.claimDue();
+  await makeDue(world);
+  const misled = await other.claimDue();
+  world.clock.advance(6_000);
+  await world.settle();
+
+  assert.deepEqual([early, misled], [0, 0]);
+  assert.equal(received(world, "0420"), 1);
+  assert.equal((await merchant.status(sale)).status, "error");
+});
+
 /** Its lease is moved to the past, as if the node had not been heard of since. */
 async function makeSilent(world: World): Promise<void> {
+  await world.installation.database.query(
+    `update orders set progress = jsonb_set(progress::jsonb, '{owed,claimableAt}', to_jsonb($1::bigint))
+     where progress #> '{owed,claimableAt}' is not null`,
+    [world.clock.now()],
+  );
+  await makeDue(world);
+}
+
+/** As a gateway wrote it that took the deadline of the stage for the end of the lease. */
+async function makeDue(world: World): Promise<void> {
   await world.installation.database.query(
     `update orders set due_at = to_timestamp($1::float8 / 1000) where due_at is not null`,
     [world.clock.now()],
