@@ -43,7 +43,7 @@ export function addKeyCommands(key: Command): void {
 }
 
 async function listVaultKeys({ database, json }: Session): Promise<Output> {
-  const keys = await listKeys(database.query);
+  const keys = await listKeys(database, [database]);
   if (json) return keys;
   return keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
     ...{ id, purpose, made: createdAt, retired: retiredAt ?? "-", destroyed: destroyedAt ?? "-" },
@@ -64,7 +64,7 @@ async function rotateVaultKeys(
       masterKey,
       anew,
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
-      store: makeRotationStore(database),
+      store: makeRotationStore(database, [database]),
       graceMs: config.keyGraceMs,
       pause: (durationMs) => pause(durationMs),
       report: (progress) => process.stderr.write(`${progress}\n`),

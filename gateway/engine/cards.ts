@@ -124,7 +124,7 @@ export function makeCards(dependencies: Dependencies) {
 
 const removedCard = new Failure("not_allowed_now", "the card was removed");
 
-/** A merchant that removed the card gets 8; one whose operator removed it gets 15, to learn of it. */
+/** A merchant that removed the card gets 8; one whose operator removed it gets 15, to know it. */
 function refuseRemoved(by: Remover | undefined, known: Failure): Failure | undefined {
   if (by === undefined) return undefined;
   return by === "merchant" ? known : new Failure("card_reference_removed");

@@ -124,7 +124,7 @@ test("rows of before get the receiver that new ones would get", async () => {
     ...["http://shop.example:443/", "https://shop.example.:8443", "HTTP://127.0.0.1:8080/x?y"],
     ...["https://[::1]:443/", "https://a:b@shop.example/"],
   ];
-  const path = join(import.meta.dirname, "migrations/0013-callback-receivers.sql");
+  const path = join(import.meta.dirname, "migrations/main/0013-callback-receivers.sql");
   const [, update = ""] = /(update callbacks set [^;]*);/.exec(await readFile(path, "utf8")) ?? [];
   for (const [at, each] of urls.entries()) await owe(at + 1, lease, undefined, each);
   await database.query("update callbacks set receiver = ''");

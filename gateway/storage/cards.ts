@@ -33,7 +33,7 @@ export function makeFindSealedCard(query: Query): FindSealedCard {
   const statement = `
     select cards.merchant_id, cards.id, cards.key_id as "keyId", cards.sealed, cards.fingerprint
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
-    join vault.cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`;
+    join cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`;
   const find = makeFindRow<SealedCardRow, CardId>(query, { statement, name: "find_cards" });
   return async (merchantId, cardId) => {
     const row = await find(merchantId, cardId);
@@ -151,7 +151,7 @@ order by removed_at limit 100`;
 export function makeDestroyCards(query: Query) {
   return async (cards: readonly CardOfMerchant[]): Promise<void> => {
     await query(
-      `delete from vault.cards
+      `delete from cards
        using unnest($1::bigint[], $2::bigint[]) as removed(merchant_id, id)
        where cards.merchant_id = removed.merchant_id and cards.id = removed.id`,
       cardColumns(cards),
@@ -209,7 +209,7 @@ type Put = { readonly row: PendingCardRow; readonly expiresAt: Instant };
 
 /** Before a database is shut down in order, which would write them to its files. */
 export async function deletePendingCards(query: Query): Promise<void> {
-  await query("truncate vault.held_keys, vault.held_secrets");
+  await query("truncate held_keys, held_secrets");
 }
 
 const putPending = `
@@ -218,20 +218,20 @@ with source as (
   from unnest($1::text[], $2::bytea[], $3::bytea[], $4::integer[], $5::float8[])
     as source (context, sealed, sealed_key, key_id, expires)
 ), key as (
-  insert into vault.held_keys (context, key_id, sealed, expires_at)
+  insert into held_keys (context, key_id, sealed, expires_at)
   select context, key_id, sealed_key, expires_at from source
   on conflict (context) do update set key_id = excluded.key_id, sealed = excluded.sealed,
     expires_at = excluded.expires_at
 )
-insert into vault.held_secrets (context, sealed, expires_at)
+insert into held_secrets (context, sealed, expires_at)
 select context, sealed, expires_at from source
 on conflict (context) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`;
 
 const deletePending = (condition: string) => `
-with key as (delete from vault.held_keys where ${condition})
-delete from vault.held_secrets where ${condition}`;
+with key as (delete from held_keys where ${condition})
+delete from held_secrets where ${condition}`;
 
 const findPending = `
 select context, secrets.sealed, keys.sealed as "sealedKey", keys.key_id as "keyId"
-from vault.held_secrets as secrets join vault.held_keys as keys using (context)
+from held_secrets as secrets join held_keys as keys using (context)
 where context = $1 and secrets.expires_at > to_timestamp($2::float8 / 1000)`;

@@ -10,6 +10,7 @@ import type { Commit } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
 import { composeOrderId, type OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
+import { listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import type { Query } from "./database.ts";
 import {
   bytesArray,
@@ -87,12 +88,26 @@ function makeWrite(query: Query, node: string, writing: Writing) {
     const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
     const values = [...stepColumns(steps, node), callbacks, ...more];
     return retry(async (tries) => {
-      const rows = await query<{ id: string }>(statement, values, name);
+      let rows = await query<WrittenRow>(statement, values, name);
+      const refused = refusedKeys(rows);
+      if (refused.length > 0) {
+        // The first cards of a new key, or of a destroyed one, which stays refused.
+        await listCardKeys(query, refused);
+        rows = await query<WrittenRow>(statement, values, name);
+        if (refusedKeys(rows).length > 0) throw new Error(`the key ${refused[0]} is destroyed`);
+      }
       const earlier = tries > 0 ? [...values.slice(0, 3), node] : undefined;
       const written = earlier && (await query<{ id: string }>(writtenStatement, earlier));
       return new Set([...rows, ...(written ?? [])].map(({ id }) => id));
     }, triesMs);
   };
+}
+
+/** Either the orders that were written, or keys that seal no cards here; then nothing was. */
+type WrittenRow = { readonly id: string; readonly refusedKey?: number | null };
+
+function refusedKeys(rows: readonly WrittenRow[]): readonly number[] {
+  return rows.flatMap(({ refusedKey }) => refusedKey ?? []);
 }
 
 function stepColumns(steps: readonly Step[], node: string): string[] {
@@ -169,13 +184,16 @@ with source as materialized (
     ${stepDocuments}, json_array_elements($22::json))
   as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
     amount, currency, serial, card_id, key_id, sealed, fingerprint, progress, events, facts)
+), ${lockUsableKeys("$24::int[]")}, refused as (
+  select distinct key_id from source
+  where sealed is not null and key_id not in (select id from usable)
 ), begun as (
   insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind,
     stage, owes, carrier, due_at, amount, currency, accepted_at, finished_at, facts, progress)
   select merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind, stage, owes,
     carrier, to_timestamp(due_at / 1000), amount, currency, to_timestamp(at / 1000),
     to_timestamp(finished_at / 1000), facts, progress
-  from source
+  from source where not exists (select from refused)
   on conflict do nothing
   returning merchant_id, id
 ), history as (
@@ -188,12 +206,14 @@ with source as materialized (
     '{"type":"async-response"}'::json
   from source join begun using (merchant_id, id)
 ), held as (
-  insert into vault.cards (merchant_id, id, key_id, sealed, fingerprint)
+  insert into cards (merchant_id, id, key_id, sealed, fingerprint)
   select merchant_id, card_id, key_id, sealed, fingerprint
   from source join begun using (merchant_id, id)
   where sealed is not null
 ), told as (${insertCallbacks("begun")})
-select id from begun`;
+select id, null as "refusedKey" from begun
+union all
+select null, key_id from refused`;
 
 // Returns the columns of the source, so that the history needs no second join.
 const moveStatement = `

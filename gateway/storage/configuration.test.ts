@@ -194,7 +194,7 @@ type Administration = ReturnType<typeof makeAdministration>;
 async function makeOldInstallation(): Promise<void> {
   const { query } = database;
   const name = "0001-house.sql";
-  await query(await readFile(join(import.meta.dirname, "migrations", name), "utf8"));
+  await query(await readFile(join(import.meta.dirname, "migrations/main", name), "utf8"));
   await query("create table migrations (name text primary key, applied_at timestamptz)");
   await query("insert into migrations (name) values ($1)", [name]);
   await query("insert into merchants (id, login, name, control_key) values (1, 'a', 'A', '')");

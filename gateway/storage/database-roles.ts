@@ -5,22 +5,31 @@
  */
 import type { Database, Query } from "./database.ts";
 
+/** The schemas of the first cell. Of another cell it is its own schema alone. */
+const mainSchemas = ["public", "vault"] as const;
+
 export const nodeRole = "tollgate_gateway";
 export const vaultRole = "tollgate_vault";
 
-/** Makes the roles and grants; answers with advice for an administrator if the login may not. */
-export async function separateVault({ query, transaction }: Database): Promise<string | undefined> {
-  if (await isVaultSeparate(query)) return undefined;
+/**
+ * Makes the roles and grants of a cell; answers with advice for an administrator if the login may
+ * not.
+ */
+export async function separateVault(
+  { query, transaction }: Database,
+  schemas: readonly string[] = mainSchemas,
+): Promise<string | undefined> {
+  if (await isVaultSeparate(query, schemas)) return undefined;
   try {
     await transaction(async (change) => {
       await change("select pg_advisory_xact_lock(8584, 0)");
       await change(makeRoles);
-      await change(grants);
+      for (const schema of schemas) await change(grantsIn(schema));
     });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
   }
-  if (await isVaultSeparate(query)) return undefined;
+  if (await isVaultSeparate(query, schemas)) return undefined;
   const [row] = await query<{ login: string }>("select current_user as login");
   return (
     "The gateway's own statements can read the vault's tables. Have an administrator of the " +
@@ -29,17 +38,17 @@ export async function separateVault({ query, transaction }: Database): Promise<s
   );
 }
 
-async function isVaultSeparate(query: Query): Promise<boolean> {
+async function isVaultSeparate(query: Query, schemas: readonly string[]): Promise<boolean> {
   const roles = await query(rolesStatement, [[nodeRole, vaultRole]]);
   if (roles.length < 2) return false;
-  const [row] = await query<{ separate: boolean }>(separateStatement, [nodeRole, vaultRole]);
+  const values = [nodeRole, vaultRole, schemas];
+  const [row] = await query<{ separate: boolean }>(separateStatement, values);
   return row?.separate === true;
 }
 
 export async function canReadVault(query: Query): Promise<boolean> {
   const [row] = await query<{ can: boolean }>(
-    `select has_schema_privilege('vault', 'usage')
-       and has_table_privilege('vault.cards', 'select') as can`,
+    "select has_table_privilege('cards', 'select') as can",
   );
   return row?.can === true;
 }
@@ -82,13 +91,37 @@ begin
   end loop;
 end $$`;
 
-const grants = `
-grant select, insert, update, delete on all tables in schema public to ${nodeRole};
-grant usage on all sequences in schema public to ${nodeRole};
-revoke all on all tables in schema vault from ${nodeRole};
-grant usage on schema vault to ${nodeRole}, ${vaultRole};
-grant insert on vault.cards to ${nodeRole};
-grant select, insert, update, delete, truncate on all tables in schema vault to ${vaultRole}`;
+/** A table is the vault's by its schema or, in a cell that has one schema, by its name. */
+const isVaults = `(relnamespace::regnamespace::text = 'vault'
+  or relname in ('cards', 'held_keys', 'held_secrets'))`;
+
+const grantsIn = (schema: string) => `
+do $$
+declare
+  each record;
+begin
+  grant usage on schema ${schema} to ${nodeRole}, ${vaultRole};
+  for each in
+    select oid::regclass as name, ${isVaults} as is_vaults, relname = 'cards' as is_cards,
+      relkind = 'S' as is_sequence
+    from pg_class where relkind in ('r', 'p', 'S') and relnamespace = '${schema}'::regnamespace
+  loop
+    if each.is_sequence then
+      if not each.is_vaults then
+        execute format('grant usage on sequence %s to ${nodeRole}', each.name);
+      end if;
+    elsif each.is_vaults then
+      execute format('revoke all on %s from ${nodeRole}', each.name);
+      execute format(
+        'grant select, insert, update, delete, truncate on %s to ${vaultRole}', each.name);
+    else
+      execute format('grant select, insert, update, delete on %s to ${nodeRole}', each.name);
+    end if;
+    if each.is_cards then
+      execute format('grant insert on %s to ${nodeRole}', each.name);
+    end if;
+  end loop;
+end $$`;
 
 /** The roles that this login may assume. */
 const rolesStatement = `
@@ -97,19 +130,20 @@ select from pg_roles where rolname = any($1) and not rolsuper and pg_has_role(cu
 
 const separateStatement = `
 with tables as (
-  select oid, relnamespace::regnamespace::text as place, relkind = 'S' as is_sequence
+  select oid, relkind = 'S' as is_sequence, ${isVaults} as is_vaults
   from pg_class where relkind in ('r', 'p', 'S')
-    and relnamespace::regnamespace::text in ('public', 'vault')
+    and relnamespace::regnamespace::text = any($3::text[])
 )
-select current_schema() = 'public' and has_schema_privilege($1, 'public', 'usage')
-  and has_table_privilege($1, 'vault.cards', 'insert')
+select current_schema() = ($3::text[])[1]
+  and (select bool_and(has_schema_privilege(role, schema, 'usage'))
+       from unnest($3::text[]) as schema, unnest(array[$1::text, $2::text]) as role)
+  and has_table_privilege($1, 'cards', 'insert')
   and not exists (
     select from tables where case
-      when place = 'public' and is_sequence then not has_sequence_privilege($1, oid, 'usage')
-      when place = 'public' then not (
+      when is_sequence then not is_vaults and not has_sequence_privilege($1, oid, 'usage')
+      when not is_vaults then not (
         has_table_privilege($1, oid, 'select') and has_table_privilege($1, oid, 'insert')
         and has_table_privilege($1, oid, 'update') and has_table_privilege($1, oid, 'delete'))
-      when is_sequence then false
       else has_table_privilege($1, oid, 'select') or not (
         has_table_privilege($2, oid, 'select') and has_table_privilege($2, oid, 'insert')
         and has_table_privilege($2, oid, 'update') and has_table_privilege($2, oid, 'delete'))

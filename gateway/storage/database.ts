@@ -29,18 +29,24 @@ type DatabaseOptions = {
   readonly onLost: (error: Error) => void;
   /** The role that the login assumes. */
   readonly role?: string | undefined;
+  /** The schemas of a cell, whose tables statements name without one; those of the first cell. */
+  readonly searchPath?: string;
 };
+
+/** Of the first cell, and of everything that an installation has once. */
+export const mainSearchPath = "public,vault";
 
 export function openDatabase(url: string, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
+  const session = `-c search_path=${options.searchPath ?? mainSearchPath} ${role}`;
   const shared = {
     connectionString: url,
     application_name: "tollgate",
     connectionTimeoutMillis: options.connectTimeoutMs,
-    options: role,
+    options: session,
   };
   const cold = new pg.Pool({ ...shared, max: options.poolSize });
-  const hotOptions = { options: `${hotPlanner} ${role}`, max: options.poolSize, min: 2 };
+  const hotOptions = { options: `${hotPlanner} ${session}`, max: options.poolSize, min: 2 };
   const hot = new pg.Pool({ ...shared, ...hotOptions });
   // The next query replaces a lost idle connection; without a listener it would end the process.
   for (const pool of [cold, hot]) pool.on("error", options.onLost);

@@ -6,6 +6,7 @@
 import type { KeyStore, SealedKey } from "../vault/keys.ts";
 import type { RotationStore } from "../vault/rotate-keys.ts";
 import type { SealedCard } from "../vault/vault.ts";
+import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { bytesArray, plainArray } from "./gather.ts";
@@ -36,18 +37,26 @@ type ListedVaultKey = {
   readonly cards: number;
 };
 
-export function listKeys(query: Query): Promise<readonly ListedVaultKey[]> {
+export async function listKeys(
+  { query }: Database,
+  cells: readonly Database[],
+): Promise<readonly ListedVaultKey[]> {
   const printed = (column: string) =>
     `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
-  return query<ListedVaultKey>(
-    `select id, purpose, coalesce(sealing.cards, 0)::int as cards,
+  const keys = await query<Omit<ListedVaultKey, "cards">>(
+    `select id, purpose,
        ${printed("created_at")} as "createdAt", ${printed("retired_at")} as "retiredAt",
        ${printed("destroyed_at")} as "destroyedAt"
-     from vault.keys left join (
-       select key_id, count(*) as cards from vault.cards group by key_id
-     ) as sealing on sealing.key_id = keys.id
-     order by id`,
+     from vault.keys order by id`,
   );
+  const cards = new Map<number, number>();
+  for (const cell of cells) {
+    const counts = await cell.query<{ id: number; count: number }>(
+      "select key_id as id, count(*)::int as count from cards group by key_id",
+    );
+    for (const { id, count } of counts) cards.set(id, (cards.get(id) ?? 0) + count);
+  }
+  return keys.map((key) => ({ ...key, cards: cards.get(key.id) ?? 0 }));
 }
 
 /** Absent while another rotation runs. The lock ends with its connection. */
@@ -79,7 +88,7 @@ export async function rewrapKeys(
 /** The earlier version of a changed row has its bytes until then. */
 const vacuumKeys = "vacuum vault.keys";
 
-export function makeRotationStore(database: Database): RotationStore {
+export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {
   const { query } = database;
   return {
     replace: (next) =>
@@ -104,13 +113,14 @@ export function makeRotationStore(database: Database): RotationStore {
     },
 
     async destroy(keyId) {
+      for (const cell of cells) if (!(await closeCardKey(cell, keyId))) return "in_use";
       const destroyed = await database.transaction(async (inside) => {
-        // Waits for statements that are writing a card with this key; later ones fail.
+        // Nodes of an earlier version lock this number instead of the key's row, by a trigger.
         await inside("select pg_advisory_xact_lock(8584, $1)", [keyId]);
         const rows = await inside(
           `update vault.keys set sealed = null, destroyed_at = now()
            where id = $1 and retired_at is not null and destroyed_at is null
-             and not exists (select from vault.cards where key_id = $1)
+             and not exists (select from cards where key_id = $1)
            returning id`,
           [keyId],
         );
@@ -121,16 +131,16 @@ export function makeRotationStore(database: Database): RotationStore {
       return destroyed ? "destroyed" : "in_use";
     },
 
-    ...cardsOf(query),
+    cells: cells.map(cardsOf),
     ...secretsOf(query),
   };
 }
 
-function cardsOf(query: Query): Pick<RotationStore, "countCards" | "listCards" | "resealCards"> {
+function cardsOf({ query }: Database): RotationStore["cells"][number] {
   return {
     async countCards(keyIds) {
       const [row] = await query<{ count: number }>(
-        "select count(*)::int as count from vault.cards where key_id = any($1)",
+        "select count(*)::int as count from cards where key_id = any($1)",
         [keyIds],
       );
       return row?.count ?? 0;
@@ -139,16 +149,18 @@ function cardsOf(query: Query): Pick<RotationStore, "countCards" | "listCards" |
     listCards: (keyId, after, limit) =>
       query<SealedCard>(
         `select merchant_id as "merchantId", id as "cardId", key_id as "keyId", sealed, fingerprint
-         from vault.cards where key_id = $1 and (merchant_id, id) > ($2::bigint, $3::bigint)
+         from cards where key_id = $1 and (merchant_id, id) > ($2::bigint, $3::bigint)
          order by merchant_id, id limit $4`,
         [keyId, after?.merchantId ?? "-1", after?.cardId ?? "-1", limit],
       ),
 
     async resealCards(from, cards) {
+      await listCardKeys(query, [...new Set(cards.map((card) => card.keyId))]);
       const rows = await query(
-        `update vault.cards set key_id = source.key_id, sealed = source.sealed
+        `with ${lockUsableKeys("$4::int[]")}
+         update cards set key_id = source.key_id, sealed = source.sealed
          from unnest($2::bigint[], $3::bigint[], $4::int[], $5::bytea[])
-           as source(merchant_id, id, key_id, sealed)
+           as source(merchant_id, id, key_id, sealed) join usable on usable.id = source.key_id
          where cards.merchant_id = source.merchant_id and cards.id = source.id
            and cards.key_id = $1
          returning cards.id`,

@@ -18,6 +18,18 @@ type SealedSecret = {
 export type RotationStore = {
   /** Retires the current keys of these purposes and adds the next ones, all together. */
   replace(next: readonly { purpose: Purpose; sealed: Buffer }[]): Promise<void>;
+  readonly cells: readonly CellCards[];
+  listSecrets(): Promise<readonly SealedSecret[]>;
+  /** Writes it when it has not changed since it was read. */
+  resealSecret(secret: SealedSecret, sealed: Uint8Array): Promise<void>;
+  /** How long until the last of them has been retired for `graceMs`. */
+  graceLeftMs(keyIds: readonly number[], graceMs: number): Promise<number>;
+  /** Never destroys a key that seals a card of any cell. */
+  destroy(keyId: number): Promise<"destroyed" | "in_use">;
+};
+
+/** The cards of one cell. */
+type CellCards = {
   countCards(keyIds: readonly number[]): Promise<number>;
   /** By merchant and card, from the one after `after` on. */
   listCards(
@@ -27,13 +39,6 @@ export type RotationStore = {
   ): Promise<readonly SealedCard[]>;
   /** Writes those that are still under `from`, and answers how many. */
   resealCards(from: number, cards: readonly SealedCard[]): Promise<number>;
-  listSecrets(): Promise<readonly SealedSecret[]>;
-  /** Writes it when it has not changed since it was read. */
-  resealSecret(secret: SealedSecret, sealed: Uint8Array): Promise<void>;
-  /** How long until the last of them has been retired for `graceMs`. */
-  graceLeftMs(keyIds: readonly number[], graceMs: number): Promise<number>;
-  /** Never destroys a key that seals a card. */
-  destroy(keyId: number): Promise<"destroyed" | "in_use">;
 };
 
 type Rotation = {
@@ -96,8 +101,13 @@ function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
 }
 
 async function resealAll(rotation: Rotation): Promise<number> {
-  const { keys, store, report } = rotation;
   await resealSecrets(rotation);
+  let cards = 0;
+  for (const cell of rotation.store.cells) cards += await resealCell(rotation, cell);
+  return cards;
+}
+
+async function resealCell({ keys, report }: Rotation, store: CellCards): Promise<number> {
   const current = keys.current("cards");
   const retired = retiredOf(keys, "cards");
   const total = await store.countCards(retired.map(({ id }) => id));

@@ -1,13 +1,15 @@
-/** A database of a test file's own, with all tables and nothing in them. */
+/** A database of a test file's own, with all tables and nothing in them, and cells beside it. */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../../values/problem.ts";
 import { type Database, openDatabase } from "../database.ts";
 import { startEmbedded } from "../embedded.ts";
-import { migrate } from "../migrate.ts";
+import { migrate, migrateCell } from "../migrate.ts";
 
-export async function startDatabase(): Promise<{ database: Database; stop(): Promise<void> }> {
+export type DatabaseForTests = Awaited<ReturnType<typeof startDatabase>>;
+
+export async function startDatabase() {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-tables-test-"));
   // The database runs as another user when the tests are run by root.
   await chmod(folder, 0o711);
@@ -18,10 +20,19 @@ export async function startDatabase(): Promise<{ database: Database; stop(): Pro
   const options = { poolSize: 4, connectTimeoutMs: 5000, onLost: () => undefined };
   const database = openDatabase(server.url, options);
   await migrate(database, () => undefined);
+  const opened: Database[] = [database];
   return {
     database,
+    url: server.url,
+    /** Another cell in the same database. */
+    async addCell(schema: string): Promise<Database> {
+      const cell = openDatabase(server.url, { ...options, searchPath: schema });
+      opened.push(cell);
+      await migrateCell(cell, schema, () => undefined);
+      return cell;
+    },
     async stop() {
-      await database.close();
+      await Promise.all(opened.map((each) => each.close()));
       await server.stop();
       await rm(folder, { recursive: true, force: true });
     },

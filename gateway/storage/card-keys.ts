@@ -1,0 +1,48 @@
+/**
+ * A cell's copy of the list of the vault's keys. The statement that writes a card locks the row of
+ * its key for sharing; the statement that destroys a key locks it alone. So no card is written
+ * under a destroyed key, however late its writer is. A key is listed by its first writer, and a
+ * destroyed key stays listed in every cell.
+ */
+import type { Database, Query } from "./database.ts";
+
+/** A part of a writing statement: the keys of the array that may seal cards, locked. */
+export function lockUsableKeys(ids: string): string {
+  return `usable as materialized (
+  select id from card_keys where id = any(${ids}) and destroyed_at is null for share
+)`;
+}
+
+export async function listCardKeys(query: Query, ids: readonly number[]): Promise<void> {
+  await query(
+    "insert into card_keys (id) select unnest($1::int[]) on conflict do nothing",
+    [ids],
+    "list_card_keys",
+  );
+}
+
+/** False when a card of this cell is under the key. Waits for statements that write such a card. */
+export function closeCardKey({ transaction }: Database, id: number): Promise<boolean> {
+  return transaction(async (query) => {
+    await listCardKeys(query, [id]);
+    await query("select from card_keys where id = $1 for update", [id]);
+    if ((await query("select from cards where key_id = $1 limit 1", [id])).length > 0) return false;
+    await query(
+      "update card_keys set destroyed_at = now() where id = $1 and destroyed_at is null",
+      [id],
+    );
+    return true;
+  });
+}
+
+/** Into a new cell: the keys that were destroyed before it was made. */
+export async function copyDestroyedKeys(main: Query, cell: Query): Promise<void> {
+  const rows = await main<{ id: number }>(
+    "select id from card_keys where destroyed_at is not null",
+  );
+  await cell(
+    `insert into card_keys (id, destroyed_at) select unnest($1::int[]), now()
+     on conflict do nothing`,
+    [rows.map(({ id }) => id)],
+  );
+}

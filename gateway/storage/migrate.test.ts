@@ -1,0 +1,121 @@
+/** A new cell has the tables of the first one, and no card is written under a destroyed key. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
+import type { Database } from "./database.ts";
+import { nodeRole, separateVault, vaultRole } from "./database-roles.ts";
+import { migrateCell } from "./migrate.ts";
+import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
+
+const schema = "cell_second";
+let server: DatabaseForTests;
+let cell: Database;
+
+before(async () => {
+  server = await startDatabase();
+  cell = await server.addCell(schema);
+});
+
+after(() => server.stop());
+
+test("the tables of a new cell are those of the first cell", async () => {
+  const fresh = await describeTables(cell);
+  const first = await describeTables(server.database);
+  const names = new Set(fresh.map(({ table }) => table));
+
+  assert.ok(names.has("orders") && names.has("cards") && names.has("card_keys"));
+  assert.deepEqual(
+    first.filter(({ table }) => names.has(table)),
+    fresh,
+  );
+});
+
+test("every file is applied to a cell once", async () => {
+  const applied: string[] = [];
+
+  const problem = await migrateCell(cell, schema, (progress) => applied.push(progress));
+
+  assert.equal(problem, undefined);
+  assert.deepEqual(applied, []);
+  const inCell = await cell.query("select name from cell_migrations order by name");
+  const inFirst = await server.database.query("select name from cell_migrations order by name");
+  assert.deepEqual(inCell, inFirst);
+});
+
+test("a node may add cards to a cell and read none; the vault reads cards alone", async () => {
+  assert.equal(await separateVault(cell, [schema]), undefined);
+
+  await cell.transaction(async (query) => {
+    await query(`set local role ${nodeRole}`);
+    await query("select from orders");
+    await query(insertCard, [1, 3]);
+    await query("savepoint before");
+    await assert.rejects(query("select from cards"), /permission denied/);
+    await query("rollback to before");
+    await assert.rejects(query("select from held_keys"), /permission denied/);
+    await query("rollback to before");
+  });
+  await cell.transaction(async (query) => {
+    await query(`set local role ${vaultRole}`);
+    await query("delete from cards");
+    await query("savepoint before");
+    await assert.rejects(query("select from orders"), /permission denied/);
+    await query("rollback to before");
+  });
+});
+
+test("a key is closed after the statements that write with it, and never under a card", async () => {
+  await listCardKeys(cell.query, [7]);
+  let isClosed = false;
+  let closing: Promise<boolean> | undefined;
+  await cell.transaction(async (query) => {
+    const usable = await query(`with ${lockUsableKeys("$1::int[]")} select id from usable`, [[7]]);
+    assert.equal(usable.length, 1);
+    closing = closeCardKey(cell, 7).then((result) => {
+      isClosed = true;
+      return result;
+    });
+    while ((await query(waiting)).length === 0);
+    assert.equal(isClosed, false);
+    await query(insertCard, [1, 7]);
+  });
+
+  assert.equal(await closing, false);
+  await cell.query("delete from cards");
+  assert.equal(await closeCardKey(cell, 7), true);
+  // A late writer lists the key again, and is refused all the same.
+  await listCardKeys(cell.query, [7]);
+  const usable = `with ${lockUsableKeys("$1::int[]")} select from usable`;
+  assert.deepEqual(await cell.query(usable, [[7]]), []);
+});
+
+const insertCard = `insert into cards (merchant_id, id, key_id, sealed, fingerprint)
+  values (1, $1, $2, '', '')`;
+
+const waiting = "select from pg_locks where not granted";
+
+/** Names of schemas are left out: they are what differs. */
+async function describeTables({ query }: Database) {
+  const rows = await query<{ table: string; what: string }>(`
+    with tables as (
+      select oid, relname, relpersistence, reloptions from pg_class
+      where relkind in ('r', 'p') and relnamespace::regnamespace::name = any(current_schemas(false))
+    )
+    select relname as table, concat_ws(' ', 'table', relpersistence, reloptions::text) as what
+    from tables
+    union all
+    select relname, concat_ws(' ', 'column', attname, format_type(atttypid, atttypmod),
+      attnotnull, pg_get_expr(adbin, adrelid))
+    from tables join pg_attribute on attrelid = tables.oid and attnum > 0 and not attisdropped
+      left join pg_attrdef on adrelid = tables.oid and adnum = attnum
+    union all
+    select relname, pg_get_indexdef(indexrelid)
+    from tables join pg_index on indrelid = tables.oid
+    union all
+    select relname, concat_ws(' ', conname, pg_get_constraintdef(pg_constraint.oid))
+    from tables join pg_constraint on conrelid = tables.oid
+    order by 1, 2`);
+  return rows
+    .map(({ table, what }) => ({ table, what: what.replace(/\b(public|vault|cell_\w+)\./g, "") }))
+    .filter(({ table }) => table !== "cell_migrations");
+}
