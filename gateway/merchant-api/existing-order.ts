@@ -20,7 +20,7 @@ export function findOrder(
 // biome-ignore format: a table
 export const followUpFields = {
   login:          field.line(20, "merchant login"),
-  client_orderid: field.line(128, "merchant order id"),
+  client_orderid: field.clientOrderId("merchant order id"),
   orderid:        field.orderId("service order id"),
   amount:         field.optional(field.amount("amount to capture or return; by default the whole remaining amount")),
   currency:       field.conditional(field.currency("currency of the order; mandatory with an amount")),
@@ -55,7 +55,7 @@ export async function followUp(
 export const uploadFields = {
   login:             field.line(20, "merchant login"),
   orderid:           field.orderId("service order id"),
-  "client-order-id": field.line(128, "merchant order id"),
+  "client-order-id": field.clientOrderId("merchant order id"),
   control:           field.line(40, "checksum"),
 } as const;
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   amount,
   choice,
+  clientOrderId,
   conditional,
   country,
   currency,
@@ -14,6 +15,7 @@ import {
   freeText,
   ipAddress,
   line,
+  message,
   optional,
   orderId,
   pattern,
@@ -102,6 +104,24 @@ test("values are given as they stand, except for two that have a form of their o
   assert.deepEqual(currency("").read("JPY"), { code: "JPY", numeric: "392", exponent: 0 });
   const upper = "0195933A-7C48-7000-8000-00000000ABCD";
   assert.equal(uuid("").read(upper), upper.toLowerCase());
+});
+
+test("a card number in a text is masked, and refused where the text must stay as it is", () => {
+  const card = "4111 1111 1111 1111";
+  const link = "https://shop.example/?c=";
+
+  for (const field of [line(50, ""), freeText(50, "")]) {
+    assert.equal(field.read(`card ${card}`), "card **** **** **** 1111");
+  }
+  assert.equal(email(50, "").read("4111111111111111@x.example"), "************1111@x.example");
+  assert.equal(url("").read(`${link}4111111111111111`), `${link}************1111`);
+  assert.ok(url("").read(`${link}%34111111111111111`) instanceof Fault);
+  assert.ok(url("").read(`${link}4111%2D1111+1111%201111`) instanceof Fault);
+  assert.equal(phone("").read("378282246310005"), "***********0005");
+  assert.equal(phone("").read("+4915123456788"), "+4915123456788");
+  assert.equal(message(50, "").read(card), card);
+  assert.ok(clientOrderId("").read(`order-${card}`) instanceof Fault);
+  assert.equal(clientOrderId("").read("order-4111111111111112"), "order-4111111111111112");
 });
 
 test("a field is mandatory unless it says otherwise", () => {

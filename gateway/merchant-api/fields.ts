@@ -1,10 +1,12 @@
 /**
  * The kinds of request field. Each has its length and type for the documents, and reads its value;
- * a fault is a short sentence for the merchant that never repeats the value.
+ * a fault is a short sentence for the merchant that never repeats the value. Texts are stored and
+ * shown, so a card number in them is masked here (decision 0040).
  */
 import { isIP } from "node:net";
 import { isNumericId, isSerialNumber } from "../values/ids.ts";
 import { type Currency, findCurrency, isCountry } from "../values/iso-codes.ts";
+import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 
 export type Field<Value> = {
   readonly type: string;
@@ -46,22 +48,36 @@ export function conditional<Value>(field: Field<Value>): Optional<Value> {
 /** One line of text, without control characters. */
 export function line(max: number, documentation: string): Field<string> {
   const isLine = (text: string) => !controlCharacters.test(text);
-  return limited(max, documentation, isLine, "control characters");
+  return masked(limited(max, documentation, isLine, "control characters"));
 }
 
 /** Text in which tabs and line ends are allowed. */
 export function freeText(max: number, documentation: string): Field<string> {
+  return masked(message(max, documentation));
+}
+
+/** A message of a wallet or an issuer, which is read and not stored: nothing of it is masked. */
+export function message(max: number, documentation: string): Field<string> {
   const isText = (text: string) => !controlsInText.test(text);
   return limited(max, documentation, isText, "control characters");
 }
 
+/** The merchant's own id of an order is compared verbatim, so a card number in it is refused. */
+export function clientOrderId(documentation: string): Field<string> {
+  const isId = (text: string) => !controlCharacters.test(text);
+  const id = limited(128, documentation, isId, "control characters");
+  return refusing(id, hasCardNumber);
+}
+
 export function email(max: number, documentation: string): Field<string> {
   const isAddress = (text: string) => addressSyntax.test(text);
-  return limited(max, documentation, isAddress, "not an email address");
+  return masked(limited(max, documentation, isAddress, "not an email address"));
 }
 
 export function url(documentation: string, max = 1024): Field<string> {
-  return limited(max, documentation, isAbsoluteUrl, "not an absolute http(s) URL");
+  const sent = limited(max, documentation, isAbsoluteUrl, "not an absolute http(s) URL");
+  // Masking escaped digits would leave the URL with other characters than it had.
+  return masked(refusing(sent, (text) => !hasCardNumber(text) && hasCardNumber(unescaped(text))));
 }
 
 export function pattern(type: string, form: RegExp, documentation: string): Field<string> {
@@ -79,7 +95,9 @@ export function amount(documentation: string): Field<string> {
 }
 
 export function phone(documentation: string): Field<string> {
-  return pattern("15/String", /^[\d+\-() ]{1,15}$/, documentation);
+  const number = pattern("15/String", /^[\d+\-() ]{1,15}$/, documentation);
+  // With a country code it is certainly a phone number, which may pass for a card number.
+  return masked(number, (text) => !/^(\+|00)/.test(text));
 }
 
 export function ipAddress(documentation: string): Field<string> {
@@ -125,6 +143,33 @@ export function uuid(documentation: string, sentence = "not a UUID"): Field<stri
   });
 }
 
+function masked(
+  { read, ...rest }: Field<string>,
+  applies: (text: string) => boolean = () => true,
+): Field<string> {
+  return {
+    ...rest,
+    read(text) {
+      const value = read(text);
+      return value instanceof Fault || !applies(value) ? value : maskCardNumbers(value);
+    },
+  };
+}
+
+function refusing(
+  { read, ...rest }: Field<string>,
+  isRefused: (text: string) => boolean,
+): Field<string> {
+  return {
+    ...rest,
+    read(text) {
+      const value = read(text);
+      if (value instanceof Fault || !isRefused(value)) return value;
+      return new Fault("contains a card number");
+    },
+  };
+}
+
 function limited(
   max: number,
   documentation: string,
@@ -155,6 +200,13 @@ function field<Value>(
   read: (text: string) => Value | Fault,
 ): Field<Value> {
   return { type, necessity: "mandatory", documentation, read };
+}
+
+/** Digits and the characters between them, as a receiver reads them. */
+function unescaped(url: string): string {
+  return url.replace(/%([2-7][0-9a-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 function isAbsoluteUrl(text: string): boolean {

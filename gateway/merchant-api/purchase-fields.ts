@@ -15,7 +15,7 @@ import type { Context } from "./operation.ts";
 
 // biome-ignore format: a table
 export const paidFields = {
-  client_orderid:       field.line(128, "merchant order id; it can be paid once"),
+  client_orderid:       field.clientOrderId("merchant order id; it can be paid once"),
   order_desc:           field.freeText(65_536, "order description"),
   amount:               field.amount("amount in the highest unit with `.` as delimiter"),
   currency:             field.currency("three-letter currency code"),
@@ -23,7 +23,7 @@ export const paidFields = {
 
 // biome-ignore format: a table
 export const walletFields = {
-  payment_data:         field.conditional(field.freeText(65_536, "a wallet's payment data in place of card data: its JSON text, base64-encoded")),
+  payment_data:         field.conditional(field.message(65_536, "a wallet's payment data in place of card data: its JSON text, base64-encoded")),
   payment_data_type:    field.conditional(field.choice(walletTypes, "type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`")),
 } as const;
 

@@ -22,7 +22,7 @@ import { callbackFaults } from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
 export const registrationFields = {
-  client_orderid: field.line(128, "merchant order id of the first payment"),
+  client_orderid: field.clientOrderId("merchant order id of the first payment"),
   orderid: field.orderId("service order id of the first payment"),
 } as const;
 
@@ -43,7 +43,7 @@ export async function registerCard(
 
 // biome-ignore format: a table
 export const rebillFields = {
-  client_orderid:       field.line(128, "merchant order id; it can be paid once"),
+  client_orderid:       field.clientOrderId("merchant order id; it can be paid once"),
   login:                field.line(20, "merchant login"),
   cardrefid:            field.cardRefId("card reference id from registration"),
   order_desc:           field.freeText(65_536, "order description"),

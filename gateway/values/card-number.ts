@@ -86,7 +86,7 @@ export type Network = (typeof ranges)[number][2];
 
 const longestFirst = ranges.toSorted((left, right) => right[0].length - left[0].length);
 
-function networkOf(digits: string): Network | undefined {
+export function networkOf(digits: string): Network | undefined {
   const found = longestFirst.find(([first, last]) => {
     const prefix = digits.slice(0, first.length);
     return prefix >= first && prefix <= last;

@@ -1,7 +1,7 @@
 /** Order status: the state of an order, or the result of one request for it. */
 import { Failure } from "../../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../../values/ids.ts";
-import { line, optional, orderId, uuid } from "../fields.ts";
+import { clientOrderId, line, optional, orderId, uuid } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { statusReply } from "../reply.ts";
 
@@ -13,7 +13,7 @@ export const status = operation({
   // biome-ignore format: a table
   request: {
     login:           line(20, "merchant login"),
-    client_orderid:  line(128, "merchant order id"),
+    client_orderid:  clientOrderId("merchant order id"),
     orderid:         optional(orderId("service order id; by default the latest order with the client_orderid")),
     "by-request-sn": optional(uuid("serial number of the request to describe; not signed", "not a serial number")),
     control:         line(40, "checksum"),

@@ -7,9 +7,9 @@ import { upload, uploadControl, uploadFields } from "../existing-order.ts";
 import {
   choice,
   digits,
-  freeText,
   ipAddress,
   line,
+  message,
   optional,
   pattern,
   url,
@@ -70,7 +70,7 @@ export const uploadCresResult = operation({
   // biome-ignore format: a table
   request: {
     ...uploadFields,
-    cres: freeText(65_536, "the `cres` that the issuer's page has posted through the browser"),
+    cres: message(65_536, "the `cres` that the issuer's page has posted through the browser"),
   },
 
   handle(request, context) {
@@ -88,8 +88,8 @@ export const uploadParesResult = operation({
   // biome-ignore format: a table
   request: {
     ...uploadFields,
-    paRes: freeText(65_536, "the `PaRes` that the issuer's page has posted through the browser"),
-    md:    line(254, "the `MD` that was posted with it: `tds-pareq-form-md`"),
+    paRes: message(65_536, "the `PaRes` that the issuer's page has posted through the browser"),
+    md:    message(254, "the `MD` that was posted with it: `tds-pareq-form-md`"),
   },
 
   handle(request, context) {

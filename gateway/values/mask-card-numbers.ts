@@ -1,0 +1,140 @@
+/**
+ * Masks card numbers in free text: runs of digits of any script, glued or split by a few other
+ * characters, that pass the Luhn check and could belong to a network. All digits but the last four
+ * become stars. The time grows with the length of the text alone.
+ */
+import { networkOf } from "./card-number.ts";
+
+/** At least twelve digits, with at most four characters between two of them, none a letter. */
+const digitRuns = /\p{Nd}(?:[^\p{L}\p{Nd}]{0,4}\p{Nd}){11,}/gu;
+
+const [digitsMin, digitsMax] = [12, 19];
+/** An unknown network's number of this length is masked too, unless it is split. */
+const unknownMin = 15;
+
+/** How long the numbers of a network are. */
+// biome-ignore format: a table
+const lengths: Readonly<Record<string, readonly number[]>> = {
+  VISA:       [13, 16, 18, 19],
+  MASTERCARD: [16],
+  AMEX:       [15],
+  DISCOVER:   [16, 17, 18, 19],
+  JCB:        [16, 17, 18, 19],
+  UNIONPAY:   [16, 17, 18, 19],
+  DINERS:     [14, 15, 16, 17, 18, 19],
+  MAESTRO:    [12, 13, 14, 15, 16, 17, 18, 19],
+  MIR:        [16, 17, 18, 19],
+};
+
+export function maskCardNumbers(text: string): string {
+  return text.replace(digitRuns, maskRun);
+}
+
+export function hasCardNumber(text: string): boolean {
+  return maskCardNumbers(text) !== text;
+}
+
+type Run = {
+  readonly digits: readonly number[];
+  /** Where the digit's group begins and ends, as indexes of `digits`: the end is not in it. */
+  readonly groups: readonly { readonly start: number; readonly end: number }[];
+  /** For the Luhn check of any part: sums before each digit, with every other digit doubled. */
+  readonly sums: readonly [evenDoubled: readonly number[], oddDoubled: readonly number[]];
+};
+
+function maskRun(found: string): string {
+  const characters = [...found];
+  const places = characters.flatMap((each, at) => (isDigit(each) ? [at] : []));
+  const run = readRun(characters, places);
+  let isMasked = false;
+  // Up to where digits are masked already: windows that overlap mask each digit once.
+  let until = 0;
+  for (let start = 0; start + digitsMin <= run.digits.length; start += 1) {
+    const end = findCardEnd(run, start);
+    for (let at = Math.max(start, until); at < end - 4; at += 1) characters[places[at] ?? 0] = "*";
+    isMasked ||= end > 0;
+    until = Math.max(until, end - 4);
+  }
+  return isMasked ? characters.join("") : found;
+}
+
+/** The end of the longest card number that begins at this digit; zero when none does. */
+function findCardEnd(run: Run, start: number): number {
+  if (!isEdge(run, start, 0)) return 0;
+  const group = run.groups[start] ?? noGroup;
+  const known = lengthsByPrefix[prefixAt(run.digits, start)] ?? [];
+  const isSingle = group.start === start && group.end - start <= digitsMax;
+  for (
+    let end = Math.min(start + digitsMax, run.digits.length);
+    end >= start + digitsMin;
+    end -= 1
+  ) {
+    const count = end - start;
+    const isCard = known.includes(count) || (isSingle && end === group.end && count >= unknownMin);
+    if (isCard && isEdge(run, end - 1, 1) && isLuhnPart(run, start, end)) return end;
+  }
+  return 0;
+}
+
+const noGroup = { start: 0, end: 0 };
+
+/** A number begins and ends with a group, unless the group is too long to be one number. */
+function isEdge({ groups }: Run, at: number, side: 0 | 1): boolean {
+  const { start, end } = groups[at] ?? noGroup;
+  return end - start > digitsMax || (side === 0 ? start === at : end === at + 1);
+}
+
+function isLuhnPart({ sums }: Run, start: number, end: number): boolean {
+  // The last digit counts once: digits at the other parity are doubled.
+  const doubled = sums[end % 2 === 0 ? 0 : 1];
+  return ((doubled[end] ?? 0) - (doubled[start] ?? 0)) % 10 === 0;
+}
+
+function readRun(characters: readonly string[], places: readonly number[]): Run {
+  const digits = places.map((place) => digitOf(characters[place] ?? ""));
+  const groups: (typeof noGroup)[] = [];
+  let start = 0;
+  for (let at = 1; at <= digits.length; at += 1) {
+    if (at < digits.length && places[at] === (places[at - 1] ?? 0) + 1) continue;
+    const group = { start, end: at };
+    while (groups.length < at) groups.push(group);
+    start = at;
+  }
+  const sums: [number[], number[]] = [[0], [0]];
+  for (const [at, digit] of digits.entries()) {
+    const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
+    sums[0].push((sums[0][at] ?? 0) + (at % 2 === 0 ? doubled : digit));
+    sums[1].push((sums[1][at] ?? 0) + (at % 2 === 1 ? doubled : digit));
+  }
+  return { digits, groups, sums };
+}
+
+function prefixAt(digits: readonly number[], start: number): number {
+  const at = (index: number) => digits[start + index] ?? 0;
+  return at(0) * 1000 + at(1) * 100 + at(2) * 10 + at(3);
+}
+
+const lengthsByPrefix: readonly (readonly number[])[] = Array.from(
+  { length: 10_000 },
+  (_, prefix) => {
+    return lengths[networkOf(String(prefix).padStart(4, "0")) ?? ""] ?? [];
+  },
+);
+
+function isDigit(character: string): boolean {
+  return character < "\u0080" ? character >= "0" && character <= "9" : anyDigit.test(character);
+}
+
+const anyDigit = /^\p{Nd}$/u;
+const values = new Map<string, number>();
+
+/** Each script has its ten digits in a row; some have several sets after one another. */
+function digitOf(character: string): number {
+  const known = values.get(character);
+  if (known !== undefined) return known;
+  const code = character.codePointAt(0) ?? 0;
+  let first = code;
+  while (isDigit(String.fromCodePoint(first - 1))) first -= 1;
+  values.set(character, (code - first) % 10);
+  return (code - first) % 10;
+}
