@@ -17,7 +17,7 @@ import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-job
 import { makeCallbacks } from "./wiring/callbacks.ts";
 import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
-import { makeHttpServer, type StagingParts } from "./wiring/http.ts";
+import { guarded, makeHttpServer, type StagingParts } from "./wiring/http.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
@@ -106,7 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function listen(): Promise<void> {
     try {
-      await directoryServers.start(threeds.makeReceiveResult(engine.reports));
+      await directoryServers.start(guarded(threeds.makeReceiveResult(engine.reports)));
       await server.listen({ host: config.host, port: config.port });
       // Kept, because a closing server no longer knows its port.
       port = (server.server.address() as AddressInfo).port;

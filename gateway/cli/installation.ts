@@ -13,6 +13,7 @@ import { deletePendingCards, makeFindSealedCard } from "../storage/cards.ts";
 import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
+import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
 import { makeKeyStore } from "../storage/vault-keys.ts";
@@ -44,7 +45,8 @@ export async function openInstallation(options: InstallationOptions) {
 
   const server = await findServer(config, options);
   if (server instanceof Problem) return server;
-  const database = openAs(undefined, server.url, config);
+  // A migration or a rotation of keys may take longer than any statement of a node.
+  const database = openAs(undefined, server.url, { ...config, databaseStatementMs: 0 });
   const opened = [database];
   const close = async () => {
     if (server.isOwn) await deletePendingCards(database.query).catch(() => undefined);
@@ -89,6 +91,7 @@ function openAs(role: string | undefined, url: string, config: Config): Database
   return openDatabase(url, {
     poolSize: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectMs,
+    statementTimeoutMs: config.databaseStatementMs,
     onLost: () => undefined,
     role,
   });
@@ -97,7 +100,10 @@ function openAs(role: string | undefined, url: string, config: Config): Database
 /** Its own server is started here, and stopped when the installation is closed. */
 async function findServer(config: Config, { report, besideOthers }: InstallationOptions) {
   const others = { isOwn: false, stop: async () => undefined };
-  if (config.databaseUrl !== "") return { ...others, url: config.databaseUrl };
+  if (config.databaseUrl !== "") {
+    const servers = parseDatabaseUrl(config.databaseUrl);
+    return servers instanceof Problem ? servers : { ...others, url: config.databaseUrl };
+  }
   const folder = join(resolve(config.dataDir), "postgres");
   const running = besideOthers ? findEmbeddedUrl(folder) : undefined;
   if (running !== undefined) return { ...others, url: running };
@@ -114,10 +120,10 @@ async function updateSchema(
     return await migrate(database, report);
   } catch (error) {
     if (config.databaseUrl === "") throw error;
-    const { host } = new URL(config.databaseUrl);
     const cause = error instanceof Error ? error.message || error.name : String(error);
     return new Problem(
-      `The database at ${host} (GW_DATABASE_URL) cannot be used: ${cause}. ` +
+      `The database at ${namesOfServers(config.databaseUrl)} (GW_DATABASE_URL) ` +
+        `cannot be used: ${cause}. ` +
         "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.",
     );
   }

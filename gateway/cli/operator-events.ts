@@ -27,7 +27,9 @@ export function makeReport({
 }: Pick<Session, "config" | "database">): OperatorReport {
   const apply = makeApply({
     advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
-    commit: makeCommit(database.query, `gw-${userName()}`, { beginTriesMs: 0, callbackLeaseMs: 0 }),
+    commit: makeCommit(database.query, `gw-${userName()}`, {
+      ...{ retryMs: config.acceptRetryMs, callbackLeaseMs: 0 },
+    }),
     load: () => Promise.reject(stale),
     clock: systemClock,
   });

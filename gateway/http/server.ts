@@ -111,10 +111,10 @@ export function addHealthRoutes(server: FastifyInstance, options: HealthOptions)
 }
 
 /**
- * Returns `storage_unavailable` where the function rejects because the database connection is lost:
+ * Returns `storage_unavailable` where the function rejects because the database cannot do it now:
  * the client may send the request again, and status 503 says so.
  */
-export function makeStorageGuard(isConnectionLoss: (error: unknown) => boolean) {
+export function makeStorageGuard(isUnavailable: (error: unknown) => boolean) {
   return <Given extends readonly unknown[], Result>(
     call: (...given: Given) => Promise<Result>,
   ): ((...given: Given) => Promise<Result | Failure>) =>
@@ -122,7 +122,7 @@ export function makeStorageGuard(isConnectionLoss: (error: unknown) => boolean) 
       try {
         return await call(...given);
       } catch (error) {
-        if (!isConnectionLoss(error)) throw error;
+        if (!isUnavailable(error)) throw error;
         return new Failure("storage_unavailable", "", String(error));
       }
     };

@@ -13,6 +13,7 @@ import { FormFault, parseForm, writeForm } from "@tollgate/protocols/form";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Installation } from "../cli/installation.ts";
 import { pageHeaders } from "../pages/design.ts";
+import { namesOfServers } from "../storage/database-url.ts";
 import { findEmbeddedUrl } from "../storage/embedded.ts";
 import { findLatestOrders } from "../storage/find-orders.ts";
 import { findCurrency } from "../values/iso-codes.ts";
@@ -219,8 +220,7 @@ async function findCards(bankUrl: string): Promise<readonly TestCard[] | undefin
 function describeDatabase({ config, databaseUrl }: Installation): string {
   const folder = join(resolve(config.dataDir), "postgres");
   if (findEmbeddedUrl(folder) === databaseUrl) return "PostgreSQL, embedded, in the data folder";
-  const { host, pathname } = new URL(databaseUrl);
-  return `PostgreSQL at ${decodeURIComponent(host)}${pathname}`;
+  return `PostgreSQL at ${namesOfServers(databaseUrl)}`;
 }
 
 /**

@@ -21,6 +21,7 @@ import type { FindSealedCard, SealedCard } from "../vault/vault.ts";
 import type { Query } from "./database.ts";
 import {
   bytesArray,
+  type GatherOptions,
   type KeyedRow,
   makeFindRow,
   makeGather,
@@ -29,12 +30,13 @@ import {
 } from "./gather.ts";
 
 /** Look-ups of the same moment become one statement: captures and returns come in crowds. */
-export function makeFindSealedCard(query: Query): FindSealedCard {
+export function makeFindSealedCard(query: Query, options: GatherOptions = {}): FindSealedCard {
   const statement = `
     select cards.merchant_id, cards.id, cards.key_id as "keyId", cards.sealed, cards.fingerprint
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`;
-  const find = makeFindRow<SealedCardRow, CardId>(query, { statement, name: "find_cards" });
+  const named = { ...options, statement, name: "find_cards" };
+  const find = makeFindRow<SealedCardRow, CardId>(query, named);
   return async (merchantId, cardId) => {
     const row = await find(merchantId, cardId);
     return row && { merchantId, cardId, ...row };
@@ -171,7 +173,7 @@ function cardColumns(cards: readonly CardOfMerchant[]) {
  * log, and so out of base backups and replicas. They outlive a node; a crash of the database
  * empties them.
  */
-export function makePendingCardStore(query: Query): PendingCardStore {
+export function makePendingCardStore(query: Query, options: GatherOptions = {}): PendingCardStore {
   const put = makeGather(async (items: readonly Put[]) => {
     // Of two for one order the later one counts, and a statement may write a row only once.
     const latest = [...new Map(items.map((item) => [item.row.context, item])).values()];
@@ -184,19 +186,23 @@ export function makePendingCardStore(query: Query): PendingCardStore {
     ];
     await query(putPending, columns, "put_pending_cards");
     return items.map(() => undefined);
-  });
+  }, options);
+  const find = makeGather(async (wanted: readonly Wanted[]) => {
+    const contexts = textArray(wanted.map(({ context }) => context));
+    const now = Math.min(...wanted.map((each) => each.now));
+    const rows = await query<PendingCardRow>(findPending, [contexts, now], "find_pending_cards");
+    const found = new Map(rows.map((row) => [row.context, row]));
+    return wanted.map(({ context }) => found.get(context));
+  }, options);
   const remove = makeGather(async (contexts: readonly string[]) => {
     const statement = deletePending("context = any($1::text[])");
     await query(statement, [textArray(contexts)], "remove_pending_cards");
     return contexts.map(() => undefined);
-  });
+  }, options);
 
   return {
     put: (row, expiresAt) => put({ row, expiresAt }),
-    async find(context, now) {
-      const [row] = await query<PendingCardRow>(findPending, [context, now], "find_pending_card");
-      return row;
-    },
+    find: (context, now) => find({ context, now }),
     remove,
     async removeExpired(now) {
       const expired = "expires_at <= to_timestamp($1::float8 / 1000)";
@@ -205,6 +211,7 @@ export function makePendingCardStore(query: Query): PendingCardStore {
   };
 }
 
+type Wanted = { readonly context: string; readonly now: Instant };
 type Put = { readonly row: PendingCardRow; readonly expiresAt: Instant };
 
 /** Before a database is shut down in order, which would write them to its files. */
@@ -234,4 +241,4 @@ delete from held_secrets where ${condition}`;
 const findPending = `
 select context, secrets.sealed, keys.sealed as "sealedKey", keys.key_id as "keyId"
 from held_secrets as secrets join held_keys as keys using (context)
-where context = $1 and secrets.expires_at > to_timestamp($2::float8 / 1000)`;
+where context = any($1::text[]) and secrets.expires_at > to_timestamp($2::float8 / 1000)`;

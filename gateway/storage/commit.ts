@@ -18,25 +18,23 @@ import {
   jsonArray,
   makeGather,
   plainArray,
-  retry,
   textArray,
 } from "./gather.ts";
 import { packFacts, packProgress } from "./order-row.ts";
 
+/** `retryMs` is endless for the answer of an acquirer that this node knows: it must not be lost. */
 type CommitOptions = GatherOptions & {
-  /** For how long a new order is tried again while the database is away, before it is refused. */
-  readonly beginTriesMs: number;
   /** For how long only the writing node may send a new callback. */
   readonly callbackLeaseMs: number;
 };
 
 export function makeBegin(query: Query, node: string, options: CommitOptions): Begin {
   const statement = { statement: beginStatement, name: "begin_orders" };
-  const write = makeWrite(query, node, { ...options, ...statement, triesMs: options.beginTriesMs });
+  const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
-    async (beginnings: readonly Beginning[]) => {
+    async (beginnings: readonly Beginning[], isRepeated) => {
       const steps = beginnings.map(({ step }) => step);
-      const written = await write(steps, [
+      const written = await write(steps, isRepeated, [
         plainArray(steps.map(({ order }) => order.endpointId)),
         textArray(steps.map(({ order }) => order.clientOrderId)),
         plainArray(steps.map(({ order }) => order.attempt)),
@@ -58,14 +56,13 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
 
 export function makeCommit(query: Query, node: string, options: CommitOptions): Commit {
   const statement = { statement: moveStatement, name: "move_orders" };
-  const triesMs = Number.POSITIVE_INFINITY;
-  const write = makeWrite(query, node, { ...options, ...statement, triesMs });
+  const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
-    async (steps: readonly Step[]) => {
+    async (steps: readonly Step[], isRepeated) => {
       // Two steps of one order start from the same version: only the first can be written.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
-      const written = await write(first, [plainArray(first.map(({ from }) => from))]);
+      const written = await write(first, isRepeated, [plainArray(first.map(({ from }) => from))]);
       return steps.map(({ order }) => (written.delete(order.id) ? "done" : "stale"));
     },
     { ...options, retryAlone: true },
@@ -75,31 +72,32 @@ export function makeCommit(query: Query, node: string, options: CommitOptions): 
 type Writing = Pick<CommitOptions, "callbackLeaseMs"> & {
   readonly statement: string;
   readonly name: string;
-  readonly triesMs: number;
 };
 
 /**
- * Writes a batch, again while the database is away: an acquirer's answer that this node knows must
- * not be lost. A try whose answer was lost may have been committed; the history tells.
+ * Writes a batch. An earlier try whose answer was lost may have been committed, or be committed
+ * while this one runs: its versions and keys keep this one from writing the same steps again, and
+ * the history tells which steps are there.
  */
-function makeWrite(query: Query, node: string, writing: Writing) {
-  const { statement, name, triesMs, callbackLeaseMs } = writing;
-  return (steps: readonly Step[], more: readonly string[]): Promise<Set<string>> => {
+function makeWrite(query: Query, node: string, { statement, name, callbackLeaseMs }: Writing) {
+  return async (steps: readonly Step[], isRepeated: boolean, more: readonly string[]) => {
     const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
-    const values = [...stepColumns(steps, node), callbacks, ...more];
-    return retry(async (tries) => {
-      let rows = await query<WrittenRow>(statement, values, name);
-      const refused = refusedKeys(rows);
-      if (refused.length > 0) {
-        // The first cards of a new key, or of a destroyed one, which stays refused.
-        await listCardKeys(query, refused);
-        rows = await query<WrittenRow>(statement, values, name);
-        if (refusedKeys(rows).length > 0) throw new Error(`the key ${refused[0]} is destroyed`);
-      }
-      const earlier = tries > 0 ? [...values.slice(0, 3), node] : undefined;
-      const written = earlier && (await query<{ id: string }>(writtenStatement, earlier));
-      return new Set([...rows, ...(written ?? [])].map(({ id }) => id));
-    }, triesMs);
+    const columns = stepColumns(steps, node);
+    const values = [...columns, callbacks, ...more];
+    let rows = await query<WrittenRow>(statement, values, name);
+    const refused = refusedKeys(rows);
+    if (refused.length > 0) {
+      // The first cards of a new key, or of a destroyed one, which stays refused.
+      await listCardKeys(query, refused);
+      rows = await query<WrittenRow>(statement, values, name);
+      if (refusedKeys(rows).length > 0) throw new Error(`the key ${refused[0]} is destroyed`);
+    }
+    const [merchants = "", ids = "", versions = ""] = columns;
+    const events = jsonArray(steps.map((step) => JSON.stringify(step.events)));
+    const earlier = isRepeated
+      ? await query<{ id: string }>(writtenStatement, [merchants, ids, versions, node, events])
+      : [];
+    return new Set([...rows, ...earlier].map(({ id }) => id));
   };
 }
 
@@ -234,10 +232,19 @@ with moved as (
 ), told as (${insertCallbacks("moved")})
 select id from moved`;
 
+/**
+ * By their events, because another step of this node may have taken the version. The lock on the
+ * rows makes this commit wait for the synchronous standby: a server that has crashed shows commits
+ * for which the standby was never waited for.
+ */
 const writtenStatement = `
-select order_id as id from order_history
-where node = $4 and (merchant_id, order_id, version) in (
-  select * from unnest($1::bigint[], $2::bigint[], $3::int[]))`;
+select order_id as id from order_history as written
+join rows from (unnest($1::bigint[], $2::bigint[], $3::int[]), json_array_elements($5::json))
+  as source(merchant_id, id, version, events)
+  on written.merchant_id = source.merchant_id and written.order_id = source.id
+    and written.version = source.version
+where written.node = $4 and written.events::text = source.events::text
+for update of written`;
 
 const blockSize = 1000n;
 const refillBelow = 300n;

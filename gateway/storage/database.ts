@@ -2,7 +2,8 @@
  * Connections to PostgreSQL. Hot statements have connections of their own, whose planner may not
  * scan whole tables: a table that was empty when a plan was cached grows quickly.
  */
-import pg from "pg";
+import type pg from "pg";
+import { type ConnectionOptions, type Connections, makeConnections } from "./connections.ts";
 
 export type Query = <Result>(
   text: string,
@@ -23,10 +24,7 @@ const hotPlanner = [
   .map((setting) => `-c ${setting}`)
   .join(" ");
 
-type DatabaseOptions = {
-  readonly poolSize: number;
-  readonly connectTimeoutMs: number;
-  readonly onLost: (error: Error) => void;
+type DatabaseOptions = ConnectionOptions & {
   /** The role that the login assumes. */
   readonly role?: string | undefined;
   /** The schemas of a cell, whose tables statements name without one; those of the first cell. */
@@ -36,54 +34,60 @@ type DatabaseOptions = {
 /** Of the first cell, and of everything that an installation has once. */
 export const mainSearchPath = "public,vault";
 
+/** A transaction replaces a whole list: its statements are few and may take longer. */
+const transactionPatience = 12;
+
 export function openDatabase(url: string, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const session = `-c search_path=${options.searchPath ?? mainSearchPath} ${role}`;
-  const shared = {
-    connectionString: url,
-    application_name: "tollgate",
-    connectionTimeoutMillis: options.connectTimeoutMs,
-    options: session,
-  };
-  const cold = new pg.Pool({ ...shared, max: options.poolSize });
-  const hotOptions = { options: `${hotPlanner} ${session}`, max: options.poolSize, min: 2 };
-  const hot = new pg.Pool({ ...shared, ...hotOptions });
-  // The next query replaces a lost idle connection; without a listener it would end the process.
-  for (const pool of [cold, hot]) pool.on("error", options.onLost);
+  const connections = makeConnections(url, options);
+  const cold = connections.openPool(session);
+  const hot = connections.openPool(`${hotPlanner} ${session}`, 2);
+  const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
 
   return {
     /** With PostgreSQL's default planner. */
-    query: makeQuery(cold),
+    query: makePoolQuery(connections, cold),
     /** For statements that find rows of large tables: the planner must use an index. */
-    hot: makeReplanned(makeQuery(hot)),
+    hot: makeReplanned(makePoolQuery(connections, hot)),
     /** A connection outside the pools, for a lock or a subscription. */
-    async connect() {
-      const client = new pg.Client(shared);
-      // A waiting query reports the loss; without a listener the event would end the process.
-      client.on("error", () => undefined);
-      await client.connect();
-      return client;
-    },
+    connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
-      const client = await cold.connect();
-      const ignore = () => undefined;
-      client.on("error", ignore);
-      try {
-        await client.query("begin");
-        const result = await work(makeQuery(client));
-        await client.query("commit");
-        client.off("error", ignore);
-        client.release();
+      return using(connections, cold, async (client) => {
+        const query = makeQuery(client, longMs);
+        await query("begin");
+        const result = await work(query);
+        await query("commit");
         return result;
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
+      });
     },
     async close(): Promise<void> {
       await Promise.all([cold.end(), hot.end()]);
     },
   };
+}
+
+function makePoolQuery(connections: Connections, pool: pg.Pool): Query {
+  return (text, values, name) =>
+    using(connections, pool, (client) => makeQuery(client)(text, values, name));
+}
+
+/** A connection on which a statement has failed is closed. */
+async function using<Result>(
+  { take, doubt }: Connections,
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await take(pool);
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    doubt(client, error);
+    client.release(true);
+    throw error;
+  }
 }
 
 /**
@@ -101,24 +105,15 @@ function makeReplanned(query: Query): Query {
   };
 }
 
-function makeQuery(target: pg.Pool | pg.PoolClient): Query {
+function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
   return async <Result>(text: string, values: readonly unknown[] = [], name?: string) => {
-    const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
-    const { rows } = await target.query(statement);
+    const statement = {
+      ...{ text, values: [...values] },
+      ...(name === undefined ? {} : { name }),
+      ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
+    };
+    const { rows } = await client.query(statement);
     // The driver does not know the columns; the statement's author states them.
     return rows as Result[];
   };
-}
-
-/** The server is away or refuses work now: the same statement may succeed later. */
-export function isConnectionLoss(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return (
-    /^(08|57P0|53)/.test(code) ||
-    /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT)$/.test(code) ||
-    /connection terminated|connection timeout|timeout exceeded|not queryable|client has encountered/i.test(
-      error.message,
-    )
-  );
 }

@@ -1,31 +1,43 @@
 /**
  * Gathers the wishes of many callers at the same moment into one statement. While a statement runs
  * the next batch fills, so batches grow with the load and a quiet gateway never waits. Also the
- * array literals of a batch, retries while the database is away, and deletion in the background.
+ * array literals of a batch, and deletion in the background.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
-import { isConnectionLoss, type Query } from "./database.ts";
+import type { Query } from "./database.ts";
+import { judge } from "./faults.ts";
 
 export type GatherOptions = {
   readonly batchMax?: number;
   readonly onBatch?: (size: number, durationMs: number) => void;
-  /** Run each item alone after a failure that is not a lost connection: one may have caused it. */
+  /** Run each item alone after a failure that is a bug's: one of them may have caused it. */
   readonly retryAlone?: boolean;
+  /** For how long an item is tried again while the database is away; it must be repeatable. */
+  readonly retryMs?: number;
 };
 
-/** `run` returns one result for each item, in their order. */
+const firstGapMs = 50;
+const gapMaxMs = 1000;
+/** For how long an item that is not tried again waits for its first try. */
+const patienceMs = 2000;
+
+/**
+ * `run` returns one result for each item, in their order. `isRepeated` tells that an earlier try of
+ * some of them has failed: it may have been committed all the same.
+ */
 export function makeGather<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { batchMax = 256, onBatch, retryAlone = false }: GatherOptions = {},
+  run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
+  { batchMax = 256, onBatch, retryAlone = false, retryMs = 0 }: GatherOptions = {},
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let isBusy = false;
+  let failures = 0;
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, since: performance.now(), isRepeated: false, resolve, reject });
       if (!isBusy) start();
     });
 
@@ -39,26 +51,52 @@ export function makeGather<Item, Result>(
     const batch = waiting.slice(0, batchMax);
     waiting = waiting.slice(batchMax);
     const startedAt = performance.now();
+    const left = await tryAll(batch);
+    onBatch?.(batch.length, performance.now() - startedAt);
+    failures = left.length === 0 ? 0 : failures + 1;
+    if (failures > 0) await setTimeout(Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs));
+    waiting = [...left, ...waiting];
+    isBusy = false;
+    if (waiting.length > 0) start();
+  }
+
+  /** Returns the items that are to be tried again. */
+  async function tryAll(batch: readonly Waiting<Item, Result>[]): Promise<typeof waiting> {
     try {
-      const results = await run(batch.map(({ item }) => item));
+      const isRepeated = batch.some((each) => each.isRepeated);
+      const results = await run(
+        batch.map(({ item }) => item),
+        isRepeated,
+      );
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+      return [];
     } catch (error) {
-      const mayBeOne = retryAlone && batch.length > 1 && !isConnectionLoss(error);
-      if (mayBeOne) await Promise.all(batch.map(runAlone));
-      else for (const { reject } of batch) reject(error);
-    } finally {
-      isBusy = false;
-      onBatch?.(batch.length, performance.now() - startedAt);
-      if (waiting.length > 0) start();
+      const verdict = judge(error);
+      if (verdict === "bug" && retryAlone && batch.length > 1) {
+        return (await Promise.all(batch.map((each) => tryAll([each])))).flat();
+      }
+      const isLasting = retryMs === Number.POSITIVE_INFINITY;
+      const isHopeless = verdict === "bug" || (verdict === "refuse" && !isLasting);
+      // Those that wait for their turn fare no better, and their callers must hear.
+      if (!isHopeless) waiting = keepYoung(waiting, error, Math.max(retryMs, patienceMs));
+      const young = keepYoung(batch, error, isHopeless ? 0 : retryMs);
+      return young.map((each) => ({ ...each, isRepeated: true }));
     }
   }
 
-  async function runAlone({ item, resolve, reject }: Waiting<Item, Result>): Promise<void> {
-    await run([item]).then(([result]) => resolve(result as Result), reject);
+  function keepYoung(items: readonly Waiting<Item, Result>[], error: unknown, limitMs: number) {
+    const oldest = performance.now() - limitMs;
+    for (const { since, reject } of items) if (since <= oldest) reject(error);
+    return items.filter(({ since }) => since > oldest);
   }
 }
 
-type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & { item: Item };
+type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & {
+  readonly item: Item;
+  /** By the process's own clock. */
+  readonly since: number;
+  readonly isRepeated: boolean;
+};
 
 export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 
@@ -107,28 +145,6 @@ export function bytesArray(values: readonly (Uint8Array | null)[]): string {
 
 function bytesElement(value: Uint8Array | null): string {
   return value === null ? "NULL" : `"\\\\x${Buffer.from(value).toString("hex")}"`;
-}
-
-const firstGapMs = 50;
-const gapMaxMs = 1000;
-
-/**
- * Repeats a statement while the database is away, with growing gaps. `run` gets the number of
- * earlier tries: one whose answer was lost may have been committed.
- */
-export async function retry<Result>(
-  run: (tries: number) => Promise<Result>,
-  triesMs: number,
-): Promise<Result> {
-  const giveUpAt = performance.now() + triesMs;
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await run(tries);
-    } catch (error) {
-      if (!isConnectionLoss(error) || performance.now() > giveUpAt) throw error;
-      await setTimeout(Math.min(firstGapMs * 2 ** tries, gapMaxMs));
-    }
-  }
 }
 
 /** Deletes in the background, at most once in `everyMs`; what fails is left to the next time. */

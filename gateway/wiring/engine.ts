@@ -11,7 +11,7 @@ import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
 import { makeResultWaits } from "../engine/wait-for-result.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
 import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orders/advance.ts";
-import { makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
+import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import { makeBegin, makeCommit, makeNextOrderId } from "../storage/commit.ts";
@@ -46,18 +46,20 @@ export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock, vault, threeds } = dependencies;
   const { inFlightMax } = config;
   const observe = makeObserveOrders(log, metrics);
-  const { byId, findExisting, begin, commit } = makeQueues(dependencies, observe.onBatch);
+  const queues = makeQueues(dependencies, observe.onBatch);
+  const { byId, findExisting, load } = queues;
   const bySequence = (sequence: bigint) => findBySequence(database.hot, sequence);
   const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
   const waits = makeResultWaits({ load, clock, limitMs, lookEveryMs });
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
-  const steps = {
-    ...{ advance, conditionsOf, load, clock },
-    commit: announcing(commit, (step) => step, listeners, observe.onTrouble),
-  };
-  const apply = makeApply(steps);
+  const announced = (commit: Commit) =>
+    announcing(commit, (step) => step, listeners, observe.onTrouble);
+  const pure = { advance, conditionsOf, clock };
+  const steps = { ...pure, load, commit: announced(queues.commit) };
+  const { lasting } = queues;
+  const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
   const acquirers = makeAcquirerEffects(dependencies);
   const runner = makeOrderRunner({
     ...{ apply, onRefused: observe.onRefused, onTrouble: observe.onTrouble },
@@ -80,7 +82,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...dependencies,
       ...threeds,
       ...{ advance, conditionsOf, findExisting, runner, inFlightMax },
-      begin: announcing(begin, ({ step }) => step, listeners, observe.onTrouble),
+      begin: announcing(queues.begin, ({ step }) => step, listeners, observe.onTrouble),
       nextOrderId: makeNextOrderId(database.query),
     }),
     findRepeat: makeFindRepeat({ findExisting, vault }),
@@ -96,29 +98,39 @@ export function makeEngine(dependencies: Dependencies) {
         log("acquirer.late_approval_delayed", { err: error, reference }),
     }),
     /** For results that a browser, a merchant or a directory server reports. */
-    reports: { findBySequence: bySequence, load, report: makeReport(apply, runner) },
+    reports: { findBySequence: bySequence, load, report: makeReport(makeApply(steps), runner) },
   };
+}
 
-  async function load({ merchantId, id }: Order): Promise<Order> {
+function loadWith({ byId }: ReturnType<typeof makeFindOrders>) {
+  return async ({ merchantId, id }: Order): Promise<Order> => {
     const order = await byId({ merchantId, orderId: id });
     if (order === undefined) throw new Error(`order ${id} has vanished`);
     return order;
-  }
+  };
 }
 
-/** The queues that gather the reads and commits of all orders in flight into few statements. */
+/**
+ * The queues that gather the reads and commits of all orders in flight into few statements. While
+ * the database is away, those of requests give up, so that the sender hears of it; those of effect
+ * handlers never do, because an acquirer's answer must not be lost.
+ */
 function makeQueues(
   { config, database, node }: Dependencies,
   onBatch: ReturnType<typeof makeObserveOrders>["onBatch"],
 ) {
-  const lasting = {
-    beginTriesMs: config.beginTriesMs,
-    callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
-  };
+  const leaseMs = callbackLeaseMs(config.callbackTimeoutMs);
+  const brief = { retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs };
+  const endless = { retryMs: Number.POSITIVE_INFINITY, callbackLeaseMs: leaseMs };
+  const finds = makeFindOrders(database.hot, { onBatch: onBatch("read") });
   return {
-    ...makeFindOrders(database.hot, { onBatch: onBatch("read") }),
-    begin: makeBegin(database.query, node, { onBatch: onBatch("begin"), ...lasting }),
-    commit: makeCommit(database.hot, node, { onBatch: onBatch("move"), ...lasting }),
+    ...{ ...finds, load: loadWith(finds) },
+    begin: makeBegin(database.query, node, { onBatch: onBatch("begin"), ...brief }),
+    commit: makeCommit(database.hot, node, { onBatch: onBatch("move"), ...brief }),
+    lasting: {
+      load: loadWith(makeFindOrders(database.hot, endless)),
+      commit: makeCommit(database.hot, node, { onBatch: onBatch("move"), ...endless }),
+    },
   };
 }
 

@@ -18,8 +18,8 @@ import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
 import { makeReferenceStore } from "../storage/cards.ts";
 import type { Configuration, LiveConfiguration } from "../storage/configuration.ts";
-import { isConnectionLoss } from "../storage/database.ts";
 import { loadDirectories } from "../storage/directories.ts";
+import { isUnavailable } from "../storage/faults.ts";
 import { makeFindByReceipt } from "../storage/find-orders.ts";
 import { makeStoreRequest, makeTakeNonce } from "../storage/requests.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
@@ -59,7 +59,7 @@ export type NodeState = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
-const guarded = makeStorageGuard(isConnectionLoss);
+export const guarded = makeStorageGuard(isUnavailable);
 
 export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
   const { config, log, clock, metrics, configuration, staging } = dependencies;

@@ -25,11 +25,12 @@ export async function openResources(options: ResourceOptions) {
   const { config, databases, masterKey, log, clock = systemClock } = options;
   const { query, hot } = databases.vault;
   const keys = await openKeys(masterKey, makeKeyStore(query));
+  const lasting = { retryMs: config.acceptRetryMs };
   return {
     ...{ config, log, clock, keys, metrics: makeMetrics() },
     database: databases.node,
     vaultDatabase: databases.vault,
-    vault: makeVault(keys, makeFindSealedCard(hot)),
-    pendingCards: makePendingCards(keys, makePendingCardStore(query)),
+    vault: makeVault(keys, makeFindSealedCard(hot, lasting)),
+    pendingCards: makePendingCards(keys, makePendingCardStore(query, lasting)),
   };
 }
