@@ -84,13 +84,16 @@ async function startAll(
   await database.connect();
   stack.defer(() => database.end());
   const startBaseline = () => startPart<BaselineJobs>("baselines.ts", stack);
-  const { port: routePort } = await startBaseline().ask("listenRoute", undefined);
+  const route = startBaseline();
+  const { port: routePort } = await route.ask("listenRoute", undefined);
   const { port: receiverPort } = await startBaseline().ask("listenReceiver", undefined);
+  const load = startPart<LoadJobs>("load.ts", stack);
   return {
     plan,
     gateway,
     database,
-    load: startPart<LoadJobs>("load.ts", stack),
+    load,
+    processes: { ...gateway.processes, load: load.pid, route: route.pid },
     otherLoad: startPart<LoadJobs>("load.ts", stack),
     inserts: startBaseline(),
     routePort,
@@ -108,7 +111,7 @@ async function measureAll(setup: measure.Setup): Promise<readonly report.Round[]
   await measure.measureSales(setup, "first", 1);
   const warm = await measure.measureSales(setup, "warm", plan.warmUpOrders);
   say(`Warm: completed ${perSecond(warm.completedPerSecond)}, refused ${warm.refused}`);
-  await measure.measureRoute(setup, 1);
+  await measure.warmRoute(setup);
 
   const rounds: report.Round[] = [];
   for (let round = 1; round <= plan.rounds; round += 1) {
@@ -131,13 +134,15 @@ async function measureRound(
     tell(`${name} ${perSecond(value)}`);
     return value;
   };
-  const insertsPerSecond = rate("single-row inserts", await measure.measureInserts(setup));
-  const routePerSecond = rate("bare route", await measure.measureRoute(setup, plan.routeSeconds));
+  const turns = await measure.measureByTurns(setup, `sale${round}`, count);
+  const { sales } = turns;
+  rate("single-row inserts", turns.insertsPerSecond);
+  rate("bare route", turns.routePerSecond);
+  rate(`${sales.orders} sales, accepted`, sales.acceptedPerSecond);
+  rate(`${sales.orders} sales, completed`, sales.completedPerSecond);
+  tell(report.printCosts(turns.costs));
   const routeArrivalsMs = await measure.measureRouteArrivals(setup);
   tell(`bare route at ${plan.arrivalsPerSecond}/s: p99 ${routeArrivalsMs.p99.toFixed(1)} ms`);
-  const sales = await measure.measureSales(setup, `sale${round}`, count);
-  rate(`${count} sales, accepted`, sales.acceptedPerSecond);
-  rate(`${count} sales, completed`, sales.completedPerSecond);
   const callbacks = await measure.measureCallbacks(setup, `callback${round}`, half);
   const callbackSalesPerSecond = rate("sales with callbacks", callbacks);
   const captures = await measure.measureCaptures(setup, `held${round}`, quarter);
@@ -155,7 +160,7 @@ async function measureRound(
   rate(`wallet sales, ${wallets.openingMs.toFixed(1)} ms to open a token,`, wallets.perSecond);
   tell(`overhead with 50/s wallet sales alongside: p99 ${wallets.alongsideP99Ms.toFixed(1)} ms`);
   return {
-    ...{ insertsPerSecond, routePerSecond, routeArrivalsMs, sales, callbackSalesPerSecond },
+    ...{ ...turns, routeArrivalsMs, callbackSalesPerSecond },
     ...{ capturesPerSecond, frictionlessPerSecond, cards, pollsPerSecond, arrivals, wallets },
   };
 }

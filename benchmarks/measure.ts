@@ -19,6 +19,12 @@ import {
 import type { Load, LoadJobs } from "./load.ts";
 import type { Plan } from "./plan.ts";
 import type { GatewayProcess, Part } from "./processes.ts";
+import {
+  type Processes,
+  type ProcessorTime,
+  readProcessorTime,
+  timeBetween,
+} from "./processor-time.ts";
 import { type Batch, clientOrderIdOf, mintTokens, type OrderName } from "./requests.ts";
 
 /** Everything that runs during the benchmark, and the orders acknowledged so far. */
@@ -30,6 +36,7 @@ export type Setup = {
   /** A second generator, for concurrent load of another kind. */
   readonly otherLoad: Part<LoadJobs>;
   readonly inserts: Part<BaselineJobs>;
+  readonly processes: Processes;
   readonly routePort: number;
   /** Of a merchant's receiver that answers callbacks at once. */
   readonly receiverPort: number;
@@ -44,17 +51,68 @@ const pollsPrepared = 20_000;
 const cardsRegistered = 1_000;
 const routeRequests = 1_000;
 
-export async function measureInserts({ plan, gateway, inserts }: Setup): Promise<number> {
-  const { databaseUrl } = gateway;
-  const { insertConnections: connections, insertSeconds: seconds } = plan;
-  const { perSecond } = await inserts.ask("insert", { databaseUrl, connections, seconds });
-  return perSecond;
+/** The gateway's just-in-time compiler is warm by then; the bare route's must be, too. */
+export async function warmRoute(setup: Setup): Promise<void> {
+  await measureRoute(setup, 1);
 }
 
-export async function measureRoute(setup: Setup, seconds: number): Promise<number> {
+function measureInserts({ plan, gateway, inserts }: Setup, seconds: number) {
+  const { databaseUrl } = gateway;
+  return inserts.ask("insert", { databaseUrl, connections: plan.insertConnections, seconds });
+}
+
+async function measureRoute(setup: Setup, seconds: number): Promise<Load> {
   const target = { ...setup.gateway.target, port: setup.routePort };
   const batch = { kind: "sale", prefix: "route", count: routeRequests } as const;
-  return rateOf(await run(setup, batch, { target, seconds }));
+  const load = await run(setup, batch, { target, seconds });
+  rateOf(load);
+  return load;
+}
+
+export type Turns = {
+  readonly insertsPerSecond: number;
+  readonly routePerSecond: number;
+  readonly sales: Sales;
+  readonly costs: Costs;
+};
+
+/** Microseconds of processor time. */
+export type Costs = {
+  readonly sale: ProcessorTime;
+  /** Of the bare route's process, for a request. */
+  readonly routeRequest: number;
+  /** Of PostgreSQL, for a single-row insert. */
+  readonly insert: number;
+};
+
+/**
+ * Inserts, the bare route and sales in short slices by turns: a machine that is busy for a while
+ * slows all three.
+ */
+export async function measureByTurns(setup: Setup, prefix: string, count: number): Promise<Turns> {
+  const { slices, insertSeconds, routeSeconds } = setup.plan;
+  const inserted: { count: number; tookMs: number; time: ProcessorTime }[] = [];
+  const asked: (Load & { time: ProcessorTime })[] = [];
+  const sold: Sold[] = [];
+  const before = await readMetrics(setup.gateway.target.port);
+  for (let slice = 1; slice <= slices; slice += 1) {
+    inserted.push(await metered(setup, () => measureInserts(setup, insertSeconds / slices)));
+    asked.push(await metered(setup, () => measureRoute(setup, routeSeconds / slices)));
+    sold.push(await sell(setup, `${prefix}.${slice}`, Math.ceil(count / slices)));
+  }
+  const after = await readMetrics(setup.gateway.target.port);
+  const inserts = sum(inserted, (each) => each.count);
+  const requests = sum(asked, ({ sent }) => sent);
+  return {
+    insertsPerSecond: (inserts * 1000) / sum(inserted, ({ tookMs }) => tookMs),
+    routePerSecond: (requests * 1000) / sum(asked, spanOf),
+    sales: salesOf(sold, meansBetween(before, after)),
+    costs: {
+      sale: perOne(sold),
+      routeRequest: sum(asked, ({ time }) => time.route) / requests,
+      insert: sum(inserted, ({ time }) => time.database) / inserts,
+    },
+  };
 }
 
 /** What a request costs at the rate of the open arrivals without a gateway behind it. */
@@ -80,17 +138,58 @@ export type Sales = {
 export async function measureSales(setup: Setup, prefix: string, count: number): Promise<Sales> {
   const { port } = setup.gateway.target;
   const before = await readMetrics(port);
-  const sold = await run(setup, { kind: "sale", prefix, count });
-  const completedMs = (await untilNoneOpen(setup)) - sold.startedAtMs;
-  const after = await readMetrics(port);
+  const sold = await sell(setup, prefix, count);
+  return salesOf([sold], meansBetween(before, await readMetrics(port)));
+}
+
+type Sold = {
+  readonly orders: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly acceptedMs: number;
+  readonly completedMs: number;
+  readonly time: ProcessorTime;
+};
+
+async function sell(setup: Setup, prefix: string, count: number): Promise<Sold> {
+  const { load, completedAtMs, time } = await metered(setup, async () => ({
+    load: await run(setup, { kind: "sale", prefix, count }),
+    completedAtMs: await untilNoneOpen(setup),
+  }));
   await takeAcknowledged(setup, prefix);
-  const orders = await countApproved(setup, prefix);
   return {
-    orders,
-    refused: sold.refused,
-    acceptedPerSecond: ((sold.sent - sold.refused) * 1000) / spanOf(sold),
-    completedPerSecond: (orders * 1000) / completedMs,
-    means: meansBetween(before, after),
+    orders: await countApproved(setup, prefix),
+    accepted: load.sent - load.refused,
+    refused: load.refused,
+    acceptedMs: spanOf(load),
+    completedMs: completedAtMs - load.startedAtMs,
+    time,
+  };
+}
+
+function salesOf(sold: readonly Sold[], means: Means): Sales {
+  const orders = sum(sold, (each) => each.orders);
+  const accepted = sum(sold, (each) => each.accepted);
+  return {
+    ...{ orders, means, refused: sum(sold, ({ refused }) => refused) },
+    acceptedPerSecond: (accepted * 1000) / sum(sold, ({ acceptedMs }) => acceptedMs),
+    completedPerSecond: (orders * 1000) / sum(sold, ({ completedMs }) => completedMs),
+  };
+}
+
+/** The result, and the processor time that each part spent on it. */
+async function metered<Result extends object>({ processes }: Setup, work: () => Promise<Result>) {
+  const before = readProcessorTime(processes);
+  const result = await work();
+  return { ...result, time: timeBetween(before, readProcessorTime(processes)) };
+}
+
+function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): ProcessorTime {
+  const orders = sum(sold, (each) => each.orders);
+  const of = (part: keyof ProcessorTime) => sum(sold, ({ time }) => time[part]) / orders;
+  return {
+    ...{ gateway: of("gateway"), database: of("database") },
+    ...{ bank: of("bank"), load: of("load"), route: of("route") },
   };
 }
 
@@ -179,20 +278,22 @@ export async function measurePolls(setup: Setup): Promise<number> {
 export async function measureArrivals(
   setup: Setup,
   prefix: string,
-): Promise<Overhead & { readonly bankAnswerMs: number }> {
+): Promise<Overhead & { readonly bankAnswerMs: number; readonly cost: ProcessorTime }> {
   const { plan, gateway, load } = setup;
   const { target, logFile: file } = gateway;
   const { connections, arrivalsPerSecond: perSecond, arrivalSeconds } = plan;
   const before = await readMetrics(target.port);
   const fromByte = statSync(file).size;
   const batch = { kind: "sale", prefix, count: perSecond * arrivalSeconds } as const;
-  const arrivals = await load.ask("arrive", { target, connections, batch, perSecond });
+  const job = { target, connections, batch, perSecond };
+  const { time, ...arrivals } = await metered(setup, () => load.ask("arrive", job));
   await untilNoneOpen(setup);
   const after = await readMetrics(target.port);
   await takeAcknowledged(setup, prefix);
   const orderIds = await load.ask("found", undefined);
   const overhead = await readOverhead({ file, fromByte }, { ...arrivals, orderIds });
-  return { ...overhead, bankAnswerMs: meansBetween(before, after).bankAnswerMs };
+  const cost = perOne([{ orders: batch.count, time }]);
+  return { ...overhead, cost, bankAnswerMs: meansBetween(before, after).bankAnswerMs };
 }
 
 export type Wallets = {
@@ -302,6 +403,10 @@ function rateOf(load: Load): number {
   const { sent, refused, refusal } = load;
   if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
   return (sent * 1000) / spanOf(load);
+}
+
+function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }
 
 function spanOf({ startedAtMs, endedAtMs }: Load): number {

@@ -17,6 +17,8 @@ const full = {
   insertConnections: 10,
   warmUpOrders: 15_000,
   restSeconds: 4,
+  /** In how many slices inserts, the bare route and sales are measured by turns. */
+  slices: 4,
   insertSeconds: 5,
   routeSeconds: 4,
   saleSeconds: 8,

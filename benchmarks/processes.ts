@@ -8,12 +8,14 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findEmbeddedUrl } from "../gateway/storage/embedded.ts";
+import { findChild, type Processes } from "./processor-time.ts";
 import type { Target } from "./requests.ts";
 
 /** By name, the question and its answer. */
 type Jobs = Readonly<Record<string, readonly [job: unknown, result: unknown]>>;
 
 export type Part<Offered extends Jobs> = {
+  readonly pid: number;
   ask<Name extends keyof Offered & string>(
     name: Name,
     job: Offered[Name][0],
@@ -37,6 +39,7 @@ export function startPart<Offered extends Jobs>(
   });
 
   return {
+    pid: child.pid ?? 0,
     ask(name, job) {
       return new Promise((resolve, reject) => {
         const onExit = () => reject(new Error(`${file} has ended`));
@@ -78,6 +81,7 @@ export type GatewayProcess = {
   readonly bankUrl: string;
   readonly databaseUrl: string;
   readonly logFile: string;
+  readonly processes: Pick<Processes, "gateway" | "bank" | "postmaster">;
   readMemoryBytes(): number;
 };
 
@@ -117,6 +121,11 @@ export async function startGatewayProcess(
     ...readDemonstration(join(folder, "demo.json")),
     databaseUrl,
     logFile: join(folder, "gateway.log"),
+    processes: {
+      gateway: pid,
+      bank: findChild(pid, /sandbox-bank/),
+      postmaster: readPostmaster(folder),
+    },
     readMemoryBytes: () => readMemoryBytes(pid),
   };
 }
@@ -164,11 +173,15 @@ async function stop(child: ChildProcess, folder: string): Promise<void> {
   if ((await Promise.race([ended, late])) !== "late") return;
 
   // The bank ends with its parent; PostgreSQL is started to outlive it, and gets its own signal.
-  const file = join(folder, "postgres", "postmaster.pid");
-  const postmaster = existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : 0;
+  const postmaster = readPostmaster(folder);
   child.kill("SIGKILL");
   await ended;
   if (postmaster > 1) process.kill(postmaster, "SIGQUIT");
+}
+
+function readPostmaster(folder: string): number {
+  const file = join(folder, "postgres", "postmaster.pid");
+  return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : 0;
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

@@ -4,19 +4,17 @@
  */
 import type { Books } from "./books.ts";
 import { median, type Overhead, type Percentiles } from "./figures.ts";
-import type { Cards, Sales, Wallets } from "./measure.ts";
+import type { Cards, Costs, Turns, Wallets } from "./measure.ts";
+import type { ProcessorTime } from "./processor-time.ts";
 
-export type Round = {
-  readonly insertsPerSecond: number;
-  readonly routePerSecond: number;
+export type Round = Turns & {
   readonly routeArrivalsMs: Percentiles;
-  readonly sales: Sales;
   readonly callbackSalesPerSecond: number;
   readonly capturesPerSecond: number;
   readonly cards: Cards;
   readonly frictionlessPerSecond: number;
   readonly pollsPerSecond: number;
-  readonly arrivals: Overhead & { readonly bankAnswerMs: number };
+  readonly arrivals: Overhead & { readonly bankAnswerMs: number; readonly cost: ProcessorTime };
   readonly wallets: Wallets;
 };
 
@@ -50,6 +48,15 @@ const rows: readonly Row[] = [
   ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
   ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
 
+  ["processor time of a sale: gateway",      "µs", ({ costs }) => costs.sale.gateway],
+  ["processor time of a sale: PostgreSQL",   "µs", ({ costs }) => costs.sale.database],
+  ["processor time of a sale: bank",         "µs", ({ costs }) => costs.sale.bank],
+  ["processor time of a sale: generator",    "µs", ({ costs }) => costs.sale.load],
+  ["the gateway's at 500/s",                 "µs", ({ arrivals }) => arrivals.cost.gateway],
+  ["PostgreSQL's at 500/s",                  "µs", ({ arrivals }) => arrivals.cost.database],
+  ["baseline: of a bare-route request",      "µs", ({ costs }) => costs.routeRequest],
+  ["baseline: of an insert, PostgreSQL",     "µs", ({ costs }) => costs.insert],
+
   ["overhead at 500/s, median",              "ms", ({ arrivals }) => arrivals.finalMs.p50],
   ["overhead at 500/s, p99",                 "ms", ({ arrivals }) => arrivals.finalMs.p99],
   ["of it until acknowledged, median",       "ms", ({ arrivals }) => arrivals.acknowledgedMs.p50],
@@ -81,6 +88,9 @@ const goals: readonly Goal[] = [
   ["status polls ÷ bare route",                   "≥", 0.5, "",    ({ pollsPerSecond, routePerSecond }) => pollsPerSecond / routePerSecond],
   ["overhead p99 at 500/s, ms",                   "≤", 15,  " ms", ({ arrivals }) => arrivals.finalMs.p99],
   ["p99 with wallet sales alongside ÷ without",   "≤", 2,   "",    ({ arrivals, wallets }) => wallets.alongsideP99Ms / arrivals.finalMs.p99],
+  ["gateway's time per sale ÷ bare-route request", "≤", 4,  "",    ({ costs }) => costs.sale.gateway / costs.routeRequest],
+  ["PostgreSQL's time per sale ÷ insert",         "≤", 1.5, "",    ({ costs }) => costs.sale.database / costs.insert],
+  ["gateway's time at 500/s ÷ under full load",   "≤", 2,   "",    ({ arrivals, costs }) => arrivals.cost.gateway / costs.sale.gateway],
   ["gateway at rest, MB",                         "≤", 150, " MB", (_, { atRestBytes }) => atRestBytes / 1e6],
 ];
 
@@ -104,6 +114,12 @@ export function printFigures(rounds: readonly Round[], memory: Memory): string {
     `  ${"gateway's memory at rest".padEnd(42)}${megabytes(memory.atRestBytes)}`,
     `  ${"gateway's memory under load, highest".padEnd(42)}${megabytes(memory.underLoadBytes)}`,
   ].join("\n");
+}
+
+export function printCosts({ sale, routeRequest, insert }: Costs): string {
+  const parts = `gateway ${print(sale.gateway)}, PostgreSQL ${print(sale.database)}`;
+  const baselines = `bare-route request ${print(routeRequest)}, insert ${print(insert)}`;
+  return `µs of processor time a sale: ${parts}; ${baselines}`;
 }
 
 export function printVerdicts(verdicts: readonly Verdict[]): string {
@@ -136,6 +152,8 @@ export const definitions = `
   overhead      open arrivals, from the moment a request was due until the gateway knew its final
                 commit (its log's line, rounded up to the next ms); the bank's own time and the load
                 generator's delay are not subtracted
+  processor     user and system time of all threads, or processes, as the kernel counts it; inserts,
+                the bare route and sales are measured in short slices by turns
   ratios        of figures of the same round, then the median over the rounds
   bare route    a Fastify route that reads the same form and answers a short text; at 500/s it
                 shows how much of the overhead's p99 is the machine's own

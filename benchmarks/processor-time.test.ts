@@ -1,0 +1,22 @@
+/** Processor time is read from the kernel: what a process and its children burn must be found. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { findChild, readProcessorTime, timeBetween } from "./processor-time.ts";
+
+const burn = "for (const end = process.cpuUsage().user + 2e5; process.cpuUsage().user < end;);";
+
+test("the time of this process and of a child that has ended is counted", () => {
+  const { pid } = process;
+  const processes = { gateway: pid, bank: pid, postmaster: pid, load: pid, route: pid };
+  const before = readProcessorTime(processes);
+  assert.equal(spawnSync(process.execPath, ["-e", burn]).status, 0);
+  const spent = timeBetween(before, readProcessorTime(processes));
+
+  assert.ok(spent.database - spent.gateway >= 200_000, JSON.stringify(spent));
+  assert.ok(spent.gateway < 200_000, JSON.stringify(spent));
+});
+
+test("a child that is not there is named", () => {
+  assert.throws(() => findChild(process.pid, /no-such-program/), /no-such-program/);
+});
