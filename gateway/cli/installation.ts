@@ -16,7 +16,7 @@ import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts
 import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
 import { migrate } from "../storage/migrate.ts";
-import { makeKeyStore } from "../storage/vault-keys.ts";
+import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
@@ -49,7 +49,10 @@ export async function openInstallation(options: InstallationOptions) {
   const database = openAs(undefined, server.url, { ...config, databaseStatementMs: 0 });
   const opened = [database];
   const close = async () => {
-    if (server.isOwn) await deletePendingCards(database.query).catch(() => undefined);
+    if (server.isOwn) {
+      await deletePendingCards(database.query).catch(() => undefined);
+      await deleteCvvKeys(database.query).catch(() => undefined);
+    }
     await Promise.allSettled(opened.map((each) => each.close()));
     await server.stop();
   };

@@ -8,10 +8,14 @@ import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
+import type { RequestDigest } from "../vault/request-digests.ts";
 import { makeAccept } from "./accept.ts";
 import type { ExistingOrder } from "./find.ts";
 
-const digests = { asked: Buffer.alloc(32, 1), other: Buffer.alloc(32, 2) };
+const digestOf = (byte: number): RequestDigest => ({
+  ...{ keyId: 1, digest: Buffer.alloc(32, byte), cvv: undefined },
+});
+const digests = { asked: digestOf(1), other: digestOf(2) };
 const declined: ExistingOrder = {
   order: { ...inStage("declined"), attempt: 1 },
   digest: digests.other,
@@ -79,7 +83,9 @@ const asked: OrderRequest = {
     expiryMonth: "12",
     cvv: undefined,
   },
-  requestFingerprint: new Secret("the request"),
+  requestFingerprint: {
+    ...{ text: new Secret("the request"), cvv: undefined, withCvv: new Secret("the request") },
+  },
 };
 
 /** Every attempt is taken as long as a look at what is known follows. */
@@ -104,7 +110,10 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
         ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
       }),
       fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "1" }),
-      digest: () => digests.asked,
+    },
+    digests: {
+      make: async () => digests.asked,
+      isSame: async (_, earlier) => earlier === digests.asked,
     },
     nextOrderId: async () => asOrderId("590000000000000001"),
     findIssuer: () => undefined,

@@ -3,7 +3,6 @@
  * this node, and run from memory. A client order id can be charged once, so a request is new, a
  * repeat of an earlier one, or a new attempt after attempts that ended unpaid (decision 0005).
  */
-import { timingSafeEqual } from "node:crypto";
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
 import type { CardData } from "../orders/events.ts";
@@ -16,6 +15,7 @@ import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId, type EndpointId, type OrderId, type SerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
+import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { SealedCard, Vault } from "../vault/vault.ts";
 import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
 import type { OrderRunner } from "./run.ts";
@@ -23,7 +23,7 @@ import type { OrderRunner } from "./run.ts";
 /** The first step of a new order, with the request that made it. */
 export type Beginning = {
   readonly step: Step;
-  readonly digest: Uint8Array;
+  readonly digest: RequestDigest;
   readonly serialNumber: SerialNumber;
   /** Absent when the order is paid with a card that the vault has already. */
   readonly card: SealedCard | undefined;
@@ -37,7 +37,8 @@ type Dependencies = {
   readonly conditionsOf: (order: Pick<Order, "endpointId" | "card">) => Conditions;
   readonly begin: Begin;
   readonly findExisting: FindExisting;
-  readonly vault: Pick<Vault, "seal" | "fingerprint" | "digest">;
+  readonly vault: Pick<Vault, "seal" | "fingerprint">;
+  readonly digests: Pick<RequestDigests, "make" | "isSame">;
   readonly nextOrderId: () => Promise<OrderId>;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   /** The card's 3-D Secure enrolment, where the endpoint authenticates cardholders. */
@@ -53,9 +54,10 @@ export type Accept = (request: OrderRequest) => Promise<Accepted | Failure>;
 
 export function makeAccept(dependencies: Dependencies): Accept {
   const { advance, conditionsOf, begin, findExisting, vault, runner, inFlightMax } = dependencies;
+  const { digests } = dependencies;
   return async (request) => {
     if (runner.count >= inFlightMax) return tooManyInFlight;
-    const digest = vault.digest(request.requestFingerprint);
+    const digest = await digests.make(request.requestFingerprint);
     let attempt = 1;
     for (;;) {
       const order = await tryAttempt(request, attempt, digest);
@@ -63,7 +65,7 @@ export function makeAccept(dependencies: Dependencies): Accept {
       if (order !== "taken") return { order, transaction: order.transaction, repeated: false };
 
       const known = await findExisting(request.merchantId, request.clientOrderId);
-      const repeat = repeatAmong(known, digest);
+      const repeat = await findRepeat(known, request, digests);
       if (repeat !== undefined) return repeat;
       if (!known.every(({ order: earlier }) => endedUnpaid(earlier))) {
         return new Failure("duplicate_order");
@@ -76,7 +78,7 @@ export function makeAccept(dependencies: Dependencies): Accept {
   async function tryAttempt(
     request: OrderRequest,
     attempt: number,
-    digest: Buffer,
+    digest: RequestDigest,
   ): Promise<Order | "taken" | Failure> {
     const id = await dependencies.nextOrderId();
     const { facts, sealed } = cardOf(request, id);
@@ -150,18 +152,24 @@ type Repeatable = Pick<OrderRequest, "merchantId" | "clientOrderId" | "requestFi
 /** Finds the order that an identical request has begun, without beginning one. */
 export function makeFindRepeat({
   findExisting,
-  vault,
-}: Pick<Dependencies, "findExisting" | "vault">) {
+  digests,
+}: Pick<Dependencies, "findExisting" | "digests">) {
   return async (request: Repeatable): Promise<Accepted | undefined> => {
     const known = await findExisting(request.merchantId, request.clientOrderId);
-    return repeatAmong(known, vault.digest(request.requestFingerprint));
+    return findRepeat(known, request, digests);
   };
 }
 
-function repeatAmong(known: readonly ExistingOrder[], digest: Buffer): Accepted | undefined {
-  const same = known.find((earlier) => timingSafeEqual(earlier.digest, digest));
-  if (same === undefined) return undefined;
-  return { order: same.order, transaction: initialOf(same.order), repeated: true };
+async function findRepeat(
+  known: readonly ExistingOrder[],
+  { requestFingerprint }: Repeatable,
+  digests: Dependencies["digests"],
+): Promise<Accepted | undefined> {
+  for (const { order, digest } of known) {
+    if (!(await digests.isSame(requestFingerprint, digest))) continue;
+    return { order, transaction: initialOf(order), repeated: true };
+  }
+  return undefined;
 }
 
 export type FollowUp = ReturnType<typeof makeFollowUp>;

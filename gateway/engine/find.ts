@@ -13,9 +13,10 @@ import {
   type ReceiptId,
   type SerialNumber,
 } from "../values/ids.ts";
+import type { RequestDigest } from "../vault/request-digests.ts";
 
 /** An order with the digest of the request that made it. */
-export type ExistingOrder = { readonly order: Order; readonly digest: Buffer };
+export type ExistingOrder = { readonly order: Order; readonly digest: RequestDigest };
 
 /** The orders of a client order id, the latest last. */
 export type FindExisting = (

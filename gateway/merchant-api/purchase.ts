@@ -1,7 +1,7 @@
 /** Begins an order: reads the purchase and the card or wallet of the request, and accepts it. */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { ChargeKind, Purchase } from "../orders/order.ts";
-import type { OrderRequest } from "../orders/requests.ts";
+import type { OrderRequest, RequestFingerprint } from "../orders/requests.ts";
 import { canSend } from "../orders/route.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -67,13 +67,14 @@ type Payment = Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentica
 async function readPayment(
   request: PurchaseRequest,
   { endpoint, amount, services }: PurchaseContext,
-  requestFingerprint: Secret<string>,
+  requestFingerprint: RequestFingerprint,
 ): Promise<Payment | Failure> {
   const purchase = readPurchase(request, amount);
   const { payment_data: sent, payment_data_type: type } = request;
   if (sent === undefined || type === undefined) return { purchase, ...readCard(request) };
   const opened = await services.wallets.open({
-    ...{ type, endpoint, requestFingerprint, amount, text: readWalletText(sent) },
+    ...{ type, endpoint, amount, text: readWalletText(sent) },
+    requestFingerprint: requestFingerprint.text,
     holderName: request.card_printed_name,
   });
   if (opened instanceof Failure) return opened;
@@ -140,13 +141,21 @@ export function readPurchase(
   };
 }
 
-/** Two requests are equal when every known field except the checksum's is; decision 0005. */
-export function requestFingerprintOf(subject: string, { sent, known }: Context): Secret<string> {
+/** Two requests are equal when every known field except the checksum's is: decisions 0005, 0041. */
+export function requestFingerprintOf(
+  subject: string,
+  { sent, known }: Context,
+): RequestFingerprint {
   let text = subject;
+  let withCvv = subject;
+  let cvv: Secret<string> | undefined;
   for (const name of known) {
     const value = sent.get(name);
     if (value === undefined || value === "" || name === "control" || name === "login") continue;
-    text += `\n${name}=${value.length}:${value}`;
+    const line = `\n${name}=${value.length}:${value}`;
+    withCvv += line;
+    if (name === "cvv2") cvv = new Secret(value);
+    text += name === "cvv2" ? "\ncvv2" : line;
   }
-  return new Secret(text);
+  return { text: new Secret(text), cvv, withCvv: new Secret(withCvv) };
 }

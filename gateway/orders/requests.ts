@@ -24,8 +24,16 @@ export type OrderRequest = {
   readonly cardData: CardData | undefined;
   /** What a wallet has proved already. */
   readonly authentication?: Authentication;
-  /** All that makes two requests the same request; only its keyed digest is kept. */
-  readonly requestFingerprint: Secret<string>;
+  readonly requestFingerprint: RequestFingerprint;
+};
+
+/** All that makes two requests the same request; only keyed digests are kept. */
+export type RequestFingerprint = {
+  /** Without the CVV: it tells only whether there was one. */
+  readonly text: Secret<string>;
+  readonly cvv: Secret<string> | undefined;
+  /** The text with the CVV, whose digest stands with orders of earlier versions. */
+  readonly withCvv: Secret<string>;
 };
 
 /**

@@ -38,7 +38,7 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         plainArray(steps.map(({ order }) => order.endpointId)),
         textArray(steps.map(({ order }) => order.clientOrderId)),
         plainArray(steps.map(({ order }) => order.attempt)),
-        bytesArray(beginnings.map(({ digest }) => digest)),
+        bytesArray(beginnings.map(({ digest }) => digest.digest)),
         plainArray(steps.map(({ order }) => order.purchase.amount.minor)),
         plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
         plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
@@ -47,6 +47,8 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         plainArray(beginnings.map(({ card }) => card?.keyId ?? null)),
         bytesArray(beginnings.map(({ card }) => card?.sealed ?? null)),
         bytesArray(beginnings.map(({ card }) => card?.fingerprint ?? null)),
+        plainArray(beginnings.map(({ digest }) => digest.keyId ?? null)),
+        bytesArray(beginnings.map(({ digest }) => digest.cvv ?? null)),
       ]);
       return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
     },
@@ -178,18 +180,20 @@ with source as materialized (
   select * from rows from (
     unnest(${stepTypes}, $15::bigint[], $16::text[], $17::int[], $18::bytea[],
       $19::bigint[], $20::text[], $21::uuid[],
-      $23::bigint[], $24::int[], $25::bytea[], $26::bytea[]),
+      $23::bigint[], $24::int[], $25::bytea[], $26::bytea[], $27::int[], $28::bytea[]),
     ${stepDocuments}, json_array_elements($22::json))
   as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
-    amount, currency, serial, card_id, key_id, sealed, fingerprint, progress, events, facts)
+    amount, currency, serial, card_id, key_id, sealed, fingerprint, digest_key,
+    cvv_digest, progress, events, facts)
 ), ${lockUsableKeys("$24::int[]")}, refused as (
   select distinct key_id from source
   where sealed is not null and key_id not in (select id from usable)
 ), begun as (
-  insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind,
-    stage, owes, carrier, due_at, amount, currency, accepted_at, finished_at, facts, progress)
-  select merchant_id, id, endpoint_id, client_orderid, attempt, digest, version, kind, stage, owes,
-    carrier, to_timestamp(due_at / 1000), amount, currency, to_timestamp(at / 1000),
+  insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key,
+    cvv_digest, version, kind, stage, owes, carrier, due_at, amount, currency, accepted_at,
+    finished_at, facts, progress)
+  select merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key, cvv_digest,
+    version, kind, stage, owes, carrier, to_timestamp(due_at / 1000), amount, currency, to_timestamp(at / 1000),
     to_timestamp(finished_at / 1000), facts, progress
   from source where not exists (select from refused)
   on conflict do nothing

@@ -16,6 +16,7 @@ import {
   type SerialNumber,
 } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
+import type { RequestDigest } from "../vault/request-digests.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
@@ -28,7 +29,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
   const findAll = makeGather(async (keys: readonly ClientOrderKey[]) => {
     const merchants = plainArray(keys.map((key) => key.merchantId));
     const clientOrderIds = textArray(keys.map((key) => key.clientOrderId));
-    const rows = await query<OrderRow & { digest: Buffer }>(
+    const rows = await query<OrderRow & DigestColumns>(
       byClientOrderIdStatement,
       [merchants, clientOrderIds],
       "orders_by_client_orderid",
@@ -36,7 +37,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
     const found = Map.groupBy(rows, (row) => `${row.merchant_id}/${row.client_orderid}`);
     return keys.map(({ merchantId, clientOrderId }): readonly ExistingOrder[] => {
       const same = found.get(`${merchantId}/${clientOrderId}`) ?? [];
-      return same.map((row) => ({ order: unpackOrder(row), digest: row.digest }));
+      return same.map((row) => ({ order: unpackOrder(row), digest: unpackDigest(row) }));
     });
   }, options);
 
@@ -51,12 +52,22 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
   };
 }
 
+type DigestColumns = {
+  readonly digest: Buffer;
+  readonly digest_key: number | null;
+  readonly cvv_digest: Buffer | null;
+};
+
+function unpackDigest({ digest, digest_key, cvv_digest }: DigestColumns): RequestDigest {
+  return { digest, keyId: digest_key ?? undefined, cvv: cvv_digest ?? undefined };
+}
+
 const byIdStatement = `
 select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id`;
 
 const byClientOrderIdStatement = `
-select ${prefixed("orders")}, orders.digest
+select ${prefixed("orders")}, orders.digest, orders.digest_key, orders.cvv_digest
 from (
   -- Several callers may ask for one order: it must come back once.
   select distinct * from unnest($1::bigint[], $2::text[]) as asked(merchant_id, client_orderid)

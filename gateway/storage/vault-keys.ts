@@ -4,6 +4,7 @@
  * is destroyed. Nodes are notified of every change, as of the configuration's.
  */
 import type { KeyStore, SealedKey } from "../vault/keys.ts";
+import type { CvvKeyRow, CvvKeyStore } from "../vault/request-digests.ts";
 import type { RotationStore } from "../vault/rotate-keys.ts";
 import type { SealedCard } from "../vault/vault.ts";
 import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
@@ -212,3 +213,39 @@ const reseal: Readonly<Record<string, string>> = {
   "wallet-key":  "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2",
   "mac-key":     "update gate_mac_keys set sealed = $3 where id = $1::bigint and sealed = $2",
 };
+
+/**
+ * The keys for digests of CVVs: some rows that nodes share, in no backup. By the vault's own
+ * connections.
+ */
+export function makeCvvKeyStore(query: Query): CvvKeyStore {
+  return {
+    async find(slot) {
+      const [row] = await query<CvvKeyRow>(
+        `select slot::int as slot, key_id as "keyId", sealed from vault.cvv_keys where slot = $1`,
+        [slot],
+      );
+      return row;
+    },
+
+    async add({ slot, keyId, sealed }, expiresAt) {
+      await query(
+        `insert into vault.cvv_keys (slot, key_id, sealed, expires_at)
+         values ($1, $2, $3, to_timestamp($4::float8 / 1000)) on conflict do nothing`,
+        [slot, keyId, sealed, expiresAt],
+      );
+    },
+
+    async removeExpired(now) {
+      await query(
+        "delete from vault.cvv_keys where expires_at <= to_timestamp($1::float8 / 1000)",
+        [now],
+      );
+    },
+  };
+}
+
+/** Before a database is shut down in order, which would write them to its files. */
+export async function deleteCvvKeys(query: Query): Promise<void> {
+  await query("truncate vault.cvv_keys");
+}

@@ -7,8 +7,13 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { keyBytes, open, seal } from "./seal.ts";
 
-/** `held` seals the keys of pending card data. */
-export const purposes = ["cards", "fingerprints", "digests", "secrets", "held"] as const;
+/**
+ * `held` seals the keys of pending card data and of digests of CVVs. From `webhooks` the secrets of
+ * merchants' receivers are derived.
+ */
+export const purposes = [
+  ...(["cards", "fingerprints", "digests", "secrets", "held", "webhooks"] as const),
+] as const;
 export type Purpose = (typeof purposes)[number];
 
 export type SealedKey = {
@@ -78,7 +83,16 @@ async function addMissing(masterKey: Uint8Array, store: KeyStore): Promise<void>
   );
   // A wrong key-encryption key must not add a key that the right one cannot open.
   if (kept[0] !== undefined && missing.length > 0) openKey(masterKey, kept[0]);
-  for (const purpose of missing) await store.add(purpose, makeSealedKey(masterKey, purpose));
+  for (const purpose of missing) {
+    // Receivers' secrets were derived from the first key for digests, and must stay the same.
+    const earlier =
+      purpose === "webhooks" ? kept.find((key) => key.purpose === "digests") : undefined;
+    const sealed =
+      earlier === undefined
+        ? makeSealedKey(masterKey, purpose)
+        : seal(masterKey, open(masterKey, earlier.sealed, "digests"), purpose);
+    await store.add(purpose, sealed);
+  }
 }
 
 function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObject {

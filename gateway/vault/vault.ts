@@ -49,10 +49,10 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       return { fingerprint, hashId: String(fingerprint.readBigUInt64BE() >> 4n) };
     },
 
-    /** Tells whether two requests are the same, without storing either. */
+    /** For short comparisons: after a rotation the same text has another digest. */
     digest: (text: Secret<string>) => hmac("digests", text.reveal()),
-    /** A secret that is shared with the named receiver; the same for the same name. */
-    secretFor: (name: string) => hmac("digests", `shared/${name}`),
+    /** A secret that is shared with the named receiver; the same for the same name, for ever. */
+    secretFor: (name: string) => hmac("webhooks", `shared/${name}`),
     /** For URLs that the gateway issues: only this installation can make the token of a text. */
     tokenOf: (text: string) => tokenUnder(keys.current("digests").key, text),
 

@@ -15,7 +15,7 @@ const deletionsMax = 20;
 type Workers = Resources & { readonly engine: Engine; readonly callbacks: Callbacks };
 
 export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
-  const { config, clock, log, engine, pendingCards, callbacks } = workers;
+  const { config, clock, log, engine, pendingCards, digests, callbacks } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
   const destroyRemovedCards = makeDestroyRemovedCards({
@@ -28,7 +28,10 @@ export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
     const count = await destroyRemovedCards();
     if (count > 0) log("vault.removed_cards_destroyed", { count });
   };
-  const destroyExpired = () => pendingCards.destroyExpired(clock.now());
+  const destroyExpired = async () => {
+    await digests.destroyExpired();
+    await pendingCards.destroyExpired(clock.now());
+  };
   const stops = [
     start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
     start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),

@@ -43,7 +43,7 @@ const batchMax = 256;
 export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(dependencies: Dependencies) {
-  const { config, log, metrics, database, node, clock, vault, threeds } = dependencies;
+  const { config, log, metrics, database, node, clock, threeds } = dependencies;
   const { inFlightMax } = config;
   const observe = makeObserveOrders(log, metrics);
   const queues = makeQueues(dependencies, observe.onBatch);
@@ -85,7 +85,7 @@ export function makeEngine(dependencies: Dependencies) {
       begin: announcing(queues.begin, ({ step }) => step, listeners, observe.onTrouble),
       nextOrderId: makeNextOrderId(database.query),
     }),
-    findRepeat: makeFindRepeat({ findExisting, vault }),
+    findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, inFlightMax }),
     claims: makeClaimWork({
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },

@@ -4,10 +4,11 @@ import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
 import { makeFindSealedCard, makePendingCardStore } from "../storage/cards.ts";
 import type { Database } from "../storage/database.ts";
-import { makeKeyStore } from "../storage/vault-keys.ts";
+import { makeCvvKeyStore, makeKeyStore } from "../storage/vault-keys.ts";
 import { type Clock, systemClock } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards } from "../vault/pending-cards.ts";
+import { makeRequestDigests } from "../vault/request-digests.ts";
 import { makeVault } from "../vault/vault.ts";
 
 export type ResourceOptions = {
@@ -32,5 +33,6 @@ export async function openResources(options: ResourceOptions) {
     vaultDatabase: databases.vault,
     vault: makeVault(keys, makeFindSealedCard(hot, lasting)),
     pendingCards: makePendingCards(keys, makePendingCardStore(query, lasting)),
+    digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(query) }),
   };
 }

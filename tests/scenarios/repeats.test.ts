@@ -90,6 +90,22 @@ test("a corrected request after a decline is a new attempt, and status tells of 
   assert.equal(repeated["gw-order-id"], first["gw-order-id"]);
 });
 
+test("after a quarter of an hour a request that differs in the CVV alone is a repeat", async (t) => {
+  const world = await startWorld(t);
+  const { endpoint } = world.merchant();
+  const fields = saleFields({ cvv2: "999" });
+  const first = await endpoint("plain").sale(fields);
+  await world.pass(15 * 60_000);
+
+  const corrected = await endpoint("plain").sale({ ...fields, cvv2: "123" });
+  const other = await endpoint("plain").sale({ ...fields, cvv2: "123", amount: "10.16" });
+  await world.settle();
+
+  assert.equal(corrected["gw-order-id"], first["gw-order-id"]);
+  assert.notEqual(other["gw-order-id"], first["gw-order-id"]);
+  assert.equal(world.bank.ledger().length, 1);
+});
+
 test("of concurrent different attempts after a decline only one is taken", async (t) => {
   const world = await startWorld(t);
   const { endpoint } = world.merchant();

@@ -62,7 +62,10 @@ export function makeSampleGateway(): Services {
         ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
       }),
       fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "613942087530214466" }),
-      digest: () => Buffer.alloc(32),
+    },
+    digests: {
+      make: async () => ({ keyId: 1, digest: Buffer.alloc(32), cvv: undefined }),
+      isSame: async () => false,
     },
     nextOrderId: async () => {
       count += 1;

@@ -1,0 +1,133 @@
+/** Repeats are recognised for ever, other CVVs for some minutes, and then nothing knows the CVV. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type DatabaseForTests, startDatabase } from "../storage/testing/database-for-tests.ts";
+import { makeCvvKeyStore, makeKeyStore } from "../storage/vault-keys.ts";
+import { Secret } from "../values/secret.ts";
+import { asInstant } from "../values/time.ts";
+import { makeSealedKey, openKeys } from "./keys.ts";
+import { makeRequestDigests } from "./request-digests.ts";
+import { makeVault } from "./vault.ts";
+
+const minute = 60_000;
+/** The first moment of a key's use. */
+const slotStart = 240_000 * 7_500_000;
+const masterKey = new Uint8Array(32).fill(7);
+let tables: DatabaseForTests;
+
+before(async () => {
+  tables = await startDatabase();
+});
+after(() => tables.stop());
+
+const asked = (cvv: string | undefined, text = "sale") => ({
+  text: new Secret(cvv === undefined ? text : `${text}\ncvv2`),
+  cvv: cvv === undefined ? undefined : new Secret(cvv),
+  withCvv: new Secret(`${text}\ncvv2=${cvv}`),
+});
+
+test("another CVV is another request for ten minutes at least, at every node", async () => {
+  const [here, there] = [await startNode(), await startNode()];
+  here.now = there.now = slotStart + 4 * minute - 1;
+  const first = await here.digests.make(asked("123"));
+  there.now = slotStart + 14 * minute - 1;
+
+  assert.equal(await there.digests.isSame(asked("123"), first), true);
+  assert.equal(await there.digests.isSame(asked("124"), first), false);
+  assert.equal(await there.digests.isSame(asked(undefined), first), false);
+  assert.equal(await there.digests.isSame(asked("123", "preauth"), first), false);
+});
+
+test("a quarter of an hour later the CVV counts no more, and its key is nowhere", async () => {
+  const node = await startNode();
+  node.now = slotStart + 100 * minute;
+  const first = await node.digests.make(asked("123"));
+  const read = () => tables.database.query<{ slot: string }>("select slot from vault.cvv_keys");
+  assert.equal((await read()).length > 0, true);
+
+  node.now += 15 * minute;
+  assert.equal(await node.digests.isSame(asked("999"), first), true);
+  assert.equal(await node.digests.isSame(asked("999", "preauth"), first), false);
+  await node.digests.destroyExpired();
+  assert.deepEqual(await read(), []);
+  // A clock that goes back opens nothing again: the key is gone from memory too.
+  node.now -= 15 * minute;
+  assert.equal(await node.digests.isSame(asked("999"), first), true);
+});
+
+test("the database loses the keys in a crash: then no CVV is compared, and no payment fails", async () => {
+  const node = await startNode();
+  node.now = slotStart + 200 * minute;
+  const first = await node.digests.make(asked("123"));
+  await tables.database.query("truncate vault.cvv_keys");
+  const next = await startNode();
+  next.now = node.now;
+
+  assert.equal(await next.digests.isSame(asked("124"), first), true);
+  const second = await next.digests.make(asked("124"));
+  assert.equal(await next.digests.isSame(asked("125"), second), false);
+});
+
+test("without the table of keys a payment goes on, and its CVV is not compared", async () => {
+  const node = await startNode(() => Promise.reject(new Error("the database is away")));
+
+  const digest = await node.digests.make(asked("123"));
+
+  assert.equal(digest.cvv, undefined);
+  assert.equal(await node.digests.isSame(asked("124"), digest), true);
+});
+
+test("equal CVVs of two requests have different digests", async () => {
+  const node = await startNode();
+
+  const [one, two] = [
+    await node.digests.make(asked("123")),
+    await node.digests.make(asked("123", "b")),
+  ];
+
+  assert.notDeepEqual(one.cvv?.subarray(4), two.cvv?.subarray(4));
+  assert.equal(one.cvv?.length, 20);
+});
+
+test("digests are compared by the key that made them, and receivers' secrets stay", async () => {
+  const node = await startNode();
+  const first = await node.digests.make(asked("123"));
+  const vault = makeVault(node.keys, async () => undefined);
+  const secret = vault.secretFor("webhook/1001");
+  await rotate("digests");
+  const other = await startNode();
+
+  assert.equal(await other.digests.isSame(asked("123"), first), true);
+  assert.notEqual((await other.digests.make(asked("123"))).keyId, first.keyId);
+  // This node has not heard of the new key yet.
+  assert.equal(
+    await node.digests.isSame(asked("123"), await other.digests.make(asked("123"))),
+    true,
+  );
+  assert.deepEqual(makeVault(other.keys, async () => undefined).secretFor("webhook/1001"), secret);
+  assert.equal(await other.digests.isSame(asked("123"), { ...first, keyId: 0 }), false);
+});
+
+test("an order of an earlier version is compared with its CVV", async () => {
+  const node = await startNode();
+  const vault = makeVault(node.keys, async () => undefined);
+  const digest = vault.digest(asked("123").withCvv);
+  const earlier = { keyId: undefined, digest, cvv: undefined };
+
+  assert.equal(await node.digests.isSame(asked("123"), earlier), true);
+  assert.equal(await node.digests.isSame(asked("124"), earlier), false);
+});
+
+async function rotate(purpose: "digests"): Promise<void> {
+  const { query } = tables.database;
+  await query("update vault.keys set retired_at = now() where purpose = $1", [purpose]);
+  await makeKeyStore(query).add(purpose, makeSealedKey(masterKey, purpose));
+}
+
+async function startNode(broken?: () => Promise<never>) {
+  const { query } = tables.database;
+  const node = { now: slotStart, keys: await openKeys(masterKey, makeKeyStore(query)) };
+  const clock = { now: () => asInstant(node.now) };
+  const store = makeCvvKeyStore(broken ?? query);
+  return Object.assign(node, { digests: makeRequestDigests({ keys: node.keys, store, clock }) });
+}

@@ -1,0 +1,174 @@
+/**
+ * Tells a repeated request from another one, without storing either (decision 0041). The digest of
+ * a request covers everything but the CVV, which has a digest of its own under a key that nodes
+ * share for some minutes. When that key is destroyed, nothing is left that depends on the CVV, and
+ * a request that differs from an earlier one in the CVV alone counts as its repeat.
+ */
+import {
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
+import type { Secret } from "../values/secret.ts";
+import { asInstant, type Clock, type Instant } from "../values/time.ts";
+import type { Keys } from "./keys.ts";
+import { keyBytes, open, seal } from "./seal.ts";
+
+/** A request as text, in which every field stands but the CVV: of that only whether it was sent. */
+type Fingerprint = {
+  readonly text: Secret<string>;
+  readonly cvv: Secret<string> | undefined;
+  /** As earlier versions have digested it. */
+  readonly withCvv: Secret<string>;
+};
+
+export type RequestDigest = {
+  /** Absent in orders of earlier versions, whose digest covers the CVV. */
+  readonly keyId: number | undefined;
+  readonly digest: Buffer;
+  /** The slot of the key and the digest; absent without a CVV. */
+  readonly cvv: Buffer | undefined;
+};
+
+export type CvvKeyRow = {
+  readonly slot: number;
+  /** The vault's key that seals this one. */
+  readonly keyId: number;
+  readonly sealed: Uint8Array;
+};
+
+export type CvvKeyStore = {
+  find(slot: number): Promise<CvvKeyRow | undefined>;
+  /** Does nothing when another node has stored the slot's key. */
+  add(row: CvvKeyRow, expiresAt: Instant): Promise<void>;
+  removeExpired(now: Instant): Promise<void>;
+};
+
+type Dependencies = {
+  readonly keys: Keys;
+  readonly store: CvvKeyStore;
+  readonly clock: Pick<Clock, "now">;
+};
+
+export type RequestDigests = ReturnType<typeof makeRequestDigests>;
+
+/** A key is used for four minutes and destroyed ten minutes later. */
+const slotMs = 240_000;
+const lifeMs = 840_000;
+const slotBytes = 4;
+const macBytes = 16;
+
+export function makeRequestDigests({ keys, store, clock }: Dependencies) {
+  const opened = new Map<number, Promise<KeyObject | undefined>>();
+  return {
+    async make(request: Fingerprint): Promise<RequestDigest> {
+      const { id: keyId, key } = keys.current("digests");
+      const { cvv } = request;
+      const digest = hmac(key, request.text.reveal());
+      return { keyId, digest, cvv: cvv && (await digestCvv(digest, cvv.reveal())) };
+    },
+
+    async isSame(request: Fingerprint, earlier: RequestDigest): Promise<boolean> {
+      if (earlier.keyId === undefined) return isSameAsOld(request, earlier.digest);
+      const key = await findDigestKey(earlier.keyId);
+      if (key === undefined) return false;
+      const digest = hmac(key, request.text.reveal());
+      if (!timingSafeEqual(digest, earlier.digest)) return false;
+      // Both have a CVV or none has: the text says it.
+      return earlier.cvv === undefined || isSameCvv(request, digest, earlier.cvv);
+    },
+
+    /** Deletes keys from the database and from memory. */
+    async destroyExpired(): Promise<void> {
+      const now = clock.now();
+      for (const slot of opened.keys()) if (isOver(slot, now)) opened.delete(slot);
+      await store.removeExpired(now);
+    },
+  };
+
+  /** Without the key, a payment goes on, and its CVV is not compared. */
+  async function digestCvv(request: Buffer, cvv: string): Promise<Buffer | undefined> {
+    const slot = Math.floor(clock.now() / slotMs);
+    const key = await openSlot(slot, true).catch(() => undefined);
+    if (key === undefined) return undefined;
+    const written = Buffer.alloc(slotBytes);
+    written.writeUInt32BE(slot);
+    return Buffer.concat([written, macOf(key, request, cvv)]);
+  }
+
+  async function isSameCvv({ cvv }: Fingerprint, request: Buffer, earlier: Buffer) {
+    const slot = earlier.readUInt32BE();
+    const key = isOver(slot, clock.now()) ? undefined : await openSlot(slot, false);
+    if (key === undefined) return true;
+    return timingSafeEqual(macOf(key, request, cvv?.reveal() ?? ""), earlier.subarray(slotBytes));
+  }
+
+  function openSlot(slot: number, makesOne: boolean): Promise<KeyObject | undefined> {
+    const known = opened.get(slot);
+    if (known !== undefined) return known;
+    const opening = loadSlot(slot, makesOne);
+    opened.set(slot, opening);
+    // A failure, and a key that is not there, are looked for again.
+    const forget = () => void opened.delete(slot);
+    opening.then((key) => key ?? forget(), forget);
+    return opening;
+  }
+
+  async function loadSlot(slot: number, makesOne: boolean): Promise<KeyObject | undefined> {
+    let row = await store.find(slot);
+    if (row === undefined && makesOne) {
+      await store.add(newKey(slot), expiryOf(slot));
+      row = await store.find(slot);
+    }
+    if (row === undefined) return undefined;
+    const sealing = await findKey(row.keyId);
+    return sealing && createSecretKey(open(sealing, row.sealed, contextOf(slot)));
+  }
+
+  function newKey(slot: number): CvvKeyRow {
+    const { id: keyId, key } = keys.current("held");
+    return { slot, keyId, sealed: seal(key, randomBytes(keyBytes), contextOf(slot)) };
+  }
+
+  function isSameAsOld({ withCvv }: Fingerprint, earlier: Buffer): boolean {
+    return keys
+      .list("digests")
+      .some(({ key }) => timingSafeEqual(hmac(key, withCvv.reveal()), earlier));
+  }
+
+  /** Zero is no key's id: the digest was deleted. */
+  async function findDigestKey(id: number): Promise<KeyObject | undefined> {
+    return id === 0 ? undefined : findKey(id);
+  }
+
+  /** An unknown key may have been made by a rotation of which this node was not notified yet. */
+  async function findKey(id: number): Promise<KeyObject | undefined> {
+    const known = keys.find(id);
+    if (known !== undefined) return known;
+    await keys.reload();
+    return keys.find(id);
+  }
+}
+
+function hmac(key: KeyObject, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
+}
+
+/** With the request's own digest, so that equal CVVs of two orders cannot be recognised. */
+function macOf(key: KeyObject, request: Buffer, cvv: string): Buffer {
+  return createHmac("sha256", key).update(request).update(cvv).digest().subarray(0, macBytes);
+}
+
+function expiryOf(slot: number): Instant {
+  return asInstant(slot * slotMs + lifeMs);
+}
+
+function isOver(slot: number, now: Instant): boolean {
+  return now >= expiryOf(slot);
+}
+
+function contextOf(slot: number): string {
+  return `cvv-key/${slot}`;
+}
