@@ -61,6 +61,17 @@ test("gates are started, changed and stopped as the configuration says", async (
   ]);
 });
 
+test("a configuration that is read while the gates stop starts no link", async () => {
+  const { done, gates } = startGates();
+  gates.update([gate("1")]);
+
+  const stopped = gates.stop();
+  gates.update([gate("1"), gate("2")]);
+  await stopped;
+
+  assert.deepEqual(done, ["start gate-1", "stop gate-1"]);
+});
+
 test("a gate that cannot be started keeps no other from starting", () => {
   const { done, gates } = startGates();
 

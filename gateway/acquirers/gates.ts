@@ -51,6 +51,8 @@ export function makeGates(clock: Clock) {
       if (errors.length > 0) throw errors[0];
     },
     async stop(): Promise<void> {
+      // A configuration that is read meanwhile starts no links anew: nothing would stop them.
+      start = undefined;
       for (const id of [...running.keys()]) stopOne(id);
       for (const end of [...waits]) end(false);
       await Promise.all(stopping);
