@@ -19,6 +19,8 @@ export type LedgerEntry = {
   readonly at: string;
   /** Of the port that the message came in on; absent in older ledgers. */
   readonly gate?: string;
+  /** Of a capture, a return or a refund: an inquiry names it so. */
+  readonly trace?: string;
 };
 
 export type Booking = Omit<LedgerEntry, "at">;
@@ -148,12 +150,13 @@ async function* readEntries(path: string, log: Log) {
 
 /** Without JSON.stringify of an object: every sale pays for this line. */
 function formatLine(entry: LedgerEntry, scenario: string | undefined): string {
-  const { reference, kind, amount, currency, at, gate } = entry;
+  const { reference, kind, amount, currency, at, gate, trace } = entry;
   const named = scenario === undefined ? "" : `,"scenario":"${scenario}"`;
   const through = gate === undefined ? "" : `,"gate":"${gate}"`;
+  const traced = trace === undefined ? "" : `,"trace":${JSON.stringify(trace)}`;
   return (
     `{"reference":${JSON.stringify(reference)},"kind":"${kind}","amount":${amount},` +
-    `"currency":${JSON.stringify(currency)},"at":"${at}"${through}${named}}\n`
+    `"currency":${JSON.stringify(currency)},"at":"${at}"${through}${traced}${named}}\n`
   );
 }
 
@@ -164,7 +167,7 @@ function parseLine(text: string, location: string) {
   } catch {
     // Refused below, as a line without fields.
   }
-  const { reference, amount, currency, at, gate, scenario } = line;
+  const { reference, amount, currency, at, gate, trace, scenario } = line;
   const kind = entryKinds.find((each) => each === line["kind"]);
   if (
     typeof reference !== "string" ||
@@ -176,6 +179,10 @@ function parseLine(text: string, location: string) {
     throw new Error(`The ledger cannot be read: ${location} is not an entry.`);
   }
   const booked = { reference, kind, amount: BigInt(Number(amount)), currency, at };
-  const entry: LedgerEntry = typeof gate === "string" ? { ...booked, gate } : booked;
+  const entry: LedgerEntry = {
+    ...booked,
+    ...(typeof gate === "string" && { gate }),
+    ...(typeof trace === "string" && { trace }),
+  };
   return { entry, scenario: typeof scenario === "string" ? scenario : undefined };
 }

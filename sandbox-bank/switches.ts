@@ -49,6 +49,7 @@ export const switchTable = {
   reversalCode:    { off: null,  takes: code,         what: "answered to every reversal advice; null: as the catalogue says" },
   chargeCode:      { off: null,  takes: code,         what: "answered to every charge; one answered 09, 68 or 94 is booked" },
   followUpCode:    { off: null,  takes: code,         what: "answered to every capture and return; one answered 09, 68 or 94 is booked" },
+  repeatCode:      { off: null,  takes: code,         what: "answered to every repeated capture and return, which the host then does not look at" },
   clearedAfterS:   { off: null,  takes: orNull(number(1_000_000)), what: "a charge older than this is cleared: a reversal request is answered 12, a refund is not" },
   approveLate:     { off: false, takes: flag,         what: "charges are not answered; those that wait are approved and booked when it is turned off" },
   connectionsMax:  { off: null,  takes: orNull(upToThousand),       what: "further connections to a port of the host are closed" },

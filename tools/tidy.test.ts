@@ -13,7 +13,7 @@ const revealers: readonly string[] = [
   "gateway/threeds/card-ranges.ts",
   "gateway/threeds/threeds102.ts",
   "gateway/threeds/areq.ts",
-  "gateway/acquirers/authorize.ts",
+  "gateway/acquirers/before-sending.ts",
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
   "gateway/acquirers/iso8583-host/fields.ts",

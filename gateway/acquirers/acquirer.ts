@@ -32,6 +32,10 @@ export type Acquirer = {
   capture(request: FollowUpMessage): Promise<FollowUpAnswer>;
   /** Refunds money, or cancels a hold; safe to repeat when marked so. */
   refund(request: FollowUpMessage): Promise<FollowUpAnswer>;
+  /** Asks what became of one of these messages; absent where the host has no such message. */
+  readonly inquireAfter:
+    | ((message: SentFollowUp, traceNumber: string) => Promise<Found>)
+    | undefined;
 };
 
 /** One attempt at a charge: what its message, and the messages about it, are made of. */
@@ -79,6 +83,8 @@ export type FollowUpMessage = {
   readonly repeated: boolean;
 };
 
+export type SentFollowUp = FollowUpMessage & { readonly effect: "capture" | "refund" };
+
 type Approved = { readonly kind: "approved"; readonly answer: Answer };
 type ApprovedInPart = { readonly kind: "approved_in_part"; readonly answer: Answer };
 type Refused = { readonly kind: "refused"; readonly answer: Answer; readonly refusal: Refusal };
@@ -118,7 +124,8 @@ export type Refusal = {
 /**
  * What else a refusal says. `authenticate`: the issuer wants the cardholder authenticated.
  * `may_yet_be_done`: in progress, late or seen before. `host_fault`: the host speaks of itself or
- * of its network, and the same message may succeed later. `message_fault`: it speaks of the form of
- * this message, which was not carried out.
+ * of its network, and the same message may succeed later. `message_fault`: it speaks of this
+ * message, of its form or of what it refers to, and has not performed it; about an earlier message
+ * with the same content it says nothing.
  */
 export type RefusalHint = "authenticate" | "may_yet_be_done" | "host_fault" | "message_fault";

@@ -4,15 +4,21 @@ import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { answer, approved, asks, deadlines, events, meet, start } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
-import type { Acquirer, FollowUpAnswer, FollowUpMessage } from "./acquirer.ts";
+import { later } from "../values/time.ts";
+import type { Acquirer, FollowUpAnswer, FollowUpMessage, Found } from "./acquirer.ts";
 import { makeFollowUpEffect } from "./follow-up.ts";
 import { iso87Codes } from "./iso8583-host/response-codes.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
+const answerTimeoutMs = 100;
 const unused = () => Promise.reject(new Error("not asked for"));
 
 /** A bank that answers so, and what it was sent. */
-function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = {}) {
+function makeBank(
+  says: FollowUpAnswer,
+  { isReady = true, isTooLate = false }: Partial<Record<"isReady" | "isTooLate", boolean>> = {},
+  inquired?: { readonly found: Found; readonly afterMs: number },
+) {
   const sent: FollowUpMessage[] = [];
   const take = async (request: FollowUpMessage) => {
     sent.push(request);
@@ -23,6 +29,7 @@ function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = 
     hasPlaceFor: () => true,
     authorize: unused,
     inquire: undefined,
+    inquireAfter: inquired && (async () => inquired.found),
     reverse: unused,
     capture: take,
     refund: take,
@@ -30,8 +37,8 @@ function makeBank(says: FollowUpAnswer, { isReady = true, isTooLate = false } = 
   const dependencies = {
     findAcquirer: () => acquirer,
     findCard: async () => card,
-    clock: { now: () => start },
-    answerTimeoutMs: isTooLate ? deadlines.leaseMs : 0,
+    clock: { now: () => later(start, inquired?.afterMs ?? 0) },
+    answerTimeoutMs: isTooLate ? deadlines.leaseMs : answerTimeoutMs,
     linkWaitMs: 0,
     nextReady: unused,
   };
@@ -75,7 +82,12 @@ const answers: readonly (readonly [what: string, order: Order, says: FollowUpAns
   ["answered too late inside",    asked,   refusedWith("68"),                        "outcome_unknown"],
   ["met by a host in trouble",    asked,   refusedWith("96"),                        "outcome_unknown"],
   ["met by an issuer that is away", asked, refusedWith("91"),                        "outcome_unknown"],
-  ["a repeat refused for its form", inDoubt, refusedWith("30"),                      "repeat_unanswered"],
+  ["refused as invalid",          asked,   refusedWith("12"),                        "refused"],
+  ["a repeat refused for its form", inDoubt, refusedWith("30"),                      "repeat_refused"],
+  ["a repeat refused as invalid", inDoubt, refusedWith("12"),                        "repeat_refused"],
+  ["a repeat of an unknown original", inDoubt, refusedWith("25"),                    "repeat_refused"],
+  ["a repeat over the amount left", inDoubt, refusedWith("13"),                      "repeat_refused"],
+  ["a repeat refused with a code that no table has", inDoubt, refusedWith("ZZ"),     "repeat_refused"],
   ["a repeat refused",            inDoubt, refusedWith("05"),                        "refused"],
   ["a repeat said to be known",   inDoubt, refusedWith("94"),                        "repeat_unanswered"],
   ["a repeat said to be going on", inDoubt, refusedWith("09"),                       "repeat_unanswered"],
@@ -89,6 +101,24 @@ const answers: readonly (readonly [what: string, order: Order, says: FollowUpAns
 for (const [what, order, says, event] of answers) {
   test(`a capture is ${what}: ${event}`, async () => {
     assert.equal((await makeBank(says).capture(order, fresh)).kind, event);
+  });
+}
+
+// biome-ignore format: a table
+const inquiries: readonly (readonly [found: Found, afterMs: number, event: string])[] = [
+  [{ kind: "approved", answer },                 0,                   "captured"],
+  [{ kind: "not_found" },                        answerTimeoutMs - 1, "repeat_refused"],
+  [{ kind: "not_found" },                        answerTimeoutMs,     "refused"],
+  [{ kind: "other_answer", code: "05" },         answerTimeoutMs,     "repeat_refused"],
+  [{ kind: "unknown", cause: "timeout" },        answerTimeoutMs,     "repeat_refused"],
+  [{ kind: "not_sent" },                         answerTimeoutMs,     "repeat_refused"],
+];
+
+for (const [found, afterMs, event] of inquiries) {
+  test(`a repeat refused as invalid, ${found.kind} after ${afterMs} ms: ${event}`, async () => {
+    const bank = makeBank(refusedWith("12"), {}, { found, afterMs });
+
+    assert.equal((await bank.capture(inDoubt, fresh)).kind, event);
   });
 }
 

@@ -1,13 +1,16 @@
 /**
  * The `capture` and `refund` effects: the handler asks the acquirer to take money that it holds, to
  * refund it, or to cancel the hold. What may have been sent already is sent as a repeat, which the
- * host carries out once.
+ * host carries out once. A repeat that the host refuses for what it is proves nothing about the
+ * message before it: an inquiry settles that, or an operator.
  */
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
-import type { Order, Transaction } from "../orders/order.ts";
+import type { Answer, Order, Transaction } from "../orders/order.ts";
+import { traceNumberOf } from "../orders/trace.ts";
 import { initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
-import type { Refusal } from "./acquirer.ts";
+import type { Instant } from "../values/time.ts";
+import type { Acquirer, FollowUpAnswer, SentFollowUp } from "./acquirer.ts";
 import {
   type AcquirerDependencies,
   acquirerOf,
@@ -17,7 +20,7 @@ import {
   isTooLate,
   notSent,
   waitForLink,
-} from "./authorize.ts";
+} from "./before-sending.ts";
 
 type Dependencies = Pick<
   AcquirerDependencies,
@@ -26,8 +29,9 @@ type Dependencies = Pick<
 
 export function makeFollowUpEffect(
   dependencies: Dependencies,
-  effect: "capture" | "refund",
+  effect: SentFollowUp["effect"],
 ): EffectHandler {
+  const { clock, answerTimeoutMs } = dependencies;
   return async (order, { startedBefore }) => {
     const { transaction } = order;
     const acquirer = acquirerOf(order, dependencies);
@@ -42,32 +46,52 @@ export function makeFollowUpEffect(
     if (isTooLate(order, dependencies)) return inDoubt(transaction, "too_late");
 
     const remaining = effect === "capture" ? transaction.amount : remainingOf(order);
-    const outcome = await acquirer[effect]({ ...message, card, remaining });
+    const sent = { ...message, card, remaining, effect };
+    const sentAt = clock.now();
+    const outcome = await acquirer[effect](sent);
     switch (outcome.kind) {
       case "approved":
-        return { kind: effect === "capture" ? "captured" : "returned", answer: outcome.answer };
-      case "refused": {
-        const { answer, refusal } = outcome;
-        return isUndecided(refusal, repeated)
-          ? inDoubt(transaction, `answered ${answer.responseCode}`)
-          : { kind: "refused", answer, reason: refusal.reason };
-      }
+        return done(outcome.answer);
+      case "refused":
+        return meetRefusal(order, outcome, { acquirer, sent, sentAt });
       case "not_sent":
         return unsent(transaction, repeated);
       case "unknown":
         return inDoubt(transaction, outcome.cause);
     }
   };
+
+  async function meetRefusal(
+    order: Order,
+    { answer, refusal }: Extract<FollowUpAnswer, { readonly kind: "refused" }>,
+    { acquirer, sent, sentAt }: Sent,
+  ): Promise<OrderEvent> {
+    const { reason, hint } = refusal;
+    const { responseCode: code } = answer;
+    if (hint === "may_yet_be_done" || hint === "host_fault") {
+      return inDoubt(order.transaction, `answered ${code}`);
+    }
+    if (hint !== "message_fault" || !sent.repeated) return { kind: "refused", answer, reason };
+    const { attempt } = sent.original.identifiers;
+    const traceNumber = traceNumberOf(order.id, 2 * order.earlier.length + 1, attempt);
+    const found = await acquirer.inquireAfter?.(sent, traceNumber);
+    if (found?.kind === "approved") return done(found.answer);
+    // Until then the first message may still be on its way to the host.
+    const isConfirmed = sentAt >= sent.transmittedAt + answerTimeoutMs;
+    if (found?.kind === "not_found" && isConfirmed) return { kind: "refused", answer, reason };
+    return { kind: "repeat_refused", code };
+  }
+
+  function done(answer: Answer): OrderEvent {
+    return { kind: effect === "capture" ? "captured" : "returned", answer };
+  }
 }
 
-/**
- * The host has not said what became of the request. What it says about the form of a repeat tells
- * nothing of the message before it.
- */
-function isUndecided({ hint }: Refusal, repeated: boolean): boolean {
-  if (hint === "message_fault") return repeated;
-  return hint === "may_yet_be_done" || hint === "host_fault";
-}
+type Sent = {
+  readonly acquirer: Acquirer;
+  readonly sent: SentFollowUp;
+  readonly sentAt: Instant;
+};
 
 /** Nothing when the order's first transaction is no charge, or has no gate. */
 function messageOf(order: Order, repeated: boolean) {

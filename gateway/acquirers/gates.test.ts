@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { approved, asks, meet } from "../orders/testing.ts";
 import { asGateId } from "../values/ids.ts";
 import { later } from "../values/time.ts";
-import { waitForLink } from "./authorize.ts";
+import { waitForLink } from "./before-sending.ts";
 import { type Gate, makeGates, type RunningAcquirer } from "./gates.ts";
 import { settings } from "./iso8583-host/testing/attempts.ts";
 import { startsAt, TestClock } from "./iso8583-host/testing/test-clock.ts";
@@ -36,6 +36,7 @@ function startGates() {
         capture: unused,
         refund: unused,
         inquire: undefined,
+        inquireAfter: undefined,
       },
       hasPlaceFor: () => true,
       isReady: () => false,

@@ -27,6 +27,7 @@ function makeBank(
     hasPlaceFor: () => true,
     authorize: unused,
     inquire: found && (async () => found),
+    inquireAfter: undefined,
     reverse: async (attempt, advice) => {
       sent.push({ attempt, advice });
       return says;

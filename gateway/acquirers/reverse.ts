@@ -17,7 +17,7 @@ import {
   acquirerOf,
   authorizationRequestOf,
   describeFound,
-} from "./authorize.ts";
+} from "./before-sending.ts";
 
 type Dependencies = Pick<
   AcquirerDependencies,

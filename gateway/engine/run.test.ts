@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Step } from "../orders/advance.ts";
+import type { Apply } from "../orders/apply.ts";
 import type { EffectHandler, EffectHandlers, OrderEvent, RunContext } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { externalEffects } from "../orders/stages.ts";
-import { draft, events, meet, step } from "../orders/testing.ts";
+import { answer, asks, draft, events, meet, step } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
 import { announcing, makeOrderRunner } from "./run.ts";
@@ -18,13 +19,16 @@ const cardData = {
 };
 
 /** Every effect has the same handler, and every event is applied at once. */
-function makeRunner(handler: EffectHandler) {
+function makeRunner(
+  handler: EffectHandler,
+  apply: Apply = async (order, event) => meet(order, event),
+) {
   const handlers = Object.fromEntries(
     externalEffects.map((effect) => [effect, handler]),
   ) as EffectHandlers;
   return makeOrderRunner({
     handlers,
-    apply: async (order, event) => meet(order, event),
+    apply,
     onRefused: () => undefined,
     onTrouble: (_order, error) => assert.fail(String(error)),
   });
@@ -46,6 +50,34 @@ test("an order in flight is left alone, and a version that its run has not seen 
   while (runner.count > 0) await runner.idle();
 
   assert.deepEqual(seen, [owing, late]);
+});
+
+test("a follow-up that begins while an earlier attempt is being reversed is sent once", async () => {
+  const sending = meet(meet(owing, events.outcome_unknown), events.amount_reversed);
+  const { reference = "" } = sending.transaction.priorAttempts?.[0]?.identifiers ?? {};
+  const late = { kind: "prior_approved_late", reference, answer } as const;
+  let stored = meet(meet(sending, events.authorized), late);
+  const { promise, resolve } = Promise.withResolvers<OrderEvent>();
+  const performed: (string | undefined)[] = [];
+  const runner = makeRunner(
+    async ({ owed }) => {
+      performed.push(owed?.effect);
+      return owed?.effect === "reverse_prior" ? promise : events.returned;
+    },
+    async (_order, event) => {
+      stored = meet(stored, event);
+      return stored;
+    },
+  );
+
+  runner.start(stored, fresh);
+  stored = meet(stored, asks("return"));
+  runner.start(stored, fresh);
+  resolve({ kind: "prior_reversed", reference, approvedAt: answer.processedAt });
+  while (runner.count > 0) await runner.idle();
+
+  assert.deepEqual(performed, ["reverse_prior", "refund"]);
+  assert.equal(stored.owed, undefined);
 });
 
 // biome-ignore format: a table

@@ -73,6 +73,9 @@ export function makeOrderRunner(dependencies: Dependencies) {
       const event = await handlers[effect](order, { startedBefore, cardData });
       const next = await apply(order, event);
       if (next instanceof Failure) return onRefused(order, event, next);
+      // A follow-up began meanwhile: the run that its request started performs it.
+      const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
+      if (effect === "reverse_prior" && isOthers) return;
       order = next;
       run.version = next.version;
       startedBefore = false;

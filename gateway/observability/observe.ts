@@ -48,6 +48,10 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
 
   /** At once: unlike silence, a refusal does not pass by itself. */
   function alertIfRefused(order: Order, event: OrderEvent): void {
+    if (event.kind === "repeat_refused") {
+      metrics.alarms.inc();
+      log("order.repeat_refused", { ...named(order), code: event.code });
+    }
     const answered = event.kind === "prior_unreversed" ? event.answered : event;
     if (answered.kind !== "reversal_refused") return;
     const prior = event.kind === "prior_unreversed" ? { reference: event.reference } : {};

@@ -136,7 +136,8 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
   function gapAfter(last: OrderEvent, tries: number): number {
     const { leaseMs, repeatGapsMs, confirmationGapMs } = deadlines;
     if (last.kind === "original_not_found") return confirmationGapMs;
-    const isHopeless = last.kind === "reversal_refused" && !last.mayHelp;
+    const isHopeless =
+      last.kind === "repeat_refused" || (last.kind === "reversal_refused" && !last.mayHelp);
     const gaps = isHopeless ? repeatGapsMs.length : Math.min(tries, repeatGapsMs.length);
     return repeatGapsMs[gaps - 1] ?? leaseMs;
   }

@@ -90,6 +90,8 @@ type Facts = {
   captured: { readonly answer: Answer };
   returned: { readonly answer: Answer };
   repeat_unanswered: { readonly cause: string };
+  /** For what the repeat is: whether the message before it was performed stays unknown. */
+  repeat_refused: { readonly code: string };
 
   /** The acquirer has reported a stage of a dispute. Accepted in every stage. */
   charged_back: { readonly chargeback: Chargeback; readonly notify: boolean };
@@ -135,6 +137,7 @@ const restingEvents: ReadonlySet<EventKind> = new Set([
   "original_not_found",
   "prior_unreversed",
   "repeat_unanswered",
+  "repeat_refused",
 ]);
 
 /**

@@ -68,6 +68,8 @@ function factsOfDoubt(
       return { reason: transaction.reason ?? { code: "reversed_after_doubt", detail: "" } };
     case "repeat_unanswered":
       return { tries: transaction.tries + 1 };
+    case "repeat_refused":
+      return { tries: transaction.tries + 1, reversal: { refusedWith: event.code } };
     case "reversal_unanswered":
     case "reversal_refused":
     case "original_not_found": {

@@ -153,7 +153,7 @@ export type Transaction = {
   readonly receiptId: ReceiptId | undefined;
   /** How often the message that settles doubt went unanswered. */
   readonly tries: number;
-  /** What the host has said to the reversal that is owed. */
+  /** What the host has said to the reversal that is owed, or to the repeat of a follow-up. */
   readonly reversal?: ReversalProgress | undefined;
   readonly finishedAt: Instant | undefined;
   /** Charges for earlier amounts of the list. */

@@ -37,13 +37,20 @@ test("an order in progress keeps what it owes, and owes the reversal at its end"
   assert.equal(doubtful.owed?.effect, "reverse_prior");
 });
 
-test("a final order owes the reversal at once, and no follow-up begins before it is proved", () => {
+test("a final order owes the reversal at once, and a follow-up does not wait for it", () => {
   const owing = meet(meet(sending, events.authorized), approvedLate);
+  const refused = meet(owing, unreversed(refusal), start);
 
-  assert.equal(owing.owed?.effect, "reverse_prior");
-  assert.ok(advance(owing, asks("return"), start) instanceof Failure);
-  const proved = meet(owing, reversed);
-  assert.equal(meet(proved, asks("return")).owed?.effect, "refund");
+  for (const order of [owing, refused]) {
+    const refunding = meet(order, asks("return"));
+
+    assert.equal(order.owed?.effect, "reverse_prior");
+    assert.equal(refunding.owed?.effect, "refund");
+    assert.equal(meet(refunding, reversed).owed?.effect, "refund");
+    const over = meet(refunding, events.returned);
+    assert.equal(over.owed?.effect, "reverse_prior");
+    assert.equal(findOwingAttempt(over)?.identifiers.reference, reference);
+  }
 });
 
 test("an approval that comes while a refund is open is reversed after it", () => {

@@ -250,6 +250,7 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   captured:              { kind: "captured", answer },
   returned:              { kind: "returned", answer },
   repeat_unanswered:     { kind: "repeat_unanswered", cause: "no_answer" },
+  repeat_refused:        { kind: "repeat_refused", code: "12" },
 
   charged_back:          { kind: "charged_back", chargeback: { caseId: "C1", stage: "first", amount, reason: "10.4", at: start }, notify: true },
   operator_alerted:      { kind: "operator_alerted" },

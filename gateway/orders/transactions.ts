@@ -84,7 +84,9 @@ export function followUp(
   at: Instant,
 ): Transaction | Failure {
   const { serialNumber, request } = event;
-  if (!isFinal(order.transaction.stage) || order.owed !== undefined) return stillOnItsWay;
+  // The reversal of an earlier attempt is about another charge, and goes on afterwards.
+  const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
+  if (!isFinal(order.transaction.stage) || !isFree) return stillOnItsWay;
   const totals = totalsOf(order);
   const rule = request.operation === "capture" ? captureRule(totals) : returnRule(totals);
   if (rule === undefined) return new Failure("not_allowed_now", "", "nothing left to do it with");

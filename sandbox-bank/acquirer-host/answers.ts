@@ -59,10 +59,14 @@ const responseTexts: ReadonlyMap<string, string> = new Map([
 /** Codes that the switches can have told for what the host does all the same. */
 export const mayYetBeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
 
-/** A host does not refuse the repeat of what it may have done; it may only fail to answer it. */
+/**
+ * A host does not refuse the repeat of what it may have done, unless a switch says so; it may only
+ * fail to answer it.
+ */
 export function toldToFollowUp({ request, host }: Exchange): string | null {
-  const { followUpCode } = host.switches.current;
+  const { followUpCode, repeatCode } = host.switches.current;
   const isRepeat = request.mti.endsWith("1");
+  if (isRepeat && repeatCode !== null) return repeatCode;
   return followUpCode !== null && isRepeat && !undecided.has(followUpCode) ? null : followUpCode;
 }
 

@@ -110,6 +110,7 @@ function write({ fields: answered }: IsoMessage, { raw, fields: asked }: HostReq
   const accepted = code === "00" ? acceptedByClass[raw.mti[1] ?? ""] : undefined;
   fields[39] = accepted ?? actionCodes.get(code) ?? (code.length === 3 ? code : "909");
   if (code === "10") fields[30] = (asked[4] ?? "").padEnd(24, "0");
+  else if (raw.fields[4] !== undefined) fields[4] = raw.fields[4];
   return { mti: responseMti(raw.mti), fields };
 }
 

@@ -31,7 +31,7 @@ export function answerRefund(exchange: Exchange): IsoMessage | undefined {
   if (request.mti !== "0201" || !isBooked) {
     const { gate } = connection.dialect;
     const currency = nameCurrency(number);
-    host.ledger.book({ reference, kind: "refund", amount, currency, gate });
+    host.ledger.book({ reference, kind: "refund", amount, currency, gate, trace });
   }
   if (later?.kind === "leave-reversals-unanswered") {
     const before = host.unansweredReversals.get(reference) ?? 0;

@@ -95,7 +95,7 @@ function capture({ request, connection, host }: Exchange): string {
   const limit = captures.length === 0 ? outstanding : charged;
   if (amount === 0n || amount > limit) return "13";
   const { gate } = connection.dialect;
-  host.ledger.book({ reference, kind: "capture", amount, currency, gate });
+  host.ledger.book({ reference, kind: "capture", amount, currency, gate, trace });
   return "00";
 }
 
@@ -147,7 +147,8 @@ function reverse(
   if (amount > 0n) {
     if (isRefusable(request) && isCleared(reference, host)) return "12";
     const { gate } = connection.dialect;
-    ledger.book({ reference, kind: "reversal", amount, currency, gate });
+    const { 11: trace = "" } = request.fields;
+    ledger.book({ reference, kind: "reversal", amount, currency, gate, trace });
     return "00";
   }
   const isRepeat = ledger.entries(reference).some(({ kind }) => kind === "reversal");
@@ -164,6 +165,8 @@ function isCleared(reference: string, { ledger, clock, switches }: HostContext):
   return clock.now().ms - Date.parse(moved.at) >= clearedAfterS * 1_000;
 }
 
+const laterTypes: ReadonlySet<string> = new Set(["0220", "0400"]);
+
 function isRefusable({ mti }: IsoMessage): boolean {
   return mti === "0400" || mti === "0401";
 }
@@ -172,11 +175,19 @@ function findLaterRule(reference: string, { ledger }: HostContext): LaterRule | 
   return scenariosByName.get(ledger.findScenarioName(reference) ?? "")?.later;
 }
 
-/** What the ledger says of a charge. A delayed approval is not booked yet, so it is unknown. */
+/**
+ * What the ledger says of a charge, or of a later message that field 90 names. A delayed approval
+ * is not booked yet, so it is unknown.
+ */
 function answerInquiry(exchange: Exchange): IsoMessage {
   const { request, host } = exchange;
-  const { 11: trace, 37: reference } = request.fields;
+  const { 11: trace, 37: reference, 90: original = "" } = request.fields;
   if (!trace || !reference) return makeAnswer(exchange, "30");
+  const later = host.ledger.entries(reference).find((entry) => {
+    return entry.trace !== undefined && entry.trace === original.slice(4, 10);
+  });
+  if (later !== undefined) return makeAnswer(exchange, "00");
+  if (laterTypes.has(original.slice(0, 4))) return makeAnswer(exchange, "25");
   const balance = host.ledger.findBalance(reference);
   if (balance === undefined || balance.outstanding <= 0n) return makeAnswer(exchange, "25");
   const fields = { 4: formatAmount(balance.charged), 49: numberCurrency(balance.currency) };

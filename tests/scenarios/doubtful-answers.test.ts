@@ -1,16 +1,19 @@
 /**
  * Answers that say a request may yet be done (09, 68, 94). To a charge they are a decline for the
- * merchant, with a reversal owed behind it; to a capture or a return they are no answer at all.
+ * merchant, with a reversal owed behind it; to a capture or a return they are no answer at all. Nor
+ * is a refusal of its repeat, for what the repeat is: the first message may have been carried out.
  */
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
+import type { Acknowledged } from "../support/merchant.ts";
 import { readGw } from "../support/programs.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startWorld } from "../support/world.ts";
 
 const world = await startWorld({ after });
+const answerTimeoutMs = 30_000;
 const longestGapMs = 300_000;
 const byAmount = "4000004000000202";
 
@@ -151,3 +154,69 @@ testOnEachDialect("a return answered 57 or 30 is declined", async (_t, { through
     assert.equal((await merchant.status(sale))["order-stage"], "reversal_declined");
   }
 });
+
+for (const [asked, code] of [
+  ["capture", "12"],
+  ["return", "25"],
+] as const) {
+  testOnEachDialect(
+    `a ${asked} whose repeat is answered ${code} is not declined: the first may have been done`,
+    async (_t, { through, inquires, mti, code: named }) => {
+      const merchant = world.merchant(through);
+      const [done, undone] = [await begin(merchant), await begin(merchant)];
+      await world.bank.setSwitches({ lostAnswerShare: 1 });
+      const reference = await ask(merchant, done);
+      await world.bank.waitForMessage({
+        mti: mti(asked === "capture" ? "0220" : "0400"),
+        reference,
+      });
+      // Refused by a host in trouble, which has not done it.
+      await world.bank.setSwitches({ lostAnswerShare: 0, followUpCode: "96" });
+      await ask(merchant, undone);
+      await world.settle();
+      await world.bank.setSwitches({ followUpCode: null, repeatCode: code });
+      await world.pass(answerTimeoutMs);
+      await world.pass(answerTimeoutMs);
+      const [first, second] = [await merchant.status(done), await merchant.status(undone)];
+      const listed = JSON.stringify(await readGw(world, "doubt", "list"));
+      await world.bank.setSwitches({ repeatCode: null });
+      await world.pass(longestGapMs);
+      const settled = [await merchant.status(done), await merchant.status(undone)];
+
+      const stage = asked === "capture" ? "capture" : "reversal";
+      const booked =
+        asked === "capture" ? ["authorisation 1015", "capture 400"] : ["sale 1015", "reversal 400"];
+      const stages = [first, second].map((status) => status["order-stage"]);
+      if (inquires) {
+        assert.deepEqual(stages, [`${stage}_approved`, `${stage}_declined`]);
+        assert.deepEqual(bookedFor(world, second), booked.slice(0, 1));
+      } else {
+        assert.deepEqual(stages, [`${stage}_unknown`, `${stage}_unknown`]);
+        assert.match(listed, new RegExp(`${reference}[^}]*"refused":"${named(code)}"`));
+        const isAlert = (line: string) =>
+          line.includes('"order.repeat_refused"') && line.includes(reference);
+        assert.ok(world.logged.some(isAlert));
+        for (const status of settled) {
+          assert.equal(status["order-stage"], `${stage}_approved`);
+          assert.deepEqual(bookedFor(world, status), booked);
+        }
+      }
+      assert.deepEqual(bookedFor(world, first), booked);
+    },
+  );
+
+  type Merchant = ReturnType<typeof world.merchant>;
+
+  async function begin(merchant: Merchant) {
+    const order = asked === "capture" ? await merchant.preauth() : await merchant.sale();
+    await world.settle();
+    return order;
+  }
+
+  /** Answers the order's reference. */
+  async function ask(merchant: Merchant, order: Acknowledged): Promise<string> {
+    await merchant[asked](order, { amount: "4.00" });
+    const { "processor-rrn": reference = "" } = await merchant.status(order);
+    return reference;
+  }
+}

@@ -272,6 +272,7 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   captured:              "the acquirer captured the held amount",
   returned:              "the acquirer refunded the money or released the hold",
   repeat_unanswered:     "the acquirer did not answer the repeated capture or return",
+  repeat_refused:        "the acquirer refused the repeat for what it is: the first message may have been carried out, and the operator is alerted",
 
   charged_back:          "the acquirer reported a stage of a chargeback; no transaction changes",
   operator_alerted:      "the operator was alerted to an order in doubt",

@@ -168,8 +168,9 @@ for (const kind of gateKinds) {
 
   test(`a capture or a return is approved, refused, or answered in no way, ${kind}`, () => {
     const request = makeFollowUp(attempt, approved, { minor: 300n, remaining: 715n });
+    const sent = { 4: "000000001015", 37: "00000000AB01", 49: "978" };
     const follow = (changes: Changes, ...absent: readonly number[]) =>
-      reader.readFollowUp(message(changes, ...absent), request, startsAt);
+      reader.readFollowUp(message(changes, ...absent), sent, request, startsAt);
 
     const answer = { ...approved, approvalCode: undefined, approvedAmount: request.amount };
     assert.deepEqual(follow({}, 38), { kind: "approved", answer });
@@ -179,10 +180,37 @@ for (const kind of gateKinds) {
       assert.equal(refused.answer.responseCode, code);
     }
     assert.deepEqual(follow({}, 39), unreadable);
+    assert.equal(follow({}, 4, 49).kind, "approved");
+    for (const code of ["00", "57"].map(named)) {
+      for (const other of [{ 4: "000000000715" }, { 4: "000000000000" }, { 49: "840" }]) {
+        assert.deepEqual(follow({ 39: code, ...other }), unreadable);
+      }
+    }
     // All or nothing was asked for: a host that did a part has not been understood.
     assert.deepEqual(follow({ 39: named("10") }), unreadable);
   });
 }
+
+test("a reversal, or an inquiry about a follow-up, that states another amount proves nothing", () => {
+  const { readReversal, readFoundFollowUp } = makeAnswerReader(dialects.iso87_binary);
+  const sent = { 4: "000000001015", 37: "00000000AB01", 49: "978" };
+  const request = makeFollowUp(attempt, { approvalCode: "A1B2C3", networkId });
+  const find = (fields: Changes) =>
+    readFoundFollowUp({ mti: "0610", fields }, sent, request, startsAt);
+
+  for (const other of [{ 4: "000000001014" }, { 49: "840" }]) {
+    for (const code of ["00", "25", "12"]) {
+      const answer = { mti: "0430", fields: { ...sent, ...other, 39: code } };
+      assert.deepEqual(readReversal(answer, sent), unreadable);
+    }
+    assert.deepEqual(find({ ...sent, ...other, 39: "00" }), unreadable);
+  }
+  assert.deepEqual(readReversal({ mti: "0430", fields: { 39: "00" } }, sent), { kind: "reversed" });
+  assert.equal(find({ 37: sent[37], 39: "00" }).kind, "approved");
+  assert.equal(find({ 37: sent[37], 39: "25" }).kind, "not_found");
+  assert.equal(find({ 37: sent[37], 39: "05" }).kind, "other_answer");
+  assert.deepEqual(find({ 39: "25" }), unreadable);
+});
 
 test("an id in another shape than the host's is no id", () => {
   const { readNetworkId } = dialects.iso87_binary;
@@ -199,6 +227,6 @@ test("in 1993, an accepted reversal or advice approves what follows a charge, an
   for (const code of ["400", "901"]) {
     const answer = { mti: "1210", fields: { ...fields, 39: code } };
     assert.deepEqual(reader.readAuthorization(answer, attempt, startsAt), unreadable, code);
-    assert.equal(reader.readFollowUp(answer, followUp, startsAt).kind, "approved", code);
+    assert.equal(reader.readFollowUp(answer, fields, followUp, startsAt).kind, "approved", code);
   }
 });

@@ -3,7 +3,7 @@
  * approval code, for this charge, in its currency. Any other message that says "approved" may be
  * money taken, so its outcome is unknown and has to be settled; it is never a refusal.
  */
-import type { IsoMessage } from "@tollgate/protocols/iso8583";
+import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../orders/order.ts";
 import { isZero, Money } from "../../values/money.ts";
 import type { Instant } from "../../values/time.ts";
@@ -19,7 +19,10 @@ import type {
 import { type Dialect, trimField } from "./dialect.ts";
 
 export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect) {
-  return { readAuthorization, readFound, readReversal, readFollowUp, readAnswer };
+  return {
+    ...{ readAuthorization, readFound, readReversal },
+    ...{ readFollowUp, readFoundFollowUp, readAnswer },
+  };
 
   function readAuthorization(
     { fields }: IsoMessage,
@@ -55,8 +58,9 @@ export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect)
     return found;
   }
 
-  function readReversal({ fields: { 39: code } }: IsoMessage): Reversal {
-    if (code === undefined) return unreadable;
+  function readReversal({ fields }: IsoMessage, sent: IsoFields): Reversal {
+    const { 39: code } = fields;
+    if (code === undefined || !isEcho(fields, sent)) return unreadable;
     const meaning = codes.meaningOfReversal(code);
     if (meaning === "reversed") return { kind: "reversed" };
     if (meaning === "not_found") return { kind: "not_found", code };
@@ -66,18 +70,34 @@ export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect)
   /** All or nothing: a partial approval of a follow-up has no meaning. */
   function readFollowUp(
     { fields }: IsoMessage,
+    sent: IsoFields,
     { amount }: FollowUpMessage,
     at: Instant,
   ): FollowUpAnswer {
     const answer = readAnswer(fields, at);
     const meaning = codes.meaningOf(fields[39] ?? "");
     if (answer === undefined || meaning === "approved_in_part") return unreadable;
+    if (!isEcho(fields, sent)) return unreadable;
     if (meaning === "refused") return refused(answer);
     return { kind: "approved", answer: { ...answer, approvedAmount: amount } };
   }
 
+  /** `sent` are the fields of the follow-up that the inquiry was about. */
+  function readFoundFollowUp(
+    message: IsoMessage,
+    sent: IsoFields,
+    request: FollowUpMessage,
+    at: Instant,
+  ): Found {
+    const { 37: reference, 39: code } = message.fields;
+    if (code === undefined || reference !== sent[37]) return unreadable;
+    if (codes.isNotFound(code)) return { kind: "not_found" };
+    const found = codes.stands(code) && readFollowUp(message, sent, request, at);
+    return found === false || found.kind === "refused" ? { kind: "other_answer", code } : found;
+  }
+
   /** Without the amount, which has a meaning only beside the requested one. */
-  function readAnswer(fields: IsoMessage["fields"], processedAt: Instant): Answer | undefined {
+  function readAnswer(fields: IsoFields, processedAt: Instant): Answer | undefined {
     const responseCode = fields[39];
     if (responseCode === undefined) return undefined;
     const answer = {
@@ -94,6 +114,16 @@ export function makeAnswerReader({ codes, readNetworkId, readRemarks }: Dialect)
   function refused(answer: Answer) {
     return { kind: "refused", answer, refusal: codes.refusalOf(answer.responseCode) } as const;
   }
+}
+
+/**
+ * Trace numbers repeat, and a reference names every message about its charge: an answer that states
+ * another amount or currency than the request is not about it.
+ */
+function isEcho(answered: IsoFields, sent: IsoFields): boolean {
+  return [4, 49].every((field) => {
+    return answered[field] === undefined || answered[field] === sent[field];
+  });
 }
 
 const unreadable: Unknown = { kind: "unknown", cause: "unreadable_answer" };

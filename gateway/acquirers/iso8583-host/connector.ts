@@ -3,7 +3,12 @@
  * mean is decided in `answers.ts`, how links live in `link.ts`, and how they follow the gate's
  * settings in `running-acquirer.ts`.
  */
-import { describe, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
+import {
+  describe,
+  type IsoFields,
+  type IsoMessage,
+  responseMti,
+} from "@tollgate/protocols/iso8583";
 import type { LateApproval } from "../../orders/order.ts";
 import type { Clock } from "../../values/time.ts";
 import type {
@@ -13,6 +18,7 @@ import type {
   FollowUpMessage,
   Found,
   NotSent,
+  SentFollowUp,
   Unknown,
 } from "../acquirer.ts";
 import type { GateKind, GateSettings } from "../gates.ts";
@@ -23,7 +29,6 @@ import { iso93 } from "./dialects/iso93.ts";
 import { sandbox } from "./dialects/sandbox.ts";
 import type { Links } from "./links.ts";
 import { makeMessages } from "./messages.ts";
-import type { Ending } from "./pending-answers.ts";
 
 export type Iso8583Options = {
   readonly clock: Clock;
@@ -73,49 +78,60 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
       return value === undefined || dialect.hasPlaceFor(value, card.number.network);
     },
 
-    async authorize(attempt) {
-      const answer = await exchange(() => messages.makeCharge(attempt));
-      if (typeof answer === "string") return endWithout(answer);
-      return reader.readAuthorization(answer, attempt, clock.now());
-    },
+    authorize: (attempt) =>
+      exchange(
+        () => messages.makeCharge(attempt),
+        (answer) => reader.readAuthorization(answer, attempt, clock.now()),
+      ),
 
     inquire: dialect.hasInquiry ? inquire : undefined,
+    inquireAfter: dialect.hasInquiry ? inquireAfter : undefined,
 
     async reverse(attempt, advice) {
-      const answer = await exchange(() => messages.makeReversal(attempt, advice, clock.now()));
-      if (typeof answer === "string") return { kind: "unknown", cause: answer };
-      const reversal = reader.readReversal(answer);
-      if (reversal.kind !== "reversed") {
+      const reversal = await exchange(
+        () => messages.makeReversal(attempt, advice, clock.now()),
+        (answer, sent) => ({ ...reader.readReversal(answer, sent), answer }),
+      );
+      if (reversal.kind === "not_sent") return { kind: "unknown", cause: "not_sent" };
+      if (!("answer" in reversal)) return reversal;
+      const { answer, ...read } = reversal;
+      if (read.kind !== "reversed") {
         log("acquirer.reversal_not_approved", describe(answer, dialect.specification));
       }
-      return reversal;
+      return read;
     },
 
     capture: (request) => followUp(request, messages.makeCapture),
-    refund: (request) =>
-      followUp(request, request.reference ? messages.makeRefund : messages.makeReturn),
+    refund: (request) => followUp(request, messages.makeReturn),
   };
 
-  async function inquire(attempt: AuthorizationRequest, traceNumber: string): Promise<Found> {
-    const answer = await exchange(() => messages.makeInquiry(attempt, traceNumber, clock.now()));
-    if (typeof answer === "string") return endWithout(answer);
-    return reader.readFound(answer, attempt, clock.now());
+  function inquire(attempt: AuthorizationRequest, traceNumber: string): Promise<Found> {
+    return exchange(
+      () => messages.makeInquiry(attempt, traceNumber, clock.now()),
+      (answer) => reader.readFound(answer, attempt, clock.now()),
+    );
   }
 
-  async function followUp(
+  function inquireAfter(message: SentFollowUp, traceNumber: string): Promise<Found> {
+    return exchange(
+      () => messages.makeInquiryAfter(message, traceNumber, clock.now()),
+      (answer) => {
+        const isCapture = message.effect === "capture";
+        const { fields } = isCapture ? messages.makeCapture(message) : messages.makeReturn(message);
+        return reader.readFoundFollowUp(answer, fields, message, clock.now());
+      },
+    );
+  }
+
+  function followUp(
     request: FollowUpMessage,
     make: (request: FollowUpMessage) => IsoMessage,
   ): Promise<FollowUpAnswer> {
-    const answer = await exchange(() => make(request));
-    if (typeof answer === "string") return endWithout(answer);
-    return reader.readFollowUp(answer, request, clock.now());
+    return exchange(
+      () => make(request),
+      (answer, sent) => reader.readFollowUp(answer, sent, request, clock.now()),
+    );
   }
-}
-
-type Unanswered = Extract<Ending, string> | "not_sent";
-
-function endWithout(answer: Unanswered): NotSent | Unknown {
-  return answer === "not_sent" ? { kind: "not_sent" } : { kind: "unknown", cause: answer };
 }
 
 export function makeOnUnmatched(
@@ -139,26 +155,31 @@ export function makeOnUnmatched(
   };
 }
 
-type Exchange = (make: () => IsoMessage) => Promise<Ending | "not_sent">;
+/** The answer is read beside the fields of its request. */
+type Exchange = <Read>(
+  make: () => IsoMessage,
+  read: (answer: IsoMessage, sent: IsoFields) => Read,
+) => Promise<Read | NotSent | Unknown>;
 
 function makeExchange(links: Links, options: Iso8583Options): Exchange {
   const { clock, log, onAnswer } = options;
   const limit = { timeoutMs: options.answerTimeoutMs };
 
-  return async (make) => {
+  return async (make, read) => {
     const startedAt = clock.now();
-    const request = send(make);
-    if (request === undefined) return "not_sent";
-    const answer = await request.answer;
-    if (typeof answer !== "string") onAnswer(request.mti, clock.now() - startedAt);
-    return answer;
+    const sent = send(make);
+    const answer = (await sent?.answer) ?? "not_sent";
+    if (sent === undefined || answer === "not_sent") return { kind: "not_sent" };
+    if (typeof answer === "string") return { kind: "unknown", cause: answer };
+    onAnswer(sent.message.mti, clock.now() - startedAt);
+    return read(answer, sent.message.fields);
   };
 
   /** Nothing when the message cannot be written; then nothing has left either. */
   function send(make: () => IsoMessage) {
     try {
       const message = make();
-      return { mti: message.mti, answer: links.send(message, limit) };
+      return { message, answer: links.send(message, limit) };
     } catch (error) {
       // The codec's complaints name fields and rules, never values.
       const why = error instanceof Error ? error.message : "unknown";

@@ -5,7 +5,12 @@
 import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
 import type { AcquirerIdentifiers } from "../../orders/order.ts";
 import { calendar, calendarIn, type Instant } from "../../values/time.ts";
-import type { AuthorizationRequest, FollowUpMessage, ReversalRequest } from "../acquirer.ts";
+import type {
+  AuthorizationRequest,
+  FollowUpMessage,
+  ReversalRequest,
+  SentFollowUp,
+} from "../acquirer.ts";
 import type { GateSettings } from "../gates.ts";
 import { type Dialect, type Facts, type MessageKind, all as messageKinds } from "./dialect.ts";
 
@@ -17,7 +22,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
   const fill = Object.fromEntries(
     messageKinds.map((kind) => [kind, makeFill(dialect, kind, settings)]),
   ) as Record<MessageKind, Fill>;
-  return { makeCharge, makeInquiry, makeReversal, makeCapture, makeReturn, makeRefund };
+  return { makeCharge, makeInquiry, makeReversal, makeCapture, makeReturn, makeInquiryAfter };
 
   function makeCharge(request: AuthorizationRequest): IsoMessage {
     const { traceNumber, transmittedAt } = request.identifiers;
@@ -45,13 +50,22 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return make("capture", factsOf(request), request.repeated);
   }
 
+  /** A refund is a payment to the card, which names the charge and is none of its changes. */
   function makeReturn(request: FollowUpMessage): IsoMessage {
-    return make("return", factsOf(request), request.repeated);
+    return make(returnKindOf(request), factsOf(request), request.repeated);
   }
 
-  /** A payment to the card, which names the charge and is none of its changes. */
-  function makeRefund(request: FollowUpMessage): IsoMessage {
-    return make("refund", factsOf(request), request.repeated);
+  /** What became of a follow-up: the original is the follow-up itself, not its charge. */
+  function makeInquiryAfter(request: SentFollowUp, traceNumber: string, at: Instant): IsoMessage {
+    const { original, identifiers, ...facts } = factsOf(request);
+    const { sent, local } = facts;
+    const kind = request.effect === "capture" ? "capture" : returnKindOf(request);
+    const { first: mti } = mtis[kind];
+    return make("inquiry", {
+      ...{ ...facts, ...timesOf(identifiers, at), traceNumber },
+      identifiers: { ...identifiers, traceNumber: request.traceNumber },
+      original: original && { ...original, mti, sent, local },
+    });
   }
 
   function make(kind: MessageKind, facts: Facts, repeated = false): IsoMessage {
@@ -92,6 +106,10 @@ function timesOf({ gate: { zone = "UTC" } }: AcquirerIdentifiers, at: Instant) {
 }
 
 const noSecrets = { cvv: undefined, authentication: undefined };
+
+function returnKindOf({ reference }: FollowUpMessage): MessageKind {
+  return reference === undefined ? "return" : "refund";
+}
 
 export function makeNetworkMessage(
   { mti, codes, write }: Dialect["network"],

@@ -29,6 +29,9 @@ export type CodeRow = readonly [
   hint?: RefusalHint,
 ];
 
+/** It refuses this message, and proves nothing else. */
+const unlisted: CodeRow = ["", "refused", "declined", "soft", "message_fault"];
+
 /** `accepted`: done, when it answers what follows a charge; to a charge it says nothing. */
 export type ResponseMeaning = "approved" | "accepted" | "approved_in_part" | "refused";
 
@@ -45,7 +48,7 @@ export function makeResponseCodes(table: CodeTable) {
 
   /** Why an order with this answer did not end as approved. */
   function refusalOf(code: string): Refusal {
-    const [, , reason, again, hint] = byCode.get(code) ?? [code, "refused", "declined", "soft"];
+    const [, , reason, again, hint] = byCode.get(code) ?? unlisted;
     return {
       reason: { code: reason, detail: `[${code}]` },
       isHard: again === "hard",
@@ -124,12 +127,13 @@ export const iso87Codes: ResponseCodes = makeResponseCodes({
     ["82", "refused", "cvv_mismatch",            "soft"], // wrong CVV
     ["N7", "refused", "cvv_mismatch",            "soft"], // wrong CVV
 
-    ["03", "refused", "invalid_merchant",        "soft"], // no such merchant
-    ["12", "refused", "invalid_transaction",     "soft"], // invalid transaction
-    ["13", "refused", "invalid_amount",          "soft"], // invalid amount
+    ["03", "refused", "invalid_merchant",        "soft", "message_fault"], // no such merchant
+    ["12", "refused", "invalid_transaction",     "soft", "message_fault"], // invalid transaction
+    ["13", "refused", "invalid_amount",          "soft", "message_fault"], // invalid amount
+    ["25", "refused", "declined",                "soft", "message_fault"], // original not found
     ["30", "refused", "format_error",            "soft", "message_fault"], // format error
-    ["40", "refused", "invalid_transaction",     "soft"], // function not supported
-    ["64", "refused", "invalid_amount",          "soft"], // not the original amount
+    ["40", "refused", "invalid_transaction",     "soft", "message_fault"], // function not supported
+    ["64", "refused", "invalid_amount",          "soft", "message_fault"], // not the original amount
 
     ["06", "refused", "host_malfunction",        "soft", "host_fault"],      // error
     ["09", "refused", "duplicate_transmission",  "soft", "may_yet_be_done"], // in progress

@@ -59,6 +59,9 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     get inquire() {
       return version().acquirer.inquire;
     },
+    get inquireAfter() {
+      return version().acquirer.inquireAfter;
+    },
     reverse: (...given) => version().acquirer.reverse(...given),
     capture: (...given) => version().acquirer.capture(...given),
     refund: (...given) => version().acquirer.refund(...given),

@@ -54,9 +54,9 @@ export const iso93Codes: ResponseCodes = makeResponseCodes({
     ["105", "refused", "refer_to_issuer",         "soft"], // call acquirer's security
     ["107", "refused", "refer_to_issuer",         "soft"],
     ["108", "refused", "refer_to_issuer",         "soft"], // special conditions
-    ["109", "refused", "invalid_merchant",        "soft"],
-    ["110", "refused", "invalid_amount",          "soft"],
-    ["115", "refused", "invalid_transaction",     "soft"], // function not supported
+    ["109", "refused", "invalid_merchant",        "soft", "message_fault"],
+    ["110", "refused", "invalid_amount",          "soft", "message_fault"],
+    ["115", "refused", "invalid_transaction",     "soft", "message_fault"], // function not supported
     ["116", "refused", "insufficient_funds",      "soft"],
     ["121", "refused", "limit_exceeded",          "soft"],
     ["122", "refused", "security_violation",      "soft"],
@@ -64,7 +64,7 @@ export const iso93Codes: ResponseCodes = makeResponseCodes({
     ["160", "refused", "cvv_mismatch",            "soft"],
     ["161", "refused", "authentication_required", "soft", "authenticate"],
 
-    ["902", "refused", "invalid_transaction",     "soft"],
+    ["902", "refused", "invalid_transaction",     "soft", "message_fault"],
     ["903", "refused", "host_malfunction",        "soft", "host_fault"],      // enter again
     ["904", "refused", "format_error",            "soft", "message_fault"],
     ["905", "refused", "issuer_unavailable",      "soft", "host_fault"],      // acquirer not known to the switch
@@ -76,6 +76,7 @@ export const iso93Codes: ResponseCodes = makeResponseCodes({
     ["911", "refused", "issuer_unavailable",      "soft", "may_yet_be_done"], // issuer timed out
     ["912", "refused", "issuer_unavailable",      "soft", "host_fault"],
     ["913", "refused", "duplicate_transmission",  "soft", "may_yet_be_done"],
+    ["914", "refused", "declined",                "soft", "message_fault"],   // original not found
     ["915", "refused", "host_malfunction",        "soft", "message_fault"],   // reconciliation error
     ["916", "refused", "host_malfunction",        "soft", "message_fault"],   // wrong message authentication code
     ["917", "refused", "host_malfunction",        "soft", "message_fault"],   // authentication key out of step
