@@ -164,17 +164,15 @@ for (const [asked, code] of [
     async (_t, { through, inquires, mti, code: named }) => {
       const merchant = world.merchant(through);
       const [done, undone] = [await begin(merchant), await begin(merchant)];
-      await world.bank.setSwitches({ lostAnswerShare: 1 });
-      const reference = await ask(merchant, done);
-      await world.bank.waitForMessage({
-        mti: mti(asked === "capture" ? "0220" : "0400"),
-        reference,
-      });
       // Refused by a host in trouble, which has not done it.
-      await world.bank.setSwitches({ lostAnswerShare: 0, followUpCode: "96" });
+      await world.bank.setSwitches({ followUpCode: "96" });
       await ask(merchant, undone);
       await world.settle();
-      await world.bank.setSwitches({ followUpCode: null, repeatCode: code });
+      await world.bank.setSwitches({ followUpCode: null, lostAnswerShare: 1 });
+      const reference = await ask(merchant, done);
+      const type = mti(asked === "capture" ? "0220" : "0400");
+      await world.bank.waitForMessage({ mti: type, reference });
+      await world.bank.setSwitches({ lostAnswerShare: 0, repeatCode: code });
       await world.pass(answerTimeoutMs);
       await world.pass(answerTimeoutMs);
       const [first, second] = [await merchant.status(done), await merchant.status(undone)];
