@@ -7,6 +7,7 @@ export { describe } from "./describe.ts";
 export * from "./encode.ts";
 export * from "./framing.ts";
 export * from "./iso93.ts";
+export * from "./key-blocks.ts";
 export * from "./mac.ts";
 export * from "./message.ts";
 export type { Composite, FieldName, FieldRow, Specification } from "./specification.ts";

@@ -19,7 +19,7 @@ export type MacAlgorithm = keyof typeof macAlgorithms;
 export const macAlgorithms = {
   retail: { keyBytes: [16], make: (key: Buffer) => makeRetailMac(key, false), check: desCheck },
   retail_80: { keyBytes: [16], make: (key: Buffer) => makeRetailMac(key, true), check: desCheck },
-  cmac: { keyBytes: [16, 24, 32], make: makeCmac, check: aesCheck },
+  cmac: { keyBytes: [16, 24, 32], make: (key: Buffer) => makeCmac("aes", key), check: aesCheck },
 } as const;
 
 export type MacKey = {
@@ -27,6 +27,13 @@ export type MacKey = {
   /** How many bytes of the code are sent and compared; zeros fill the field. */
   readonly bytes: 4 | 8;
   readonly key: string;
+  /**
+   * Of a key that the host has delivered: it writes from then on, or once the host has used it.
+   * Until then the next older one does.
+   */
+  readonly writesAt?: number | undefined;
+  /** Of a key that has a successor: it verifies no longer than this. */
+  readonly verifiesUntil?: number | undefined;
 };
 
 type Mac = (data: Uint8Array) => Buffer;
@@ -63,33 +70,39 @@ function makeRetailMac(key: Buffer, isMarked: boolean): Mac {
   };
 }
 
-function makeCmac(key: Buffer): Mac {
-  const cipher = `aes-${key.length * 8}-cbc`;
-  const zero = Buffer.alloc(aesBlock);
-  const whole = double(cbc(cipher, key, zero, zero));
+/** NIST SP 800-38B; with AES it is that of RFC 4493. */
+export function makeCmac(cipher: "aes" | "tdes", given: Buffer): Mac {
+  const isAes = cipher === "aes";
+  const block = isAes ? aesBlock : desBlock;
+  const mode = isAes ? `aes-${given.length * 8}-cbc` : "des-ede3-cbc";
+  const isDouble = !isAes && given.length === 2 * desBlock;
+  const key = isDouble ? Buffer.concat([given, given.subarray(0, desBlock)]) : given;
+  const zero = Buffer.alloc(block);
+  const whole = double(cbc(mode, key, zero, zero));
   const partial = double(whole);
   return (data) => {
-    const isWhole = data.length > 0 && data.length % aesBlock === 0;
-    const padded = isWhole ? Buffer.from(data) : pad(data, aesBlock, true);
+    const isWhole = data.length > 0 && data.length % block === 0;
+    const padded = isWhole ? Buffer.from(data) : pad(data, block, true);
     const mask = isWhole ? whole : partial;
-    const end = padded.length - aesBlock;
-    for (let at = 0; at < aesBlock; at++) {
+    const end = padded.length - block;
+    for (let at = 0; at < block; at++) {
       padded[end + at] = (padded[end + at] ?? 0) ^ (mask[at] ?? 0);
     }
-    return cbc(cipher, key, padded, zero).subarray(-aesBlock);
+    return cbc(mode, key, padded, zero).subarray(-block);
   };
 }
 
-/** Twice a block, in the field of 2^128 elements. */
+/** Twice a block, in the field of 2^128 or 2^64 elements. */
 function double(block: Buffer): Buffer {
-  const doubled = Buffer.alloc(aesBlock);
+  const last = block.length - 1;
+  const doubled = Buffer.alloc(block.length);
   let carry = 0;
-  for (let at = aesBlock - 1; at >= 0; at--) {
+  for (let at = last; at >= 0; at--) {
     const byte = ((block[at] ?? 0) << 1) | carry;
     doubled[at] = byte & 0xff;
     carry = byte >> 8;
   }
-  if (carry === 1) doubled[aesBlock - 1] = (doubled[aesBlock - 1] ?? 0) ^ 0x87;
+  if (carry === 1) doubled[last] = (doubled[last] ?? 0) ^ (block.length === aesBlock ? 0x87 : 0x1b);
   return doubled;
 }
 
@@ -115,7 +128,7 @@ function desCheck(key: Buffer): Buffer {
 
 /** The first bytes of the CMAC of a block of zeros. */
 function aesCheck(key: Buffer): Buffer {
-  return makeCmac(key)(Buffer.alloc(aesBlock));
+  return makeCmac("aes", key)(Buffer.alloc(aesBlock));
 }
 
 export type Authenticator = ReturnType<typeof makeAuthenticator>;
@@ -127,17 +140,21 @@ export type Authenticator = ReturnType<typeof makeAuthenticator>;
 export function makeAuthenticator(
   specification: Specification,
   isExempt: (mti: string) => boolean = () => false,
+  now: () => number = () => 0,
 ) {
   const width =
     encodedCode(zeros).length - encode(specification, { mti: "0800", fields: {} }).length;
-  let keys: readonly { readonly mac: Mac; readonly bytes: number }[] = [];
+  let keys: readonly UsedKey[] = [];
   return {
     use(given: readonly MacKey[]): void {
-      keys = given.map(({ algorithm, bytes, key }) => ({ mac: makeMac(algorithm, key), bytes }));
+      keys = given.map(({ algorithm, key, bytes, ...times }) => {
+        const { writesAt = 0, verifiesUntil = Number.POSITIVE_INFINITY } = times;
+        return { mac: makeMac(algorithm, key), bytes, writesAt, verifiesUntil };
+      });
     },
 
     write({ mti, fields }: IsoMessage): Buffer {
-      const [key] = keys;
+      const key = keys.find(({ writesAt }) => writesAt <= now()) ?? keys[0];
       if (key === undefined || isExempt(mti)) return encode(specification, { mti, fields });
       const field = Object.keys(fields).some((number) => Number(number) > 64) ? 128 : 64;
       const payload = encode(specification, { mti, fields: { ...fields, [field]: zeros } });
@@ -157,17 +174,40 @@ export function makeAuthenticator(
       if (text === undefined) return new DecodeFault(field, "mac_missing");
       const given = Buffer.from(text, "hex");
       const covered = payload.subarray(0, payload.length - width);
-      const isGenuine = keys.some(({ mac, bytes }) => {
+      const used = keys.findIndex(({ mac, bytes, verifiesUntil }) => {
+        if (verifiesUntil <= now()) return false;
         const own = mac(covered).subarray(0, bytes);
         return given.length >= bytes && timingSafeEqual(own, given.subarray(0, bytes));
       });
-      return isGenuine ? message : new DecodeFault(field, "mac_wrong");
+      if (used === -1) return new DecodeFault(field, "mac_wrong");
+      if (used === 0) followHost();
+      return message;
     },
   };
+
+  /** The host uses the newest key: so does this side, and the older ones verify what is under way. */
+  function followHost(): void {
+    const [newest, ...older] = keys;
+    if (newest !== undefined) newest.writesAt = 0;
+    for (const key of older) {
+      if (key.verifiesUntil === Number.POSITIVE_INFINITY) continue;
+      key.verifiesUntil = Math.min(key.verifiesUntil, now() + underWayMs);
+    }
+  }
 
   function encodedCode(text: string): Buffer {
     return encode(specification, { mti: "0800", fields: { 64: text } });
   }
 }
+
+type UsedKey = {
+  readonly mac: Mac;
+  readonly bytes: number;
+  writesAt: number;
+  verifiesUntil: number;
+};
+
+/** How long a message that was written with the older key may be under way. */
+const underWayMs = 60_000;
 
 const zeros = "0".repeat(16);
