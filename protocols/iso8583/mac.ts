@@ -185,7 +185,7 @@ export function makeAuthenticator(
     },
   };
 
-  /** The host uses the newest key: so does this side, and the older ones verify what is under way. */
+  /** The host uses the newest key: so does this side. The older ones verify what is under way. */
   function followHost(): void {
     const [newest, ...older] = keys;
     if (newest !== undefined) newest.writesAt = 0;
