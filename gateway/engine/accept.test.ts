@@ -9,7 +9,7 @@ import { Failure } from "../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
-import { makeAccept } from "./accept.ts";
+import { makeAccept, makeAdmission } from "./accept.ts";
 import type { ExistingOrder } from "./find.ts";
 
 const digestOf = (byte: number): RequestDigest => ({
@@ -89,6 +89,25 @@ const asked: OrderRequest = {
 };
 
 /** Every attempt is taken as long as a look at what is known follows. */
+test("orders that wait for their first commit count, and the next is refused at once", async () => {
+  const commit = Promise.withResolvers<string>();
+  const admit = makeAdmission({ count: 1 }, 3);
+
+  const waiting = [admit(() => commit.promise), admit(() => commit.promise)];
+  const refused = await admit(() => commit.promise);
+  commit.resolve("committed");
+
+  assert.ok(refused instanceof Failure);
+  assert.equal(refused.code, "storage_unavailable");
+  assert.deepEqual(await Promise.all(waiting), ["committed", "committed"]);
+  assert.equal(await admit(async () => "next"), "next");
+  await assert.rejects(
+    admit(() => Promise.reject(new Error("lost"))),
+    /lost/,
+  );
+  assert.equal(await admit(async () => "after a failure"), "after a failure");
+});
+
 function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
   const priorAttempts: number[] = [];
   const started: Order[] = [];
@@ -126,7 +145,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
       idle: async () => undefined,
     },
     clock: { now: () => start },
-    inFlightMax: 10,
+    admit: makeAdmission({ count: 0 }, 10),
   });
   return { accept, priorAttempts };
 }

@@ -46,17 +46,18 @@ type Dependencies = {
   /** Until the cardholder has been authenticated; answers how to destroy it before that. */
   readonly storePendingCard: (order: Order, card: CardData) => Promise<() => void>;
   readonly runner: OrderRunner;
+  readonly admit: Admit;
   readonly clock: Pick<Clock, "now">;
-  readonly inFlightMax: number;
 };
 
 export type Accept = (request: OrderRequest) => Promise<Accepted | Failure>;
 
 export function makeAccept(dependencies: Dependencies): Accept {
-  const { advance, conditionsOf, begin, findExisting, vault, runner, inFlightMax } = dependencies;
+  const { advance, conditionsOf, begin, findExisting, vault, runner, admit } = dependencies;
   const { digests } = dependencies;
-  return async (request) => {
-    if (runner.count >= inFlightMax) return tooManyInFlight;
+  return (request) => admit(() => accept(request));
+
+  async function accept(request: OrderRequest): Promise<Accepted | Failure> {
     const digest = await digests.make(request.requestFingerprint);
     let attempt = 1;
     for (;;) {
@@ -73,7 +74,7 @@ export function makeAccept(dependencies: Dependencies): Accept {
       // The next after the latest: a concurrent request that saw the same takes the same number.
       attempt = Math.max(0, ...known.map(({ order: earlier }) => earlier.attempt)) + 1;
     }
-  };
+  }
 
   async function tryAttempt(
     request: OrderRequest,
@@ -174,17 +175,22 @@ async function findRepeat(
 
 export type FollowUp = ReturnType<typeof makeFollowUp>;
 
-type FollowUpDependencies = Pick<Dependencies, "runner" | "inFlightMax"> & {
+type FollowUpDependencies = Pick<Dependencies, "runner" | "admit"> & {
   readonly find: FindOrder;
   readonly follow: Follow;
 };
 
 /** A capture or a return: finds the order, begins the transaction and runs it from memory. */
 export function makeFollowUp(dependencies: FollowUpDependencies) {
-  const { find, follow, runner, inFlightMax } = dependencies;
-  return async (entryPoint: EntryPoint, asked: FollowUpRequest): Promise<Accepted | Failure> => {
+  const { find, follow, runner, admit } = dependencies;
+  return (entryPoint: EntryPoint, asked: FollowUpRequest) =>
+    admit(() => followUp(entryPoint, asked));
+
+  async function followUp(
+    entryPoint: EntryPoint,
+    asked: FollowUpRequest,
+  ): Promise<Accepted | Failure> {
     const { wanted, serialNumber, request } = asked;
-    if (runner.count >= inFlightMax) return tooManyInFlight;
     const found = await find(entryPoint, { ...wanted, bySerialNumber: undefined });
     if (found instanceof Failure) return found;
 
@@ -199,7 +205,7 @@ export function makeFollowUp(dependencies: FollowUpDependencies) {
     if (repeated !== undefined) return { order, transaction: repeated, repeated: true };
     runner.start(order);
     return { order, transaction: order.transaction, repeated: false };
-  };
+  }
 }
 
 /** An operator's change of the gate counts for charges that were made before it too. */
@@ -210,6 +216,23 @@ function refundsOf({ endpoints }: EntryPoint, order: Order): RefundPolicy | unde
   const gate = gates.find(({ id }) => id === gateId);
   const hadPolicy = initialOf(order).identifiers?.gate.refunds !== undefined;
   return gate === undefined ? undefined : (gate.refunds ?? (hadPolicy ? {} : undefined));
+}
+
+/** Does the work, or refuses it at once while too many orders are in flight. */
+export type Admit = <Result>(work: () => Promise<Result>) => Promise<Result | Failure>;
+
+/** An order counts from its arrival: while the database stalls, orders wait for their commit. */
+export function makeAdmission(runner: Pick<OrderRunner, "count">, inFlightMax: number): Admit {
+  let beginning = 0;
+  return async (work) => {
+    if (runner.count + beginning >= inFlightMax) return tooManyInFlight;
+    beginning += 1;
+    try {
+      return await work();
+    } finally {
+      beginning -= 1;
+    }
+  };
 }
 
 const tooManyInFlight = new Failure("storage_unavailable", "", "too many orders in flight");

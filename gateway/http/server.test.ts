@@ -5,7 +5,7 @@ import { Failure } from "../values/failure.ts";
 import { addHealthRoutes, makeServer, makeStorageGuard } from "./server.ts";
 
 test("the gateway is ready when nothing is missing, and says what is", async (t) => {
-  const missing: Record<string, string> = {};
+  let state = { ready: true, missing: {} };
   const server = makeServer({
     bodyBytesMax: 1000,
     isSecure: false,
@@ -13,12 +13,14 @@ test("the gateway is ready when nothing is missing, and says what is", async (t)
   });
   t.after(() => server.close());
   addHealthRoutes(server, {
-    checkReadiness: async () => missing,
+    checkReadiness: async () => state,
     registry: { contentType: "text/plain; version=0.0.4", metrics: async () => "up 1\n" },
   });
 
   const [live, ready] = [await server.inject("/health/live"), await server.inject("/health/ready")];
-  missing["database"] = "the database does not answer";
+  state = { ready: true, missing: { "gate acme-bank": "not signed on" } };
+  const named = await server.inject("/health/ready");
+  state = { ready: false, missing: { database: "no answer within 2 s" } };
   const [alive, unready] = [
     await server.inject("/health/live"),
     await server.inject("/health/ready"),
@@ -28,7 +30,11 @@ test("the gateway is ready when nothing is missing, and says what is", async (t)
   assert.deepEqual([live.statusCode, ready.statusCode], [200, 200]);
   assert.deepEqual(ready.json(), { status: "ready", missing: {} });
   assert.deepEqual([alive.statusCode, unready.statusCode], [200, 503]);
-  assert.deepEqual(unready.json(), { status: "not ready", missing });
+  assert.deepEqual(
+    [named.statusCode, named.json()],
+    [200, { status: "ready", missing: { "gate acme-bank": "not signed on" } }],
+  );
+  assert.deepEqual(unready.json(), { status: "not ready", missing: state.missing });
   assert.equal(unready.headers["cache-control"], "no-store");
   assert.deepEqual(
     [metrics.headers["content-type"], metrics.body],
@@ -49,4 +55,21 @@ test("a lost connection is a failure that may be tried again; other errors stay 
   assert.equal(failure.code, "storage_unavailable");
   assert.match(failure.cause, /connection terminated/);
   await assert.rejects(guard(() => Promise.reject(bug))(), bug);
+});
+
+test("beyond a number of calls that wait for the database, the next is refused at once", async () => {
+  const answer = Promise.withResolvers<string>();
+  const guard = makeStorageGuard(() => true, 2);
+  const find = guard(() => answer.promise);
+  const fail = guard(() => Promise.reject(new Error("lost")));
+
+  const waiting = [find(), find()];
+  const refused = await find();
+  answer.resolve("found");
+
+  assert.ok(refused instanceof Failure);
+  assert.match(refused.cause, /too many/);
+  assert.deepEqual(await Promise.all(waiting), ["found", "found"]);
+  for (let count = 0; count < 3; count += 1) assert.ok((await fail()) instanceof Failure);
+  assert.equal(await find(), "found");
 });

@@ -84,8 +84,11 @@ function statusOf(error: unknown): RequestError["status"] {
 }
 
 type HealthOptions = {
-  /** The missing parts, by name; empty when the gateway is ready. */
-  readonly checkReadiness: () => Promise<Readonly<Record<string, string>>>;
+  /** Whether the gateway can take payments, and what does not work, by name. */
+  readonly checkReadiness: () => Promise<{
+    readonly ready: boolean;
+    readonly missing: Readonly<Record<string, string>>;
+  }>;
   /** Connections that are up, of those that are wanted, by gate. */
   readonly describeLinks?: () => Readonly<Record<string, string>>;
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
@@ -97,8 +100,7 @@ export function addHealthRoutes(server: FastifyInstance, options: HealthOptions)
     return reply.header("cache-control", "no-store").send({ status: "live" });
   });
   server.get("/health/ready", async (_request, reply) => {
-    const missing = await checkReadiness();
-    const ready = Object.keys(missing).length === 0;
+    const { ready, missing } = await checkReadiness();
     reply.code(ready ? 200 : 503).header("cache-control", "no-store");
     return reply.send({
       ...{ status: ready ? "ready" : "not ready", missing },
@@ -112,18 +114,29 @@ export function addHealthRoutes(server: FastifyInstance, options: HealthOptions)
 
 /**
  * Returns `storage_unavailable` where the function rejects because the database cannot do it now:
- * the client may send the request again, and status 503 says so.
+ * the client may send the request again, and status 503 says so. Beyond `callsMax` calls that wait
+ * for the database, the next one is refused at once.
  */
-export function makeStorageGuard(isUnavailable: (error: unknown) => boolean) {
+export function makeStorageGuard(
+  isUnavailable: (error: unknown) => boolean,
+  callsMax = Number.POSITIVE_INFINITY,
+) {
+  let calls = 0;
   return <Given extends readonly unknown[], Result>(
     call: (...given: Given) => Promise<Result>,
   ): ((...given: Given) => Promise<Result | Failure>) =>
     async (...given) => {
+      if (calls >= callsMax) return tooManyCalls;
+      calls += 1;
       try {
         return await call(...given);
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         return new Failure("storage_unavailable", "", String(error));
+      } finally {
+        calls -= 1;
       }
     };
 }
+
+const tooManyCalls = new Failure("storage_unavailable", "", "too many requests wait for storage");

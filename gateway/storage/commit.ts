@@ -17,6 +17,7 @@ import {
   type GatherOptions,
   jsonArray,
   makeGather,
+  type Probed,
   plainArray,
   textArray,
 } from "./gather.ts";
@@ -28,7 +29,7 @@ type CommitOptions = GatherOptions & {
   readonly callbackLeaseMs: number;
 };
 
-export function makeBegin(query: Query, node: string, options: CommitOptions): Begin {
+export function makeBegin(query: Query, node: string, options: CommitOptions): Begin & Probed {
   const statement = { statement: beginStatement, name: "begin_orders" };
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
@@ -50,6 +51,7 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         plainArray(beginnings.map(({ digest }) => digest.keyId ?? null)),
         bytesArray(beginnings.map(({ digest }) => digest.cvv ?? null)),
       ]);
+      if (beginnings.length === 0) await query(probeStatement);
       return steps.map(({ order }) => (written.has(order.id) ? "done" : "taken"));
     },
     { ...options, retryAlone: true },
@@ -235,6 +237,9 @@ with moved as (
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
 ), told as (${insertCallbacks("moved")})
 select id from moved`;
+
+/** A commit that waits for the disk and the synchronous standby, as an order's does. */
+const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";
 
 /**
  * By their events, because another step of this node may have taken the version. The lock on the

@@ -49,6 +49,8 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
     /** All orders with the client order id, the latest last. */
     findExisting: (merchantId: MerchantId, clientOrderId: string) =>
       findAll({ merchantId, clientOrderId }),
+    /** Resolves when the queue of reads moves. */
+    probe: findRow.probe,
   };
 }
 

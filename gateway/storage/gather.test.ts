@@ -81,3 +81,49 @@ test("numbers and bytes", () => {
   assert.equal(plainArray([1, 2n, "3", null]), "{1,2,3,NULL}");
   assert.equal(bytesArray([Buffer.from([0, 255])]), '{"\\\\x00ff"}');
 });
+
+test("a probe waits as long as an item would, and travels with the items that wait", async () => {
+  const running: ((items: readonly number[]) => void)[] = [];
+  const batches: (readonly number[])[] = [];
+  const queue = makeGather((items: readonly number[]) => {
+    batches.push(items);
+    return new Promise<readonly number[]>((resolve) => running.push(resolve));
+  });
+
+  const first = queue.probe();
+  while (running.length === 0) await new Promise(setImmediate);
+  const [item, second] = [queue(7), queue.probe()];
+  assert.equal(queue.probe(), second);
+  let isMoving = false;
+  void second.then(() => {
+    isMoving = true;
+  });
+  running[0]?.([]);
+  await first;
+  while (running.length === 1) await new Promise(setImmediate);
+  assert.equal(isMoving, false);
+  running[1]?.([7]);
+
+  assert.equal(await item, 7);
+  await second;
+  assert.deepEqual(batches, [[], [7]]);
+});
+
+test("a probe fails with its batch, unless an item was at fault", async () => {
+  let fault = new Error("a bad item");
+  const queue = makeGather(
+    async (items: readonly number[]) => {
+      if (items.includes(13) || items.length === 0) throw fault;
+      return items;
+    },
+    { retryAlone: true },
+  );
+
+  const [bad, good, probe] = [queue(13), queue(1), queue.probe()];
+  await assert.rejects(bad, /a bad item/);
+  assert.equal(await good, 1);
+  await probe;
+  fault = new Error("the server is away");
+
+  await assert.rejects(queue.probe(), /the server is away/);
+});

@@ -24,22 +24,38 @@ const gapMaxMs = 1000;
 const patienceMs = 2000;
 
 /**
- * `run` returns one result for each item, in their order. `isRepeated` tells that an earlier try of
- * some of them has failed: it may have been committed all the same.
+ * A queue. Its probe travels with the next batch, or in an empty one, and ends with that batch:
+ * whatever makes items wait makes the probe wait. At most one probe waits at a time.
+ */
+export type Gather<Item, Result> = ((item: Item) => Promise<Result>) & Probed;
+export type Probed = { readonly probe: () => Promise<void> };
+
+/**
+ * `run` returns one result for each item, in their order; for a probe alone it gets no items.
+ * `isRepeated` tells that an earlier try of some of them has failed: it may have been committed all
+ * the same.
  */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
   { batchMax = 256, onBatch, retryAlone = false, retryMs = 0 }: GatherOptions = {},
-): (item: Item) => Promise<Result> {
+): Gather<Item, Result> {
   let waiting: Waiting<Item, Result>[] = [];
+  let nextProbe: PromiseWithResolvers<void> | undefined;
   let isBusy = false;
   let failures = 0;
 
-  return (item) =>
-    new Promise((resolve, reject) => {
+  const gather = (item: Item) =>
+    new Promise<Result>((resolve, reject) => {
       waiting.push({ item, since: performance.now(), isRepeated: false, resolve, reject });
       if (!isBusy) start();
     });
+  return Object.assign(gather, { probe });
+
+  function probe(): Promise<void> {
+    nextProbe ??= Promise.withResolvers();
+    if (!isBusy) start();
+    return nextProbe.promise;
+  }
 
   /** Deferred, because the requests that this turn of the event loop reads belong together. */
   function start(): void {
@@ -51,17 +67,22 @@ export function makeGather<Item, Result>(
     const batch = waiting.slice(0, batchMax);
     waiting = waiting.slice(batchMax);
     const startedAt = performance.now();
-    const left = await tryAll(batch);
-    onBatch?.(batch.length, performance.now() - startedAt);
+    const tested = nextProbe;
+    nextProbe = undefined;
+    const left = await tryAll(batch, tested);
+    if (batch.length > 0) onBatch?.(batch.length, performance.now() - startedAt);
     failures = left.length === 0 ? 0 : failures + 1;
     if (failures > 0) await setTimeout(Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs));
     waiting = [...left, ...waiting];
     isBusy = false;
-    if (waiting.length > 0) start();
+    if (waiting.length > 0 || nextProbe !== undefined) start();
   }
 
   /** Returns the items that are to be tried again. */
-  async function tryAll(batch: readonly Waiting<Item, Result>[]): Promise<typeof waiting> {
+  async function tryAll(
+    batch: readonly Waiting<Item, Result>[],
+    tested?: PromiseWithResolvers<void>,
+  ): Promise<typeof waiting> {
     try {
       const isRepeated = batch.some((each) => each.isRepeated);
       const results = await run(
@@ -69,12 +90,16 @@ export function makeGather<Item, Result>(
         isRepeated,
       );
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+      tested?.resolve();
       return [];
     } catch (error) {
       const verdict = judge(error);
       if (verdict === "bug" && retryAlone && batch.length > 1) {
+        // The server has answered: an item is at fault.
+        tested?.resolve();
         return (await Promise.all(batch.map((each) => tryAll([each])))).flat();
       }
+      tested?.reject(error);
       const isLasting = retryMs === Number.POSITIVE_INFINITY;
       const isHopeless = verdict === "bug" || (verdict === "refuse" && !isLasting);
       // Those that wait for their turn fare no better, and their callers must hear.
@@ -104,7 +129,7 @@ export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 export function makeFindRow<Row extends KeyedRow, Id extends string>(
   query: Query,
   { statement, name, ...options }: GatherOptions & { statement: string; name: string },
-): (merchantId: MerchantId, id: Id) => Promise<Row | undefined> {
+): ((merchantId: MerchantId, id: Id) => Promise<Row | undefined>) & Probed {
   const find = makeGather(async (keys: readonly (readonly [MerchantId, Id])[]) => {
     const merchants = plainArray(keys.map(([merchant]) => merchant));
     const ids = plainArray(keys.map(([, id]) => id));
@@ -112,7 +137,8 @@ export function makeFindRow<Row extends KeyedRow, Id extends string>(
     const found = new Map(rows.map((row) => [`${row.merchant_id}/${row.id}`, row]));
     return keys.map(([merchantId, id]) => found.get(`${merchantId}/${id}`));
   }, options);
-  return (merchantId, id) => find([merchantId, id]);
+  const findRow = (merchantId: MerchantId, id: Id) => find([merchantId, id]);
+  return Object.assign(findRow, { probe: find.probe });
 }
 
 // The driver can write arrays too, but it escapes every element twice, and a batch of orders on

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Gates } from "../acquirers/gates.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import type { Config } from "../config/config.ts";
-import { makeAccept, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
+import { makeAccept, makeAdmission, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
 import { makeClaimWork } from "../engine/claim.ts";
 import { makeFindOrder } from "../engine/find.ts";
 import { makeLateApprovals } from "../engine/late-approvals.ts";
@@ -44,7 +44,6 @@ export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock, threeds } = dependencies;
-  const { inFlightMax } = config;
   const observe = makeObserveOrders(log, metrics);
   const queues = makeQueues(dependencies, observe.onBatch);
   const { byId, findExisting, load } = queues;
@@ -70,6 +69,7 @@ export function makeEngine(dependencies: Dependencies) {
       alert_operator: observe.alertOperator,
     },
   });
+  const admit = makeAdmission(runner, config.inFlightMax);
   const find = makeFindOrder({
     ...{ findById: byId, findExisting },
     findBySerial: (merchant, serial) => findBySerial(database.hot, merchant, serial),
@@ -78,15 +78,17 @@ export function makeEngine(dependencies: Dependencies) {
     runner,
     waits,
     find,
+    /** By cell: resolves when its queues of reads and of new orders move. */
+    probes: new Map([["main", queues.probe]]),
     accept: makeAccept({
       ...dependencies,
       ...threeds,
-      ...{ advance, conditionsOf, findExisting, runner, inFlightMax },
+      ...{ advance, conditionsOf, findExisting, runner, admit },
       begin: announcing(queues.begin, ({ step }) => step, listeners, observe.onTrouble),
       nextOrderId: makeNextOrderId(database.query),
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
-    followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, inFlightMax }),
+    followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit }),
     claims: makeClaimWork({
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
       findDue: makeFindDue(database.hot),
@@ -123,9 +125,10 @@ function makeQueues(
   const brief = { retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs };
   const endless = { retryMs: Number.POSITIVE_INFINITY, callbackLeaseMs: leaseMs };
   const finds = makeFindOrders(database.hot, { onBatch: onBatch("read") });
+  const begin = makeBegin(database.query, node, { onBatch: onBatch("begin"), ...brief });
   return {
-    ...{ ...finds, load: loadWith(finds) },
-    begin: makeBegin(database.query, node, { onBatch: onBatch("begin"), ...brief }),
+    ...{ ...finds, load: loadWith(finds), begin },
+    probe: () => Promise.all([finds.probe(), begin.probe()]),
     commit: makeCommit(database.hot, node, { onBatch: onBatch("move"), ...brief }),
     lasting: {
       load: loadWith(makeFindOrders(database.hot, endless)),

@@ -12,23 +12,21 @@ import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
 import { addMerchantRoutes, makeAnswerError } from "../merchant-api/routes.ts";
 import type { Order } from "../orders/order.ts";
-import { findUnreadyGates } from "../orders/route.ts";
 import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
 import { makeReferenceStore } from "../storage/cards.ts";
 import type { Configuration, LiveConfiguration } from "../storage/configuration.ts";
-import { loadDirectories } from "../storage/directories.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import { makeFindByReceipt } from "../storage/find-orders.ts";
 import { makeStoreRequest, makeTakeNonce } from "../storage/requests.ts";
-import { findFileFaults } from "../threeds/directory-client.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
 import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import { makeCheckReadiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
 import type { ThreeDs } from "./threeds.ts";
@@ -59,13 +57,16 @@ export type NodeState = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
+/** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
 export const guarded = makeStorageGuard(isUnavailable);
+type Guard = typeof guarded;
 
 export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
   const { config, log, clock, metrics, configuration, staging } = dependencies;
   const { pathWord, fieldWord, lineFeeds } = config;
   const wire = { fieldWord, lineFeeds };
-  const services = servicesOf(dependencies);
+  const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
+  const services = servicesOf(dependencies, querying);
 
   const server = makeServer({
     bodyBytesMax: config.bodyBytesMax,
@@ -74,10 +75,10 @@ export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
   });
   addMerchantRoutes(server, {
     ...{ operations, pathWord, wire, services, clock, log, metrics },
-    ...accessOf(dependencies),
+    ...accessOf(dependencies, querying),
     storeRequest: makeStoreRequest(dependencies.database.hot),
   });
-  addPages(server, services, dependencies);
+  addPages(server, services, dependencies, querying);
   const checkReadiness = makeCheckReadiness(dependencies);
   const describeLinks = () => {
     const connections = [...dependencies.gates.connections()];
@@ -87,13 +88,13 @@ export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
   };
   addHealthRoutes(server, { checkReadiness, describeLinks, registry: metrics.registry });
   const findState = async () => ({
-    ...{ configuration: configuration.current(), missing: await checkReadiness() },
+    ...{ configuration: configuration.current(), missing: (await checkReadiness()).missing },
   });
   staging?.addPages?.(server, { findState, clock });
   return server;
 }
 
-function servicesOf(dependencies: Dependencies): Services {
+function servicesOf(dependencies: Dependencies, querying: Guard): Services {
   const { config, clock, database, vault, engine, wallets, callbacks, configuration } =
     dependencies;
   const threeds = dependencies.threeds.makeBrowserAuthentication(engine.reports);
@@ -104,25 +105,25 @@ function servicesOf(dependencies: Dependencies): Services {
   return {
     orders: {
       accept: guarded(engine.accept),
-      findRepeat: guarded(engine.findRepeat),
-      find: guarded(engine.find),
+      findRepeat: querying(engine.findRepeat),
+      find: querying(engine.find),
       followUp: guarded(engine.followUp),
       waitForResult: guarded(engine.waits.wait),
     },
     cards: {
-      register: guarded(cards.register),
-      find: guarded(cards.find),
-      findCardData: guarded(cards.findCardData),
-      remove: guarded(cards.remove),
+      register: querying(cards.register),
+      find: querying(cards.find),
+      findCardData: querying(cards.findCardData),
+      remove: querying(cards.remove),
     },
     threeds: {
       stepOf: threeds.stepOf,
-      find: guarded(threeds.find),
-      uploadMethod: guarded(threeds.uploadMethod),
-      uploadChallenge: guarded(threeds.uploadChallenge),
-      uploadPares: guarded(threeds.uploadPares),
+      find: querying(threeds.find),
+      uploadMethod: querying(threeds.uploadMethod),
+      uploadChallenge: querying(threeds.uploadChallenge),
+      uploadPares: querying(threeds.uploadPares),
     },
-    wallets: { open: guarded(wallets.open) },
+    wallets: { open: querying(wallets.open) },
     findCallbackFault: callbacks.rules.findUrlFault,
     tellsChargebacks: ({ endpointId }) =>
       configuration.getEndpoint(endpointId).settings.tellsChargebacks === true,
@@ -132,7 +133,10 @@ function servicesOf(dependencies: Dependencies): Services {
 
 type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken">;
 
-function accessOf({ config, database, clock, configuration }: Dependencies): Access {
+function accessOf(
+  { config, database, clock, configuration }: Dependencies,
+  querying: Guard,
+): Access {
   const windowMs = config.oauthWindowMs;
   const takeNonce = makeTakeNonce(database.hot, { clock, windowMs });
   const limitOf = (perSecond: number) => makeRateLimit<MerchantId>({ perSecond }, clock);
@@ -144,7 +148,7 @@ function accessOf({ config, database, clock, configuration }: Dependencies): Acc
       return (form === "group" ? groupById : endpointById).get(id);
     },
     oauth: {
-      ...{ windowMs, takeNonce: guarded(takeNonce) },
+      ...{ windowMs, takeNonce: querying(takeNonce) },
       baseUrls: (port) => signedUrlsOf(config, port),
     },
     takeToken: (isQuery, merchant) => (isQuery ? queries : transactions).take(merchant),
@@ -156,6 +160,7 @@ function addPages(
   server: FastifyInstance,
   { threeds, printDate }: Services,
   { config, log, clock, configuration, database }: Dependencies,
+  querying: Guard,
 ): void {
   const { pathWord, pageLogoFile: logoFile } = config;
   const theme = openTheme({
@@ -175,25 +180,6 @@ function addPages(
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     findByReceipt: makeFindByReceipt(database.query),
   });
-  const receipts = { find: guarded(findReceipt) };
+  const receipts = { find: querying(findReceipt) };
   addReceiptRoutes(server, { pathWord, receipts, theme, printDate, clock });
-}
-
-/** What keeps a node from being ready: the database, files of directory servers, gates. */
-function makeCheckReadiness({ database, configuration, gates }: Dependencies) {
-  return async () => {
-    const missing: Record<string, string> = {};
-    const directories = await loadDirectories(database.query).catch((error) => {
-      missing["database"] = error.message;
-      return [];
-    });
-    for (const [name, cause] of await findFileFaults(directories)) {
-      missing[`directory ${name}`] = cause;
-    }
-    const endpoints = configuration.current().endpoints.values();
-    for (const gate of findUnreadyGates(endpoints, gates.isReady)) {
-      missing[`gate ${gate}`] = "not signed on";
-    }
-    return missing;
-  };
 }

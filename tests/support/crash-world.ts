@@ -119,7 +119,8 @@ async function startNode(
     if (!program.isRunning)
       throw new Error(`The gateway has ended:\n${program.output.slice(-4000)}`);
     const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
-    return answer?.ok === true ? true : undefined;
+    const { missing } = ((await answer?.json()) ?? {}) as { readonly missing?: object };
+    return missing !== undefined && Object.keys(missing).length === 0 ? true : undefined;
   }
   const untilReady = async () => void (await until("the gateway is ready", isReady));
   return extendProgram(program, { url, resultsPort, untilReady });

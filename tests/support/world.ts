@@ -36,7 +36,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 const quiet = {
   ...{ GW_CLAIM_EVERY_S: "86400", GW_ACQUIRER_ECHO_AFTER_S: "864000" },
   ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" },
-  GW_LINK_WAIT_S: "0",
+  ...{ GW_LINK_WAIT_S: "0", GW_READY_TIMEOUT_S: "0.2" },
 };
 
 /**
@@ -186,5 +186,6 @@ async function untilDown(
 async function missingIn({ port }: Gateway): Promise<string[]> {
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
   const { missing } = (await answer.json()) as { missing: object };
-  return Object.keys(missing);
+  // A test may hold the tables of orders locked, and wait for a link meanwhile.
+  return Object.keys(missing).filter((name) => name !== "database" && !name.startsWith("cell "));
 }

@@ -45,7 +45,8 @@ export function makeSampleGateway(): Services {
     count: 0,
     idle: async () => undefined,
   };
-  const shared = { advance, conditionsOf, runner, clock: sample.clock, inFlightMax: 1 };
+  const admit = <Result>(work: () => Promise<Result>) => work();
+  const shared = { advance, conditionsOf, runner, clock: sample.clock, admit };
   const accept = makeAccept({
     ...shared,
     begin: async ({ step }) => {
