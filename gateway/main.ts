@@ -67,15 +67,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const shared = { ...resources, configuration, threeds, gates, node };
   const callbacks = makeCallbacks(shared);
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
+  gates.open(makeStartAcquirer(resources, engine.lateApprovals));
+  gates.update(configuration.current().gates.values());
+  const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });
   metrics.watch({
     inFlight: () => engine.runner.count,
     inDoubt: () => countInDoubt(database.query),
     ...gateFigures(gates, resources.clock),
+    unfinishedBytes: server.countUnfinishedBytes,
     cardRanges: directoryServers.directories.countRanges,
   });
-  gates.open(makeStartAcquirer(resources, engine.lateApprovals));
-  gates.update(configuration.current().gates.values());
-  const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });
   await listen();
   await engine.claims.claimOwn();
   const stopJobs = startBackgroundJobs({ ...resources, engine, callbacks });

@@ -13,6 +13,7 @@ import { join, resolve } from "node:path";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { isDeepStrictEqual } from "node:util";
 import { type FastifyInstance, fastify } from "fastify";
+import { makeSummary } from "../http/rate-limit.ts";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 
@@ -210,36 +211,4 @@ export async function readResultsCertificate(
 async function readIdentity(certificateFile: string, keyFile: string): Promise<Identity> {
   const read = (file: string) => readFile(file, "utf8");
   return { certificate: await read(certificateFile), key: await read(keyFile) };
-}
-
-/** Reports the first at once, and then at most one summary per interval. */
-function makeSummary(
-  clock: Clock,
-  intervalMs: number,
-  report: (lastCause: string, count: number) => void,
-) {
-  let [lastCause, count] = ["", 0];
-  let cancel: (() => void) | undefined;
-
-  return {
-    add(cause: string): void {
-      [lastCause, count] = [cause, count + 1];
-      if (cancel === undefined) reportNow();
-    },
-    /** Reports the rest. */
-    end(): void {
-      if (count > 0) reportNow();
-      cancel?.();
-    },
-  };
-
-  function reportNow(): void {
-    cancel?.();
-    cancel = clock.after(intervalMs, () => {
-      cancel = undefined;
-      if (count > 0) reportNow();
-    });
-    report(lastCause, count);
-    count = 0;
-  }
 }

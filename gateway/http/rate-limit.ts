@@ -1,6 +1,6 @@
 /**
  * Token buckets, one per client: `burst` requests at once, `perSecond` in the long run. Each node
- * counts for itself.
+ * counts for itself. Also the rate at which refusals are reported.
  */
 import type { Clock } from "../values/time.ts";
 
@@ -42,5 +42,37 @@ export function makeRateLimit<Client>(
     buckets.set(client, { tokens, at: clock.now() });
     if (buckets.size <= clientsMax) return;
     for (const idle of buckets.keys().take(1)) buckets.delete(idle);
+  }
+}
+
+/** Reports the first at once, and then at most one summary per interval. */
+export function makeSummary(
+  clock: Clock,
+  intervalMs: number,
+  report: (lastCause: string, count: number) => void,
+) {
+  let [lastCause, count] = ["", 0];
+  let cancel: (() => void) | undefined;
+
+  return {
+    add(cause: string): void {
+      [lastCause, count] = [cause, count + 1];
+      if (cancel === undefined) reportNow();
+    },
+    /** Reports the rest. */
+    end(): void {
+      if (count > 0) reportNow();
+      cancel?.();
+    },
+  };
+
+  function reportNow(): void {
+    cancel?.();
+    cancel = clock.after(intervalMs, () => {
+      cancel = undefined;
+      if (count > 0) reportNow();
+    });
+    report(lastCause, count);
+    count = 0;
   }
 }

@@ -7,7 +7,7 @@ import { addHealthRoutes, makeServer, makeStorageGuard } from "./server.ts";
 test("the gateway is ready when nothing is missing, and says what is", async (t) => {
   let state = { ready: true, missing: {} };
   const server = makeServer({
-    bodyBytesMax: 1000,
+    bounds: { bodyBytesMax: 1000 },
     isSecure: false,
     answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
   });

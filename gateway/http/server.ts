@@ -1,20 +1,44 @@
 /**
- * The HTTP server: limits, headers, the health routes, and the answers to requests that no route
+ * The HTTP server: bounds, headers, the health routes, and the answers to requests that no route
  * takes. It knows nothing of payments; bodies arrive as bytes.
  */
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../values/failure.ts";
+import type { IsTrusted } from "./client-network.ts";
+import { makeConnectionBounds } from "./connection-bounds.ts";
+import { type BodyBounds, makeReadBody } from "./read-body.ts";
+
+export type Bounds = BodyBounds & {
+  readonly connectionsMax: number;
+  /** Zero is no bound. */
+  readonly connectionsPerAddressMax: number;
+  readonly isTrusted: IsTrusted;
+  /** For the head of a request, from the opening of the connection or the end of the last one. */
+  readonly headerTimeoutMs: number;
+  /** For the whole request. */
+  readonly requestTimeoutMs: number;
+  /** A connection, a request or a body was refused. */
+  readonly onRefused: (cause: RefusalCause) => void;
+};
+
+export type RefusalCause =
+  | "too many connections"
+  | "too many connections of one address"
+  | "too many requests of one client"
+  | "too many bytes in unfinished bodies";
 
 type Options = {
-  readonly bodyBytesMax: number;
+  readonly bounds?: Partial<Bounds>;
   readonly isSecure: boolean;
+  /** False when the answer is known without the body: then it is not read. */
+  readonly wantsBody?: (request: FastifyRequest) => boolean;
   /** Answers a request that no route has answered. */
   readonly answerError: (error: RequestError) => ErrorReply;
 };
 
 export type RequestError = {
-  readonly status: 400 | 404 | 408 | 413 | 500;
+  readonly status: 400 | 404 | 408 | 413 | 500 | 503;
   readonly path: string;
   readonly accept: string | undefined;
   readonly error?: unknown;
@@ -23,14 +47,25 @@ export type ErrorReply = { readonly contentType: string; readonly body: string }
 
 const strictTransport = "max-age=31536000; includeSubDomains";
 const closeIdleEveryMs = 20;
-const times = { requestTimeout: 20_000, headersTimeout: 20_000, keepAliveTimeout: 72_000 };
+const keepAliveTimeout = 72_000;
+/** How often at least the server looks for requests that have taken too long. */
+const lookEveryMs = 1_000;
 
-export function makeServer({ bodyBytesMax, isSecure, answerError }: Options): FastifyInstance {
+const usualBounds: Bounds = {
+  ...{ bodyBytesMax: 1_048_576, unfinishedBytesMax: 67_108_864 },
+  ...{ connectionsMax: 10_000, connectionsPerAddressMax: 0, isTrusted: () => false },
+  ...{ headerTimeoutMs: 10_000, requestTimeoutMs: 20_000, onRefused: () => undefined },
+};
+
+export function makeServer({ isSecure, answerError, ...options }: Options) {
+  const bounds = { ...usualBounds, ...options.bounds };
+  const wantsBody = options.wantsBody ?? (() => true);
+  const connections = makeConnectionBounds(bounds);
+  const bodies = makeReadBody(bounds);
   const server = fastify({
-    bodyLimit: bodyBytesMax,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
-    serverFactory: (listener) => createServer(times, withHeaders(listener, isSecure)),
+    serverFactory: (listener) => openServer(listener),
     frameworkErrors: (error, { url, headers }, reply) => {
       const answer = answerError({ status: 400, path: url, accept: headers.accept, error });
       reply.hijack();
@@ -38,8 +73,11 @@ export function makeServer({ bodyBytesMax, isSecure, answerError }: Options): Fa
     },
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
-    done(null, body);
+  server.addContentTypeParser("*", (request, payload, done) => {
+    const isRead = request.method === "POST" && !request.is404 && wantsBody(request);
+    // Later, because a short body has arrived by then and the connection can be kept.
+    if (!isRead) setImmediate(done, null, noBody);
+    else bodies.read(payload, declaredLength(request), done);
   });
 
   // A client that is answered while the server closes keeps its connection, and the server, open.
@@ -53,33 +91,70 @@ export function makeServer({ bodyBytesMax, isSecure, answerError }: Options): Fa
   server.setErrorHandler((error: unknown, request, reply) => {
     sendError(statusOf(error), request, reply, error);
   });
-  return server;
+  return Object.assign(server, {
+    /** Bytes of bodies that have not arrived whole. */
+    countUnfinishedBytes: () => bodies.unfinishedBytes,
+  });
+
+  function openServer(listener: (request: IncomingMessage, response: ServerResponse) => void) {
+    const { headerTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout } = bounds;
+    const connectionsCheckingInterval = Math.min(lookEveryMs, headersTimeout, requestTimeout);
+    const times = { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval };
+    const opened = createServer(times, (request, response) => {
+      // On every reply; set below the framework, because its hooks cost more.
+      response.setHeader("x-content-type-options", "nosniff");
+      if (isSecure) response.setHeader("strict-transport-security", strictTransport);
+      if (connections.admitRequest(request, response)) listener(request, response);
+      else refuse(request, response);
+    });
+    opened.maxConnections = bounds.connectionsMax;
+    opened.on("drop", () => bounds.onRefused("too many connections"));
+    return opened.on("connection", (socket) => {
+      if (connections.admitConnection(socket)) return;
+      socket.destroy();
+      bounds.onRefused("too many connections of one address");
+    });
+  }
+
+  function refuse({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
+    bounds.onRefused("too many requests of one client");
+    const { contentType, body } = answerError({ status: 503, path: url, accept: headers.accept });
+    const head = { "content-type": contentType, "retry-after": "1", connection: "close" };
+    response.writeHead(503, head).end(body);
+  }
 
   function sendError(
     status: RequestError["status"],
-    { url, headers }: FastifyRequest,
+    request: FastifyRequest,
     reply: FastifyReply,
     error?: unknown,
   ): void {
+    const { url, headers } = request;
+    if (status === 503) bounds.onRefused("too many bytes in unfinished bodies");
+    if (status === 503) reply.header("retry-after", "1");
+    closeIfUnread(request, reply);
     const { contentType, body } = answerError({ status, path: url, accept: headers.accept, error });
     reply.code(status).header("cache-control", "no-store").type(contentType).send(body);
   }
 }
 
-/** On every reply; set below the framework, because its hooks cost more. */
-function withHeaders(listener: RequestListener, isSecure: boolean): RequestListener {
-  return (request, response) => {
-    response.setHeader("x-content-type-options", "nosniff");
-    if (isSecure) response.setHeader("strict-transport-security", strictTransport);
-    listener(request, response);
-  };
+function declaredLength({ headers }: FastifyRequest): number | undefined {
+  const { "content-length": length } = headers;
+  return length === undefined ? undefined : Number(length);
+}
+
+const noBody = new Uint8Array();
+
+/** The rest of a body that the answer does not depend on is not waited for. */
+export function closeIfUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (!raw.complete) reply.header("connection", "close");
 }
 
 /** The framework reports client errors with a status; any other error is the gateway's own. */
 function statusOf(error: unknown): RequestError["status"] {
   const status =
     error instanceof Error && "statusCode" in error ? Number(error.statusCode) : undefined;
-  if (status === 413 || status === 408) return status;
+  if (status === 413 || status === 408 || status === 503) return status;
   return status !== undefined && status >= 400 && status < 500 ? 400 : 500;
 }
 

@@ -56,7 +56,7 @@ function serve(t: { after(clean: () => unknown): void }) {
   const lines: (readonly [event: string, facts: object])[] = [];
   const log = (event: string, facts: object) => void lines.push([event, facts]);
   const server = makeServer({
-    bodyBytesMax: 100,
+    bounds: { bodyBytesMax: 100 },
     isSecure: false,
     answerError: makeAnswerError({ pathWord: "gw", wire, log }),
   });

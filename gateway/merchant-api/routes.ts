@@ -4,8 +4,8 @@
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ErrorReply, RequestError } from "../http/server.ts";
-import { Failure } from "../values/failure.ts";
+import { closeIfUnread, type ErrorReply, type RequestError } from "../http/server.ts";
+import { Failure, type FailureCode } from "../values/failure.ts";
 import { asSerialNumber, type SerialNumber } from "../values/ids.ts";
 import { AccessDenied, accessDeniedPage } from "./oauth.ts";
 import { type Operation, pathIn, type Version, versionsOf } from "./operation.ts";
@@ -68,6 +68,7 @@ function makeAnswer(operation: Operation, version: Version, options: RoutesOptio
     });
     const handled = { operation, version, serialNumber, outcome };
     await recordRequest(handled, options);
+    closeIfUnread(request, reply);
     send(outcome, serialNumber, request, reply);
     logAnswer(handled, performance.now() - startedAt, options);
     return reply;
@@ -97,10 +98,9 @@ function makeAnswer(operation: Operation, version: Version, options: RoutesOptio
 }
 
 function callOf(form: Call["form"], request: FastifyRequest, serialNumber: SerialNumber): Call {
-  const { params, headers, body, raw } = request;
-  const id = typeof params === "object" && params !== null && "id" in params ? params.id : "";
+  const { headers, body, raw } = request;
   return {
-    id: String(id),
+    id: idOf(request) ?? "",
     form,
     contentType: headers["content-type"],
     body: body instanceof Uint8Array ? body : new Uint8Array(),
@@ -112,6 +112,20 @@ function callOf(form: Call["form"], request: FastifyRequest, serialNumber: Seria
   };
 }
 
+function idOf({ params }: FastifyRequest): string | undefined {
+  const hasId = typeof params === "object" && params !== null && "id" in params;
+  return hasId ? String(params.id) : undefined;
+}
+
+/** False for endpoints and groups that do not exist: whatever the body says, it is refused. */
+export function makeWantsBody({ findEntryPoint }: Pick<RoutesOptions, "findEntryPoint">) {
+  return (request: FastifyRequest): boolean => {
+    const id = idOf(request);
+    if (id === undefined || findEntryPoint("endpoint", id) !== undefined) return true;
+    return findEntryPoint("group", id) !== undefined;
+  };
+}
+
 /** Results and refusals are 200; the other statuses are about the gateway, not the request. */
 function statusFor({ code }: Failure): number {
   if (code === "storage_unavailable") return 503;
@@ -119,10 +133,12 @@ function statusFor({ code }: Failure): number {
 }
 
 function refuseMethod(
-  { method, headers }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
   wire: WireOptions,
 ): FastifyReply {
+  const { method, headers } = request;
+  closeIfUnread(request, reply);
   const failure = new Failure("malformed_request", "only POST is allowed here");
   const { contentType, body } = writeFailure(failure, headers.accept, wire);
   reply.code(405).header("allow", "POST").header("cache-control", "no-store");
@@ -142,6 +158,12 @@ const errorTexts: Readonly<Record<RequestError["status"], string>> = {
   408: "the request took too long",
   413: "the body is too large",
   500: "",
+  503: "",
+};
+
+const errorCodes: Partial<Record<RequestError["status"], FailureCode>> = {
+  500: "internal_failure",
+  503: "storage_unavailable",
 };
 
 /** A refusal on the paths of the merchant interface, plain text on all others. */
@@ -154,7 +176,6 @@ export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
     if (!path.startsWith(`/${pathWord}/api/`)) {
       return { contentType: "text/plain;charset=utf-8", body: `${text}\n` };
     }
-    const code = status === 500 ? "internal_failure" : "malformed_request";
-    return writeFailure(new Failure(code, text), accept, wire);
+    return writeFailure(new Failure(errorCodes[status] ?? "malformed_request", text), accept, wire);
   };
 }

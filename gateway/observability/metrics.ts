@@ -12,6 +12,7 @@ type Watched = {
   readonly inFlight: () => number;
   readonly inDoubt: () => Promise<number>;
   readonly cardRanges: () => number;
+  readonly unfinishedBytes: () => number;
   readonly connectionsUp: () => ByGate;
   readonly connections: () => ByGate;
   readonly certificateDays: () => Promise<ByGate>;
@@ -32,6 +33,7 @@ export function makeMetrics() {
     unreadable: counter("tollgate_acquirer_messages_unreadable_total", "messages of hosts that were not read or not believed", ["gate", "reason"]),
     walletMs:   histogram("tollgate_wallet_opening_ms",     "opening of wallets' tokens",                     ["wallet"]),
     callbackMs: histogram("tollgate_callback_ms",           "from callback to answer",                        ["outcome"]),
+    httpRefused: counter("tollgate_http_refused_total",     "connections, requests and bodies that a bound of the HTTP server refused", ["cause"]),
     alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long, and for refused reversals"),
   };
 
@@ -47,6 +49,11 @@ export function makeMetrics() {
         "tollgate_gate_certificate_days",
         "until the gateway's client certificate expires",
         read.certificateDays,
+      );
+      gauge(
+        "tollgate_http_unfinished_body_bytes",
+        "bytes of request bodies that have not arrived whole",
+        read.unfinishedBytes,
       );
       gauge("tollgate_card_ranges", "card ranges that this node has in memory", read.cardRanges);
     },

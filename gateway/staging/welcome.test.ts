@@ -133,7 +133,7 @@ test("only the page itself can send its form", async (t) => {
 
 function serve(t: { after(clean: () => unknown): void }, found: WelcomeFacts | undefined) {
   const server = makeServer({
-    bodyBytesMax: 1000,
+    bounds: { bodyBytesMax: 1000 },
     isSecure: false,
     answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
   });

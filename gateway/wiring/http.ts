@@ -2,15 +2,23 @@
 import type { FastifyInstance } from "fastify";
 import type { Gates } from "../acquirers/gates.ts";
 import { signedUrlsOf } from "../config/config.ts";
+import { partsOf } from "../config/settings.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
-import { makeRateLimit } from "../http/rate-limit.ts";
-import { addHealthRoutes, makeServer, makeStorageGuard } from "../http/server.ts";
+import { makeIsTrusted } from "../http/client-network.ts";
+import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
+import {
+  addHealthRoutes,
+  type Bounds,
+  makeServer,
+  makeStorageGuard,
+  type RefusalCause,
+} from "../http/server.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
-import { addMerchantRoutes, makeAnswerError } from "../merchant-api/routes.ts";
+import { addMerchantRoutes, makeAnswerError, makeWantsBody } from "../merchant-api/routes.ts";
 import type { Order } from "../orders/order.ts";
 import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
@@ -57,25 +65,30 @@ export type NodeState = {
   readonly missing: Readonly<Record<string, string>>;
 };
 
+/** Anyone can be refused as often as they like: the log must not grow with that. */
+const refusalsEveryMs = 60_000;
+
 /** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
 export const guarded = makeStorageGuard(isUnavailable);
 type Guard = typeof guarded;
 
-export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
+export function makeHttpServer(dependencies: Dependencies) {
   const { config, log, clock, metrics, configuration, staging } = dependencies;
   const { pathWord, fieldWord, lineFeeds } = config;
   const wire = { fieldWord, lineFeeds };
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
   const services = servicesOf(dependencies, querying);
 
+  const access = accessOf(dependencies, querying);
   const server = makeServer({
-    bodyBytesMax: config.bodyBytesMax,
+    bounds: boundsOf(dependencies),
+    wantsBody: makeWantsBody(access),
     isSecure: config.baseUrl.startsWith("https://"),
     answerError: makeAnswerError({ pathWord, wire, log }),
   });
   addMerchantRoutes(server, {
     ...{ operations, pathWord, wire, services, clock, log, metrics },
-    ...accessOf(dependencies, querying),
+    ...access,
     storeRequest: makeStoreRequest(dependencies.database.hot),
   });
   addPages(server, services, dependencies, querying);
@@ -92,6 +105,18 @@ export function makeHttpServer(dependencies: Dependencies): FastifyInstance {
   });
   staging?.addPages?.(server, { findState, clock });
   return server;
+}
+
+function boundsOf({ config, clock, log, metrics }: Dependencies): Bounds {
+  const summary = makeSummary(clock, refusalsEveryMs, (cause, count) =>
+    log("http.refused", { cause, count }),
+  );
+  const isTrusted = makeIsTrusted(partsOf(config.trustedProxies));
+  const onRefused = (cause: RefusalCause) => {
+    metrics.httpRefused.inc({ cause });
+    summary.add(cause);
+  };
+  return { ...config, isTrusted, onRefused };
 }
 
 function servicesOf(dependencies: Dependencies, querying: Guard): Services {

@@ -6,7 +6,6 @@ import { approved, asks, events, meet } from "../../orders/testing.ts";
 import { Failure } from "../../values/failure.ts";
 import { html } from "../../values/html.ts";
 import { makeTheme } from "../design.ts";
-import { clientNetworkOf } from "./receipts.ts";
 import { serve } from "./testing.ts";
 
 const address = "/gw/view-receipt/1001/814660";
@@ -96,30 +95,6 @@ test("the result of a shop without an address leads to the receipt", async (t) =
   const [, link = ""] = /<a class="button" href="([^"]+)">Show the receipt/.exec(body) ?? [];
   const { pathname } = new URL(link, "https://pay.example/gw/form/redirect/42000001/t0ken");
   assert.equal((await server.inject(pathname)).statusCode, 200);
-});
-
-// biome-ignore format: a table
-const networks: readonly (readonly [header: string | undefined, network: string | undefined])[] = [
-  [undefined,                                  undefined],
-  ["",                                         undefined],
-  ["unknown",                                  undefined],
-  ["203.0.113.7",                              "203.0.113.7"],
-  ["10.0.0.1, 198.51.100.2 , 203.0.113.7",     "203.0.113.7"],
-  ["203.0.113.7:54321",                        "203.0.113.7"],
-  ["::ffff:203.0.113.7",                       "203.0.113.7"],
-  ["2001:db8:1:2:3:4:5:6",                     "2001:db8:1:2"],
-  ["2001:0DB8:0001:0002::9",                   "2001:db8:1:2"],
-  ["[2001:db8:1:2::9]:443",                    "2001:db8:1:2"],
-  ["2001:db8::1",                              "2001:db8:0:0"],
-  ["::1",                                      "0:0:0:0"],
-  ["203.0.113.7, 999.1.1.1",                   undefined],
-];
-
-test("a client is whom the last proxy names, and a household is one client", () => {
-  for (const [header, network] of networks) {
-    const headers = header === undefined ? {} : { "x-forwarded-for": header };
-    assert.equal(clientNetworkOf(headers), network, String(header));
-  }
 });
 
 test("a client that guesses too many receipts has to wait", async (t) => {

@@ -2,9 +2,8 @@
  * Receipts of approved payments, for the screen and for paper. Merchants make their URLs from
  * `receipt-id`; everyone who knows a URL may open it.
  */
-import type { IncomingHttpHeaders } from "node:http";
-import { isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { clientNetworkOf } from "../../http/client-network.ts";
 import { makeRateLimit } from "../../http/rate-limit.ts";
 import { Failure } from "../../values/failure.ts";
 import { type Html, html } from "../../values/html.ts";
@@ -65,25 +64,6 @@ export function addReceiptRoutes(
       texts.money(`${formatAmount(money)} ${money.currency.code}`);
     return show(receiptPage(receiptOf(order, { merchantName, printDate, printAmount }), texts));
   });
-}
-
-/**
- * The client as the proxy in front of the gateway names it: an IPv4 address, or the IPv6 network of
- * one household. Only the last entry of `X-Forwarded-For` is the proxy's own. Without the header
- * all clients would look like the proxy, so they are not limited.
- */
-export function clientNetworkOf(headers: IncomingHttpHeaders): string | undefined {
-  const entries = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
-  const last = entries.at(-1)?.trim() ?? "";
-  const withPort = /^\[(.+)\](:\d+)?$|^(\d+(?:\.\d+){3}):\d+$/.exec(last);
-  const address = withPort?.[1] ?? withPort?.[3] ?? last;
-  const version4 = /^(?:::ffff:)?(\d+(?:\.\d+){3})$/i.exec(address)?.[1] ?? "";
-  if (isIP(version4) === 4) return version4;
-  if (isIP(address) !== 6) return undefined;
-  const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
-  const zeros = address.includes("::") ? 8 - head.length - tail.length : 0;
-  const groups = [...head, ...Array<string>(zeros).fill("0"), ...tail].slice(0, 4);
-  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
 }
 
 // biome-ignore format: a table

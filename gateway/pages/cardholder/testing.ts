@@ -57,7 +57,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
     uploadPares: take,
   };
   const server = makeServer({
-    bodyBytesMax: 10_000,
+    bounds: { bodyBytesMax: 10_000 },
     isSecure: false,
     answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
   });

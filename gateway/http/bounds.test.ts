@@ -1,0 +1,207 @@
+/** Clients that want to use up the server: connections, half bodies, and requests that never end. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { makeIsTrusted } from "./client-network.ts";
+import { makeReadBody } from "./read-body.ts";
+import { type Bounds, makeServer } from "./server.ts";
+
+const mebibyte = 1_048_576;
+const loopback = makeIsTrusted(["127.0.0.0/8"]);
+
+test("a body that nothing depends on is not read: the answer comes, and the connection ends", async (t) => {
+  const { open } = await serve(t);
+  for (const [head, status] of [
+    ["POST /nothing HTTP/1.1", 404],
+    ["POST /unwanted HTTP/1.1", 200],
+    ["PUT /echo HTTP/1.1", 404],
+  ] as const) {
+    const client = await open();
+    client.write(`${head}\r\nhost: a\r\ncontent-type: a/b\r\ncontent-length: 900000\r\n\r\nhalf`);
+
+    assert.match(
+      await untilClosed(client),
+      new RegExp(`^HTTP/1.1 ${status} .*connection: close`, "s"),
+    );
+  }
+});
+
+test("after a short one the connection is kept", async (t) => {
+  const { open } = await serve(t);
+  const client = await open();
+
+  client.write(post("/nothing", "a=1"));
+  const refused = await once(client, "data");
+  client.write(post("/echo", "a=1"));
+  const [answer] = await once(client, "data");
+
+  assert.match(String(refused), /^HTTP\/1.1 404 /);
+  assert.match(String(answer), /\r\n\r\n3$/);
+});
+
+test("a body beyond its bound is refused before it has arrived", async (t) => {
+  const { open } = await serve(t, { bodyBytesMax: 1000 });
+  const [declared, chunked] = [await open(), await open()];
+
+  declared.write(
+    "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: a/b\r\ncontent-length: 1001\r\n\r\n",
+  );
+  chunked.write("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: a/b\r\n");
+  chunked.write(`transfer-encoding: chunked\r\n\r\n3e9\r\n${"x".repeat(1001)}\r\n`);
+
+  assert.match(await untilClosed(declared), /^HTTP\/1.1 413 /);
+  assert.match(await untilClosed(chunked), /^HTTP\/1.1 413 /);
+});
+
+test("when half bodies fill the memory the largest is refused, and a payment goes through", async (t) => {
+  const { open, server, refused } = await serve(t, { unfinishedBytesMax: 3 * mebibyte });
+  const half = (bytes: number) => {
+    const head = `POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: a/b\r\ncontent-length: ${mebibyte}`;
+    return `${head}\r\n\r\n${"x".repeat(bytes)}`;
+  };
+  const small = await open();
+  small.write(half(1000));
+  const large = await Promise.all(Array.from({ length: 8 }, () => open()));
+  const answers = large.map((client) => {
+    client.write(half(700_000));
+    return untilClosed(client);
+  });
+
+  assert.match(await Promise.race(answers), /^HTTP\/1.1 503 .*retry-after: 1/s);
+  const payment = await open();
+  payment.write(post("/echo", "a=1"));
+  const [paid] = await once(payment, "data");
+
+  assert.match(String(paid), /\r\n\r\n3$/);
+  assert.ok(server.countUnfinishedBytes() <= 3 * mebibyte);
+  assert.ok(refused.includes("too many bytes in unfinished bodies"));
+  assert.equal(small.destroyed, false);
+  for (const client of [small, ...large]) client.destroy();
+  while (server.countUnfinishedBytes() > 0) await new Promise(setImmediate);
+});
+
+test("a body of single bytes costs no more than twice its length", () => {
+  const reading = makeReadBody({ bodyBytesMax: 10_000, unfinishedBytesMax: mebibyte });
+  const payload = new PassThrough();
+  let body: Uint8Array | undefined;
+  reading.read(payload, undefined, (_error, read) => {
+    body = read;
+  });
+
+  for (let count = 0; count < 9_000; count += 1) payload.emit("data", Buffer.from("x"));
+  assert.ok(reading.unfinishedBytes <= 10_000);
+  payload.emit("end");
+
+  assert.equal(body?.length, 9_000);
+  assert.equal(reading.unfinishedBytes, 0);
+});
+
+test("beyond their bound connections are closed at once, in all and from one address", async (t) => {
+  for (const [bounds, cause] of [
+    [{ connectionsMax: 2 }, "too many connections"],
+    [{ connectionsPerAddressMax: 2 }, "too many connections of one address"],
+  ] as const) {
+    const { open, refused } = await serve(t, bounds);
+    const [first, second] = [await open(), await open()];
+    const third = await open();
+    await untilClosed(third);
+    assert.deepEqual(refused, [cause]);
+
+    first.destroy();
+    for (;;) {
+      const next = await open();
+      next.write(post("/echo", "a=1"));
+      const answer = await Promise.race([once(next, "data"), once(next, "close")]).catch(() => []);
+      if (Buffer.isBuffer(answer[0])) break;
+    }
+    assert.equal(second.destroyed, false);
+  }
+});
+
+test("behind a proxy each client has its own bound, whatever it writes into the header", async (t) => {
+  const bounds = { connectionsPerAddressMax: 2, isTrusted: loopback };
+  const { open, refused } = await serve(t, bounds);
+  const ask = async (forwarded: string, path = "/waits") => {
+    const client = await open();
+    const head = `POST ${path} HTTP/1.1\r\nhost: a\r\nx-forwarded-for: ${forwarded}`;
+    client.write(`${head}\r\ncontent-type: a/b\r\ncontent-length: 3\r\n\r\na=1`);
+    return client;
+  };
+
+  const waiting = [await ask("203.0.113.7"), await ask("198.51.100.1, 203.0.113.7")];
+  const [answer] = await once(await ask("192.0.2.9, 203.0.113.7, 127.0.0.5", "/echo"), "data");
+  const [other] = await once(await ask("203.0.113.8", "/echo"), "data");
+  for (const client of waiting) client.destroy();
+
+  assert.match(String(answer), /^HTTP\/1.1 503 .*connection: close/s);
+  assert.match(String(other), /^HTTP\/1.1 200 /);
+  assert.deepEqual(refused, ["too many requests of one client"]);
+});
+
+test("a request that never ends is ended: head or body, drop by drop", async (t) => {
+  const { open } = await serve(t, { headerTimeoutMs: 50, requestTimeoutMs: 100 });
+  const [silent, head, body] = [await open(), await open(), await open()];
+
+  head.write("POST /echo HTTP/1.1\r\nhost: a\r\nx-drop: ");
+  body.write("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: a/b\r\ncontent-length: 900\r\n\r\n");
+  const dripping = setInterval(() => {
+    head.write("x");
+    body.write("x");
+  }, 5);
+  t.after(() => clearInterval(dripping));
+
+  for (const answer of await Promise.all([silent, head, body].map(untilClosed))) {
+    assert.match(answer, /^(HTTP\/1.1 408 |$)/);
+  }
+});
+
+async function serve(t: TestContext, bounds: Partial<Bounds> = {}) {
+  const refused: string[] = [];
+  const clients = new Set<Socket>();
+  const server = makeServer({
+    bounds: { ...bounds, onRefused: (cause) => void refused.push(cause) },
+    isSecure: false,
+    wantsBody: ({ url }) => url !== "/unwanted",
+    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
+  });
+  for (const path of ["/echo", "/unwanted"]) {
+    server.post(path, (request, reply) => {
+      if (!request.raw.complete) reply.header("connection", "close");
+      return reply.send(String((request.body as Uint8Array).length));
+    });
+  }
+  server.post("/waits", () => new Promise(() => undefined));
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  t.after(async () => {
+    for (const client of clients) client.destroy();
+    server.server.closeAllConnections();
+    await server.close();
+  });
+
+  return {
+    ...{ server, refused },
+    async open(): Promise<Socket> {
+      const client = connect(port, "127.0.0.1").on("error", () => undefined);
+      clients.add(client);
+      await once(client, "connect");
+      return client;
+    },
+  };
+}
+
+function post(path: string, body: string): string {
+  const head = `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: a/b`;
+  return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+async function untilClosed(client: Socket): Promise<string> {
+  let text = "";
+  client.on("data", (chunk) => {
+    text += chunk;
+  });
+  await new Promise((closed) => client.once("close", closed));
+  return text;
+}

@@ -1,0 +1,47 @@
+/** Which client a request counts for: what the operator's own proxies say, and nothing else. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { clientNetworkOf, makeIsTrusted } from "./client-network.ts";
+
+// biome-ignore format: a table
+const networks: readonly (readonly [header: string | undefined, network: string | undefined])[] = [
+  [undefined,                                  undefined],
+  ["",                                         undefined],
+  ["unknown",                                  undefined],
+  ["203.0.113.7",                              "203.0.113.7"],
+  ["10.0.0.1, 198.51.100.2 , 203.0.113.7",     "203.0.113.7"],
+  ["203.0.113.7:54321",                        "203.0.113.7"],
+  ["::ffff:203.0.113.7",                       "203.0.113.7"],
+  ["2001:db8:1:2:3:4:5:6",                     "2001:db8:1:2"],
+  ["2001:0DB8:0001:0002::9",                   "2001:db8:1:2"],
+  ["[2001:db8:1:2::9]:443",                    "2001:db8:1:2"],
+  ["2001:db8::1",                              "2001:db8:0:0"],
+  ["::1",                                      "0:0:0:0"],
+  ["203.0.113.7, 999.1.1.1",                   undefined],
+];
+
+test("a client is whom the last proxy names, and a household is one client", () => {
+  for (const [header, network] of networks) {
+    const headers = header === undefined ? {} : { "x-forwarded-for": header };
+    assert.equal(clientNetworkOf(headers), network, String(header));
+  }
+});
+
+// biome-ignore format: a table
+const behindProxies: readonly (readonly [header: string, network: string | undefined])[] = [
+  ["203.0.113.7",                          "203.0.113.7"],
+  ["203.0.113.7, 10.1.2.3",                "203.0.113.7"],
+  ["198.51.100.1, 203.0.113.7, 10.1.2.3",  "203.0.113.7"],
+  ["203.0.113.7, ::ffff:10.1.2.3",         "203.0.113.7"],
+  ["203.0.113.7, 2001:db8::1",             "203.0.113.7"],
+  ["203.0.113.7, unknown, 10.1.2.3",       undefined],
+  ["10.1.2.3",                             undefined],
+];
+
+test("a client that writes the header itself stays the one that the proxy named", () => {
+  const isTrusted = makeIsTrusted(["10.0.0.0/8", "2001:db8::/32"]);
+
+  for (const [header, network] of behindProxies) {
+    assert.equal(clientNetworkOf({ "x-forwarded-for": header }, isTrusted), network, header);
+  }
+});

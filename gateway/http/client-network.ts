@@ -1,0 +1,48 @@
+/**
+ * Which client sent a request: an IPv4 address, or the IPv6 network of one household. Only what a
+ * proxy of the operator wrote into `X-Forwarded-For` counts: every other entry is the client's own.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { BlockList, isIP } from "node:net";
+
+export type IsTrusted = (address: string) => boolean;
+
+/** `networks` are CIDR blocks. */
+export function makeIsTrusted(networks: readonly string[]): IsTrusted {
+  const trusted = new BlockList();
+  for (const network of networks) {
+    const [address = "", bits = ""] = network.split("/");
+    trusted.addSubnet(address, Number(bits), isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+  return (address) => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+/**
+ * The client as the proxies in front of the gateway name it: the last entry that is no proxy.
+ * Nothing without the header: all clients would look like the proxy.
+ */
+export function clientNetworkOf(
+  headers: IncomingHttpHeaders,
+  isTrusted: IsTrusted = () => false,
+): string | undefined {
+  const header = headers["x-forwarded-for"];
+  if (header === undefined) return undefined;
+  const entries = [header].flat().join(",").split(",").map(addressIn);
+  return networkOf(entries.findLast((entry) => isIP(entry) === 0 || !isTrusted(entry)));
+}
+
+/** Without a port and brackets. */
+function addressIn(entry: string): string {
+  const withPort = /^\[(.+)\](:\d+)?$|^(\d+(?:\.\d+){3}):\d+$/.exec(entry.trim());
+  return withPort?.[1] ?? withPort?.[3] ?? entry.trim();
+}
+
+export function networkOf(address = ""): string | undefined {
+  const version4 = /^(?:::ffff:)?(\d+(?:\.\d+){3})$/i.exec(address)?.[1] ?? "";
+  if (isIP(version4) === 4) return version4;
+  if (isIP(address) !== 6) return undefined;
+  const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
+  const zeros = address.includes("::") ? 8 - head.length - tail.length : 0;
+  const groups = [...head, ...Array<string>(zeros).fill("0"), ...tail].slice(0, 4);
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+}
