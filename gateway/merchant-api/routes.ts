@@ -117,7 +117,7 @@ function idOf({ params }: FastifyRequest): string | undefined {
   return hasId ? String(params.id) : undefined;
 }
 
-/** False for endpoints and groups that do not exist: whatever the body says, it is refused. */
+/** False for endpoints and groups that do not exist: the request is refused with any body. */
 export function makeWantsBody({ findEntryPoint }: Pick<RoutesOptions, "findEntryPoint">) {
   return (request: FastifyRequest): boolean => {
     const id = idOf(request);

@@ -25,7 +25,7 @@ const patienceMs = 2000;
 
 /**
  * A queue. Its probe travels with the next batch, or in an empty one, and ends with that batch:
- * whatever makes items wait makes the probe wait. At most one probe waits at a time.
+ * a probe waits for the same reasons as an item. At most one probe waits at a time.
  */
 export type Gather<Item, Result> = ((item: Item) => Promise<Result>) & Probed;
 export type Probed = { readonly probe: () => Promise<void> };
