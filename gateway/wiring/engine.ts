@@ -75,9 +75,7 @@ export function makeEngine(dependencies: Dependencies) {
     findBySerial: (merchant, serial) => findBySerial(database.hot, merchant, serial),
   });
   return {
-    runner,
-    waits,
-    find,
+    ...{ runner, waits, find },
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: new Map([["main", queues.probe]]),
     accept: makeAccept({
