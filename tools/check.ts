@@ -1,8 +1,8 @@
 /**
- * `npm test`: types, format and lint, then every test of the workspaces, group by group. A group
- * (`npm test -- scenarios`) or a file (`npm test -- path/to/file.test.ts`) can be run alone.
- * `npm test -- long` runs the files that have a long form in it; all else runs them in their short
- * form.
+ * `npm test`: types, format and lint, then every test of the workspaces, as many files at a time as
+ * keep two cores busy. A group (`npm test -- scenarios`) or a file (`npm test -- path/x.test.ts`)
+ * can be run alone. `npm test -- long` runs the files that have a long form in it; all else runs
+ * them in their short form.
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -10,15 +10,17 @@ import { constants, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
-import { runFiles, type Tally } from "./run-files.ts";
+import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
+import { type Lane, runInLanes } from "./lanes.ts";
+import { runFile, type Tally } from "./run-file.ts";
 
 type Step = { readonly name: string; readonly program: string; readonly parameters: string[] };
 type Group = {
   readonly name: string;
   /** Folders or single files. */
   readonly places: readonly string[];
-  /** Files at a time on two cores: crash tests wait a lot, and the load has the cores to itself. */
-  readonly concurrency: number;
+  /** Crash tests wait a lot; the load has the cores to itself. */
+  readonly lane: Lane;
   /** How long one file may take before it counts as hung, also on a busy machine. */
   readonly minutes: number;
   readonly needsDatabase: boolean;
@@ -34,18 +36,18 @@ const steps: readonly Step[] = [
 
 // biome-ignore format: a table
 const groups: readonly Group[] = [
-  { name: "unit",      concurrency: 2, minutes: 10, needsDatabase: false,
+  { name: "unit",      lane: "works", minutes: 10, needsDatabase: true,
     places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
-  { name: "scenarios", concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/scenarios", "tests/contract"] },
-  { name: "outside",   concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/outside"] },
-  { name: "crash",     concurrency: 3, minutes: 20, needsDatabase: true,  places: ["tests/crash"] },
-  { name: "browser",   concurrency: 2, minutes: 20, needsDatabase: true,  places: ["tests/browser"] },
-  { name: "load",      concurrency: 1, minutes: 20, needsDatabase: true,  places: ["tests/load"] },
+  { name: "scenarios", lane: "works", minutes: 20, needsDatabase: true,  places: ["tests/scenarios", "tests/contract"] },
+  { name: "outside",   lane: "works", minutes: 20, needsDatabase: true,  places: ["tests/outside"] },
+  { name: "crash",     lane: "waits", minutes: 20, needsDatabase: true,  places: ["tests/crash"] },
+  { name: "browser",   lane: "works", minutes: 20, needsDatabase: true,  places: ["tests/browser"] },
+  { name: "load",      lane: "alone", minutes: 20, needsDatabase: true,  places: ["tests/load"] },
 ];
 
 /** The files that take `series` for their long form. */
 const long: Group = {
-  ...{ name: "long", concurrency: 1, minutes: 60, needsDatabase: true },
+  ...{ name: "long", lane: "alone", minutes: 60, needsDatabase: true },
   places: fs.globSync("tests/**/*.test.ts", { cwd: root }).filter(hasLongForm),
 };
 
@@ -68,29 +70,23 @@ async function main(wanted: readonly string[]): Promise<number> {
     for (const step of steps) tally.failed += await runStep(step);
     tally.failed += complainOfStrays();
   }
-  for (const group of groups) {
-    await runGroup(group, (file) => isWanted(file, group, wanted), tally);
-  }
+  const jobs = groups.flatMap((group) =>
+    jobsOf(group).filter(({ file }) => isWanted(file, group, wanted)),
+  );
+  await runAll(jobs, tally);
   if (wanted.includes(long.name)) {
     process.env["TOLLGATE_LONG"] = "yes";
-    await runGroup(long, () => true, tally);
+    await runAll(jobsOf(long), tally);
   }
   await stopDatabase();
   return close(tally);
 }
 
-/** The largest files first, so that the last ones to run are short. */
-async function runGroup(
-  group: Group,
-  wants: (file: string) => boolean,
-  tally: Tally,
-): Promise<void> {
-  const files = filesOf(group).filter(wants);
-  if (files.length === 0) return;
-  say(`\n${group.name}`);
-  if (group.needsDatabase) await startDatabase();
-  const sized = files.toSorted((one, other) => fs.statSync(other).size - fs.statSync(one).size);
-  await runFiles({ ...group, files: sized, tally, say, signal: stopping.signal });
+async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
+  if (jobs.some(({ needsDatabase }) => needsDatabase)) await startDatabase();
+  await runInLanes(jobs, ({ file, minutes }) =>
+    runFile({ file, minutes, tally, say, signal: stopping.signal }),
+  );
 }
 
 /** One PostgreSQL for all files of a run; a file that is run without it starts its own. */
@@ -102,8 +98,7 @@ async function startDatabase(): Promise<void> {
   const server = await startEmbedded({
     folder: join(folder, "postgres"),
     report: () => undefined,
-    // No power failure is simulated, so nothing has to reach the disk.
-    settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
+    settings: settingsForTests,
   });
   if (server instanceof Problem) throw new Error(server.sentence);
   process.env["TOLLGATE_TEST_FOLDER"] = folder;
@@ -150,6 +145,12 @@ function complainOfStrays(): number {
   const strays = findTests(".").filter((file) => !known.has(file));
   for (const file of strays) say(`✖ ${file} belongs to no group of tools/check.ts`);
   return strays.length;
+}
+
+type Job = Pick<Group, "lane" | "minutes" | "needsDatabase"> & { readonly file: string };
+
+function jobsOf(group: Group): readonly Job[] {
+  return filesOf(group).map((file) => ({ ...group, file }));
 }
 
 function filesOf({ places }: Group): readonly string[] {

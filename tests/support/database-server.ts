@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
+import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
 import pg from "pg";
 import type { Test } from "./clean-up.ts";
 import { startGuard } from "./programs.ts";
@@ -16,9 +17,6 @@ import { until } from "./until.ts";
 
 /** The folder is the server's and may hold more that belongs to it. */
 export type Server = { readonly url: string; readonly folder: string };
-
-/** No power failure is simulated, so nothing has to reach the disk. */
-const unsafe = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 let shared: Promise<Server> | undefined;
 let stopShared = async (): Promise<void> => undefined;
@@ -71,7 +69,7 @@ async function findOrStartServer(): Promise<Server> {
   const given = process.env["TOLLGATE_TEST_FOLDER"];
   const running = given === undefined ? undefined : findEmbeddedUrl(join(given, "postgres"));
   if (given !== undefined && running !== undefined) return { url: running, folder: given };
-  const { url, folder, stop } = await startServer(unsafe);
+  const { url, folder, stop } = await startServer(settingsForTests);
   stopShared = stop;
   return { url, folder };
 }

@@ -1,22 +1,19 @@
 /** A database of a test file's own, with all tables and nothing in them, and cells beside it. */
+import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { Problem } from "../../values/problem.ts";
 import { type Database, openDatabase } from "../database.ts";
-import { startEmbedded } from "../embedded.ts";
+import { findEmbeddedUrl, startEmbedded } from "../embedded.ts";
 import { migrate, migrateCell } from "../migrate.ts";
+import { settingsForTests } from "./settings-for-tests.ts";
 
 export type DatabaseForTests = Awaited<ReturnType<typeof startDatabase>>;
 
 export async function startDatabase() {
-  const folder = await mkdtemp(join(tmpdir(), "tollgate-tables-test-"));
-  // The database runs as another user when the tests are run by root.
-  await chmod(folder, 0o711);
-  const settings = { shared_buffers: "16MB" };
-  const place = { folder: join(folder, "postgres"), report: () => undefined, settings };
-  const server = await startEmbedded(place);
-  if (server instanceof Problem) throw new Error(server.sentence);
+  const server = (await findShared()) ?? (await startOwn());
   const options = { poolSize: 4, connectTimeoutMs: 5000, onLost: () => undefined };
   const database = openDatabase(server.url, options);
   await migrate(database, () => undefined);
@@ -34,7 +31,34 @@ export async function startDatabase() {
     async stop() {
       await Promise.all(opened.map((each) => each.close()));
       await server.stop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A new database on the server that all files of a test run share. */
+async function findShared() {
+  const folder = process.env["TOLLGATE_TEST_FOLDER"];
+  const url = folder === undefined ? undefined : findEmbeddedUrl(join(folder, "postgres"));
+  if (url === undefined) return undefined;
+  const name = `tables_${process.pid}_${randomBytes(4).toString("hex")}`;
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return { url: url.replace(/\/tollgate(?=\?|$)/, `/${name}`), stop: async () => undefined };
+}
+
+async function startOwn() {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-tables-test-"));
+  // The database runs as another user when the tests are run by root.
+  await chmod(folder, 0o711);
+  const settings = { ...settingsForTests, shared_buffers: "16MB" };
+  const place = { folder: join(folder, "postgres"), report: () => undefined, settings };
+  const server = await startEmbedded(place);
+  if (server instanceof Problem) throw new Error(server.sentence);
+  const stop = async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url: server.url, stop };
 }

@@ -1,6 +1,6 @@
 /**
- * Runs test files, each in a process of its own, and tells it briefly: a line per file with its
- * time as soon as it ends; failures in full, with what the file printed.
+ * Runs a test file in a process of its own and tells it briefly: a line with its time as soon as it
+ * ends; failures in full, with what the file printed.
  */
 import { once } from "node:events";
 import { relative, resolve } from "node:path";
@@ -11,12 +11,12 @@ import { inspect } from "node:util";
 export type Tally = { passed: number; failed: number; skipped: number };
 
 type Course = {
-  readonly files: readonly string[];
-  readonly concurrency: number;
+  readonly file: string;
+  /** How long it may be silent before it counts as hung. */
   readonly minutes: number;
   readonly tally: Tally;
   readonly say: (line: string) => void;
-  /** Ends the files that run. */
+  /** Ends the file. */
   readonly signal: AbortSignal;
 };
 
@@ -25,31 +25,32 @@ const graceMs = 10_000;
 
 type Result = EventData.TestPass | EventData.TestFail;
 
-export async function runFiles(course: Course): Promise<void> {
-  const { files, concurrency, minutes, tally, say } = course;
-  const printed = new Map<string, string>();
-  const faulty = new Set<string>();
-  const remember = ({ file = "", message }: EventData.TestStdout) =>
-    printed.set(file, (printed.get(file) ?? "") + message);
+export async function runFile(course: Course): Promise<void> {
+  const { minutes, tally, say } = course;
+  let printed = "";
+  let isFaulty = false;
+  const remember = ({ message }: EventData.TestStdout) => {
+    printed += message;
+  };
   const fail = (result: Result, fault: string) => {
     tally.failed += 1;
-    faulty.add(fileOf(result));
+    isFaulty = true;
     say(`\n✖ ${placeOf(result)}\n${indent(fault)}\n`);
   };
 
-  const paths = files.map((file) => resolve(file));
+  const file = resolve(course.file);
   const watch = new AbortController();
   const signal = AbortSignal.any([watch.signal, course.signal]);
-  const events = run({ files: paths, concurrency, timeout: minutes * 60_000, signal });
+  const events = run({ files: [file], timeout: minutes * 60_000, signal });
   const stopWatching = watchFor(events, minutes * 60_000 + graceMs, () => {
-    say(`\n✖ nothing has happened for ${minutes} minutes: a file hangs, and the group is ended`);
+    say(`\n✖ nothing has happened for ${minutes} minutes: ${course.file} hangs, and is ended`);
     watch.abort();
   });
   events.on("test:stdout", remember).on("test:stderr", remember);
   events.on("test:complete", ({ name, file, details }) => {
     if (!isWholeFile({ name, file })) return;
     const seconds = (details.duration_ms / 1000).toFixed(1);
-    say(`${details.passed ? "✔" : "✖"} ${relative(".", name)} (${seconds} s)`);
+    say(`${details.passed ? "✔" : "✖"} ${course.file} (${seconds} s)`);
   });
   events.on("test:pass", (result) => {
     if (isWholeFile(result)) return fail(result, "The file holds no test.");
@@ -63,10 +64,8 @@ export async function runFiles(course: Course): Promise<void> {
   await once(events, "end");
   stopWatching();
 
-  for (const file of faulty) {
-    const output = printed.get(file)?.trim();
-    if (output) say(`\nPrinted by ${relative(".", file)}:\n${indent(output)}\n`);
-  }
+  const output = printed.trim();
+  if (isFaulty && output !== "") say(`\nPrinted by ${course.file}:\n${indent(output)}\n`);
 }
 
 /** The runner's limit is about tests: a file whose tests are over may still never end. */
