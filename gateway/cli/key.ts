@@ -31,7 +31,7 @@ export function addKeyCommands(key: Command): void {
   // biome-ignore format: a table
   addCommands(key, [
     ["list",   "list the vault's keys with the number of cards under each",                         listVaultKeys],
-    ["rotate", "reseal all cards and secrets with new keys during operation, destroy the old keys", rotateVaultKeys, [anew]],
+    ["rotate", "reseal cards, secrets and pending card data with new keys during operation, destroy the old", rotateVaultKeys, [anew]],
     ["rewrap", "seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY_…)",       rewrap],
   ]);
   // biome-ignore format: a table
@@ -65,7 +65,7 @@ async function rotateVaultKeys(
       anew,
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
       store: makeRotationStore(database, [database]),
-      graceMs: config.keyGraceMs,
+      ...{ graceMs: config.keyGraceMs, keepDigestsMs: config.repeatDays * 86_400_000 },
       pause: (durationMs) => pause(durationMs),
       report: (progress) => process.stderr.write(`${progress}\n`),
     });

@@ -101,6 +101,7 @@ export const settings = {
   newMasterKeyPartFile1: setting("GW_NEW_MASTER_KEY_PART_FILE_1", text,        "a file",                "",               "for `gw key rewrap`: the first custodian's part of the next key-encryption key"),
   newMasterKeyPartFile2: setting("GW_NEW_MASTER_KEY_PART_FILE_2", text,        "a file",                "",               "for `gw key rewrap`: the second custodian's part of the next key-encryption key"),
   keyGraceMs:           setting("GW_KEY_GRACE_S",               seconds,     "seconds",               60_000,           "how long a retired key is kept for nodes that have not yet loaded its successor"),
+  repeatDays:           setting("GW_REPEAT_DAYS",               whole,       "days",                  400,              "how long after a key rotation the gateway recognises repeats of requests from before it; the next rotation after that destroys the key of their digests"),
   logLevel:             setting("GW_LOG_LEVEL",                 level,       "a level",               "info",           "the lowest level that is logged: trace, debug, info, warn, error or silent"),
   bodyBytesMax:         setting("GW_BODY_BYTES_MAX",            whole,       "bytes",                 1_048_576,        "the largest request body"),
   unfinishedBytesMax:   setting("GW_UNFINISHED_BODY_BYTES_MAX", whole,       "bytes",                 67_108_864,       "all request bodies together that have not arrived whole, per process; above it, the process refuses the largest of them with 503"),

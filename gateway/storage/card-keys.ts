@@ -26,7 +26,7 @@ export function closeCardKey({ transaction }: Database, id: number): Promise<boo
   return transaction(async (query) => {
     await listCardKeys(query, [id]);
     await query("select from card_keys where id = $1 for update", [id]);
-    if ((await query("select from cards where key_id = $1 limit 1", [id])).length > 0) return false;
+    if ((await query(underKey, [id])).length > 0) return false;
     await query(
       "update card_keys set destroyed_at = now() where id = $1 and destroyed_at is null",
       [id],
@@ -34,6 +34,10 @@ export function closeCardKey({ transaction }: Database, id: number): Promise<boo
     return true;
   });
 }
+
+const underKey = `
+(select from cards where key_id = $1 limit 1)
+union all (select from held_keys where key_id = $1 limit 1)`;
 
 /** Into a new cell: the keys that were destroyed before it was made. */
 export async function copyDestroyedKeys(main: Query, cell: Query): Promise<void> {

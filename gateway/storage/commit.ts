@@ -195,8 +195,8 @@ with source as materialized (
     cvv_digest, version, kind, stage, owes, carrier, due_at, amount, currency, accepted_at,
     finished_at, facts, progress)
   select merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key, cvv_digest,
-    version, kind, stage, owes, carrier, to_timestamp(due_at / 1000), amount, currency, to_timestamp(at / 1000),
-    to_timestamp(finished_at / 1000), facts, progress
+    version, kind, stage, owes, carrier, to_timestamp(due_at / 1000), amount, currency,
+    to_timestamp(at / 1000), to_timestamp(finished_at / 1000), facts, progress
   from source where not exists (select from refused)
   on conflict do nothing
   returning merchant_id, id

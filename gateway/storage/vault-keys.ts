@@ -10,7 +10,8 @@ import type { SealedCard } from "../vault/vault.ts";
 import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
-import { bytesArray, plainArray } from "./gather.ts";
+import { makeDeleteDigests } from "./erasure.ts";
+import { bytesArray, plainArray, textArray } from "./gather.ts";
 import { macKeyContext } from "./mac-keys.ts";
 import { walletKeyContext } from "./wallets.ts";
 
@@ -113,6 +114,15 @@ export function makeRotationStore(database: Database, cells: readonly Database[]
       return Math.max(0, Math.ceil(row?.left ?? 0));
     },
 
+    async listOldDigestKeys(keepMs) {
+      const rows = await query<{ id: number }>(
+        `select id from vault.keys where purpose = 'digests' and destroyed_at is null
+           and retired_at < now() - $1::float8 / 1000 * interval '1 second' order by id`,
+        [keepMs],
+      );
+      return rows.map(({ id }) => id);
+    },
+
     async destroy(keyId) {
       for (const cell of cells) if (!(await closeCardKey(cell, keyId))) return "in_use";
       const destroyed = await database.transaction(async (inside) => {
@@ -132,12 +142,42 @@ export function makeRotationStore(database: Database, cells: readonly Database[]
       return destroyed ? "destroyed" : "in_use";
     },
 
-    cells: cells.map(cardsOf),
+    cells: cells.map((cell) => ({
+      ...cardsOf(cell),
+      ...pendingOf(cell),
+      deleteDigestsOfCvvs: makeDeleteDigests(cell.query),
+    })),
     ...secretsOf(query),
   };
 }
 
-function cardsOf({ query }: Database): RotationStore["cells"][number] {
+type OfCell = RotationStore["cells"][number];
+
+function pendingOf({ query }: Database): Pick<OfCell, "listPending" | "resealPending"> {
+  return {
+    listPending: (keyId) =>
+      query(
+        `select context, sealed as "sealedKey", key_id as "keyId" from held_keys
+         where key_id = $1`,
+        [keyId],
+      ),
+    async resealPending(from, keys) {
+      await query(
+        `update held_keys set key_id = source.key_id, sealed = source.sealed
+         from unnest($2::text[], $3::int[], $4::bytea[]) as source(context, key_id, sealed)
+         where held_keys.context = source.context and held_keys.key_id = $1`,
+        [
+          from,
+          textArray(keys.map(({ context }) => context)),
+          plainArray(keys.map(({ keyId }) => keyId)),
+          bytesArray(keys.map(({ sealedKey }) => sealedKey)),
+        ],
+      );
+    },
+  };
+}
+
+function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" | "resealCards"> {
   return {
     async countCards(keyIds) {
       const [row] = await query<{ count: number }>(

@@ -40,7 +40,7 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
       const own = randomBytes(keyBytes);
       const plain = `${packCard(card)}/${card.cvv?.reveal() ?? ""}`;
       const sealed = seal(own, plain, `held/${context}`);
-      const sealedKey = seal(key, own, `held-key/${context}`);
+      const sealedKey = seal(key, own, pendingKeyContext(context));
       own.fill(0);
       await store.put({ context, sealed, sealedKey, keyId }, expiresAt);
     },
@@ -49,9 +49,7 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
     async find(context: string, now: Instant): Promise<PendingCard | undefined> {
       const row = await store.find(context, now);
       if (row === undefined) return undefined;
-      const key = keys.find(row.keyId);
-      if (key === undefined) throw new Error(`no key ${row.keyId}`);
-      const own = open(key, row.sealedKey, `held-key/${context}`);
+      const own = await openOwn(row, context, now);
       const plain = open(own, row.sealed, `held/${context}`);
       own.fill(0);
       const packed = plain.toString();
@@ -64,4 +62,22 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
     destroy: store.remove,
     destroyExpired: store.removeExpired,
   };
+
+  /** An unknown key was made by a rotation, or destroyed by one since the row was read. */
+  async function openOwn(read: PendingCardRow, context: string, now: Instant): Promise<Buffer> {
+    let row = read;
+    let key = keys.find(row.keyId);
+    if (key === undefined) {
+      await keys.reload();
+      row = (await store.find(context, now)) ?? row;
+      key = keys.find(row.keyId);
+    }
+    if (key === undefined) throw new Error(`no key ${row.keyId}`);
+    return open(key, row.sealedKey, pendingKeyContext(context));
+  }
+}
+
+/** What the key of a row is sealed for. */
+export function pendingKeyContext(context: string): string {
+  return `held-key/${context}`;
 }

@@ -1,11 +1,13 @@
 /**
- * Rotation of the keys that seal cards and secrets, while payments go on. It can be interrupted at
- * any step: the next run finds in the tables where to go on. The keys of fingerprints and digests
- * stay: a card would get another hash id, and a repeated request would not be recognised. The key
- * of pending card data stays too: it seals keys that live for minutes.
+ * Rotation of the vault's keys while payments go on. It can be interrupted at any step: the next run
+ * finds in the tables where to go on. Cards, secrets and the keys of pending card data are sealed
+ * anew, and the old keys destroyed. A digest names its key, which is kept for repeats of old
+ * requests. The keys of fingerprints and of receivers' secrets are never replaced: a card would get
+ * another hash id, and merchants would have to exchange every secret.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { type Keys, makeSealedKey, type OpenKey, type Purpose } from "./keys.ts";
+import { type PendingCardRow, pendingKeyContext } from "./pending-cards.ts";
 import { open, seal } from "./seal.ts";
 import { cardContext, openWithAny, type SealedCard } from "./vault.ts";
 
@@ -18,18 +20,20 @@ type SealedSecret = {
 export type RotationStore = {
   /** Retires the current keys of these purposes and adds the next ones, all together. */
   replace(next: readonly { purpose: Purpose; sealed: Buffer }[]): Promise<void>;
-  readonly cells: readonly CellCards[];
+  readonly cells: readonly CellRotation[];
   listSecrets(): Promise<readonly SealedSecret[]>;
   /** Writes it when it has not changed since it was read. */
   resealSecret(secret: SealedSecret, sealed: Uint8Array): Promise<void>;
   /** How long until the last of them has been retired for `graceMs`. */
   graceLeftMs(keyIds: readonly number[], graceMs: number): Promise<number>;
+  /** Keys for digests that were retired so long ago that no repeat is expected. */
+  listOldDigestKeys(keepMs: number): Promise<readonly number[]>;
   /** Never destroys a key that seals a card of any cell. */
   destroy(keyId: number): Promise<"destroyed" | "in_use">;
 };
 
-/** The cards of one cell. */
-type CellCards = {
+/** The tables of one cell that name keys. */
+type CellRotation = {
   countCards(keyIds: readonly number[]): Promise<number>;
   /** By merchant and card, from the one after `after` on. */
   listCards(
@@ -39,7 +43,14 @@ type CellCards = {
   ): Promise<readonly SealedCard[]>;
   /** Writes those that are still under `from`, and answers how many. */
   resealCards(from: number, cards: readonly SealedCard[]): Promise<number>;
+  /** The keys of pending card data. */
+  listPending(keyId: number): Promise<readonly PendingKey[]>;
+  resealPending(from: number, keys: readonly PendingKey[]): Promise<void>;
+  /** Digests of earlier versions, which cover the CVV; some at a time, answers how many. */
+  deleteDigestsOfCvvs(): Promise<number>;
 };
+
+type PendingKey = Pick<PendingCardRow, "context" | "sealedKey" | "keyId">;
 
 type Rotation = {
   readonly masterKey: Uint8Array;
@@ -49,11 +60,14 @@ type Rotation = {
   readonly anew?: boolean;
   /** For how long a node may not have been notified of the new key. */
   readonly graceMs: number;
+  /** For how long after a rotation repeats of earlier requests are recognised. */
+  readonly keepDigestsMs: number;
   readonly pause: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
 
-const rotated: readonly Purpose[] = ["cards", "secrets"];
+const resealed: readonly Purpose[] = ["cards", "secrets", "held"];
+const rotated: readonly Purpose[] = [...resealed, "digests"];
 const pageSize = 500;
 const reportEveryMs = 1000;
 
@@ -61,7 +75,7 @@ const reportEveryMs = 1000;
 export async function rotateKeys(rotation: Rotation) {
   const { keys, store, report, graceMs } = rotation;
   await keys.reload();
-  const retiredKeys = () => rotated.flatMap((purpose) => retiredOf(keys, purpose));
+  const retiredKeys = () => resealed.flatMap((purpose) => retiredOf(keys, purpose));
   if (retiredKeys().length === 0 || rotation.anew === true) await makeNext(rotation);
   else report("Going on with the rotation that was begun");
 
@@ -75,15 +89,34 @@ export async function rotateKeys(rotation: Rotation) {
 
   const destroyed: number[] = [];
   for (const id of retired) {
-    let resealed: number;
+    let found: number;
     do {
-      resealed = await resealAll(rotation);
-      cards += resealed;
+      found = await resealAll(rotation);
+      cards += found;
       if (await isSealing(rotation, id)) break;
       if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
-    } while (!destroyed.includes(id) && resealed > 0);
+    } while (!destroyed.includes(id) && found > 0);
   }
-  return { cards, destroyed, kept: retired.filter((id) => !destroyed.includes(id)) };
+  const kept = retired.filter((id) => !destroyed.includes(id));
+  await deleteDigests(rotation);
+  for (const id of await store.listOldDigestKeys(rotation.keepDigestsMs)) {
+    if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
+  }
+  return { cards, destroyed, kept };
+}
+
+/** The key that made them lives on, as the one for receivers' secrets. */
+async function deleteDigests({ store, report }: Rotation): Promise<void> {
+  let deleted = 0;
+  let reportedAt = performance.now();
+  for (const cell of store.cells) {
+    for (let count = -1; count !== 0; deleted += count) {
+      count = await cell.deleteDigestsOfCvvs();
+      if (performance.now() - reportedAt < reportEveryMs) continue;
+      reportedAt = performance.now();
+      report(`Deleted: ${deleted} digests of requests of an earlier version`);
+    }
+  }
 }
 
 async function makeNext({ masterKey, keys, store, report }: Rotation): Promise<void> {
@@ -92,7 +125,7 @@ async function makeNext({ masterKey, keys, store, report }: Rotation): Promise<v
   );
   await keys.reload();
   const made = rotated.map((purpose) => `${keys.current(purpose).id} (${purpose})`);
-  report(`Made the keys ${made.join(" and ")}; nodes seal with them from now on`);
+  report(`Made the keys ${made.join(", ")}; nodes seal with them from now on`);
 }
 
 function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
@@ -103,11 +136,26 @@ function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
 async function resealAll(rotation: Rotation): Promise<number> {
   await resealSecrets(rotation);
   let cards = 0;
-  for (const cell of rotation.store.cells) cards += await resealCell(rotation, cell);
+  for (const cell of rotation.store.cells) {
+    cards += await resealCell(rotation, cell);
+    await resealPending(rotation, cell);
+  }
   return cards;
 }
 
-async function resealCell({ keys, report }: Rotation, store: CellCards): Promise<number> {
+async function resealPending({ keys }: Rotation, cell: CellRotation): Promise<void> {
+  const to = keys.current("held");
+  for (const from of retiredOf(keys, "held")) {
+    const pending = await cell.listPending(from.id);
+    const anew = pending.flatMap((row) => {
+      const sealedKey = sealAnew(row.sealedKey, { from, to }, pendingKeyContext(row.context));
+      return sealedKey === undefined ? [] : [{ ...row, keyId: to.id, sealedKey }];
+    });
+    await cell.resealPending(from.id, anew);
+  }
+}
+
+async function resealCell({ keys, report }: Rotation, store: CellRotation): Promise<number> {
   const current = keys.current("cards");
   const retired = retiredOf(keys, "cards");
   const total = await store.countCards(retired.map(({ id }) => id));
@@ -141,15 +189,25 @@ function resealPage(
 ): readonly SealedCard[] {
   return page.flatMap((card) => {
     const context = cardContext(card.merchantId, card.cardId);
-    try {
-      const plain = open(from.key, card.sealed, context);
-      const sealed = seal(to.key, plain, context);
-      plain.fill(0);
-      return [{ ...card, keyId: to.id, sealed }];
-    } catch {
-      return [];
-    }
+    const sealed = sealAnew(card.sealed, { from, to }, context);
+    return sealed === undefined ? [] : [{ ...card, keyId: to.id, sealed }];
   });
+}
+
+/** Nothing when it does not open. */
+function sealAnew(
+  sealed: Uint8Array,
+  { from, to }: { readonly from: OpenKey; readonly to: OpenKey },
+  context: string,
+): Buffer | undefined {
+  try {
+    const plain = open(from.key, sealed, context);
+    const anew = seal(to.key, plain, context);
+    plain.fill(0);
+    return anew;
+  } catch {
+    return undefined;
+  }
 }
 
 async function resealSecrets({ keys, store }: Rotation): Promise<void> {

@@ -95,7 +95,9 @@ test("after a quarter of an hour a request that differs in the CVV alone is a re
   const { endpoint } = world.merchant();
   const fields = saleFields({ cvv2: "999" });
   const first = await endpoint("plain").sale(fields);
-  await world.pass(15 * 60_000);
+  await world.settle();
+  world.clock.advance(15 * 60_000);
+  await world.linksUp();
 
   const corrected = await endpoint("plain").sale({ ...fields, cvv2: "123" });
   const other = await endpoint("plain").sale({ ...fields, cvv2: "123", amount: "10.16" });

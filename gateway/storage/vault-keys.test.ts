@@ -1,0 +1,161 @@
+/**
+ * A rotation of the vault's keys, in a real database: everything that they seal is sealed anew, in
+ * every cell, and digests of earlier versions are deleted.
+ */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { after, before, test } from "node:test";
+import { CardNumber } from "../values/card-number.ts";
+import { asMerchantId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { asInstant, later } from "../values/time.ts";
+import { openKeys } from "../vault/keys.ts";
+import { makePendingCards } from "../vault/pending-cards.ts";
+import { rotateKeys } from "../vault/rotate-keys.ts";
+import { makeVault } from "../vault/vault.ts";
+import { makePendingCardStore } from "./cards.ts";
+import { controlKeyContext } from "./configuration.ts";
+import type { Database } from "./database.ts";
+import { loadMacKeys, macKeyContext } from "./mac-keys.ts";
+import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
+import { makeKeyStore, makeRotationStore } from "./vault-keys.ts";
+import { loadWalletKeys, makeWalletKeyAdministration } from "./wallets.ts";
+
+const masterKey = new Uint8Array(32).fill(5);
+const merchantId = asMerchantId("101");
+const number = new CardNumber("4000001000000018");
+const now = asInstant(1_800_000_000_000);
+let tables: DatabaseForTests;
+let cell: Database;
+
+before(async () => {
+  tables = await startDatabase();
+  cell = await tables.addCell("cell_two");
+});
+after(() => tables.stop());
+
+test("control keys, wallet keys, MAC keys and pending cards are sealed anew", async () => {
+  const { query } = tables.database;
+  const old = await openAll();
+  const pem = makePrivateKey();
+  await storeSecrets(old.vault, pem);
+  const pending = makePendingCards(old.keys, makePendingCardStore(cell.query, lasting));
+  const card = { number, expiryYear: "31", expiryMonth: "12", cvv: new Secret("739") };
+  await pending.store("101/7", card, later(now, 60_000));
+  const { hashId } = old.vault.fingerprint(merchantId, number);
+  const [secret, sealedBefore] = [old.vault.secretFor("webhook/1"), await readSealed()];
+
+  const { destroyed, kept } = await rotate();
+
+  const next = await openAll();
+  const retired = ["cards", "secrets", "held"] as const;
+  assert.deepEqual(
+    destroyed,
+    retired.map((purpose) => old.keys.current(purpose).id),
+  );
+  assert.deepEqual(kept, []);
+  const sealedAfter = await readSealed();
+  assert.equal(sealedAfter.length, 4);
+  for (const [at, sealed] of sealedAfter.entries()) assert.notDeepEqual(sealed, sealedBefore[at]);
+  const [row] = await query<{ control_key: Buffer }>("select control_key from merchants");
+  const opened = next.vault.openSecret(
+    row?.control_key ?? Buffer.alloc(0),
+    controlKeyContext("shop"),
+  );
+  assert.equal(opened.reveal(), "control");
+  const wallets = await loadWalletKeys(query, next.vault.openSecret);
+  assert.deepEqual([wallets.keys.length, wallets.unreadable], [1, []]);
+  const [mac] = [...(await loadMacKeys(query, next.vault.openSecret)).values()].flat();
+  assert.equal(mac?.key.reveal(), "0123456789abcdef");
+  // A node that has not heard of the rotation finds the new key by itself.
+  assert.equal((await pending.find("101/7", now))?.cvv?.reveal(), "739");
+  assert.equal(next.vault.fingerprint(merchantId, number).hashId, hashId);
+  assert.deepEqual(next.vault.secretFor("webhook/1"), secret);
+  for (const purpose of ["fingerprints", "webhooks"] as const) {
+    assert.equal(next.keys.current(purpose).id, old.keys.current(purpose).id);
+  }
+});
+
+test("a key of digests is kept for repeats, and destroyed when they are no longer expected", async () => {
+  const { id } = (await openAll()).keys.current("digests");
+
+  await rotate();
+  assert.notEqual((await openAll()).keys.find(id), undefined);
+  const { destroyed } = await rotate(0);
+
+  assert.ok(destroyed.includes(id));
+  assert.equal((await openAll()).keys.find(id), undefined);
+});
+
+test("digests that cover a CVV are deleted, and others stay", async () => {
+  const insert = `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
+      digest_key, version, kind, stage, amount, currency, accepted_at, facts, progress)
+    select 101, n, 1, 'a' || n, 1, decode(repeat('11', 32), 'hex'),
+      case when n % 2 = 0 then 3 end, 1, 'sale', 'approved', 1, 'USD',
+      now() - interval '1 day', '{}', '{}' from generate_series(1, 2500) as n`;
+  for (const each of [tables.database, cell]) await each.query(insert);
+
+  await rotate();
+
+  for (const each of [tables.database, cell]) {
+    const rows = await each.query(
+      `select digest_key as key, get_byte(digest, 0) as byte, count(*)::int as count
+       from orders group by 1, 2 order by 1`,
+    );
+    const expected = [
+      { key: 0, byte: 0, count: 1250 },
+      { key: 3, byte: 17, count: 1250 },
+    ];
+    assert.deepEqual(rows, expected);
+  }
+});
+
+const lasting = { retryMs: 0 };
+
+async function openAll() {
+  const keys = await openKeys(masterKey, makeKeyStore(tables.database.query));
+  return { keys, vault: makeVault(keys, async () => undefined) };
+}
+
+async function rotate(keepDigestsMs = 86_400_000) {
+  return rotateKeys({
+    ...{ masterKey, keepDigestsMs, graceMs: 0, report: () => undefined },
+    keys: await openKeys(masterKey, makeKeyStore(tables.database.query)),
+    store: makeRotationStore(tables.database, [tables.database, cell]),
+    pause: async () => undefined,
+  });
+}
+
+async function storeSecrets(vault: ReturnType<typeof makeVault>, pem: string): Promise<void> {
+  const { query } = tables.database;
+  const seal = (text: string, context: string) => vault.sealSecret(new Secret(text), context);
+  const control = seal("control", controlKeyContext("shop"));
+  await query("insert into merchants (id, login, name, control_key) values (101, 'shop', '', $1)", [
+    control,
+  ]);
+  await query("insert into gates (id, name, kind, settings) values (11, 'g', 'iso8583', '{}')");
+  await query(
+    `insert into gate_mac_keys (gate_id, algorithm, mac_bytes, sealed, check_value)
+     values (11, 'retail', 8, $1, '')`,
+    [seal("0123456789abcdef", macKeyContext("11"))],
+  );
+  const wallets = makeWalletKeyAdministration(query, vault.sealSecret);
+  await wallets.add({ merchantId, wallet: "walletb", publicKey: "", privateKey: new Secret(pem) });
+}
+
+async function readSealed(): Promise<readonly Buffer[]> {
+  const read = async (query: Database["query"], statement: string) =>
+    (await query<{ sealed: Buffer }>(statement)).map(({ sealed }) => sealed);
+  const { query } = tables.database;
+  return [
+    ...(await read(query, "select control_key as sealed from merchants")),
+    ...(await read(query, "select sealed from gate_mac_keys")),
+    ...(await read(query, "select sealed from vault.wallet_keys")),
+    ...(await read(cell.query, "select sealed from held_keys")),
+  ];
+}
+
+function makePrivateKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+}
