@@ -103,7 +103,7 @@ function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEn
 
 export async function readOrders(database: Client): Promise<readonly OrderRow[]> {
   const { rows } = await database.query(`
-    select client_orderid, id, stage, finished_at is not null and due_at is null as is_final,
+    select client_orderid, id, stage, finished_at is not null and owes is null as is_final,
       amount, currency, progress->'transaction'->'identifiers'->>'reference' as reference
     from orders`);
   return rows.map((row) => ({

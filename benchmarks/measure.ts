@@ -361,7 +361,7 @@ function run(
 /** The time at which every order, or callback, was seen to be final. */
 async function untilNoneOpen(
   { database }: Setup,
-  table: "orders" | "callbacks" = "orders",
+  table: "due" | "callbacks" = "due",
 ): Promise<number> {
   const giveUpAt = Date.now() + settleWithinMs;
   for (;;) {

@@ -136,10 +136,10 @@ type Approved = { readonly kind: "approved" | "approved_in_part"; readonly answe
 function approvalEvent(
   order: Order,
   { kind, answer }: Approved,
-  { newReceiptId, getEndpoint }: AcquirerDependencies,
+  { receiptIdOf, getEndpoint }: AcquirerDependencies,
 ): OrderEvent {
   if (kind === "approved" || acceptsPartialApproval(order, getEndpoint(order.endpointId))) {
-    return { kind: "authorized", answer, receiptId: newReceiptId() };
+    return { kind: "authorized", answer, receiptId: receiptIdOf(order) };
   }
   return {
     kind: "approved_in_part",

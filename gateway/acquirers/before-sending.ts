@@ -17,7 +17,7 @@ export type AcquirerDependencies = {
   readonly findPendingCard: (order: Order) => Promise<CardData | undefined>;
   readonly destroyPendingCard: (order: Order) => Promise<void>;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
-  readonly newReceiptId: () => ReceiptId;
+  readonly receiptIdOf: (order: Order) => ReceiptId;
   readonly clock: Pick<Clock, "now">;
   readonly answerTimeoutMs: number;
   readonly processingDeadlineMs: number;

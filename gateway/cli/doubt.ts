@@ -13,9 +13,9 @@ import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate } from "../values/time.ts";
-import { newReceiptId } from "../vault/seal.ts";
 import { wireStageOf } from "../views/status.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
+import { openVault } from "./installation.ts";
 import { makeReport, stale, userName } from "./operator-events.ts";
 import { findOrder } from "./order.ts";
 
@@ -73,7 +73,7 @@ function inDoubtOf(order: Order) {
 type Why = { readonly reason: string; readonly by?: string };
 
 async function askAgain(session: Session, id: string, { reason, by = userName() }: Why) {
-  return decide(session, id, { kind: "asked_again", by, why: reason });
+  return decide(session, id, () => ({ kind: "asked_again", by, why: reason }));
 }
 
 async function settleByHand(
@@ -82,18 +82,28 @@ async function settleByHand(
   { as, reason, by = userName() }: Why & { readonly as: string },
 ): Promise<Output> {
   const why = { by, why: reason };
-  if (as === "not-done") return decide(session, id, { kind: "settled_as_not_done", ...why });
+  if (as === "not-done") {
+    return decide(session, id, () => ({ kind: "settled_as_not_done", ...why }));
+  }
   if (as !== "done") return new Problem("Settle it --as done or --as not-done.");
-  const done = { kind: "settled_as_done", ...why, receiptId: newReceiptId() } as const;
-  return decide(session, id, done);
+  const { receiptIdOf } = await openVault(session);
+  return decide(session, id, ({ merchantId, id: orderId }) => ({
+    ...{ kind: "settled_as_done", ...why },
+    receiptId: receiptIdOf({ merchantId, orderId }),
+  }));
 }
 
-async function decide(session: Session, id: string, event: OperatorEvent): Promise<Output> {
+async function decide(
+  session: Session,
+  id: string,
+  eventFor: (order: Order) => OperatorEvent,
+): Promise<Output> {
+  const order = await findOrder(session, id);
+  if (order instanceof Problem) return order;
+  const event = eventFor(order);
   if (event.why.trim() === "" || event.by.trim() === "") {
     return new Problem("Neither --reason nor --by can be empty.");
   }
-  const order = await findOrder(session, id);
-  if (order instanceof Problem) return order;
   const { owed, transaction } = order;
   const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
   if (!isReversing && !stagesInDoubt.includes(transaction.stage)) {

@@ -140,6 +140,7 @@ export const settings = {
   callbackTimeoutMs:    setting("GW_CALLBACK_TIMEOUT_S",        seconds,     "seconds",               15_000,           "the timeout for a receiver's answer to a callback"),
   callbackRetryGapsMs:  setting("GW_CALLBACK_RETRY_GAPS_S",     secondsList, "comma-separated seconds", callbackGaps,     "gaps between attempts to deliver a callback; when the attempt after the last gap fails, the gateway gives the callback up"),
   callbackKeepDays:     setting("GW_CALLBACK_KEEP_DAYS",        whole,       "days, or 0 for no limit", 90,               "how long a callback and its attempts are kept after it was delivered, stopped or given up"),
+  historyKeepMonths:    setting("GW_HISTORY_KEEP_MONTHS",       whole,       "months, or 0 for no limit", 24,             "for how many months the history of orders and the requests that were refused or repeated are kept; orders stay"),
   callbackPorts:        setting("GW_CALLBACK_PORTS",            ports,       "comma-separated ports", "",               "ports that callbacks may use besides 80, 443, 8080 and 8443; in staging every port is allowed"),
   callbackPrivateNetworks: setting("GW_CALLBACK_PRIVATE_NETWORKS", networks, "comma-separated CIDR",  "",               "private networks to which callbacks may be sent"),
   callbackNames:        setting("GW_CALLBACK_ALLOWED_NAMES",    text,        "comma-separated names", "",               "names or addresses to which callbacks may be sent, in any network"),

@@ -13,18 +13,17 @@ import { isFinal } from "../orders/stages.ts";
 import { initialOf, newTransaction } from "../orders/transactions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
-import { asCardId, type EndpointId, type OrderId, type SerialNumber } from "../values/ids.ts";
+import { asCardId, type EndpointId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { SealedCard, Vault } from "../vault/vault.ts";
 import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
 import type { OrderRunner } from "./run.ts";
 
-/** The first step of a new order, with the request that made it. */
+/** The first step of a new order, with a digest of the request that made it. */
 export type Beginning = {
   readonly step: Step;
   readonly digest: RequestDigest;
-  readonly serialNumber: SerialNumber;
   /** Absent when the order is paid with a card that the vault has already. */
   readonly card: SealedCard | undefined;
 };
@@ -87,14 +86,14 @@ export function makeAccept(dependencies: Dependencies): Accept {
     const step = advance(order, { kind: "received" }, order.acceptedAt, conditionsOf(order));
     if (step instanceof Failure) return step;
 
-    const { serialNumber, cardData } = request;
+    const { cardData } = request;
     const { threeds } = step.order.transaction;
     // Another node may have to go on with it. What a crash leaves behind expires.
     const destroyPendingCard =
       threeds !== undefined && cardData !== undefined
         ? await dependencies.storePendingCard(step.order, cardData)
         : undefined;
-    if ((await begin({ step, digest, serialNumber, card: sealed })) === "taken") {
+    if ((await begin({ step, digest, card: sealed })) === "taken") {
       destroyPendingCard?.();
       return "taken";
     }

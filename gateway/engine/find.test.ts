@@ -51,6 +51,7 @@ test("another endpoint, another word or another stage is nothing", async () => {
 function finder(order: ReturnType<typeof approved> | undefined, asked: string[] = []) {
   return makeFindReceipt({
     findEndpoint: (id) => endpoints.get(id),
+    readReceiptId: () => undefined,
     findByReceipt: async (merchantId, receiptId) => {
       asked.push(`${merchantId}/${receiptId}`);
       return order;

@@ -27,11 +27,10 @@ export type FindExisting = (
 /** What a request led to: `describes` is the request that began the transaction it repeated. */
 export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
 
+export type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
+
 type Dependencies = {
-  readonly findById: (key: {
-    merchantId: MerchantId;
-    orderId: OrderId;
-  }) => Promise<Order | undefined>;
+  readonly findById: (key: OrderKey) => Promise<Order | undefined>;
   readonly findExisting: FindExisting;
   readonly findBySerial: (
     merchant: MerchantId,
@@ -58,12 +57,26 @@ export function makeFindOrder(dependencies: Dependencies) {
     const merchantId = entryPoint.merchant.id;
     const named = await dependencies.findBySerial(merchantId, serial);
     const orderId = named?.orderId ?? wanted.orderId;
-    if (orderId === undefined || (wanted.orderId ?? orderId) !== orderId) return notFound;
-    const order = await dependencies.findById({ merchantId, orderId });
-    if (order === undefined || !isWanted(order, entryPoint, wanted)) return notFound;
+    if ((wanted.orderId ?? orderId) !== orderId) return notFound;
     const describes = named?.describes ?? serial;
-    const transaction = transactionsOf(order).find((each) => each.serialNumber === describes);
-    return transaction === undefined ? notFound : { order, transaction };
+    for (const order of await findAll(merchantId, { ...wanted, orderId })) {
+      const transaction = transactionsOf(order).find((each) => each.serialNumber === describes);
+      const isTheirs = isWanted(order, entryPoint, wanted);
+      if (isTheirs && transaction !== undefined) return { order, transaction };
+    }
+    return notFound;
+  }
+
+  /** A request that began a transaction is stored with its order and nowhere else. */
+  async function findAll(
+    merchantId: MerchantId,
+    { orderId, clientOrderId }: OrderQuery,
+  ): Promise<readonly Order[]> {
+    if (orderId === undefined) {
+      return (await dependencies.findExisting(merchantId, clientOrderId)).map(({ order }) => order);
+    }
+    const order = await dependencies.findById({ merchantId, orderId });
+    return order === undefined ? [] : [order];
   }
 
   async function find(
@@ -92,7 +105,13 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 type ReceiptDependencies = {
   /** Also a disabled one: its receipts stay. */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
-  readonly findByReceipt: (merchant: MerchantId, receipt: ReceiptId) => Promise<Order | undefined>;
+  /** The order that a receipt's id is derived from; another merchant's for a random id. */
+  readonly readReceiptId: (receipt: ReceiptId) => OrderKey | undefined;
+  readonly findByReceipt: (
+    merchant: MerchantId,
+    receipt: ReceiptId,
+    orderId: OrderId | undefined,
+  ) => Promise<Order | undefined>;
 };
 
 export type FindReceipt = ReturnType<typeof makeFindReceipt>;
@@ -101,13 +120,19 @@ export type FindReceipt = ReturnType<typeof makeFindReceipt>;
  * Finds the order of a receipt. Only approved orders have one, and only at the endpoint that
  * accepted the order; in every other case the caller gets the same answer: there is none.
  */
-export function makeFindReceipt({ findEndpoint, findByReceipt }: ReceiptDependencies) {
+export function makeFindReceipt(dependencies: ReceiptDependencies) {
+  const { findEndpoint, readReceiptId, findByReceipt } = dependencies;
   return async (endpointId: string, receiptId: string) => {
     const endpoint = findEndpoint(asEndpointId(endpointId));
     if (endpoint === undefined || !/^\d{1,39}$/.test(receiptId)) return undefined;
-    const order = await findByReceipt(endpoint.merchant.id, asReceiptId(receiptId));
+    const { merchant } = endpoint;
+    const receipt = asReceiptId(receiptId);
+    const key = readReceiptId(receipt);
+    const orderId = key?.merchantId === merchant.id ? key.orderId : undefined;
+    const order = await findByReceipt(merchant.id, receipt, orderId);
     if (order === undefined || order.endpointId !== endpoint.id) return undefined;
-    const isApproved = initialOf(order).stage === "approved";
-    return isApproved ? { order, merchantName: endpoint.merchant.name } : undefined;
+    const { stage, receiptId: own } = initialOf(order);
+    const isReceipt = stage === "approved" && own === receiptId;
+    return isReceipt ? { order, merchantName: merchant.name } : undefined;
   };
 }

@@ -70,8 +70,6 @@ export type Reply = {
   readonly clientOrderId?: string;
   /** The acknowledged transaction. */
   readonly describes?: FoundOrder;
-  /** The request was committed together with the order that it began. */
-  readonly stored?: boolean;
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
 };
 

@@ -55,8 +55,7 @@ export async function begin(
     if (accepted.code === "duplicate_order") await release?.();
     return accepted;
   }
-  // A new order is committed together with the request that began it.
-  return { ...acknowledge(accepted), stored: !accepted.repeated };
+  return acknowledge(accepted);
 }
 
 type Payment = Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentication"> & {

@@ -7,7 +7,6 @@ import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
 import { AccessDenied } from "./oauth.ts";
-import type { Reply } from "./operation.ts";
 import type { RequestOutcome } from "./pipeline.ts";
 import { logAnswer, type RequestRecord, recordRequest } from "./record.ts";
 import { acknowledge } from "./reply.ts";
@@ -38,8 +37,9 @@ test("repeats and refusals are recorded with what they were answered", async () 
   });
 });
 
-test("queries, strangers, new orders and what cannot be stored are not recorded", async () => {
-  const stored: Reply = { ...acknowledged, stored: true };
+test("queries, strangers, new transactions and what cannot be stored are not recorded", async () => {
+  const transaction = { ...order.transaction, serialNumber };
+  const stored = acknowledge({ order: { ...order, transaction }, transaction });
   const unavailable = new Failure("storage_unavailable");
   // biome-ignore format: a table
   const outcomes: readonly RequestOutcome[] = [

@@ -47,7 +47,8 @@ export async function recordRequest(
   const { answer, entryPoint, authenticated } = outcome;
   const endpoint = entryPoint?.endpoints[0];
   if (operation.isQuery === true || !authenticated || answer instanceof AccessDenied) return;
-  if (entryPoint === undefined || endpoint === undefined || !needsRecord(answer)) return;
+  if (entryPoint === undefined || endpoint === undefined) return;
+  if (!needsRecord(answer, serialNumber)) return;
   const orderId = "orderId" in answer ? answer.orderId : undefined;
   await storeRequest({
     merchantId: entryPoint.merchant.id,
@@ -60,9 +61,13 @@ export async function recordRequest(
   }).catch((error) => log("request.failed", { serial: serialNumber, err: error }));
 }
 
-/** A new order is stored with its request; an unavailable database cannot store this either. */
-function needsRecord(answer: Reply | Failure): boolean {
-  return answer instanceof Failure ? answer.code !== "storage_unavailable" : answer.stored !== true;
+/**
+ * A new transaction carries the serial number of the request that began it; an unavailable database
+ * cannot store this either.
+ */
+function needsRecord(answer: Reply | Failure, serialNumber: SerialNumber): boolean {
+  if (answer instanceof Failure) return answer.code !== "storage_unavailable";
+  return answer.describes?.transaction.serialNumber !== serialNumber;
 }
 
 function summaryOf(answer: Reply | Failure) {

@@ -115,7 +115,7 @@ export async function rebill(
     cardData,
   });
   if (accepted instanceof Failure) return accepted;
-  return { ...acknowledge(accepted), stored: !accepted.repeated };
+  return acknowledge(accepted);
 }
 
 async function findCard(

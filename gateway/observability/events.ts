@@ -67,6 +67,8 @@ export const events = {
   "vault.removed_cards_destroyed":       ["info",  "cards of removed references were destroyed; `count`"],
   "vault.removed_cards_destroy_failed":  ["warn",  "cards of removed references could not be destroyed; the node tries again"],
   "vault.pending_cards_delete_failed":   ["warn",  "expired pending card data could not be deleted"],
+  "storage.partitions_changed":          ["info",  "partitions by month were `made` for the next months, or `dropped` because they are older than what is kept"],
+  "storage.partitions_failed":           ["error", "partitions by month could not be made or dropped; the node tries again in an hour. Payments go on: the default partition takes their rows"],
   "configuration.reload_failed":         ["error", "merchants, endpoints and gates could not be read again; the node keeps the previous ones"],
   "bin_table.reload_failed":             ["error", "the BIN table could not be read again; the node keeps the previous one"],
   "node.presence_lost":                  ["warn",  "the node lost the database connection that holds its name and brings notices; it connects again"],

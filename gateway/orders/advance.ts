@@ -27,6 +27,8 @@ import { beginnings, tables } from "./transitions.ts";
 export type Step = {
   /** The version that the order must still have when the step is committed. */
   readonly from: number;
+  /** When the order was due until then. */
+  readonly fromDueAt?: Instant | undefined;
   readonly order: Order;
   readonly events: readonly OrderEvent[];
   readonly at: Instant;
@@ -79,7 +81,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     // A note changes nothing but the history.
     if (event.kind === "noted") {
       const noted = { ...order, version: order.version + 1 };
-      return { from: order.version, order: noted, events: [event], at };
+      return { ...fromOf(order), order: noted, events: [event], at };
     }
 
     if (event.kind === "charged_back") return chargeBack(order, event, at);
@@ -89,7 +91,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     if (prior !== undefined) {
       const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
       const owed = isFree ? priorOwed(prior, event, at) : order.owed;
-      return { from: order.version, order: { ...prior, owed }, events: [event], at };
+      return { ...fromOf(order), order: { ...prior, owed }, events: [event], at };
     }
 
     const events: OrderEvent[] = [event];
@@ -108,7 +110,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     const deadlineAt = nextDeadline(order, met.order, last, at);
     const owed = owedFor(met, last, at) ?? priorOwed(met.order, last, at);
     const next = { ...met.order, deadlineAt, owed };
-    const step = { from: order.version, order: next, events, at };
+    const step = { ...fromOf(order), order: next, events, at };
     const callback = met.effects.includes("notify_merchant") ? callbackOf(next) : undefined;
     return callback === undefined ? step : { ...step, callback };
   };
@@ -152,6 +154,18 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
   }
 }
 
+/**
+ * When a node must look at the order: its effect can be claimed, or nothing is owed and its stage
+ * has expired. A deadline that passes earlier waits for the lease: a live node works on the order.
+ */
+export function dueAtOf({ owed, deadlineAt }: Order): Instant | undefined {
+  return owed?.claimableAt ?? deadlineAt;
+}
+
+function fromOf(order: Order): Pick<Step, "from" | "fromDueAt"> {
+  return { from: order.version, fromDueAt: dueAtOf(order) };
+}
+
 type Met = { readonly order: Order; readonly effects: readonly Effect[] };
 
 function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
@@ -188,7 +202,7 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
 function chargeBack(order: Order, event: EventOf<"charged_back">, at: Instant): Step | Failure {
   const next = withChargeback(order, event.chargeback);
   if (next instanceof Failure) return next;
-  const step = { from: order.version, order: next, events: [event], at };
+  const step = { ...fromOf(order), order: next, events: [event], at };
   const url = next.purchase.urls.notify;
   if (!event.notify || url === undefined) return step;
   const { serialNumber } = initialOf(next);

@@ -7,6 +7,7 @@ import type { EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
 import type { EndpointId, GateId, GroupId, MerchantId } from "../values/ids.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
+import { isOpen } from "./find-orders.ts";
 import type { ListedMacKey } from "./mac-keys.ts";
 
 /** A gate with its rank and weight among an endpoint's gates. */
@@ -159,7 +160,7 @@ function forGates({ change, findAndChange }: Changes) {
         `delete from gates where id = $1
          and not exists (select from endpoint_gates where gate_id = $1)
          and not exists (
-           select from orders where due_at is not null
+           select from orders where ${isOpen}
            and (coalesce(progress #>> '{transaction,identifiers,gate,id}',
              progress #>> '{transaction,charge,gate,id}') = $1::text
            or exists (

@@ -19,6 +19,7 @@ import type { Instant } from "../values/time.ts";
 import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts";
 import type { FindSealedCard, SealedCard } from "../vault/vault.ts";
 import type { Query } from "./database.ts";
+import { isOpen } from "./find-orders.ts";
 import {
   bytesArray,
   type GatherOptions,
@@ -144,7 +145,7 @@ const findRemoved = `
 select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
 where removed_at <= to_timestamp($1::float8 / 1000) and destroyed_at is null and purpose = 'card'
   and not exists (
-    select from orders where due_at is not null and orders.merchant_id = removed.merchant_id
+    select from orders where ${isOpen} and orders.merchant_id = removed.merchant_id
       and progress #>> '{card,cardId}' = removed.card_id::text
   )
 order by removed_at limit 100`;

@@ -2,6 +2,7 @@
 import type { Chargeback, Order } from "../orders/order.ts";
 import type { Instant } from "../values/time.ts";
 import type { Database, Query } from "./database.ts";
+import { openIds } from "./find-orders.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
 const pageRows = 500;
@@ -55,31 +56,24 @@ export function readOrdersSettled(
 ): Promise<void> {
   return transaction(async (query) => {
     await query("set transaction isolation level repeatable read, read only");
-    for (const [name, condition] of [["finished", finishedIn] as const, disputed]) {
-      await query(
-        `declare ${name} no scroll cursor for
-         select ${orderColumns} from orders where ${condition}`,
-        [from, until],
-      );
-      for (let count = pageRows; count === pageRows; ) {
-        const rows = await query<OrderRow>(`fetch ${pageRows} from ${name}`);
-        for (const row of rows) take(unpackOrder(row));
-        count = rows.length;
-      }
+    await query(`declare settled no scroll cursor for ${settledStatement}`, [from, until]);
+    for (let count = pageRows; count === pageRows; ) {
+      const rows = await query<OrderRow>(`fetch ${pageRows} from settled`);
+      for (const row of rows) take(unpackOrder(row));
+      count = rows.length;
     }
   });
 }
 
 const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
-/** An open order may have earlier transactions that are done. */
-const finishedIn = `accepted_at < ${time("$2")}
-  and (finished_at >= ${time("$1")} or due_at is not null)`;
-
-/** Disputes come months after the payment. */
-const disputed = [
-  "disputed",
-  `(merchant_id, id) in (
-     select merchant_id, order_id from chargebacks where at >= ${time("$1")} and at < ${time("$2")})
-   and not coalesce(${finishedIn}, false)`,
-] as const;
+/**
+ * Orders with a step since the period began, open ones, whose earlier transactions may be done, and
+ * disputed ones: disputes come months after the payment.
+ */
+export const settledStatement = `
+select ${orderColumns} from orders
+where accepted_at < ${time("$2")} and id in (
+  select order_id from order_history where at >= ${time("$1")}
+  union select order_id from chargebacks where at >= ${time("$1")} and at < ${time("$2")}
+  union ${openIds})`;

@@ -1,15 +1,13 @@
 /**
  * The commit queue: every write of an order goes through here. The steps of all orders in flight
- * are gathered into one statement, which is one transaction: order, history, request and card
- * together. An order whose version has changed comes back as stale, alone.
+ * are gathered into one statement, which is one transaction: order, history, when it is due and
+ * card together. An order whose version has changed comes back as stale, alone.
  */
 import { randomInt } from "node:crypto";
 import type { Begin, Beginning } from "../engine/accept.ts";
-import type { Step } from "../orders/advance.ts";
+import { dueAtOf, type Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
-import type { Order } from "../orders/order.ts";
 import { composeOrderId, type OrderId } from "../values/ids.ts";
-import type { Instant } from "../values/time.ts";
 import { listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import type { Query } from "./database.ts";
 import {
@@ -42,7 +40,6 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
         bytesArray(beginnings.map(({ digest }) => digest.digest)),
         plainArray(steps.map(({ order }) => order.purchase.amount.minor)),
         plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
-        plainArray(beginnings.map(({ serialNumber }) => serialNumber)),
         jsonArray(steps.map(({ order }) => packFacts(order))),
         plainArray(steps.map(({ order }) => order.card.cardId)),
         plainArray(beginnings.map(({ card }) => card?.keyId ?? null)),
@@ -66,7 +63,10 @@ export function makeCommit(query: Query, node: string, options: CommitOptions): 
       // Two steps of one order start from the same version: only the first can be written.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
-      const written = await write(first, isRepeated, [plainArray(first.map(({ from }) => from))]);
+      const written = await write(first, isRepeated, [
+        plainArray(first.map(({ from }) => from)),
+        plainArray(first.map(({ fromDueAt }) => fromDueAt ?? null)),
+      ]);
       return steps.map(({ order }) => (written.delete(order.id) ? "done" : "stale"));
     },
     { ...options, retryAlone: true },
@@ -97,9 +97,17 @@ function makeWrite(query: Query, node: string, { statement, name, callbackLeaseM
       if (refusedKeys(rows).length > 0) throw new Error(`the key ${refused[0]} is destroyed`);
     }
     const [merchants = "", ids = "", versions = ""] = columns;
+    const times = plainArray(steps.map(({ at }) => at));
     const events = jsonArray(steps.map((step) => JSON.stringify(step.events)));
     const earlier = isRepeated
-      ? await query<{ id: string }>(writtenStatement, [merchants, ids, versions, node, events])
+      ? await query<{ id: string }>(writtenStatement, [
+          merchants,
+          ids,
+          versions,
+          times,
+          events,
+          node,
+        ])
       : [];
     return new Set([...rows, ...earlier].map(({ id }) => id));
   };
@@ -124,7 +132,7 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
     plainArray(steps.map(({ order }) => order.transaction.stage)),
     plainArray(steps.map(({ order }) => order.owed?.effect ?? null)),
     textArray(runningNodes),
-    plainArray(steps.map(({ order }) => dueAt(order) ?? null)),
+    plainArray(steps.map(({ order }) => dueAtOf(order) ?? null)),
     plainArray(steps.map(({ order }) => order.transaction.finishedAt ?? null)),
     plainArray(steps.map(({ at }) => at)),
     jsonArray(steps.map(({ order }) => packProgress(order))),
@@ -142,14 +150,6 @@ function leavesRun({ order, events }: Step): boolean {
       kind === "charged_back" ||
       (kind === "prior_approved_late" && !isPriorNext),
   );
-}
-
-/**
- * When a node must look at the order: its effect can be claimed, or nothing is owed and its stage
- * has expired. A deadline that passes earlier waits for the lease: a live node works on the order.
- */
-function dueAt({ owed, deadlineAt }: Order): Instant | undefined {
-  return owed?.claimableAt ?? deadlineAt;
 }
 
 /** Leased to this node, which sends it as soon as it is written. */
@@ -171,32 +171,38 @@ const insertCallbacks = (written: string) => `
   join ${written} on ${written}.merchant_id = owed.merchant_id and ${written}.id = owed.order_id
   on conflict do nothing`;
 
+/** When a node must look at the order. The row counts for this version of the order only. */
+const insertDue = (written: string) => `
+  insert into due (due_at, order_id, version, merchant_id, node)
+  select to_timestamp(due_at / 1000), id, version, merchant_id, carrier from ${written}
+  where due_at is not null`;
+
 const stepTypes =
   "$1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], " +
   "$8::float8[], $9::float8[], $10::float8[]";
 const stepNames = "merchant_id, id, version, kind, stage, owes, carrier, due_at, finished_at, at";
 const stepDocuments = "json_array_elements($11::json), json_array_elements($12::json)";
 
-const beginStatement = `
+export const beginStatement = `
 with source as materialized (
   select * from rows from (
     unnest(${stepTypes}, $15::bigint[], $16::text[], $17::int[], $18::bytea[],
-      $19::bigint[], $20::text[], $21::uuid[],
-      $23::bigint[], $24::int[], $25::bytea[], $26::bytea[], $27::int[], $28::bytea[]),
-    ${stepDocuments}, json_array_elements($22::json))
+      $19::bigint[], $20::text[], $22::bigint[], $23::int[], $24::bytea[], $25::bytea[],
+      $26::int[], $27::bytea[]),
+    ${stepDocuments}, json_array_elements($21::json))
   as source(${stepNames}, endpoint_id, client_orderid, attempt, digest,
-    amount, currency, serial, card_id, key_id, sealed, fingerprint, digest_key,
-    cvv_digest, progress, events, facts)
-), ${lockUsableKeys("$24::int[]")}, refused as (
+    amount, currency, card_id, key_id, sealed, fingerprint, digest_key, cvv_digest,
+    progress, events, facts)
+), ${lockUsableKeys("$23::int[]")}, refused as (
   select distinct key_id from source
   where sealed is not null and key_id not in (select id from usable)
 ), begun as (
   insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key,
-    cvv_digest, version, kind, stage, owes, carrier, due_at, amount, currency, accepted_at,
-    finished_at, facts, progress)
+    cvv_digest, version, kind, stage, owes, carrier, amount, currency, accepted_at, finished_at,
+    facts, progress)
   select merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key, cvv_digest,
-    version, kind, stage, owes, carrier, to_timestamp(due_at / 1000), amount, currency,
-    to_timestamp(at / 1000), to_timestamp(finished_at / 1000), facts, progress
+    version, kind, stage, owes, carrier, amount, currency, to_timestamp(at / 1000),
+    to_timestamp(finished_at / 1000), facts, progress
   from source where not exists (select from refused)
   on conflict do nothing
   returning merchant_id, id
@@ -204,11 +210,7 @@ with source as materialized (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events
   from source join begun using (merchant_id, id)
-), asked as (
-  insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
-  select merchant_id, serial, endpoint_id, id, kind, to_timestamp(at / 1000),
-    '{"type":"async-response"}'::json
-  from source join begun using (merchant_id, id)
+), awaited as (${insertDue("source join begun using (merchant_id, id)")}
 ), held as (
   insert into cards (merchant_id, id, key_id, sealed, fingerprint)
   select merchant_id, card_id, key_id, sealed, fingerprint
@@ -219,22 +221,32 @@ select id, null as "refusedKey" from begun
 union all
 select null, key_id from refused`;
 
-// Returns the columns of the source, so that the history needs no second join.
-const moveStatement = `
+/**
+ * Changes no indexed column, so that PostgreSQL writes no index entries (a HOT update): `due_at` is
+ * null unless a gateway of an earlier version wrote the row. Returns the columns of the source, so
+ * that the history needs no second join.
+ */
+export const moveStatement = `
 with moved as (
   update orders
   set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
     carrier = case when source.owes is not null then coalesce(source.carrier, orders.carrier) end,
-    due_at = to_timestamp(source.due_at / 1000),
+    due_at = null,
     finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress
-  from rows from (unnest(${stepTypes}, $15::int[]), ${stepDocuments})
-    as source(${stepNames}, from_version, progress, events)
+  from rows from (unnest(${stepTypes}, $15::int[], $16::float8[]), ${stepDocuments})
+    as source(${stepNames}, from_version, from_due_at, progress, events)
   where orders.merchant_id = source.merchant_id and orders.id = source.id
     and orders.version = source.from_version
-  returning source.merchant_id, source.id, source.version, source.at, source.events
+  returning source.merchant_id, source.id, source.version, source.at, source.events,
+    source.due_at, orders.carrier, source.from_version, source.from_due_at
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
+), past as (
+  delete from due using moved
+  where due.due_at = to_timestamp(moved.from_due_at / 1000) and due.order_id = moved.id
+    and due.version = moved.from_version
+), awaited as (${insertDue("moved")}
 ), told as (${insertCallbacks("moved")})
 select id from moved`;
 
@@ -246,13 +258,14 @@ const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe'
  * rows makes this commit wait for the synchronous standby: a server that has crashed shows commits
  * for which the standby was never waited for.
  */
-const writtenStatement = `
+export const writtenStatement = `
 select order_id as id from order_history as written
-join rows from (unnest($1::bigint[], $2::bigint[], $3::int[]), json_array_elements($5::json))
-  as source(merchant_id, id, version, events)
+join rows from (unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[]),
+    json_array_elements($5::json))
+  as source(merchant_id, id, version, at, events)
   on written.merchant_id = source.merchant_id and written.order_id = source.id
-    and written.version = source.version
-where written.node = $4 and written.events::text = source.events::text
+    and written.version = source.version and written.at = to_timestamp(source.at / 1000)
+where written.events::text = source.events::text and written.node = $6
 for update of written`;
 
 const blockSize = 1000n;

@@ -15,7 +15,7 @@ import {
   type ReceiptId,
   type SerialNumber,
 } from "../values/ids.ts";
-import type { Instant } from "../values/time.ts";
+import { type Instant, monthStart } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
@@ -107,39 +107,71 @@ export async function findBySequence(query: Query, sequence: bigint): Promise<Or
   return order;
 }
 
-/** The receipts of a public page: one look-up at a time, so that they use one connection. */
+/**
+ * The receipts of a public page: one look-up at a time, so that they use one connection. An id from
+ * before ids were derived from orders is random: a table has its order.
+ */
 export function makeFindByReceipt(query: Query) {
   const find = makeGather(
-    // Planned each time: a plan from when the table was small would read all of it.
-    ([wanted = []]: readonly (readonly string[])[]) => select(query, byReceipt, wanted),
+    ([wanted = []]: readonly (readonly (string | undefined)[])[]) =>
+      select(query, byReceipt, wanted, "order_by_receipt"),
     { batchMax: 1 },
   );
-  return (merchant: MerchantId, receipt: ReceiptId): Promise<Order | undefined> =>
-    find([merchant, receipt]);
+  return (
+    merchant: MerchantId,
+    receipt: ReceiptId,
+    orderId: OrderId | undefined,
+  ): Promise<Order | undefined> => find([merchant, receipt, orderId]);
 }
 
-/** Word for word as in the index of migration 0014, or the planner does not use it. */
-const byReceipt = `
-merchant_id = $1
-  and (stage = 'approved' or kind in ('capture', 'refund', 'reversal', 'cancel'))
-  and (case when kind in ('capture', 'refund', 'reversal', 'cancel')
-         then progress #>> '{earlier,0,receiptId}'
-         else progress #>> '{transaction,receiptId}' end) = $2
-limit 1`;
+export const byReceipt = `merchant_id = $1 and id = coalesce($3::bigint,
+  (select order_id from receipts where merchant_id = $1 and receipt_id = $2))`;
 
-/** The orders that are due, the longest first. */
+/**
+ * The orders that are due, the longest first. A row of `due` counts for one version of its order; a
+ * row of another version is stale for ever, and is deleted here.
+ */
 export function makeFindDue(query: Query) {
-  const due = "due_at <= to_timestamp($1::float8 / 1000) order by due_at limit $2";
-  return (now: Instant, most: number) => select(query, due, [now, most], "orders_due");
+  return async (now: Instant, most: number): Promise<readonly Order[]> => {
+    const earlier = await select(query, dueBefore, [now, most], "orders_due_before");
+    for (;;) {
+      const rows = await query<OrderRow & { due_version: number }>(due, [now, most], "orders_due");
+      const current = rows.filter(({ version, due_version }) => version === due_version);
+      if (current.length > 0 || rows.length === 0) return [...earlier, ...current.map(unpackOrder)];
+    }
+  };
 }
+
+export const due = `
+with found as materialized (
+  select ${prefixed("orders")}, due.due_at, due.order_id, due.version as due_version
+  from due left join orders on orders.id = due.order_id
+  where due.due_at <= to_timestamp($1::float8 / 1000) order by due.due_at limit $2
+), stale as (
+  delete from due using found
+  where due.due_at = found.due_at and due.order_id = found.order_id
+    and due.version = found.due_version and found.version is distinct from found.due_version
+)
+select ${orderColumns}, due_version from found`;
+
+/** Those that a gateway of the previous version wrote. */
+const dueBefore = "due_at <= to_timestamp($1::float8 / 1000) order by due_at limit $2";
+
+/**
+ * The ids of all orders that may be open, of which there are few; `isOpen` says of each whether it
+ * is.
+ */
+export const openIds =
+  "(select order_id from due union all select id from orders where due_at is not null)";
+export const isOpen = `(id in ${openIds} and (owes is not null or finished_at is null))`;
 
 /** The orders that a node of this name had in flight when it ended. */
 export function makeFindOwned(query: Query) {
-  return (node: string) => select(query, "due_at is not null and carrier = $1", [node]);
+  return (node: string) => select(query, `${isOpen} and carrier = $1`, [node]);
 }
 
 const doubtfulStages = stagesInDoubt.map((stage) => `'${stage}'`).join(", ");
-const inDoubt = `due_at is not null
+const inDoubt = `${isOpen}
   and (owes in ('reverse', 'reverse_prior') or stage in (${doubtfulStages}))`;
 
 export async function countInDoubt(query: Query): Promise<number> {
@@ -172,35 +204,31 @@ type CommitRow = {
   readonly events: readonly ({ readonly kind: string } & Readonly<Record<string, unknown>>)[];
 };
 
-/** Event by event. */
-export async function findHistory(query: Query, { merchantId, id }: Order) {
-  const rows = await query<CommitRow>(
-    `select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as at, node, events
-     from order_history where merchant_id = $1 and order_id = $2 order by version`,
-    [merchantId, id],
-  );
+/** Event by event, in the partitions since the order began: clocks do not differ by a month. */
+export async function findHistory(query: Query, { merchantId, id, acceptedAt }: Order) {
+  const since = monthStart(acceptedAt, -1);
+  const rows = await query<CommitRow>(historyStatement, [merchantId, id, since]);
   return rows.flatMap(({ events, ...commit }) =>
     events.map(({ kind, ...detail }) => ({ ...commit, kind, detail })),
   );
 }
 
-/** Refused and repeated requests are among those that began an order. */
-const requestsPerOrder = 10;
+export const historyStatement = `
+select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as at, node, events
+from order_history
+where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 1000)
+order by version`;
 
-/**
- * The latest first. Requests are stored by serial number, which grows with time on every node;
- * order ids do not, because each node takes them from its own block.
- */
+/** Among so many orders of all merchants. */
+const latestMax = 2000;
+
+/** The latest first. Ids grow with time, though each node takes them from its own block. */
 export async function findLatestOrders(query: Query, merchant: MerchantId, most: number) {
   const rows = await query<OrderRow>(
-    `select ${orderColumns} from orders
-     where merchant_id = $1 and id in (
-       select order_id from (
-         select order_id from requests where merchant_id = $1 order by serial desc limit $2
-       ) as latest
-     )
-     order by accepted_at desc, id desc limit $3`,
-    [merchant, most * requestsPerOrder, most],
+    `select ${orderColumns}
+     from (select * from orders order by id desc limit ${latestMax}) as latest
+     where merchant_id = $1 order by accepted_at desc, id desc limit $2`,
+    [merchant, most],
   );
   return rows.map(unpackOrder);
 }

@@ -6,7 +6,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Problem } from "../values/problem.ts";
+import { systemClock } from "../values/time.ts";
 import type { Database, Query } from "./database.ts";
+import { makePartitions } from "./partitions.ts";
 
 type Report = (progress: string) => void;
 
@@ -17,7 +19,7 @@ const lockNumber = 8_583_001;
 export async function migrate(database: Database, report: Report): Promise<Problem | undefined> {
   const problem = await apply(database, { folder: "main", table: "migrations" }, report);
   const cell = { folder: "cell", table: "cell_migrations", assumed: "0001-tables.sql" };
-  return problem ?? apply(database, cell, report);
+  return problem ?? applyToCell(database, cell, report);
 }
 
 /** Another cell: the connections' search_path is its schema, which is made if it is missing. */
@@ -26,7 +28,13 @@ export function migrateCell(
   schema: string,
   report: Report,
 ): Promise<Problem | undefined> {
-  return apply(database, { folder: "cell", table: "cell_migrations", schema }, report);
+  return applyToCell(database, { folder: "cell", table: "cell_migrations", schema }, report);
+}
+
+async function applyToCell(database: Database, place: Place, report: Report) {
+  const problem = await apply(database, place, report);
+  if (problem === undefined) await makePartitions(database, systemClock.now());
+  return problem;
 }
 
 type Place = {

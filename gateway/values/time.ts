@@ -28,6 +28,12 @@ export function calendar(instant: Instant): ReturnType<typeof calendarOf> {
   return latest.calendar;
 }
 
+/** The first moment of the instant's month in UTC, or of one so many months later. */
+export function monthStart(instant: Instant, monthsLater = 0): Instant {
+  const { year, month } = calendar(instant);
+  return asInstant(Date.UTC(Number(year), Number(month) - 1 + monthsLater));
+}
+
 /** Most calls are for the present second, and formatting is the expensive part. */
 let latest = { second: 0, calendar: calendarOf(0) };
 

@@ -4,7 +4,7 @@
  * authenticated, so that a sealed value that was moved elsewhere does not open there.
  */
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
-import { asCardRefId, asReceiptId, type CardRefId, type ReceiptId } from "../values/ids.ts";
+import { asCardRefId, type CardRefId } from "../values/ids.ts";
 
 const algorithm = "aes-256-gcm";
 const nonceBytes = 12;
@@ -47,14 +47,6 @@ function takeRandom(count: number): Buffer {
   pool.fill(0, next, next + count);
   next += count;
   return taken;
-}
-
-/**
- * A receipt is shown to anyone who has its id, so the id cannot be guessed: 128 bits, in digits as
- * all ids on the wire. Receipts of earlier versions keep their 64 bits.
- */
-export function newReceiptId(): ReceiptId {
-  return asReceiptId(BigInt(`0x${takeRandom(16).toString("hex")}`).toString());
 }
 
 const cardRefIdMin = 10n ** 18n;

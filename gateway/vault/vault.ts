@@ -7,6 +7,7 @@ import { type Card, CardNumber } from "../values/card-number.ts";
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import type { Keys, OpenKey, Purpose } from "./keys.ts";
+import { makeReceiptIds } from "./receipt-ids.ts";
 import { open, seal } from "./seal.ts";
 
 export type SealedCard = {
@@ -28,6 +29,8 @@ export type Vault = ReturnType<typeof makeVault>;
 
 export function makeVault(keys: Keys, find: FindSealedCard) {
   return {
+    ...makeReceiptIds(keys),
+
     /** The result is written with the order that brought the card. */
     seal(merchantId: MerchantId, cardId: CardId, card: Card & { fingerprint: Buffer }): SealedCard {
       const { id: keyId, key } = keys.current("cards");

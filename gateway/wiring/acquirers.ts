@@ -13,7 +13,6 @@ import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import type { Clock } from "../values/time.ts";
-import { newReceiptId } from "../vault/seal.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
@@ -71,7 +70,8 @@ type EffectDependencies = Resources & {
 export function makeAcquirerEffects(dependencies: EffectDependencies) {
   const { config, clock, vault, threeds, configuration, gates } = dependencies;
   const shared = {
-    ...{ ...threeds, clock, newReceiptId },
+    ...{ ...threeds, clock },
+    receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
     ...{ getEndpoint: configuration.getEndpoint, findAcquirer: gates.find },
     ...{ nextReady: gates.nextReady, linkWaitMs: config.linkWaitMs },
     answerTimeoutMs: config.answerTimeoutMs,

@@ -3,12 +3,15 @@ import { makeDestroyRemovedCards } from "../engine/cards.ts";
 import { every } from "../engine/claim.ts";
 import type { EventName } from "../observability/events.ts";
 import { makeDestroyCards, makeReferenceStore } from "../storage/cards.ts";
+import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
+import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
 
 /** How often expired pending card data and old callbacks are deleted. */
 const deleteEveryMs = 10_000;
+const partitionsEveryMs = hours(1);
 /** In how many statements at most: a thousand callbacks a second. */
 const deletionsMax = 20;
 
@@ -38,8 +41,26 @@ export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
     start(deleteEveryMs, destroyRemoved, "vault.removed_cards_destroy_failed"),
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
+    start(partitionsEveryMs, () => keepPartitions(workers), "storage.partitions_failed"),
   ];
   return () => Promise.all(stops.map((stop) => stop()));
+}
+
+/** Makes the partitions of the next months, and drops those that are older than what is kept. */
+export async function keepPartitions(
+  resources: Pick<Resources, "config" | "clock" | "database" | "log">,
+): Promise<void> {
+  const { config, clock, database, log } = resources;
+  const { historyKeepMonths: months, callbackKeepDays: days } = config;
+  const now = clock.now();
+  const made = await makePartitions(database, now);
+  const dropped: string[] = [];
+  const drop = async (table: PartitionedTable, before: Instant) =>
+    dropped.push(...(await dropPartitions(database, table, before)));
+  if (months > 0) await drop("order_history", monthStart(now, -months));
+  if (months > 0) await drop("requests", monthStart(now, -months));
+  if (days > 0) await drop("callback_attempts", later(now, -days * hours(24)));
+  if (made.length + dropped.length > 0) log("storage.partitions_changed", { made, dropped });
 }
 
 /** In bounded portions, because a stopping node waits for the end of a portion. */

@@ -184,7 +184,7 @@ function accessOf(
 function addPages(
   server: FastifyInstance,
   { threeds, printDate }: Services,
-  { config, log, clock, configuration, database }: Dependencies,
+  { config, log, clock, configuration, database, vault }: Dependencies,
   querying: Guard,
 ): void {
   const { pathWord, pageLogoFile: logoFile } = config;
@@ -203,6 +203,7 @@ function addPages(
   addCardholderRoutes(server, { pathWord, threeds, returnOf, theme });
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
+    readReceiptId: vault.readReceiptId,
     findByReceipt: makeFindByReceipt(database.query),
   });
   const receipts = { find: querying(findReceipt) };

@@ -54,7 +54,7 @@ test("what a killed node had in flight is finished by the other one after its le
   await left.kill();
   const inFlight = await readRows<{ id: string }>(
     world.databaseUrl,
-    "select id from orders where carrier = 'left' and due_at is not null",
+    "select id from orders where carrier = 'left' and owes is not null",
   );
   await paying.finish();
 

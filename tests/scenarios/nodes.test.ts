@@ -71,17 +71,18 @@ test("a node leaves an order whose stage has expired while another node has it i
 /** Its lease is moved to the past, as if the node had not been heard of since. */
 async function makeSilent(world: World): Promise<void> {
   await world.installation.database.query(
-    `update orders set progress = jsonb_set(progress::jsonb, '{owed,claimableAt}', to_jsonb($1::bigint))
+    `update orders
+     set progress = jsonb_set(progress::jsonb, '{owed,claimableAt}', to_jsonb($1::bigint))
      where progress #> '{owed,claimableAt}' is not null`,
     [world.clock.now()],
   );
   await makeDue(world);
 }
 
-/** As a gateway wrote it that took the deadline of the stage for the end of the lease. */
+/** As a gateway of the previous version wrote it, for the deadline of the stage. */
 async function makeDue(world: World): Promise<void> {
   await world.installation.database.query(
-    `update orders set due_at = to_timestamp($1::float8 / 1000) where due_at is not null`,
+    "update orders set due_at = to_timestamp($1::float8 / 1000) where owes is not null",
     [world.clock.now()],
   );
 }

@@ -206,7 +206,7 @@ async function calmDown(world: World): Promise<void> {
 
 function openIn({ installation }: World): Promise<readonly { readonly id: string }[]> {
   return installation.database.query(
-    "select id, stage, progress from orders where due_at is not null",
+    "select id, stage, progress from orders where owes is not null or finished_at is null",
   );
 }
 

@@ -64,7 +64,7 @@ const finals: ReadonlySet<string> = new Set(["approved", "declined", "filtered",
 export async function readOrders(databaseUrl: string): Promise<readonly BookedOrder[]> {
   return readRows<BookedOrder>(
     databaseUrl,
-    `select id, client_orderid, stage, amount, due_at is not null as due,
+    `select id, client_orderid, stage, amount, owes is not null or finished_at is null as due,
        progress #>> '{transaction,identifiers,reference}' as reference
      from orders order by id`,
   );
@@ -227,7 +227,8 @@ export type StoredOrder = {
   };
 };
 
-export const selectStoredOrders = "select id, due_at is not null as due, progress from orders";
+export const selectStoredOrders =
+  "select id, owes is not null or finished_at is null as due, progress from orders";
 
 /** Orders that are on their way or in doubt are left out: of those nothing is said yet. */
 export function assertBalancesAgree(

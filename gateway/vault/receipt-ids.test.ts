@@ -1,0 +1,45 @@
+/** Receipt ids lead back to their order, in one installation only, and look like nothing else. */
+import assert from "node:assert/strict";
+import { createSecretKey, randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
+import { makeReceiptIds } from "./receipt-ids.ts";
+
+const merchantId = asMerchantId("101");
+
+test("a receipt's id leads to its order, and is the same each time", () => {
+  const { receiptIdOf, readReceiptId } = makeInstallation();
+  for (const id of ["1", "42000001", "9223372036854775807"]) {
+    const key = { merchantId, orderId: asOrderId(id) };
+    const receipt = receiptIdOf(key);
+
+    assert.match(receipt, /^\d{20,39}$/);
+    assert.deepEqual(readReceiptId(receipt), key);
+    assert.equal(receiptIdOf(key), receipt);
+  }
+});
+
+test("neighbours have nothing in common, and another installation reads something else", () => {
+  const [here, there] = [makeInstallation(), makeInstallation()];
+  const receipts = Array.from({ length: 200 }, (_, index) =>
+    here.receiptIdOf({ merchantId, orderId: asOrderId(String(42_000_000 + index)) }),
+  );
+
+  assert.equal(new Set(receipts.map((receipt) => receipt.slice(0, 12))).size, 200);
+  for (const receipt of receipts) {
+    assert.notEqual(there.readReceiptId(receipt)?.merchantId, merchantId);
+  }
+});
+
+test("ids from before and invented ones belong to no merchant", () => {
+  const { readReceiptId } = makeInstallation();
+  for (const receipt of ["0", "814660", String(2n ** 128n - 1n)]) {
+    assert.notEqual(readReceiptId(asReceiptId(receipt))?.merchantId, merchantId);
+  }
+  assert.equal(readReceiptId(asReceiptId(String(2n ** 128n))), undefined);
+});
+
+function makeInstallation() {
+  const key = createSecretKey(randomBytes(32));
+  return makeReceiptIds({ current: () => ({ id: 1, key }) });
+}
