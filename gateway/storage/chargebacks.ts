@@ -56,6 +56,7 @@ export function readOrdersSettled(
 ): Promise<void> {
   return transaction(async (query) => {
     await query("set transaction isolation level repeatable read, read only");
+    for (const setting of settledPlanner) await query(`set local ${setting}`);
     await query(`declare settled no scroll cursor for ${settledStatement}`, [from, until]);
     for (let count = pageRows; count === pageRows; ) {
       const rows = await query<OrderRow>(`fetch ${pageRows} from settled`);
@@ -64,6 +65,9 @@ export function readOrdersSettled(
     }
   });
 }
+
+/** A day's orders are found one by one, however many the planner takes them for. */
+export const settledPlanner = ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"];
 
 const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 

@@ -16,7 +16,7 @@ export type Database = Readonly<ReturnType<typeof openDatabase>>;
 // A batch is joined with a table by one index look-up per row: any other plan reads the whole
 // table, which looks cheap until the statistics notice that it has grown. The page costs prevent a
 // nested loop over the table's rows, however few those are now.
-const hotPlanner = [
+export const hotPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
   ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
   "plan_cache_mode=force_generic_plan",

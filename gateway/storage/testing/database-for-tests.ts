@@ -12,8 +12,10 @@ import { settingsForTests } from "./settings-for-tests.ts";
 
 export type DatabaseForTests = Awaited<ReturnType<typeof startDatabase>>;
 
-export async function startDatabase() {
-  const server = (await findShared()) ?? (await startOwn());
+type Server = { readonly url: string; stop(): Promise<unknown> };
+
+export async function startDatabase(given?: Server) {
+  const server = given ?? (await findShared()) ?? (await startOwn());
   const options = { poolSize: 4, connectTimeoutMs: 5000, onLost: () => undefined };
   const database = openDatabase(server.url, options);
   await migrate(database, () => undefined);

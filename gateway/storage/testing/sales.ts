@@ -1,0 +1,27 @@
+/** Plain sales, written by the statements of a gateway: begun, then approved. */
+import { draft, events, step } from "../../orders/testing.ts";
+import { asCardId, composeOrderId, type OrderId } from "../../values/ids.ts";
+import { later } from "../../values/time.ts";
+import { makeBegin, makeCommit } from "../commit.ts";
+import type { Database } from "../database.ts";
+
+export function makeSell(database: Database) {
+  const options = { callbackLeaseMs: 1000 };
+  const begin = makeBegin(database.query, "node-1", options);
+  const commit = makeCommit(database.hot, "node-1", options);
+  let sequence = 1_000_000n;
+
+  return async (): Promise<OrderId> => {
+    sequence += 1n;
+    const id = composeOrderId(sequence, Number(sequence % 999_983n));
+    const card = { ...draft.card, cardId: asCardId(id) };
+    const order = { ...draft, id, clientOrderId: `invoice-${id}`, card };
+    const begun = step(order, events.received);
+    const { merchantId } = order;
+    const kept = { keyId: 1, sealed: Buffer.alloc(90), fingerprint: Buffer.alloc(32) };
+    const digest = { digest: Buffer.alloc(32), keyId: undefined, cvv: undefined };
+    await begin({ step: begun, digest, card: { merchantId, cardId: card.cardId, ...kept } });
+    await commit(step(begun.order, events.authorized, later(begun.at, 900)));
+    return id;
+  };
+}
