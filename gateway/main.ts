@@ -79,7 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   await listen();
   await engine.claims.claimOwn();
-  const stopJobs = startBackgroundJobs({ ...resources, engine, callbacks });
+  const stopJobs = startBackgroundJobs({ ...shared, engine, callbacks });
 
   return { url: baseUrl(), port, node, claimDue: engine.claims.claimDue, settle, stop };
 

@@ -80,7 +80,7 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     if (pending !== undefined) return pending;
     const needsNoCvv = purchase.credential !== undefined || transaction.demanded !== undefined;
     const stored = needsNoCvv ? await dependencies.findCard(order) : undefined;
-    return stored && { ...stored, cvv: undefined };
+    return stored && stored.isCondemned !== true ? { ...stored, cvv: undefined } : undefined;
   }
 
   function reroute(order: Order, request: AuthorizationRequest, cause: string): OrderEvent {

@@ -11,8 +11,10 @@ import type { Acquirer, AuthorizationRequest, ChargedCard, Found } from "./acqui
 
 export type AcquirerDependencies = {
   readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
-  /** From the vault; nothing when it is no longer there. */
-  readonly findCard: (order: Order) => Promise<ChargedCard | undefined>;
+  /** From the vault; nothing when it is no longer there. With a condemned one nothing begins. */
+  readonly findCard: (
+    order: Order,
+  ) => Promise<(ChargedCard & { readonly isCondemned?: boolean }) | undefined>;
   /** The card with its CVV, stored while the cardholder was being authenticated. */
   readonly findPendingCard: (order: Order) => Promise<CardData | undefined>;
   readonly destroyPendingCard: (order: Order) => Promise<void>;

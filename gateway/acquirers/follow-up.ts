@@ -41,7 +41,7 @@ export function makeFollowUpEffect(
     if (!isReady(acquirer)) return unsent(transaction, repeated);
     const card = await dependencies.findCard(order);
     const message = messageOf(order, repeated);
-    if (card === undefined && !repeated) return cardLost;
+    if (!repeated && (card === undefined || card.isCondemned === true)) return cardLost;
     if (card === undefined || message === undefined) return unsent(transaction, repeated);
     if (isTooLate(order, dependencies)) return inDoubt(transaction, "too_late");
 

@@ -128,6 +128,8 @@ export const settings = {
   syncWaitMs:           setting("GW_SYNC_WAIT_S",               seconds,     "seconds",               30_000,           "how long a synchronous request waits for the result"),
   cardReferenceGraceMs: setting("GW_CARD_REFERENCE_GRACE_S",    seconds,     "seconds",               0,                "how long a card reference stays valid after the expiry of its card"),
   removedCardKeepMs:    setting("GW_REMOVED_CARD_KEEP_S",       seconds,     "seconds",               604_800_000,      "how long the card of a removed reference is kept for captures and returns of payments with it; then it is destroyed, once no order with it is open"),
+  cardKeepDays:         setting("GW_CARD_KEEP_DAYS",            from(31, whole), "days, from 31",     400,              "how long the card number of an order is stored for captures and returns, unless a card reference needs it; a merchant may have its own number"),
+  unpaidCardKeepDays:   setting("GW_UNPAID_CARD_KEEP_DAYS",     from(1, whole), "days, from 1",       30,               "the same for an order that was declined, filtered or ended in error"),
   claimEveryMs:         setting("GW_CLAIM_EVERY_S",             seconds,     "seconds",               1_000,            "how often a node looks for due orders and callbacks"),
   drainMs:              setting("GW_DRAIN_S",                   seconds,     "seconds",               10_000,           "how long a stopping node waits for its orders in flight"),
   directoryTimeoutMs:   setting("GW_DIRECTORY_TIMEOUT_S",       seconds,     "seconds",               10_000,           "the timeout for a directory server's answer; after it, the answer counts as lost"),
@@ -170,6 +172,13 @@ function isNetwork(text: string): boolean {
   return (
     isIP(address) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
   );
+}
+
+function from(min: number, read: Read<number>): Read<number> {
+  return (value) => {
+    const number = read(value);
+    return number !== undefined && number >= min ? number : undefined;
+  };
 }
 
 function upTo(most: number, read: Read<number>): Read<number> {

@@ -10,13 +10,14 @@ import type { EntryPoint } from "../orders/merchant.ts";
 import type { CardFacts, Enrolment, Issuer, Order, RefundPolicy } from "../orders/order.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
-import { initialOf, newTransaction } from "../orders/transactions.ts";
+import { findRepeated, initialOf, newTransaction } from "../orders/transactions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId, type EndpointId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { SealedCard, Vault } from "../vault/vault.ts";
+import { cardDestroyed, isUsable } from "./cards.ts";
 import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
 import type { OrderRunner } from "./run.ts";
 
@@ -65,7 +66,7 @@ export function makeAccept(dependencies: Dependencies): Accept {
       if (order !== "taken") return { order, transaction: order.transaction, repeated: false };
 
       const known = await findExisting(request.merchantId, request.clientOrderId);
-      const repeat = await findRepeat(known, request, digests);
+      const repeat = await repeatAmong(known, request, digests);
       if (repeat !== undefined) return repeat;
       if (!known.every(({ order: earlier }) => endedUnpaid(earlier))) {
         return new Failure("duplicate_order");
@@ -156,11 +157,11 @@ export function makeFindRepeat({
 }: Pick<Dependencies, "findExisting" | "digests">) {
   return async (request: Repeatable): Promise<Accepted | undefined> => {
     const known = await findExisting(request.merchantId, request.clientOrderId);
-    return findRepeat(known, request, digests);
+    return repeatAmong(known, request, digests);
   };
 }
 
-async function findRepeat(
+async function repeatAmong(
   known: readonly ExistingOrder[],
   { requestFingerprint }: Repeatable,
   digests: Dependencies["digests"],
@@ -175,6 +176,7 @@ async function findRepeat(
 export type FollowUp = ReturnType<typeof makeFollowUp>;
 
 type FollowUpDependencies = Pick<Dependencies, "runner" | "admit"> & {
+  readonly findCard: Vault["findCard"];
   readonly find: FindOrder;
   readonly follow: Follow;
 };
@@ -193,6 +195,7 @@ export function makeFollowUp(dependencies: FollowUpDependencies) {
     const found = await find(entryPoint, { ...wanted, bySerialNumber: undefined });
     if (found instanceof Failure) return found;
 
+    if (await lacksCard(found.order, request)) return cardDestroyed;
     const kind = request.operation === "capture" ? "capture_asked" : "return_asked";
     const refunds = refundsOf(entryPoint, found.order);
     const followed = await follow(found.order, {
@@ -204,6 +207,12 @@ export function makeFollowUp(dependencies: FollowUpDependencies) {
     if (repeated !== undefined) return { order, transaction: repeated, repeated: true };
     runner.start(order);
     return { order, transaction: order.transaction, repeated: false };
+  }
+
+  /** The message would need the number. A repeat is acknowledged as ever. */
+  async function lacksCard(order: Order, request: FollowUpRequest["request"]): Promise<boolean> {
+    if (initialOf(order).stage !== "approved" || findRepeated(order, request)) return false;
+    return !isUsable(await dependencies.findCard(order.merchantId, order.card.cardId));
   }
 }
 

@@ -16,8 +16,8 @@ import { initialOf } from "../orders/transactions.ts";
 import { isExpired } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
-import { asInstant, type Clock, type Instant } from "../values/time.ts";
-import type { Vault } from "../vault/vault.ts";
+import type { Clock, Instant } from "../values/time.ts";
+import type { StoredCard, Vault } from "../vault/vault.ts";
 
 export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "orderId"> & {
   readonly cardId: CardId;
@@ -69,9 +69,7 @@ export function makeCards(dependencies: Dependencies) {
       const device = isDeviceNumber(order) ? { isDevice: true as const } : {};
       const known = await store.findByCard(merchantId, cardId);
       if (known !== undefined) return refuseRemoved(known.removedBy, removedCard) ?? known.ids;
-      if ((await findCard(merchantId, cardId)) === undefined) {
-        return new Failure("not_allowed_now", "the card is no longer held");
-      }
+      if (!isUsable(await findCard(merchantId, cardId))) return cardDestroyed;
       return store.add({
         ...{ merchantId, cardId, endpointId, orderId },
         facts: { card, networkId: initialOf(order).answer?.networkId, ...device },
@@ -117,11 +115,17 @@ export function makeCards(dependencies: Dependencies) {
     /** The card behind it; nothing when the vault no longer has it. */
     async findCardData({ merchantId, card }: CardReference): Promise<CardData | undefined> {
       const found = await findCard(merchantId, card.cardId);
-      return found && { ...found, cvv: undefined };
+      return found && isUsable(found) ? { ...found, cvv: undefined } : undefined;
     },
   };
 }
 
+/** Nothing new begins with a condemned card. */
+export function isUsable(card: StoredCard | undefined): boolean {
+  return card !== undefined && !card.isCondemned;
+}
+
+export const cardDestroyed = new Failure("not_allowed_now", "the card number was destroyed");
 const removedCard = new Failure("not_allowed_now", "the card was removed");
 
 /** A merchant that removed the card gets 8; one whose operator removed it gets 15, to know it. */
@@ -129,32 +133,3 @@ function refuseRemoved(by: Remover | undefined, known: Failure): Failure | undef
   if (by === undefined) return undefined;
   return by === "merchant" ? known : new Failure("card_reference_removed");
 }
-
-type DestroyDependencies = {
-  readonly store: Pick<ReferenceStore, "findRemoved" | "markDestroyed">;
-  readonly destroyCards: (cards: readonly CardOfMerchant[]) => Promise<void>;
-  readonly clock: Pick<Clock, "now">;
-  /** Payments that were made with a removed card can be captured and returned so long. */
-  readonly keepMs: number;
-};
-
-/**
- * Destroys the cards of removed references: some of them at a time, until there are none. A payment
- * that began before the removal is in flight by the end of the pause, or over.
- */
-export function makeDestroyRemovedCards({
-  store,
-  destroyCards,
-  clock,
-  keepMs,
-}: DestroyDependencies) {
-  return async (): Promise<number> => {
-    const cards = await store.findRemoved(asInstant(clock.now() - keepMs - pauseMs));
-    if (cards.length === 0) return 0;
-    await destroyCards(cards);
-    await store.markDestroyed(cards, clock.now());
-    return cards.length;
-  };
-}
-
-const pauseMs = 60_000;

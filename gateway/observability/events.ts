@@ -65,7 +65,8 @@ export const events = {
 
   "vault.keys_reload_failed":            ["error", "the vault's keys could not be read again; the node keeps the previous ones"],
   "vault.removed_cards_destroyed":       ["info",  "cards of removed references were destroyed; `count`"],
-  "vault.removed_cards_destroy_failed":  ["warn",  "cards of removed references could not be destroyed; the node tries again"],
+  "vault.cards_destroyed":               ["info",  "card numbers were destroyed: those of old orders (`retention`), of erased persons (`erased`) and of removed references (`removed`)"],
+  "vault.removed_cards_destroy_failed":  ["warn",  "cards of removed references or of old orders could not be destroyed; the node tries again"],
   "vault.pending_cards_delete_failed":   ["warn",  "expired pending card data could not be deleted"],
   "storage.partitions_changed":          ["info",  "partitions by month were `made` for the next months, or `dropped` because they are older than what is kept"],
   "storage.partitions_failed":           ["error", "partitions by month could not be made or dropped; the node tries again in an hour. Payments go on: the default partition takes their rows"],

@@ -34,6 +34,7 @@ export function makeMetrics() {
     walletMs:   histogram("tollgate_wallet_opening_ms",     "opening of wallets' tokens",                     ["wallet"]),
     callbackMs: histogram("tollgate_callback_ms",           "from callback to answer",                        ["outcome"]),
     httpRefused: counter("tollgate_http_refused_total",     "connections, requests and bodies that a bound of the HTTP server refused", ["cause"]),
+    destroyed:  counter("tollgate_cards_destroyed_total",   "card numbers that were destroyed, by the reason", ["why"]),
     alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long, and for refused reversals"),
   };
 

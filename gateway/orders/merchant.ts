@@ -24,6 +24,9 @@ export type OAuthKey = {
 export type MerchantSettings = {
   /** Whether the merchant is shown what a payment costs. */
   readonly commissions?: boolean;
+  /** How long card numbers are stored; the installation's settings otherwise. */
+  readonly cardKeepDays?: number;
+  readonly unpaidCardKeepDays?: number;
   /** The merchant's identifiers at the wallets. */
   readonly wallets?: WalletSettings;
 };

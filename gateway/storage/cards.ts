@@ -17,9 +17,9 @@ import {
 import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts";
-import type { FindSealedCard, SealedCard } from "../vault/vault.ts";
+import type { FindSealedCard, StoredSealedCard } from "../vault/vault.ts";
 import type { Query } from "./database.ts";
-import { isOpen } from "./find-orders.ts";
+import { openWith } from "./find-orders.ts";
 import {
   bytesArray,
   type GatherOptions,
@@ -33,9 +33,12 @@ import {
 /** Look-ups of the same moment become one statement: captures and returns come in crowds. */
 export function makeFindSealedCard(query: Query, options: GatherOptions = {}): FindSealedCard {
   const statement = `
-    select cards.merchant_id, cards.id, cards.key_id as "keyId", cards.sealed, cards.fingerprint
+    select cards.merchant_id, cards.id, cards.key_id as "keyId", cards.sealed, cards.fingerprint,
+      condemned.id is not null as "isCondemned"
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
-    join cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`;
+    join cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id
+    left join condemned_cards as condemned
+      on condemned.merchant_id = wanted.merchant_id and condemned.id = wanted.id`;
   const named = { ...options, statement, name: "find_cards" };
   const find = makeFindRow<SealedCardRow, CardId>(query, named);
   return async (merchantId, cardId) => {
@@ -44,7 +47,8 @@ export function makeFindSealedCard(query: Query, options: GatherOptions = {}): F
   };
 }
 
-type SealedCardRow = KeyedRow & Pick<SealedCard, "keyId" | "sealed" | "fingerprint">;
+type SealedCardRow = KeyedRow &
+  Pick<StoredSealedCard, "keyId" | "sealed" | "fingerprint" | "isCondemned">;
 
 export function makeReferenceStore(query: Query): ReferenceStore {
   const statement = `
@@ -144,25 +148,10 @@ const remover = "case when removed_at is not null then coalesce(removed_by, 'ope
 const findRemoved = `
 select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
 where removed_at <= to_timestamp($1::float8 / 1000) and destroyed_at is null and purpose = 'card'
-  and not exists (
-    select from orders where ${isOpen} and orders.merchant_id = removed.merchant_id
-      and progress #>> '{card,cardId}' = removed.card_id::text
-  )
+  and not exists (${openWith("removed.merchant_id", "removed.card_id")})
 order by removed_at limit 100`;
 
-/** By the vault's own connections; the rows of the references stay. */
-export function makeDestroyCards(query: Query) {
-  return async (cards: readonly CardOfMerchant[]): Promise<void> => {
-    await query(
-      `delete from cards
-       using unnest($1::bigint[], $2::bigint[]) as removed(merchant_id, id)
-       where cards.merchant_id = removed.merchant_id and cards.id = removed.id`,
-      cardColumns(cards),
-    );
-  };
-}
-
-function cardColumns(cards: readonly CardOfMerchant[]) {
+export function cardColumns(cards: readonly CardOfMerchant[]) {
   return [
     plainArray(cards.map(({ merchantId }) => merchantId)),
     plainArray(cards.map(({ cardId }) => cardId)),

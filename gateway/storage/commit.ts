@@ -270,6 +270,10 @@ for update of written`;
 
 const blockSize = 1000n;
 const refillBelow = 300n;
+/** Ids grow with time, give or take an hour: retention looks through the orders by id. */
+const blockLifeMs = 3_600_000;
+
+type Block = { readonly start: bigint; readonly fetchedAt: number };
 
 /**
  * Order ids are known before the insert: a node takes a block of the sequence and uses its numbers
@@ -278,17 +282,21 @@ const refillBelow = 300n;
 export function makeNextOrderId(query: Query): () => Promise<OrderId> {
   let next = 0n;
   let end = 0n;
-  let spare: Promise<bigint> | undefined;
+  let fetchedAt = 0;
+  let spare: Promise<Block> | undefined;
 
   return async () => {
-    while (next === end) {
+    for (;;) {
+      if (performance.now() - fetchedAt > blockLifeMs) next = end;
+      if (next !== end) break;
       spare ??= fetchBlock();
-      const start = await spare;
+      const block = await spare;
       // Of all callers that waited for this block, the first one opens it.
       if (next === end) {
         spare = undefined;
-        next = start;
-        end = start + blockSize;
+        next = block.start;
+        end = block.start + blockSize;
+        fetchedAt = block.fetchedAt;
       }
     }
     const sequence = next;
@@ -297,9 +305,10 @@ export function makeNextOrderId(query: Query): () => Promise<OrderId> {
     return composeOrderId(sequence, randomInt(1_000_000));
   };
 
-  function fetchBlock(): Promise<bigint> {
+  function fetchBlock(): Promise<Block> {
+    const askedAt = performance.now();
     const block = query<{ start: string }>("select nextval('order_sequence') as start").then(
-      ([row]) => BigInt(row?.start ?? 0),
+      ([row]) => ({ start: BigInt(row?.start ?? 0), fetchedAt: askedAt }),
     );
     // A failed fetch is not cached: the next caller fetches again.
     block.catch(() => {

@@ -93,7 +93,7 @@ end $$`;
 
 /** A table is the vault's by its schema or, in a cell that has one schema, by its name. */
 const isVaults = `(relnamespace::regnamespace::text = 'vault'
-  or relname in ('cards', 'held_keys', 'held_secrets'))`;
+  or relname in ('cards', 'condemned_cards', 'held_keys', 'held_secrets'))`;
 
 const grantsIn = (schema: string) => `
 do $$

@@ -12,24 +12,20 @@ const pageSize = 1_000;
  * page of the last one, and answers how many orders it has looked at.
  */
 export function makeDeleteDigests(query: Query): () => Promise<number> {
-  let after: { readonly merchant_id: string; readonly id: string } | undefined;
+  let after = "0";
   return async () => {
-    const key = [after?.merchant_id ?? "-1", after?.id ?? "-1"];
-    const page = await query<NonNullable<typeof after>>(nextPage, [...key, pageSize]);
-    after = page.at(-1) ?? after;
-    if (after !== undefined && page.length > 0) {
-      await query(deleteDigests, [...key, after.merchant_id, after.id]);
-    }
+    const page = await query<{ id: string }>(nextPage, [after, pageSize]);
+    const last = page.at(-1)?.id ?? after;
+    if (last !== after) await query(deleteDigests, [after, last]);
+    after = last;
     return page.length;
   };
 }
 
-const nextPage = `
-select merchant_id, id from orders where (merchant_id, id) > ($1::bigint, $2::bigint)
-order by merchant_id, id limit $3`;
+const nextPage = "select id from orders where id > $1::bigint order by id limit $2";
 
 /** Thirty-two zeros are no digest, and zero is no key. */
 const deleteDigests = `
 update orders set digest = decode(repeat('00', 32), 'hex'), digest_key = 0
-where (merchant_id, id) > ($1::bigint, $2::bigint) and (merchant_id, id) <= ($3::bigint, $4::bigint)
+where id > $1::bigint and id <= $2::bigint
   and digest_key is null and accepted_at < now() - interval '15 minutes'`;

@@ -186,6 +186,17 @@ export function findInDoubt(query: Query, most: number) {
   return select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
 }
 
+/** All orders of a cell by id, for jobs that look through them page by page. */
+export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
+  return select(query, "id > $1 order by id limit $2", [after, limit]);
+}
+
+/** An open order with the card; its number may have to be sent again. */
+export function openWith(merchantId: string, cardId: string): string {
+  return `select from orders where ${isOpen} and orders.merchant_id = ${merchantId}
+    and progress #>> '{card,cardId}' = ${cardId}::text`;
+}
+
 async function select(
   query: Query,
   condition: string,

@@ -17,10 +17,13 @@ export type SealedCard = {
   readonly sealed: Uint8Array;
   readonly fingerprint: Uint8Array;
 };
+/** A condemned card is destroyed soon: nothing new begins with it. */
+export type StoredSealedCard = SealedCard & { readonly isCondemned?: boolean };
 export type FindSealedCard = (
   merchant: MerchantId,
   card: CardId,
-) => Promise<SealedCard | undefined>;
+) => Promise<StoredSealedCard | undefined>;
+export type StoredCard = Card & { readonly isCondemned: boolean };
 
 /** 144 bits. */
 const tokenLength = 24;
@@ -38,9 +41,10 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint };
     },
 
-    async findCard(merchantId: MerchantId, cardId: CardId): Promise<Card | undefined> {
-      const plain = await openCard(merchantId, cardId);
-      return plain && unpackCard(plain.toString());
+    /** Also a condemned one, for what was begun before. */
+    async findCard(merchantId: MerchantId, cardId: CardId): Promise<StoredCard | undefined> {
+      const found = await openCard(merchantId, cardId);
+      return found && { ...unpackCard(found.plain.toString()), isCondemned: found.isCondemned };
     },
 
     /**
@@ -86,11 +90,14 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     merchantId: MerchantId,
     cardId: CardId,
     isLast = false,
-  ): Promise<Buffer | undefined> {
+  ): Promise<{ readonly plain: Buffer; readonly isCondemned: boolean } | undefined> {
     const kept = await find(merchantId, cardId);
     if (kept === undefined) return undefined;
+    const { isCondemned = false } = kept;
     const key = keys.find(kept.keyId);
-    if (key !== undefined) return open(key, kept.sealed, cardContext(merchantId, cardId));
+    if (key !== undefined) {
+      return { plain: open(key, kept.sealed, cardContext(merchantId, cardId)), isCondemned };
+    }
     if (isLast) throw new Error(`no key ${kept.keyId}`);
     await keys.reload();
     return openCard(merchantId, cardId, true);

@@ -1,9 +1,11 @@
 /** The background jobs of a node: claiming due work, and deleting what has expired. */
-import { makeDestroyRemovedCards } from "../engine/cards.ts";
 import { every } from "../engine/claim.ts";
+import { makeRetention } from "../engine/retention.ts";
 import type { EventName } from "../observability/events.ts";
-import { makeDestroyCards, makeReferenceStore } from "../storage/cards.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
 import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
+import { makeRetentionStore, writeAudit } from "../storage/retention.ts";
+import type { MerchantId } from "../values/ids.ts";
 import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
@@ -15,22 +17,18 @@ const partitionsEveryMs = hours(1);
 /** In how many statements at most: a thousand callbacks a second. */
 const deletionsMax = 20;
 
-type Workers = Resources & { readonly engine: Engine; readonly callbacks: Callbacks };
+type Workers = Resources & {
+  readonly engine: Engine;
+  readonly callbacks: Callbacks;
+  readonly configuration: LiveConfiguration;
+  readonly node: string;
+};
 
 export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
   const { config, clock, log, engine, pendingCards, digests, callbacks } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
-  const destroyRemovedCards = makeDestroyRemovedCards({
-    store: makeReferenceStore(workers.database.query),
-    destroyCards: makeDestroyCards(workers.vaultDatabase.query),
-    clock,
-    keepMs: config.removedCardKeepMs,
-  });
-  const destroyRemoved = async () => {
-    const count = await destroyRemovedCards();
-    if (count > 0) log("vault.removed_cards_destroyed", { count });
-  };
+  const destroyCards = makeCardRetention(workers);
   const destroyExpired = async () => {
     await digests.destroyExpired();
     await pendingCards.destroyExpired(clock.now());
@@ -39,7 +37,7 @@ export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
     start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
     start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
-    start(deleteEveryMs, destroyRemoved, "vault.removed_cards_destroy_failed"),
+    start(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     start(partitionsEveryMs, () => keepPartitions(workers), "storage.partitions_failed"),
   ];
@@ -61,6 +59,36 @@ export async function keepPartitions(
   if (months > 0) await drop("requests", monthStart(now, -months));
   if (days > 0) await drop("callback_attempts", later(now, -days * hours(24)));
   if (made.length + dropped.length > 0) log("storage.partitions_changed", { made, dropped });
+}
+
+/** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
+export function makeCardRetention(
+  workers: Omit<Workers, "engine" | "callbacks">,
+): () => Promise<void> {
+  const { config, clock, log, metrics, configuration, node } = workers;
+  const keepDaysOf = (id: MerchantId) => {
+    const { cardKeepDays, unpaidCardKeepDays } =
+      configuration.current().merchants.find((merchant) => merchant.id === id)?.settings ?? {};
+    return {
+      paid: cardKeepDays ?? config.cardKeepDays,
+      unpaid: unpaidCardKeepDays ?? config.unpaidCardKeepDays,
+    };
+  };
+  return makeRetention({
+    store: makeRetentionStore({ node: workers.database, vault: workers.vaultDatabase }),
+    ...{ clock, keepDaysOf, removedKeepMs: config.removedCardKeepMs },
+    listDays() {
+      const days = configuration.current().merchants.map(({ id }) => keepDaysOf(id));
+      return [...new Set(days.flatMap(({ paid, unpaid }) => [paid, unpaid]))];
+    },
+    async audit(counts) {
+      const line = { at: clock.now(), actor: node, action: "cards.destroyed", detail: counts };
+      await writeAudit(workers.database.query, line);
+      log("vault.cards_destroyed", counts);
+      if (counts.removed) log("vault.removed_cards_destroyed", { count: counts.removed });
+      for (const [why, count] of Object.entries(counts)) metrics.destroyed.inc({ why }, count);
+    },
+  });
 }
 
 /** In bounded portions, because a stopping node waits for the end of a portion. */

@@ -86,7 +86,10 @@ export function makeEngine(dependencies: Dependencies) {
       nextOrderId: makeNextOrderId(database.query),
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
-    followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit }),
+    followUp: makeFollowUp({
+      ...{ find, follow: makeFollow(steps), runner, admit },
+      findCard: dependencies.vault.findCard,
+    }),
     claims: makeClaimWork({
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
       findDue: makeFindDue(database.hot),

@@ -35,6 +35,11 @@ const conditionsOf = () => ({ endpoint: onlyEndpoint, readyGates, entropy: new U
 
 const issuers = makeIssuerTable(sandboxRanges);
 
+const paidCard = {
+  ...{ number: new CardNumber("4111111111111111"), expiryYear: "31", expiryMonth: "12" },
+  isCondemned: false,
+};
+
 export function makeSampleGateway(): Services {
   const orders = new Map<OrderId, Order>();
   let count = 0;
@@ -91,7 +96,7 @@ export function makeSampleGateway(): Services {
       accept,
       findRepeat: async () => undefined,
       find,
-      followUp: makeFollowUp({ ...shared, find, follow }),
+      followUp: makeFollowUp({ ...shared, find, follow, findCard: async () => paidCard }),
       // No example is of a synchronous request.
       waitForResult: async (found) => found,
     },

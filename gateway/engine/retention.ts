@@ -1,0 +1,132 @@
+/**
+ * Destroys card numbers that are no longer needed (decision 0040): those of old orders, of removed
+ * references and of erased persons. A card is condemned first: nothing new begins with it from then
+ * on. The next run destroys it, unless an order with it is in flight, in doubt or owes a reversal.
+ */
+import type { Order } from "../orders/order.ts";
+import { isFinal } from "../orders/stages.ts";
+import { initialOf } from "../orders/transactions.ts";
+import type { MerchantId, OrderId } from "../values/ids.ts";
+import { asInstant, type Clock, hours, type Instant, later } from "../values/time.ts";
+import type { CardOfMerchant, ReferenceStore } from "./cards.ts";
+
+export type CondemnedWhy = "retention" | "removed" | "erased";
+export type CondemnedCard = CardOfMerchant & { readonly why: CondemnedWhy };
+
+export type RetentionStore = Pick<ReferenceStore, "findRemoved" | "markDestroyed"> & {
+  /** Where to go on; nothing when a node has looked since. */
+  claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
+  saveWalk(days: number, after: OrderId): Promise<void>;
+  /** By id. */
+  listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
+  /** Those of the cards that a reference needs. */
+  findReferenced(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
+  condemn(cards: readonly CondemnedCard[], at: Instant): Promise<void>;
+  listCondemned(limit: number): Promise<readonly CondemnedCard[]>;
+  /** Those of the cards whose number an open order may have to send again. */
+  findNeeded(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
+  destroy(cards: readonly CardOfMerchant[]): Promise<void>;
+};
+
+export type KeepDays = { readonly paid: number; readonly unpaid: number };
+
+type Dependencies = {
+  readonly store: RetentionStore;
+  readonly clock: Pick<Clock, "now">;
+  readonly removedKeepMs: number;
+  readonly keepDaysOf: (merchant: MerchantId) => KeepDays;
+  /** All numbers of days that any merchant has. */
+  readonly listDays: () => readonly number[];
+  /** Called before the cards are destroyed. */
+  readonly audit: (counts: Partial<Record<CondemnedWhy, number>>) => Promise<void>;
+};
+
+const pageSize = 500;
+/** In one run, so that a stopping node does not wait long for its end. */
+const pagesMax = 20;
+const walkEveryMs = hours(1);
+/** A payment that began before the removal of its card is committed by then. */
+const pauseMs = 60_000;
+
+export type Retention = ReturnType<typeof makeRetention>;
+
+export function makeRetention(dependencies: Dependencies) {
+  const { store, clock, keepDaysOf, listDays, audit } = dependencies;
+  /** Condemned before the previous run ended: whatever was begun with them has been sent. */
+  let ripe: ReadonlySet<string> = new Set();
+
+  return async (): Promise<void> => {
+    await destroyRipe();
+    await condemnRemoved();
+    for (const days of listDays()) await walk(days);
+    ripe = new Set((await store.listCondemned(pageSize)).map(keyOf));
+  };
+
+  async function destroyRipe(): Promise<void> {
+    const condemned = await store.listCondemned(pageSize);
+    const cards = condemned.filter((card) => ripe.has(keyOf(card)));
+    const needed = new Set((await store.findNeeded(cards)).map(keyOf));
+    const free = cards.filter((card) => !needed.has(keyOf(card)));
+    if (free.length === 0) return;
+    await audit(countBy(free));
+    await store.destroy(free);
+  }
+
+  async function condemnRemoved(): Promise<void> {
+    const until = asInstant(clock.now() - dependencies.removedKeepMs - pauseMs);
+    const cards = await store.findRemoved(until);
+    if (cards.length === 0) return;
+    await store.condemn(
+      cards.map((card) => ({ ...card, why: "removed" as const })),
+      clock.now(),
+    );
+    await store.markDestroyed(cards, clock.now());
+  }
+
+  /** Orders are looked through by id, up to the first that is younger; each once. */
+  async function walk(days: number): Promise<void> {
+    const now = clock.now();
+    let after = await store.claimWalk(days, now, later(now, -walkEveryMs));
+    for (let page = 0; after !== undefined && page < pagesMax; page += 1) {
+      const orders = await store.listOrders(after, pageSize);
+      const young = orders.findIndex(({ acceptedAt }) => acceptedAt > now - hours(24 * days));
+      const old = young === -1 ? orders : orders.slice(0, young);
+      await condemnAmong(old.filter((order) => isDue(order, days, keepDaysOf(order.merchantId))));
+      after = old.at(-1)?.id;
+      if (after !== undefined) await store.saveWalk(days, after);
+      if (orders.length < pageSize || young !== -1) return;
+    }
+  }
+
+  async function condemnAmong(orders: readonly Order[]): Promise<void> {
+    const cards = orders.map(({ merchantId, card }) => ({ merchantId, cardId: card.cardId }));
+    if (cards.length === 0) return;
+    const referenced = new Set((await store.findReferenced(cards)).map(keyOf));
+    const due = cards.filter((card) => !referenced.has(keyOf(card)));
+    await store.condemn(
+      due.map((card) => ({ ...card, why: "retention" as const })),
+      clock.now(),
+    );
+  }
+}
+
+/**
+ * An order that was paid with a registered card has none of its own. An unpaid order that is not
+ * final yet at its time is looked at again with the paid ones.
+ */
+function isDue(order: Order, days: number, keep: KeepDays): boolean {
+  if (order.card.cardId !== String(order.id)) return false;
+  const { stage } = initialOf(order);
+  const isUnpaid = isFinal(stage) && stage !== "approved" && order.owed === undefined;
+  return days === keep.paid || (days === keep.unpaid && isUnpaid);
+}
+
+function keyOf({ merchantId, cardId }: CardOfMerchant): string {
+  return `${merchantId}/${cardId}`;
+}
+
+function countBy(cards: readonly CondemnedCard[]): Partial<Record<CondemnedWhy, number>> {
+  const counts: Partial<Record<CondemnedWhy, number>> = {};
+  for (const { why } of cards) counts[why] = (counts[why] ?? 0) + 1;
+  return counts;
+}
