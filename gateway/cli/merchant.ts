@@ -5,6 +5,7 @@
 import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import type { MerchantSettings } from "../orders/merchant.ts";
 import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault, readConfiguration } from "./installation.ts";
@@ -16,20 +17,26 @@ import {
   type MerchantSet,
   merchantSetOf,
 } from "./merchant-set.ts";
-import { readSwitch } from "./options.ts";
+import {
+  type GivenOptions,
+  orNone,
+  readFrom,
+  readSettings,
+  readSwitch,
+  setting,
+} from "./options.ts";
 
 const loginForm = /^[A-Za-z0-9._-]{1,20}$/;
 const bitsMin = 2048;
 
 export function addMerchantCommands(merchant: Command): void {
-  const commissions = new Option("--commissions <on|off>", "show fees to the merchant");
   const name = new Option("--name <text>", "to distinguish it from the others");
   // biome-ignore format: a table
   addCommands(merchant, [
     ["create <login>", "create a merchant; in staging with the endpoints of the demonstration", createMerchant],
     ["list",           "list all merchants",                                                    listMerchants],
     ["show <login>",   "show a merchant with its endpoints, groups and control key",            showMerchant],
-    ["set <login>",    "change a merchant's settings",                                          setMerchant, [commissions]],
+    ["set <login>",    "change a merchant's settings",                                          setMerchant, settingsTable.map(({ option }) => option)],
   ]);
   const key = merchant.command("key").description("public keys of a merchant's OAuth signatures");
   // biome-ignore format: a table
@@ -76,21 +83,23 @@ function describe(set: MerchantSet, json: boolean): Output {
   return { login, "control key": controlKey, ...Object.fromEntries(endpoints), group };
 }
 
-async function setMerchant(
-  session: Session,
-  login: string,
-  { commissions }: { readonly commissions?: string },
-): Promise<Output> {
+// biome-ignore format: a table
+const settingsTable = [
+  setting<MerchantSettings, "commissions">("--commissions <on|off>", "show fees to the merchant", "commissions", readSwitch),
+  setting<MerchantSettings, "cardKeepDays">("--card-keep-days <days|none>", "how long card numbers of paid orders are stored, from 31", "cardKeepDays", orNone(readFrom(31))),
+  setting<MerchantSettings, "unpaidCardKeepDays">("--unpaid-card-keep-days <days|none>", "the same for orders that were not paid, from 1", "unpaidCardKeepDays", orNone(readFrom(1))),
+];
+
+async function setMerchant(session: Session, login: string, given: GivenOptions): Promise<Output> {
   const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
-  if (commissions === undefined) {
+  if (Object.keys(given).length === 0) {
     return new Problem("Nothing to change: see `gw merchant set --help`.");
   }
-  const shown = readSwitch(commissions, "--commissions");
-  if (shown instanceof Problem) return shown;
-  const settings = { ...merchant.settings, commissions: shown };
+  const settings = readSettings<MerchantSettings>(settingsTable, given, merchant.settings);
+  if (settings instanceof Problem) return settings;
   await session.administration.setMerchant(merchant.id, settings);
-  return { login, commissions };
+  return { login, ...given };
 }
 
 async function addKey(

@@ -96,6 +96,13 @@ export function readCurrencies(text: string): readonly string[] | undefined | Pr
   return new Problem(`${unknown} is no currency: write codes like USD,EUR, or all.`);
 }
 
+export function readFrom(min: number): Read<number> {
+  return (text, option) =>
+    /^\d{1,6}$/.test(text) && Number(text) >= min
+      ? Number(text)
+      : new Problem(`${option} is a number from ${min}.`);
+}
+
 export function readSwitch(text: string, option: string): boolean | Problem {
   if (text === "on" || text === "off") return text === "on";
   return new Problem(`${option} is on or off, not ${text}.`);

@@ -52,7 +52,7 @@ export type Retention = ReturnType<typeof makeRetention>;
 
 export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
-  /** Condemned before the previous run ended: whatever was begun with them has been sent. */
+  /** Condemned before the previous run ended: messages that were begun with them have been sent. */
   let ripe: ReadonlySet<string> = new Set();
 
   return async (): Promise<void> => {

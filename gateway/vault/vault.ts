@@ -41,7 +41,7 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint };
     },
 
-    /** Also a condemned one, for what was begun before. */
+    /** Also a condemned one, for transactions that began before. */
     async findCard(merchantId: MerchantId, cardId: CardId): Promise<StoredCard | undefined> {
       const found = await openCard(merchantId, cardId);
       return found && { ...unpackCard(found.plain.toString()), isCondemned: found.isCondemned };

@@ -115,12 +115,13 @@ test("the card is destroyed, unless an order with it is in doubt", async (t) => 
   assert.equal((await merchant.status(doubtful))["error-code"], "5003");
   await until("the other card is destroyed", async () => isCount(world, before - 2));
 
-  await merchant.return(sold);
-  await world.settle();
-  const status = await merchant.status(sold);
-  assert.deepEqual([status["order-stage"], status["error-code"]], ["reversal_error", "5007"]);
+  await assertRefused(merchant.return(sold), 9, /the card number was destroyed/);
   await merchant.rebill({ cardrefid: kept });
   assert.ok(world.logged.some((line) => line.includes("vault.removed_cards_destroyed")));
+  const audited = await world.installation.database.query<{ detail: object }>(
+    "select detail from audit where action = 'cards.destroyed'",
+  );
+  assert.deepEqual(audited, [{ detail: { removed: 1 } }, { detail: { removed: 1 } }]);
 });
 
 async function isCount(world: World, count: number): Promise<true | undefined> {
