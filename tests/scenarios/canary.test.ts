@@ -8,7 +8,7 @@ import type { KeyObject } from "node:crypto";
 import { test } from "node:test";
 import { readEverything } from "../support/expect.ts";
 import { about, rebillFields, saleFields } from "../support/merchant.ts";
-import { runGw } from "../support/programs.ts";
+import { runGwProcess } from "../support/programs.ts";
 import {
   packed,
   paid,
@@ -97,7 +97,7 @@ test("no card number, token or private key is anywhere after wallet payments", a
   const world = await startWalletWorld(t, { GW_DATABASE_URL: "" });
   const { texts, replies } = await payInEveryWay(world);
   await world.pass(30_000);
-  const listed = await runGw(world, "wallet", "key", "list");
+  const listed = await runGwProcess(world, "wallet", "key", "list");
   await world.installation.database.query("checkpoint");
   const { text, tables } = await readEverything(world);
 

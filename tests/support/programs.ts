@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import type { Test } from "./clean-up.ts";
 import { until } from "./until.ts";
 
@@ -165,9 +166,12 @@ function portOf(address: string): string {
 }
 
 /** `gw` as an operator runs it beside a gateway. */
+export type GwRun = {
+  readonly words: readonly string[];
+  readonly settings: NodeJS.ProcessEnv;
+  readonly input: string;
+};
 export type Ran = { readonly code: number; readonly printed: string; readonly complaint: string };
-
-const gw = join(root, "gateway/cli/gw.ts");
 
 /** A world, and what the operator has set beyond what the world's gateway has. */
 type Place = {
@@ -176,24 +180,43 @@ type Place = {
   readonly settings?: Readonly<Record<string, string>>;
 };
 
+/** Loading the modules takes longer than any command: a thread that has them serves again. */
+const idleThreads: Worker[] = [];
+
 export function runGw(place: Place, ...words: readonly string[]): Promise<Ran> {
   return runGwWith("", place, ...words);
 }
 
 /** With something on its standard input. */
-export function runGwWith(
+export async function runGwWith(
   input: string,
-  { installation, dataDir, settings = {} }: Place,
+  place: Place,
   ...words: readonly string[]
 ): Promise<Ran> {
-  const own = { GW_DATABASE_URL: installation.databaseUrl, GW_DATA_DIR: dataDir };
-  const env = { ...cleanEnvironment(), ...own, ...settings };
+  const thread = idleThreads.pop() ?? new Worker(new URL("gw-thread.ts", import.meta.url));
+  thread.ref();
+  thread.postMessage({ words, settings: settingsAt(place), input } satisfies GwRun);
+  const [ran] = await once(thread, "message");
+  // An idle thread keeps no test file from ending.
+  thread.unref();
+  idleThreads.push(thread);
+  return ran;
+}
+
+/** In a process of its own, as the shell starts it. */
+export function runGwProcess(place: Place, ...words: readonly string[]): Promise<Ran> {
   const { promise, resolve } = Promise.withResolvers<Ran>();
+  const env = settingsAt(place);
+  const gw = join(root, "gateway/cli/gw.ts");
   const child = execFile(process.execPath, [gw, ...words], { env }, (_, printed, complaint) =>
     resolve({ code: child.exitCode ?? -1, printed, complaint }),
   );
-  child.stdin?.end(input);
   return promise;
+}
+
+function settingsAt({ installation, dataDir, settings }: Place): NodeJS.ProcessEnv {
+  const own = { GW_DATABASE_URL: installation.databaseUrl, GW_DATA_DIR: dataDir };
+  return { ...cleanEnvironment(), ...own, ...settings };
 }
 
 /** What a command prints for programs. */
