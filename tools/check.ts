@@ -84,9 +84,10 @@ async function main(wanted: readonly string[]): Promise<number> {
 
 async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
   if (jobs.some(({ needsDatabase }) => needsDatabase)) await startDatabase();
-  await runInLanes(jobs, ({ file, minutes }) =>
-    runFile({ file, minutes, tally, say, signal: stopping.signal }),
-  );
+  const { signal } = stopping;
+  await runInLanes(jobs, async ({ file, minutes }) => {
+    if (!signal.aborted) await runFile({ file, minutes, tally, say, signal });
+  });
 }
 
 /** One PostgreSQL for all files of a run; a file that is run without it starts its own. */
