@@ -10,6 +10,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { BaselineJobs } from "./baselines.ts";
 import { areClean, auditBooks, type Books, readLedger, readOrders } from "./books.ts";
+import { measureGrown, printGrown } from "./grown.ts";
 import type { LoadJobs } from "./load.ts";
 import * as measure from "./measure.ts";
 import { type Plan, readPlan } from "./plan.ts";
@@ -59,6 +60,7 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   using _watch = every(memoryEveryMs, () => {
     underLoadBytes = Math.max(underLoadBytes, gateway.readMemoryBytes());
   });
+  if (plan.grown > 0) return compareGrown(setup, busyShare);
   const rounds = await measureAll(setup);
   const memory = { atRestBytes, underLoadBytes };
 
@@ -67,6 +69,17 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   const acknowledged = [...setup.acknowledged, ...setup.authenticated];
   const books = auditBooks(acknowledged, orders, await readLedger(gateway.bankUrl));
   publish({ plan, busyShare, rounds, memory, books });
+  return areClean(books);
+}
+
+async function compareGrown(setup: measure.Setup, busyShare: number): Promise<boolean> {
+  const grown = await measureGrown(setup, setup.plan.grown, say);
+  say("Comparing every order with the bank's ledger …");
+  const orders = await readOrders(setup.database, grown.highestId);
+  const entries = await readLedger(setup.gateway.bankUrl);
+  const books = auditBooks(setup.acknowledged, orders, entries);
+  say(`\n${printGrown(grown)}\n\n${report.printBooks(books)}`);
+  writeResults(busyShare, { plan: setup.plan, grown, books });
   return areClean(books);
 }
 
@@ -179,7 +192,10 @@ function publish({ plan, busyShare, rounds, memory, books }: Outcome): void {
   say(`\n${report.printVerdicts(verdicts)}`);
   say(`\n${report.printBooks(books)}`);
   say(report.definitions);
+  writeResults(busyShare, { plan, rounds, memory, verdicts, books });
+}
 
+function writeResults(busyShare: number, measured: object): void {
   const [core] = cpus();
   const machine = {
     model: core?.model,
@@ -189,7 +205,7 @@ function publish({ plan, busyShare, rounds, memory, books }: Outcome): void {
     busyShareAtRest: busyShare,
     loadAverage: loadavg(),
   };
-  const results = { at: new Date().toISOString(), machine, plan, rounds, memory, verdicts, books };
+  const results = { at: new Date().toISOString(), machine, ...measured };
   mkdirSync(join(resultsFile, ".."), { recursive: true });
   writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`);
   say(`\nWritten to ${resultsFile}`);

@@ -101,11 +101,15 @@ function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEn
   return differing;
 }
 
-export async function readOrders(database: Client): Promise<readonly OrderRow[]> {
-  const { rows } = await database.query(`
+/** The orders with a higher id. */
+export async function readOrders(database: Client, above = "0"): Promise<readonly OrderRow[]> {
+  const { rows } = await database.query(
+    `
     select client_orderid, id, stage, finished_at is not null and owes is null as is_final,
       amount, currency, progress->'transaction'->'identifiers'->>'reference' as reference
-    from orders`);
+    from orders where id > $1`,
+    [above],
+  );
   return rows.map((row) => ({
     clientOrderId: String(row.client_orderid),
     orderId: String(row.id),

@@ -1,6 +1,7 @@
 /**
  * What a run measures and for how long, from its command line: `--quick` for a minute's look,
- * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`.
+ * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`,
+ * `--grown <n>` for sales with so many stored orders.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,6 +9,8 @@ import { parseArgs } from "node:util";
 export type Plan = Readonly<typeof full> & {
   readonly kind: "full" | "quick";
   readonly profileFolder: string | undefined;
+  /** With how many stored orders sales are compared; 0 for the other measurements. */
+  readonly grown: number;
 };
 
 const full = {
@@ -47,6 +50,7 @@ export function readPlan(parameters: readonly string[]): Plan {
       profile: { type: "string" },
       connections: { type: "string" },
       rounds: { type: "string" },
+      grown: { type: "string" },
     },
   });
   const chosen = values.quick ? quick : full;
@@ -55,12 +59,13 @@ export function readPlan(parameters: readonly string[]): Plan {
     kind: values.quick ? "quick" : "full",
     rounds: readCount(values.rounds, chosen.rounds),
     connections: readCount(values.connections, chosen.connections),
+    grown: readCount(values.grown, 0),
     profileFolder: values.profile === undefined ? undefined : resolve(values.profile),
   };
 }
 
 function readCount(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is not a count`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${text} is not a count`);
   return Number(text);
 }
