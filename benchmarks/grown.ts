@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- --grown <n>`: completed sales with ten thousand stored orders and with n, in the
- * same run. The database makes the stored orders itself, as copies of one that was paid, spread over
- * a year.
+ * `npm run bench -- --grown <n>`: completed sales with ten thousand stored orders and with n, in
+ * one run. The database makes the stored orders itself: copies of a paid one, spread over a year.
  */
 import type { Client } from "pg";
 import { addOrders } from "../gateway/storage/testing/many-orders.ts";
