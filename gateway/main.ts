@@ -9,7 +9,6 @@ import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
 import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
 import { openConfiguration } from "./storage/configuration.ts";
-import { countInDoubt } from "./storage/find-orders.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
 import { takePresence } from "./storage/presence.ts";
 import { gateFigures, makeStartAcquirer } from "./wiring/acquirers.ts";
@@ -49,6 +48,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onChange: (changed) => gates.update(changed.gates.values()),
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });
+  resources.cells.follow(configuration);
   const issuers = await openIssuers({
     store: makeIssuerStore(database),
     builtIn: staging?.ranges ?? [],
@@ -72,7 +72,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });
   metrics.watch({
     inFlight: () => engine.runner.count,
-    inDoubt: () => countInDoubt(database.query),
+    inDoubt: engine.countInDoubt,
     ...gateFigures(gates, resources.clock),
     unfinishedBytes: server.countUnfinishedBytes,
     cardRanges: directoryServers.directories.countRanges,
@@ -133,5 +133,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await directoryServers.stop();
     await gates.stop();
     await leave();
+    await resources.cells.close();
   }
 }

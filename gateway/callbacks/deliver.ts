@@ -63,9 +63,7 @@ export function makeDelivery(dependencies: Dependencies) {
     /** Claims callbacks that are due; answers how many. */
     async claimDue(): Promise<number> {
       let count = 0;
-      for (let claimed = claimMax; claimed === claimMax; count += claimed) {
-        claimed = await claimSome();
-      }
+      for (let claimed = 1; claimed > 0; count += claimed) claimed = await claimSome();
       return count;
     },
     /** Deletes some callbacks that were kept long enough; answers how many. */

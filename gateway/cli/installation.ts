@@ -9,13 +9,23 @@ import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import { type Config, readConfig } from "../config/config.ts";
-import { deletePendingCards, makeFindSealedCard } from "../storage/cards.ts";
+import { deletePendingCards } from "../storage/cards.ts";
+import {
+  type CellPlace,
+  type Cells,
+  loadCellMap,
+  mainCell,
+  makeCells,
+  openCellMap,
+  schemaOf,
+} from "../storage/cells.ts";
 import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
 import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
-import { migrate } from "../storage/migrate.ts";
+import { migrate, migrateCell } from "../storage/migrate.ts";
+import { routeFindSealedCard } from "../storage/routed-stores.ts";
 import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
@@ -46,13 +56,10 @@ export async function openInstallation(options: InstallationOptions) {
   const server = await findServer(config, options);
   if (server instanceof Problem) return server;
   // A migration or a rotation of keys may take longer than any statement of a node.
-  const database = openAs(undefined, server.url, { ...config, databaseStatementMs: 0 });
+  const patient = { ...config, databaseStatementMs: 0 };
+  const database = openAs(undefined, server.url, patient);
   const opened = [database];
   const close = async () => {
-    if (server.isOwn) {
-      await deletePendingCards(database.query).catch(() => undefined);
-      await deleteCvvKeys(database.query).catch(() => undefined);
-    }
     await Promise.allSettled(opened.map((each) => each.close()));
     await server.stop();
   };
@@ -65,23 +72,39 @@ export async function openInstallation(options: InstallationOptions) {
   const vaultAdvice = await separateVault(database);
   if (vaultAdvice !== undefined && !options.besideOthers) report(vaultAdvice);
   const isSeparate = vaultAdvice === undefined;
-  const node = openAs(isSeparate ? nodeRole : undefined, server.url, config);
-  const vault = openAs(isSeparate ? vaultRole : undefined, server.url, config);
-  opened.push(node, vault);
+  const urlOf = (place?: CellPlace) => place?.url?.reveal() ?? server.url;
+  const openCell = (place?: CellPlace) => ({
+    node: openAs(isSeparate ? nodeRole : undefined, urlOf(place), config, place),
+    vault: openAs(isSeparate ? vaultRole : undefined, urlOf(place), config, place),
+  });
+  const databases = openCell();
+  opened.push(databases.node, databases.vault);
+  const open = (place: CellPlace) => openAs(undefined, urlOf(place), patient, place);
+  const cells = await openCells({ database, masterKey, config, report, open });
   return {
-    ...{ config, databaseUrl: server.url, masterKey, close },
+    ...{ config, databaseUrl: server.url, masterKey },
+    async close() {
+      if (server.isOwn) {
+        await deletePendingOnServer(cells);
+        await deleteCvvKeys(database.query).catch(() => undefined);
+      }
+      await cells.close();
+      await close();
+    },
     /** With the rights of the login, for operators' commands. */
-    database,
+    ...{ database, cells },
     /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
-    databases: { node, vault },
+    ...{ databases, openCell },
     /** What to do when the login may not separate the two. */
     vaultAdvice,
   };
 }
 
-export async function openVault({ database, masterKey }: Installation): Promise<Vault> {
+type VaultPlace = Pick<Installation, "database" | "masterKey" | "cells">;
+
+export async function openVault({ database, masterKey, cells }: VaultPlace): Promise<Vault> {
   const keys = await openKeys(masterKey, makeKeyStore(database.query));
-  return makeVault(keys, makeFindSealedCard(database.query));
+  return makeVault(keys, routeFindSealedCard(cells));
 }
 
 export async function readConfiguration(installation: Installation): Promise<Configuration> {
@@ -89,9 +112,48 @@ export async function readConfiguration(installation: Installation): Promise<Con
   return loadConfiguration(installation.database.query, openSecret, amountDigitsOf);
 }
 
+type CellsToOpen = {
+  readonly database: Database;
+  readonly masterKey: Uint8Array;
+  readonly config: Config;
+  readonly report: (progress: string) => void;
+  readonly open: (place: CellPlace) => Database;
+};
+
+/** All cells with the rights of the login. One that is away is reported, and costs nothing else. */
+async function openCells({ database, masterKey, config, report, open }: CellsToOpen) {
+  const openBoth = (place: CellPlace) => {
+    const cell = open(place);
+    return { node: cell, vault: cell };
+  };
+  const onFailed = (cell: string, error: unknown) =>
+    report(`The cell ${cell} cannot be used: ${messageOf(error)}.`);
+  const main = { node: database, vault: database };
+  const cells = makeCells({ main, open: openBoth, waitMs: config.acceptRetryMs, onFailed });
+  const { openSecret } = await openVault({ database, masterKey, cells });
+  cells.follow(await openCellMap(() => loadCellMap(database.query, openSecret)));
+  const stores = cells.stores(({ node }) => node);
+  await stores.each(async (cell, name) => {
+    if (name === mainCell) return;
+    const problem = await migrateCell(cell, schemaOf(name), report);
+    if (problem !== undefined) throw new Error(problem.sentence);
+    await separateVault(cell, [schemaOf(name)]);
+  });
+  return cells;
+}
+
+/** Of the cells on the server that is stopped next. */
+async function deletePendingOnServer(cells: Cells): Promise<void> {
+  for (const { name, url } of cells.places()) {
+    if (url !== undefined) continue;
+    await deletePendingCards(cells.databasesOf(name).vault.query).catch(() => undefined);
+  }
+}
+
 /** Connections are made when they are needed. */
-function openAs(role: string | undefined, url: string, config: Config): Database {
+function openAs(role: string | undefined, url: string, config: Config, place?: CellPlace) {
   return openDatabase(url, {
+    ...(place !== undefined && { searchPath: schemaOf(place.name) }),
     poolSize: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectMs,
     statementTimeoutMs: config.databaseStatementMs,

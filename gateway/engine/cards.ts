@@ -35,19 +35,22 @@ export type Registration = {
 
 export type CardOfMerchant = { readonly merchantId: MerchantId; readonly cardId: CardId };
 
-export type ReferenceStore = {
+export type MerchantReferences = {
   find(merchant: MerchantId, id: CardRefId): Promise<CardReference | undefined>;
   findByCard(merchant: MerchantId, card: CardId): Promise<Registration | undefined>;
   add(references: NewReferences): Promise<CardReferences>;
   /** All references to the card; false when they are removed already. */
   remove(card: CardOfMerchant, by: Remover, at: Instant): Promise<boolean>;
+};
+
+export type RemovedReferences = {
   /** Cards whose references were removed by then, and that no order in flight needs. */
   findRemoved(until: Instant): Promise<readonly CardOfMerchant[]>;
   markDestroyed(cards: readonly CardOfMerchant[], at: Instant): Promise<void>;
 };
 
 type Dependencies = {
-  readonly store: ReferenceStore;
+  readonly store: MerchantReferences;
   readonly findCard: Vault["findCard"];
   readonly newReferenceId: () => CardRefId;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import { makeFindReceipt } from "./find.ts";
 
 const merchant = {
   ...{ id: asMerchantId("7"), login: "shop", name: "Shop", controlKey: new Secret("k") },
-  ...{ oauthKeys: [], settings: {} },
+  ...{ cell: "main", oauthKeys: [], settings: {} },
 };
 const endpoint: Endpoint = {
   ...{ id: asEndpointId("1001"), merchant, name: "plain", currency: "USD", gates: [] },

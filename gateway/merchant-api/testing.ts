@@ -8,6 +8,7 @@ const merchant: Merchant = {
   login: "acme",
   name: "Acme",
   controlKey: new Secret("top-secret-key"),
+  cell: "main",
   oauthKeys: [],
   settings: {},
 };

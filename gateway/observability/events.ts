@@ -63,6 +63,7 @@ export const events = {
   "callback.delete_failed":              ["warn",  "callbacks older than `GW_CALLBACK_KEEP_DAYS` could not be deleted"],
   "callback.worker_lost":                ["error", "the thread that sends callbacks ended or hung; a new one is started"],
 
+  "cell.failed":                         ["error", "a cell could not be searched or cleaned; its merchants wait, the others do not"],
   "vault.keys_reload_failed":            ["error", "the vault's keys could not be read again; the node keeps the previous ones"],
   "vault.removed_cards_destroyed":       ["info",  "cards of removed references were destroyed; `count`"],
   "vault.cards_destroyed":               ["info",  "card numbers were destroyed: those of old orders (`retention`), of erased persons (`erased`) and of removed references (`removed`)"],

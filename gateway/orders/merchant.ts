@@ -9,6 +9,8 @@ export type Merchant = {
   readonly id: MerchantId;
   readonly login: string;
   readonly name: string;
+  /** Where its orders are. */
+  readonly cell: string;
   readonly controlKey: Secret<string>;
   /** What requests may be signed with by OAuth; several while the merchant changes them. */
   readonly oauthKeys: readonly OAuthKey[];

@@ -6,6 +6,7 @@
 import type { AttemptRecord, Callback, CallbackStore } from "../callbacks/callback.ts";
 import type { Order } from "../orders/order.ts";
 import type { Instant } from "../values/time.ts";
+import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather, plainArray, textArray } from "./gather.ts";
 
@@ -111,7 +112,7 @@ select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as du
    where earlier.merchant_id = callbacks.merchant_id and earlier.order_id = callbacks.order_id
      and earlier.sequence < callbacks.sequence and earlier.ended is null) as waits
 from callbacks
-where due_at <= to_timestamp($1::float8 / 1000)
+where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
   and merchant_id || ' ' || receiver <> all($3::text[]) and merchant_id <> all($4::bigint[])
   and not exists (
     select from callbacks as earlier
@@ -143,7 +144,9 @@ from json_to_recordset($1::json)
   as held (merchant_id bigint, order_id bigint, sequence int, lease float8)
 where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.order_id
   and callbacks.sequence = held.sequence and callbacks.ended is null
-  and callbacks.due_at is not distinct from to_timestamp(held.lease / 1000)`;
+  and callbacks.due_at is not distinct from to_timestamp(held.lease / 1000)
+  and ${livesHere(`in (
+    select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}`;
 
 /**
  * Due with the earlier callback, so that no look reads this one before; unless another node or the
@@ -153,7 +156,8 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
 export const waitStatement = `
 with open as (
   select due_at from callbacks
-  where merchant_id = $1 and order_id = $2 and sequence < $3 and ended is null for share
+  where merchant_id = $1 and order_id = $2 and sequence < $3 and ended is null
+    and ${livesHere("= $1")} for share
 ), earlier as (
   select max(due_at) as due_at from open
 ), moved as (
@@ -182,6 +186,7 @@ with attempted as materialized (
     status, failure, duration_ms, answer)
   select merchant_id, order_id, sequence, to_timestamp(at / 1000), $2, method, url, body,
     status, failure, duration_ms, answer from attempted
+  where ${livesHere("in (select merchant_id from attempted)")}
 ), moved as (
   update callbacks set tries = tries + attempted.counted, ended = attempted.ended,
     ended_at = case when attempted.ended is not null then to_timestamp(attempted.at / 1000) end,
@@ -208,6 +213,7 @@ const deleteStatement = `
 with old as materialized (
   select merchant_id, order_id, sequence from callbacks
   where made_at < to_timestamp($1::float8 / 1000) and ended_at < to_timestamp($1::float8 / 1000)
+    and ${isHere}
   order by made_at limit $2 for update skip locked
 ), gone as (
   delete from callbacks using old

@@ -22,7 +22,7 @@ import { makeKeyStore } from "./vault-keys.ts";
 const number = new CardNumber("4000001000000018");
 const card = { number, expiryYear: "31", expiryMonth: "12", cvv: new Secret("739") };
 const [merchant, order] = [asMerchantId("101"), asCardId("7")];
-const context = `order/${merchant}/${order}`;
+const context = `${merchant}/${order}`;
 const now = asInstant(1_800_000_000_000);
 const tomorrow = later(now, 86_400_000);
 const folders: string[] = [];
@@ -33,10 +33,10 @@ after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, fo
 test("pending card data comes out until it is destroyed, row and key", async (t) => {
   const { pending, installation } = await open(t, await makeFolder());
   await pending.store(context, card, later(now, 1000));
-  await pending.store("order/101/8", { ...card, cvv: undefined }, later(now, 5000));
+  await pending.store("101/8", { ...card, cvv: undefined }, later(now, 5000));
 
   const taken = await pending.find(context, now);
-  const bare = await pending.find("order/101/8", now);
+  const bare = await pending.find("101/8", now);
   await pending.destroy(context);
 
   assert.equal(taken?.number.reveal(), "4000001000000018");
@@ -49,28 +49,26 @@ test("pending card data comes out until it is destroyed, row and key", async (t)
 test("pending card data does not outlive its deadline", async (t) => {
   const { pending, installation } = await open(t, await makeFolder());
   await pending.store(context, card, later(now, 1000));
-  await pending.store("order/101/8", card, later(now, 5000));
+  await pending.store("101/8", card, later(now, 5000));
 
   assert.equal(await pending.find(context, later(now, 1000)), undefined);
   assert.equal(await pending.destroyExpired(later(now, 1000)), 1);
   assert.deepEqual(await countPending(installation), { keys: 1, secrets: 1 });
-  assert.notEqual(await pending.find("order/101/8", later(now, 1000)), undefined);
+  assert.notEqual(await pending.find("101/8", later(now, 1000)), undefined);
 });
 
 test("pending card data without its key, or at another's place, does not open", async (t) => {
   const { pending, installation } = await open(t, await makeFolder());
   await pending.store(context, card, tomorrow);
-  await pending.store("order/101/8", card, tomorrow);
+  await pending.store("101/8", card, tomorrow);
   const { query } = installation.database;
 
-  await query("update vault.held_secrets set context = 'order/101/9' where context = $1", [
-    context,
-  ]);
-  await query("update vault.held_keys set context = 'order/101/9' where context = $1", [context]);
-  await query("delete from vault.held_keys where context = 'order/101/8'");
+  await query("update vault.held_secrets set context = '101/9' where context = $1", [context]);
+  await query("update vault.held_keys set context = '101/9' where context = $1", [context]);
+  await query("delete from vault.held_keys where context = '101/8'");
 
-  await assert.rejects(pending.find("order/101/9", now));
-  assert.equal(await pending.find("order/101/8", now), undefined);
+  await assert.rejects(pending.find("101/9", now));
+  assert.equal(await pending.find("101/8", now), undefined);
 });
 
 test("yesterday's backup of the running database does not open what was pending", async (t) => {

@@ -4,9 +4,10 @@
  */
 import type {
   CardOfMerchant,
+  MerchantReferences,
   NewReferences,
-  ReferenceStore,
   Registration,
+  RemovedReferences,
 } from "../engine/cards.ts";
 import {
   type CardReference,
@@ -18,6 +19,7 @@ import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts";
 import type { FindSealedCard, StoredSealedCard } from "../vault/vault.ts";
+import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { openWith } from "./find-orders.ts";
 import {
@@ -38,7 +40,8 @@ export function makeFindSealedCard(query: Query, options: GatherOptions = {}): F
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id
     left join condemned_cards as condemned
-      on condemned.merchant_id = wanted.merchant_id and condemned.id = wanted.id`;
+      on condemned.merchant_id = wanted.merchant_id and condemned.id = wanted.id
+    where ${livesHere("= any($1::bigint[])")}`;
   const named = { ...options, statement, name: "find_cards" };
   const find = makeFindRow<SealedCardRow, CardId>(query, named);
   return async (merchantId, cardId) => {
@@ -50,14 +53,15 @@ export function makeFindSealedCard(query: Query, options: GatherOptions = {}): F
 type SealedCardRow = KeyedRow &
   Pick<StoredSealedCard, "keyId" | "sealed" | "fingerprint" | "isCondemned">;
 
-export function makeReferenceStore(query: Query): ReferenceStore {
+export function makeReferenceStore(query: Query): MerchantReferences & RemovedReferences {
   const statement = `
     select references_.merchant_id, references_.id, purpose, endpoint_id as "endpointId",
       order_id as "orderId", facts, extract(epoch from created_at)::float8 * 1000 as "createdAt",
       extract(epoch from removed_at)::float8 * 1000 as "removedAt", ${remover} as "removedBy"
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join card_references as references_
-      on references_.merchant_id = wanted.merchant_id and references_.id = wanted.id`;
+      on references_.merchant_id = wanted.merchant_id and references_.id = wanted.id
+    where ${livesHere("= any($1::bigint[])")}`;
   const name = "card_references_by_id";
   const find = makeFindRow<ReferenceRow, CardRefId>(query, { statement, name });
 
@@ -77,6 +81,7 @@ export function makeReferenceStore(query: Query): ReferenceStore {
          select $1, source.id, source.purpose, $2, $3, $4, $5::json,
            to_timestamp($6::float8 / 1000)
          from unnest($7::text[], $8::bigint[]) as source(purpose, id)
+         where ${livesHere("= $1")}
          on conflict do nothing`,
         [
           ...[merchantId, cardId, endpointId, orderId, JSON.stringify(facts), at],
@@ -95,7 +100,8 @@ export function makeReferenceStore(query: Query): ReferenceStore {
     async remove({ merchantId, cardId }, by, at) {
       const rows = await query(
         `update card_references set removed_at = to_timestamp($3::float8 / 1000), removed_by = $4
-         where merchant_id = $1 and card_id = $2 and removed_at is null returning id`,
+         where merchant_id = $1 and card_id = $2 and removed_at is null
+           and ${livesHere("= $1")} returning id`,
         [merchantId, cardId, at, by],
       );
       return rows.length > 0;
@@ -120,7 +126,7 @@ export function makeReferenceStore(query: Query): ReferenceStore {
   ): Promise<Registration | undefined> {
     const rows = await query<Pick<ReferenceRow, "id" | "purpose" | "removedBy">>(
       `select id, purpose, ${remover} as "removedBy" from card_references
-       where merchant_id = $1 and card_id = $2`,
+       where merchant_id = $1 and card_id = $2 and ${livesHere("= $1")}`,
       [merchantId, cardId],
       "card_references_by_card",
     );
@@ -148,7 +154,7 @@ const remover = "case when removed_at is not null then coalesce(removed_by, 'ope
 const findRemoved = `
 select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
 where removed_at <= to_timestamp($1::float8 / 1000) and destroyed_at is null and purpose = 'card'
-  and not exists (${openWith("removed.merchant_id", "removed.card_id")})
+  and ${isHere} and not exists (${openWith("removed.merchant_id", "removed.card_id")})
 order by removed_at limit 100`;
 
 export function cardColumns(cards: readonly CardOfMerchant[]) {
@@ -185,7 +191,7 @@ export function makePendingCardStore(query: Query, options: GatherOptions = {}):
     return wanted.map(({ context }) => found.get(context));
   }, options);
   const remove = makeGather(async (contexts: readonly string[]) => {
-    const statement = deletePending("context = any($1::text[])");
+    const statement = deletePending(`context = any($1::text[]) and ${ownersLiveHere}`);
     await query(statement, [textArray(contexts)], "remove_pending_cards");
     return contexts.map(() => undefined);
   }, options);
@@ -209,6 +215,11 @@ export async function deletePendingCards(query: Query): Promise<void> {
   await query("truncate held_keys, held_secrets");
 }
 
+/** The first part of a context is the merchant. */
+const ownersLiveHere = livesHere(
+  "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
+);
+
 const putPending = `
 with source as (
   select context, sealed, sealed_key, key_id, to_timestamp(expires / 1000) as expires_at
@@ -216,7 +227,7 @@ with source as (
     as source (context, sealed, sealed_key, key_id, expires)
 ), key as (
   insert into held_keys (context, key_id, sealed, expires_at)
-  select context, key_id, sealed_key, expires_at from source
+  select context, key_id, sealed_key, expires_at from source where ${ownersLiveHere}
   on conflict (context) do update set key_id = excluded.key_id, sealed = excluded.sealed,
     expires_at = excluded.expires_at
 )
@@ -231,4 +242,5 @@ delete from held_secrets where ${condition}`;
 const findPending = `
 select context, secrets.sealed, keys.sealed as "sealedKey", keys.key_id as "keyId"
 from held_secrets as secrets join held_keys as keys using (context)
-where context = any($1::text[]) and secrets.expires_at > to_timestamp($2::float8 / 1000)`;
+where context = any($1::text[]) and secrets.expires_at > to_timestamp($2::float8 / 1000)
+  and ${ownersLiveHere}`;

@@ -1,6 +1,7 @@
 /** Chargebacks by date, and the orders that reconciliation compares with an acquirer's file. */
 import type { Chargeback, Order } from "../orders/order.ts";
 import type { Instant } from "../values/time.ts";
+import { isHere, livesHere } from "./cells.ts";
 import type { Database, Query } from "./database.ts";
 import { openIds } from "./find-orders.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
@@ -17,8 +18,8 @@ export async function indexChargeback(
   await query(
     `insert into chargebacks (merchant_id, order_id, case_id, stage, amount, currency, reason,
        at, recorded_at)
-     values ($1, $2, $3, $4, $5, $6, $7, to_timestamp($8::float8 / 1000),
-       to_timestamp($9::float8 / 1000))
+     select $1, $2, $3, $4, $5, $6, $7, to_timestamp($8::float8 / 1000),
+       to_timestamp($9::float8 / 1000) where ${livesHere("= $1")}
      on conflict do nothing`,
     [
       ...[merchantId, id, caseId, stage, String(amount.minor), amount.currency.code, reason],
@@ -42,7 +43,7 @@ export function listChargebacks(query: Query, since: Instant, most: number) {
   return query<ListedChargeback>(
     `select order_id, case_id, stage, amount, currency, reason,
        to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at
-     from chargebacks where at >= to_timestamp($1::float8 / 1000)
+     from chargebacks where ${isHere} and at >= to_timestamp($1::float8 / 1000)
      order by at desc, order_id, recorded_at desc limit $2`,
     [since, most],
   );
@@ -77,7 +78,7 @@ const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
  */
 export const settledStatement = `
 select ${orderColumns} from orders
-where accepted_at < ${time("$2")} and id in (
+where ${isHere} and accepted_at < ${time("$2")} and id in (
   select order_id from order_history where at >= ${time("$1")}
   union select order_id from chargebacks where at >= ${time("$1")} and at < ${time("$2")}
   union ${openIds})`;

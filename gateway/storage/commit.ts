@@ -9,29 +9,32 @@ import { dueAtOf, type Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
 import { composeOrderId, type OrderId } from "../values/ids.ts";
 import { listCardKeys, lockUsableKeys } from "./card-keys.ts";
+import { livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import {
   bytesArray,
   type GatherOptions,
   jsonArray,
   makeGather,
-  type Probed,
   plainArray,
   textArray,
 } from "./gather.ts";
 import { packFacts, packProgress } from "./order-row.ts";
 
 /** `retryMs` is endless for the answer of an acquirer that this node knows: it must not be lost. */
-type CommitOptions = GatherOptions & {
+export type CommitOptions = GatherOptions & {
   /** For how long only the writing node may send a new callback. */
   readonly callbackLeaseMs: number;
 };
 
-export function makeBegin(query: Query, node: string, options: CommitOptions): Begin & Probed {
+type Begun = Awaited<ReturnType<Begin>>;
+type Moved = Awaited<ReturnType<Commit>>;
+
+export function makeBegin(query: Query, node: string, options: CommitOptions) {
   const statement = { statement: beginStatement, name: "begin_orders" };
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
-    async (beginnings: readonly Beginning[], isRepeated) => {
+    async (beginnings: readonly Beginning[], isRepeated): Promise<readonly Begun[]> => {
       const steps = beginnings.map(({ step }) => step);
       const written = await write(steps, isRepeated, [
         plainArray(steps.map(({ order }) => order.endpointId)),
@@ -55,11 +58,11 @@ export function makeBegin(query: Query, node: string, options: CommitOptions): B
   );
 }
 
-export function makeCommit(query: Query, node: string, options: CommitOptions): Commit {
+export function makeCommit(query: Query, node: string, options: CommitOptions) {
   const statement = { statement: moveStatement, name: "move_orders" };
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
-    async (steps: readonly Step[], isRepeated) => {
+    async (steps: readonly Step[], isRepeated): Promise<readonly Moved[]> => {
       // Two steps of one order start from the same version: only the first can be written.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
@@ -203,7 +206,7 @@ with source as materialized (
   select merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key, cvv_digest,
     version, kind, stage, owes, carrier, amount, currency, to_timestamp(at / 1000),
     to_timestamp(finished_at / 1000), facts, progress
-  from source where not exists (select from refused)
+  from source where not exists (select from refused) and ${livesHere("= any($1::bigint[])")}
   on conflict do nothing
   returning merchant_id, id
 ), history as (
@@ -236,7 +239,7 @@ with moved as (
   from rows from (unnest(${stepTypes}, $15::int[], $16::float8[]), ${stepDocuments})
     as source(${stepNames}, from_version, from_due_at, progress, events)
   where orders.merchant_id = source.merchant_id and orders.id = source.id
-    and orders.version = source.from_version
+    and orders.version = source.from_version and ${livesHere("= any($1::bigint[])")}
   returning source.merchant_id, source.id, source.version, source.at, source.events,
     source.due_at, orders.carrier, source.from_version, source.from_due_at
 ), history as (

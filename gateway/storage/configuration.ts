@@ -16,6 +16,7 @@ import type {
 import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { openReloadable } from "../values/reloadable.ts";
 import type { Vault } from "../vault/vault.ts";
+import { type CellMap, loadCells } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { loadMacKeys } from "./mac-keys.ts";
 
@@ -25,7 +26,7 @@ export async function notifyNodes(query: Query): Promise<void> {
   await query("select pg_notify($1, '')", [configurationChannel]);
 }
 
-export type Configuration = {
+export type Configuration = CellMap & {
   readonly merchants: readonly Merchant[];
   readonly endpoints: ReadonlyMap<EndpointId, Endpoint>;
   readonly groups: readonly EndpointGroup[];
@@ -83,6 +84,9 @@ export async function loadConfiguration(
   const enabled = [...endpoints.values()].filter(isEnabled);
   return {
     ...{ merchants: [...merchants.values()], endpoints, groups, gates },
+    // Read after the merchants: no merchant is in a cell that is not here.
+    cells: await loadCells(query, open),
+    cellOf: new Map([...merchants.values()].map(({ id, cell }) => [id, cell])),
     endpointById: byId(enabled.map((each) => ({ ...each, endpoints: [each] }))),
     groupById: byId(groups.filter(isEnabled)),
   };
@@ -98,7 +102,7 @@ type OAuthKeyRow = Omit<OAuthKey, "publicKey"> & { merchant_id: MerchantId; publ
 
 async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly Merchant[]> {
   const rows = await query<MerchantRow>(
-    "select id, login, name, control_key, settings from merchants order by id",
+    "select id, login, name, cell, control_key, settings from merchants order by id",
   );
   const keyRows = await query<OAuthKeyRow>(
     `select merchant_id, id, name, public_key from merchant_keys

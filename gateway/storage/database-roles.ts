@@ -103,6 +103,7 @@ begin
   grant usage on schema ${schema} to ${nodeRole}, ${vaultRole};
   for each in
     select oid::regclass as name, ${isVaults} as is_vaults, relname = 'cards' as is_cards,
+      relname = 'moved_merchants' as is_fence,
       relkind = 'S' as is_sequence
     from pg_class where relkind in ('r', 'p', 'S') and relnamespace = '${schema}'::regnamespace
   loop
@@ -116,6 +117,9 @@ begin
         'grant select, insert, update, delete, truncate on %s to ${vaultRole}', each.name);
     else
       execute format('grant select, insert, update, delete on %s to ${nodeRole}', each.name);
+    end if;
+    if each.is_fence then
+      execute format('grant select on %s to ${vaultRole}', each.name);
     end if;
     if each.is_cards then
       execute format('grant insert on %s to ${nodeRole}', each.name);
@@ -138,6 +142,7 @@ select current_schema() = ($3::text[])[1]
   and (select bool_and(has_schema_privilege(role, schema, 'usage'))
        from unnest($3::text[]) as schema, unnest(array[$1::text, $2::text]) as role)
   and has_table_privilege($1, 'cards', 'insert')
+  and has_table_privilege($2, 'moved_merchants', 'select')
   and not exists (
     select from tables where case
       when is_sequence then not is_vaults and not has_sequence_privilege($1, oid, 'usage')

@@ -17,6 +17,7 @@ import {
 } from "../values/ids.ts";
 import { type Instant, monthStart } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
+import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
@@ -66,7 +67,8 @@ function unpackDigest({ digest, digest_key, cvv_digest }: DigestColumns): Reques
 
 const byIdStatement = `
 select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
-join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id`;
+join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
+where ${livesHere("= any($1::bigint[])")}`;
 
 const byClientOrderIdStatement = `
 select ${prefixed("orders")}, orders.digest, orders.digest_key, orders.cvv_digest
@@ -76,6 +78,7 @@ from (
 ) as wanted
 join orders on orders.merchant_id = wanted.merchant_id
   and orders.client_orderid = wanted.client_orderid
+where ${livesHere("= any($1::bigint[])")}
 order by orders.attempt`;
 
 function prefixed(table: string): string {
@@ -89,7 +92,7 @@ export async function findBySerial(
 ): Promise<NamedBySerial | undefined> {
   const [row] = await query<{ order_id: string | null; describes: string | null }>(
     `select order_id, answer ->> 'describes' as describes from requests
-       where merchant_id = $1 and serial = $2`,
+       where merchant_id = $1 and serial = $2 and ${livesHere("= $1")}`,
     [merchant, serial],
     "request_by_serial",
   );
@@ -125,7 +128,8 @@ export function makeFindByReceipt(query: Query) {
 }
 
 export const byReceipt = `merchant_id = $1 and id = coalesce($3::bigint,
-  (select order_id from receipts where merchant_id = $1 and receipt_id = $2))`;
+  (select order_id from receipts where merchant_id = $1 and receipt_id = $2))
+  and ${livesHere("= $1")}`;
 
 /**
  * The orders that are due, the longest first. A row of `due` counts for one version of its order; a
@@ -146,7 +150,8 @@ export const due = `
 with found as materialized (
   select ${prefixed("orders")}, due.due_at, due.order_id, due.version as due_version
   from due left join orders on orders.id = due.order_id
-  where due.due_at <= to_timestamp($1::float8 / 1000) order by due.due_at limit $2
+  where due.due_at <= to_timestamp($1::float8 / 1000) and coalesce(orders.${isHere}, true)
+  order by due.due_at limit $2
 ), stale as (
   delete from due using found
   where due.due_at = found.due_at and due.order_id = found.order_id
@@ -155,7 +160,8 @@ with found as materialized (
 select ${orderColumns}, due_version from found`;
 
 /** Those that a gateway of the previous version wrote. */
-const dueBefore = "due_at <= to_timestamp($1::float8 / 1000) order by due_at limit $2";
+const dueBefore = `due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
+order by due_at limit $2`;
 
 /**
  * The ids of all orders that may be open, of which there are few; `isOpen` says of each whether it
@@ -167,11 +173,11 @@ export const isOpen = `(id in ${openIds} and (owes is not null or finished_at is
 
 /** The orders that a node of this name had in flight when it ended. */
 export function makeFindOwned(query: Query) {
-  return (node: string) => select(query, `${isOpen} and carrier = $1`, [node]);
+  return (node: string) => select(query, `${isOpen} and ${isHere} and carrier = $1`, [node]);
 }
 
 const doubtfulStages = stagesInDoubt.map((stage) => `'${stage}'`).join(", ");
-const inDoubt = `${isOpen}
+const inDoubt = `${isOpen} and ${isHere}
   and (owes in ('reverse', 'reverse_prior') or stage in (${doubtfulStages}))`;
 
 export async function countInDoubt(query: Query): Promise<number> {

@@ -12,7 +12,7 @@ test("what is asked in one turn becomes few statements, and each caller gets its
     return items.map((item) => item * 2);
   }, limits);
 
-  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(double));
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((item) => double(item)));
 
   assert.deepEqual(answers, [2, 4, 6, 8, 10, 12]);
   assert.deepEqual(sizes, [4, 2]);
@@ -32,7 +32,7 @@ test("while a statement is under way the next batch fills", async () => {
 
   const first = slow(1);
   while (started.length === 0) await new Promise(setImmediate);
-  const others = [2, 3, 4].map(slow);
+  const others = [2, 3, 4].map((item) => slow(item));
   started[0]?.();
   await Promise.all([first, ...others]);
 
@@ -47,8 +47,8 @@ test("one bad item fails alone, and a lost connection fails all", async () => {
   const careful = makeGather(run, { ...limits, retryAlone: true });
   const together = makeGather(run, limits);
 
-  const alone = await Promise.allSettled([1, 13, 2].map(careful));
-  const all = await Promise.allSettled([1, 13, 2].map(together));
+  const alone = await Promise.allSettled([1, 13, 2].map((item) => careful(item)));
+  const all = await Promise.allSettled([1, 13, 2].map((item) => together(item)));
 
   assert.deepEqual(
     alone.map(({ status }) => status),

@@ -6,6 +6,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
+import { hasMoved } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { judge } from "./faults.ts";
 
@@ -27,7 +28,7 @@ const patienceMs = 2000;
  * A queue. Its probe travels with the next batch, or in an empty one, and ends with that batch:
  * a probe waits for the same reasons as an item. At most one probe waits at a time.
  */
-export type Gather<Item, Result> = ((item: Item) => Promise<Result>) & Probed;
+export type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
 export type Probed = { readonly probe: () => Promise<void> };
 
 /**
@@ -44,9 +45,9 @@ export function makeGather<Item, Result>(
   let isBusy = false;
   let failures = 0;
 
-  const gather = (item: Item) =>
+  const gather = (item: Item, isRepeated = false) =>
     new Promise<Result>((resolve, reject) => {
-      waiting.push({ item, since: performance.now(), isRepeated: false, resolve, reject });
+      waiting.push({ item, since: performance.now(), isRepeated, resolve, reject });
       if (!isBusy) start();
     });
   return Object.assign(gather, { probe });
@@ -94,7 +95,7 @@ export function makeGather<Item, Result>(
       return [];
     } catch (error) {
       const verdict = judge(error);
-      if (verdict === "bug" && retryAlone && batch.length > 1) {
+      if (verdict === "bug" && (retryAlone || hasMoved(error)) && batch.length > 1) {
         // The server has answered: an item is at fault.
         tested?.resolve();
         return (await Promise.all(batch.map((each) => tryAll([each])))).flat();

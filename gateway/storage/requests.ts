@@ -6,6 +6,7 @@
 import type { RequestRecord } from "../merchant-api/record.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
+import { livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { makeGather, makeSweep, plainArray, textArray } from "./gather.ts";
 
@@ -16,7 +17,8 @@ export function makeStoreRequest(query: Query): (request: RequestRecord) => Prom
        select merchant_id, serial, endpoint_id, order_id, operation, to_timestamp(at / 1000),
          answer::json
        from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[], $6::float8[],
-         $7::text[]) as source(merchant_id, serial, endpoint_id, order_id, operation, at, answer)`,
+         $7::text[]) as source(merchant_id, serial, endpoint_id, order_id, operation, at, answer)
+       where ${livesHere("= any($1::bigint[])")}`,
       [
         plainArray(requests.map((request) => request.merchantId)),
         plainArray(requests.map((request) => request.serialNumber)),
@@ -72,6 +74,7 @@ const insertNonces = `
 insert into oauth_nonces (merchant_id, nonce, signed_at)
 select merchant_id, nonce, to_timestamp(signed_at / 1000)
 from unnest($1::bigint[], $2::text[], $3::float8[]) as source(merchant_id, nonce, signed_at)
+where ${livesHere("= any($1::bigint[])")}
 order by merchant_id, nonce
 on conflict do nothing
 returning merchant_id, nonce`;

@@ -1,12 +1,13 @@
 /** Builds the delivery of callbacks. */
 import { makeAddressRules, readAddressOptions } from "../callbacks/addresses.ts";
+import type { Callback } from "../callbacks/callback.ts";
 import { startCallbackWorker } from "../callbacks/callback-worker.ts";
 import { makeDelivery } from "../callbacks/deliver.ts";
 import { makeBuildMessage } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
-import { makeCallbackStore } from "../storage/callbacks.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeFindOrders } from "../storage/find-orders.ts";
+import { routeCallbacks } from "../storage/routed-stores.ts";
 import type { Resources } from "./resources.ts";
 
 type Dependencies = Resources & {
@@ -19,14 +20,16 @@ const gathered = { batchMax: 256, inFlightMax: 1 };
 export type Callbacks = ReturnType<typeof makeCallbacks>;
 
 export function makeCallbacks(dependencies: Dependencies) {
-  const { config, clock, log, metrics, database, node, vault, configuration } = dependencies;
+  const { config, clock, log, metrics, cells, node, vault, configuration } = dependencies;
   const { getEndpoint } = configuration;
   const { secretFor } = vault;
   const addresses = readAddressOptions(config);
   const timeoutMs = config.callbackTimeoutMs;
-  const { byId } = makeFindOrders(database.hot, gathered);
+  const orders = cells.stores(({ node: { hot } }) => makeFindOrders(hot, gathered));
+  const findOrder = (key: Pick<Callback, "merchantId" | "orderId">) =>
+    orders.call(key.merchantId, ({ byId }) => byId(key));
   const delivery = makeDelivery({
-    store: makeCallbackStore({ query: database.hot, node, findOrder: byId }, gathered),
+    store: routeCallbacks(cells, { node, findOrder }, gathered),
     worker: startCallbackWorker(
       {
         addresses,

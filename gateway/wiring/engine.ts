@@ -14,15 +14,9 @@ import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orde
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
-import { makeBegin, makeCommit, makeNextOrderId } from "../storage/commit.ts";
+import { makeNextOrderId } from "../storage/commit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
-import {
-  findBySequence,
-  findBySerial,
-  makeFindDue,
-  makeFindOrders,
-  makeFindOwned,
-} from "../storage/find-orders.ts";
+import { routeOrders } from "../storage/routed-stores.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
 import type { Resources } from "./resources.ts";
@@ -45,9 +39,11 @@ export type Engine = ReturnType<typeof makeEngine>;
 export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock, threeds } = dependencies;
   const observe = makeObserveOrders(log, metrics);
-  const queues = makeQueues(dependencies, observe.onBatch);
-  const { byId, findExisting, load } = queues;
-  const bySequence = (sequence: bigint) => findBySequence(database.hot, sequence);
+  const queues = routeOrders(dependencies.cells, {
+    ...{ node, onBatch: observe.onBatch, retryMs: config.acceptRetryMs },
+    callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
+  });
+  const { byId, findExisting, bySequence, load } = queues;
   const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
   const waits = makeResultWaits({ load, clock, limitMs, lookEveryMs });
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
@@ -71,13 +67,12 @@ export function makeEngine(dependencies: Dependencies) {
   });
   const admit = makeAdmission(runner, config.inFlightMax);
   const find = makeFindOrder({
-    ...{ findById: byId, findExisting },
-    findBySerial: (merchant, serial) => findBySerial(database.hot, merchant, serial),
+    ...{ findById: byId, findExisting, findBySerial: queues.findBySerial },
   });
   return {
     ...{ runner, waits, find },
     /** By cell: resolves when its queues of reads and of new orders move. */
-    probes: new Map([["main", queues.probe]]),
+    probes: queues.probes,
     accept: makeAccept({
       ...dependencies,
       ...threeds,
@@ -92,8 +87,7 @@ export function makeEngine(dependencies: Dependencies) {
     }),
     claims: makeClaimWork({
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
-      findDue: makeFindDue(database.hot),
-      findOwned: makeFindOwned(database.hot),
+      ...{ findDue: queues.findDue, findOwned: queues.findOwned },
     }),
     lateApprovals: makeLateApprovals({
       ...{ find: bySequence, apply, runner },
@@ -102,39 +96,7 @@ export function makeEngine(dependencies: Dependencies) {
     }),
     /** For results that a browser, a merchant or a directory server reports. */
     reports: { findBySequence: bySequence, load, report: makeReport(makeApply(steps), runner) },
-  };
-}
-
-function loadWith({ byId }: ReturnType<typeof makeFindOrders>) {
-  return async ({ merchantId, id }: Order): Promise<Order> => {
-    const order = await byId({ merchantId, orderId: id });
-    if (order === undefined) throw new Error(`order ${id} has vanished`);
-    return order;
-  };
-}
-
-/**
- * The queues that gather the reads and commits of all orders in flight into few statements. While
- * the database is away, those of requests give up, so that the sender hears of it; those of effect
- * handlers never do, because an acquirer's answer must not be lost.
- */
-function makeQueues(
-  { config, database, node }: Dependencies,
-  onBatch: ReturnType<typeof makeObserveOrders>["onBatch"],
-) {
-  const leaseMs = callbackLeaseMs(config.callbackTimeoutMs);
-  const brief = { retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs };
-  const endless = { retryMs: Number.POSITIVE_INFINITY, callbackLeaseMs: leaseMs };
-  const finds = makeFindOrders(database.hot, { onBatch: onBatch("read") });
-  const begin = makeBegin(database.query, node, { onBatch: onBatch("begin"), ...brief });
-  return {
-    ...{ ...finds, load: loadWith(finds), begin },
-    probe: () => Promise.all([finds.probe(), begin.probe()]),
-    commit: makeCommit(database.hot, node, { onBatch: onBatch("move"), ...brief }),
-    lasting: {
-      load: loadWith(makeFindOrders(database.hot, endless)),
-      commit: makeCommit(database.hot, node, { onBatch: onBatch("move"), ...endless }),
-    },
+    countInDoubt: queues.countInDoubt,
   };
 }
 

@@ -23,11 +23,14 @@ import type { Order } from "../orders/order.ts";
 import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
 import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
-import { makeReferenceStore } from "../storage/cards.ts";
 import type { Configuration, LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
-import { makeFindByReceipt } from "../storage/find-orders.ts";
-import { makeStoreRequest, makeTakeNonce } from "../storage/requests.ts";
+import {
+  routeFindByReceipt,
+  routeReferences,
+  routeStoreRequest,
+  routeTakeNonce,
+} from "../storage/routed-stores.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { type Clock, makePrintDate } from "../values/time.ts";
 import { newCardRefId } from "../vault/seal.ts";
@@ -89,7 +92,7 @@ export function makeHttpServer(dependencies: Dependencies) {
   addMerchantRoutes(server, {
     ...{ operations, pathWord, wire, services, clock, log, metrics },
     ...access,
-    storeRequest: makeStoreRequest(dependencies.database.hot),
+    storeRequest: routeStoreRequest(dependencies.cells),
   });
   addPages(server, services, dependencies, querying);
   const checkReadiness = makeCheckReadiness(dependencies);
@@ -120,11 +123,10 @@ function boundsOf({ config, clock, log, metrics }: Dependencies): Bounds {
 }
 
 function servicesOf(dependencies: Dependencies, querying: Guard): Services {
-  const { config, clock, database, vault, engine, wallets, callbacks, configuration } =
-    dependencies;
+  const { config, clock, cells, vault, engine, wallets, callbacks, configuration } = dependencies;
   const threeds = dependencies.threeds.makeBrowserAuthentication(engine.reports);
   const cards = makeCards({
-    ...{ store: makeReferenceStore(database.hot), findCard: vault.findCard, clock },
+    ...{ store: routeReferences(cells), findCard: vault.findCard, clock },
     ...{ newReferenceId: newCardRefId, graceMs: config.cardReferenceGraceMs },
   });
   return {
@@ -158,12 +160,9 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
 
 type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken">;
 
-function accessOf(
-  { config, database, clock, configuration }: Dependencies,
-  querying: Guard,
-): Access {
+function accessOf({ config, cells, clock, configuration }: Dependencies, querying: Guard): Access {
   const windowMs = config.oauthWindowMs;
-  const takeNonce = makeTakeNonce(database.hot, { clock, windowMs });
+  const takeNonce = routeTakeNonce(cells, { clock, windowMs });
   const limitOf = (perSecond: number) => makeRateLimit<MerchantId>({ perSecond }, clock);
   const transactions = limitOf(config.transactionsPerSecond);
   const queries = limitOf(config.questionsPerSecond);
@@ -184,7 +183,7 @@ function accessOf(
 function addPages(
   server: FastifyInstance,
   { threeds, printDate }: Services,
-  { config, log, clock, configuration, database, vault }: Dependencies,
+  { config, log, clock, configuration, cells, vault }: Dependencies,
   querying: Guard,
 ): void {
   const { pathWord, pageLogoFile: logoFile } = config;
@@ -204,7 +203,7 @@ function addPages(
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     readReceiptId: vault.readReceiptId,
-    findByReceipt: makeFindByReceipt(database.query),
+    findByReceipt: routeFindByReceipt(cells),
   });
   const receipts = { find: querying(findReceipt) };
   addReceiptRoutes(server, { pathWord, receipts, theme, printDate, clock });

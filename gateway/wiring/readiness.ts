@@ -36,7 +36,8 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
   };
 
   async function check(): Promise<Readiness> {
-    const [stalled, cellCount] = [await findStalledCells(), engine.probes.size];
+    const probes = engine.probes();
+    const stalled = await findStalledCells(probes);
     const directories = stalled.size === 0 ? await findDirectoryFaults() : new Map();
     const missing = new Map([...stalled, ...directories]);
     const endpoints = [...configuration.current().endpoints.values()];
@@ -46,17 +47,19 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
       unready.size === 0 ||
       endpoints.some((each) => each.enabled && each.gates.some(({ id }) => gates.isReady(id)));
     return {
-      ready: stalled.size < cellCount && directories.size === 0 && canPay,
+      ready: stalled.size < probes.size && directories.size === 0 && canPay,
       missing: Object.fromEntries(missing),
     };
   }
 
-  async function findStalledCells(): Promise<ReadonlyMap<string, string>> {
+  async function findStalledCells(
+    probes: ReturnType<Engine["probes"]>,
+  ): Promise<ReadonlyMap<string, string>> {
     const stalled = new Map<string, string>();
-    const probed = [...engine.probes].map(async ([name, probe]) => {
+    const probed = [...probes].map(async ([name, probe]) => {
       const fault = await within(probe(), config.readyTimeoutMs).catch(messageOf);
       // With a single cell, an operator need not know what a cell is.
-      const shown = engine.probes.size === 1 ? "database" : `cell ${name}`;
+      const shown = probes.size === 1 ? "database" : `cell ${name}`;
       if (typeof fault === "string") stalled.set(shown, fault);
     });
     await Promise.all(probed);

@@ -2,8 +2,8 @@
 import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
-import { makeFindSealedCard, makePendingCardStore } from "../storage/cards.ts";
-import type { Database } from "../storage/database.ts";
+import { type CellDatabases, type CellPlace, makeCells } from "../storage/cells.ts";
+import { routeFindSealedCard, routePendingCards } from "../storage/routed-stores.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../storage/vault-keys.ts";
 import { type Clock, systemClock } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
@@ -13,8 +13,9 @@ import { makeVault } from "../vault/vault.ts";
 
 export type ResourceOptions = {
   readonly config: Config;
-  /** The vault reaches its tables by connections of its own. */
-  readonly databases: { readonly node: Database; readonly vault: Database };
+  /** Of the main cell, and of what an installation has once. */
+  readonly databases: CellDatabases;
+  readonly openCell: (place: CellPlace) => CellDatabases;
   readonly masterKey: Uint8Array;
   readonly log: Log;
   readonly clock?: Clock;
@@ -24,15 +25,18 @@ export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 export async function openResources(options: ResourceOptions) {
   const { config, databases, masterKey, log, clock = systemClock } = options;
-  const { query, hot } = databases.vault;
-  const keys = await openKeys(masterKey, makeKeyStore(query));
+  const keys = await openKeys(masterKey, makeKeyStore(databases.vault.query));
+  const cells = makeCells({
+    ...{ main: databases, open: options.openCell, waitMs: config.acceptRetryMs },
+    onFailed: (cell, error) => log("cell.failed", { cell, err: error }),
+  });
   const lasting = { retryMs: config.acceptRetryMs };
   return {
-    ...{ config, log, clock, keys, metrics: makeMetrics() },
+    ...{ config, log, clock, keys, cells, metrics: makeMetrics() },
     database: databases.node,
     vaultDatabase: databases.vault,
-    vault: makeVault(keys, makeFindSealedCard(hot, lasting)),
-    pendingCards: makePendingCards(keys, makePendingCardStore(query, lasting)),
-    digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(query) }),
+    vault: makeVault(keys, routeFindSealedCard(cells, lasting)),
+    pendingCards: makePendingCards(keys, routePendingCards(cells, lasting)),
+    digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };
 }

@@ -1,6 +1,7 @@
 /** Wallets, wired: keys, roots, the wallet worker, and the tokens that were used before. */
 import { signingWindowMaxMs } from "../config/settings.ts";
-import { loadWalletKeys, makeClaimToken, releaseToken } from "../storage/wallets.ts";
+import { routeTokens } from "../storage/routed-stores.ts";
+import { loadWalletKeys } from "../storage/wallets.ts";
 import { eciOf } from "../threeds/authentication-outcome.ts";
 import { makeOpenWallet } from "../wallets/open-wallet.ts";
 import { openWalletKeys, openWalletRoots, rootSourcesOf } from "../wallets/wallet-trust.ts";
@@ -10,7 +11,7 @@ import type { Resources } from "./resources.ts";
 export type Wallets = Awaited<ReturnType<typeof openWallets>>;
 
 export async function openWallets(resources: Resources) {
-  const { config, clock, log, metrics, database, vaultDatabase, vault } = resources;
+  const { config, clock, log, metrics, cells, vaultDatabase, vault } = resources;
   const roots = await openWalletRoots({
     sources: rootSourcesOf(config),
     clock,
@@ -35,8 +36,7 @@ export async function openWallets(resources: Resources) {
       allowSandboxSigner: config.environment === "staging",
     },
     digest: vault.digest,
-    claimToken: makeClaimToken(database.hot, clock),
-    releaseToken: (token) => releaseToken(database.query, token),
+    ...routeTokens(cells, clock),
     onReleaseFailed: (error) => log("wallet.token_release_failed", { err: error }),
     onRefused: ({ type, endpoint }, { code, detail }) =>
       log("wallet.token_refused", { merchant: endpoint.merchant.login, type, code, detail }),

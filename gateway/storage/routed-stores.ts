@@ -1,0 +1,204 @@
+/**
+ * The stores of all cells behind the interfaces of one: what names a merchant goes to the
+ * merchant's cell, what looks for due or expired rows walks all cells.
+ */
+import type { CallbackStore } from "../callbacks/callback.ts";
+import type { Begin } from "../engine/accept.ts";
+import type { MerchantReferences } from "../engine/cards.ts";
+import type { Commit } from "../orders/apply.ts";
+import type { Order } from "../orders/order.ts";
+import { asMerchantId, type MerchantId, type OrderId, type SerialNumber } from "../values/ids.ts";
+import type { Clock, Instant } from "../values/time.ts";
+import type { PendingCardStore } from "../vault/pending-cards.ts";
+import type { FindSealedCard } from "../vault/vault.ts";
+import { makeCallbackStore } from "./callbacks.ts";
+import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "./cards.ts";
+import type { Cells } from "./cells.ts";
+import { makeBegin, makeCommit } from "./commit.ts";
+import {
+  countInDoubt,
+  findBySequence,
+  findBySerial,
+  makeFindByReceipt,
+  makeFindDue,
+  makeFindOrders,
+  makeFindOwned,
+} from "./find-orders.ts";
+import type { GatherOptions } from "./gather.ts";
+import { makeStoreRequest, makeTakeNonce } from "./requests.ts";
+import { makeClaimToken, releaseToken } from "./wallets.ts";
+
+export function routeFindSealedCard(cells: Cells, options: GatherOptions = {}): FindSealedCard {
+  const stores = cells.stores(({ vault }) => makeFindSealedCard(vault.hot, options));
+  return (merchant, card) => stores.call(merchant, (find) => find(merchant, card));
+}
+
+export function routePendingCards(cells: Cells, options: GatherOptions): PendingCardStore {
+  const stores = cells.stores(({ vault }) => makePendingCardStore(vault.query, options));
+  const merchantOf = (context: string) => asMerchantId(context.split("/")[0] ?? "");
+  return {
+    put: (row, expiresAt) =>
+      stores.call(merchantOf(row.context), (store) => store.put(row, expiresAt)),
+    find: (context, now) => stores.call(merchantOf(context), (store) => store.find(context, now)),
+    remove: (context) => stores.call(merchantOf(context), (store) => store.remove(context)),
+    removeExpired: async (now) => sum(await stores.each((store) => store.removeExpired(now))),
+  };
+}
+
+type OrderOptions = {
+  readonly node: string;
+  readonly onBatch: (queue: "read" | "begin" | "move") => NonNullable<GatherOptions["onBatch"]>;
+  readonly retryMs: number;
+  readonly callbackLeaseMs: number;
+};
+
+/**
+ * The queues that gather the reads and commits of all orders in flight into few statements. While
+ * the database is away, those of requests give up, so that the sender hears of it; those of effect
+ * handlers never do, because an acquirer's answer must not be lost.
+ */
+export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOptions) {
+  const brief = options;
+  const endless = { ...options, retryMs: Number.POSITIVE_INFINITY };
+  const reading = { onBatch: onBatch("read") };
+  const stores = cells.stores(({ node: { hot, query } }) => ({
+    ...makeFindOrders(hot, reading),
+    byIdAtLast: makeFindOrders(hot, { ...reading, ...endless }).byId,
+    begin: makeBegin(query, node, { onBatch: onBatch("begin"), ...brief }),
+    commit: makeCommit(hot, node, { onBatch: onBatch("move"), ...brief }),
+    commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
+    bySequence: (sequence: bigint) => findBySequence(hot, sequence),
+    bySerial: (merchant: MerchantId, serial: SerialNumber) => findBySerial(hot, merchant, serial),
+    findDue: makeFindDue(hot),
+    findOwned: makeFindOwned(hot),
+    countInDoubt: () => countInDoubt(query),
+  }));
+  const begin: Begin = (beginning) =>
+    stores.call(beginning.step.order.merchantId, (store, isAgain) =>
+      store.begin(beginning, isAgain),
+    );
+  const commit: Commit = (step) =>
+    stores.call(step.order.merchantId, (store, isAgain) => store.commit(step, isAgain));
+  const commitAtLast: Commit = (step) =>
+    stores.call(
+      step.order.merchantId,
+      (store, isAgain) => store.commitAtLast(step, isAgain),
+      endless.retryMs,
+    );
+  const byId = (key: OrderKey) => stores.call(key.merchantId, (store) => store.byId(key));
+  const byIdAtLast = (key: OrderKey) =>
+    stores.call(key.merchantId, (store) => store.byIdAtLast(key), endless.retryMs);
+  return {
+    ...{ byId, begin, commit, load: loadWith(byId) },
+    lasting: { load: loadWith(byIdAtLast), commit: commitAtLast },
+    findExisting: (merchant: MerchantId, clientOrderId: string) =>
+      stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),
+    findBySerial: (merchant: MerchantId, serial: SerialNumber) =>
+      stores.call(merchant, (store) => store.bySerial(merchant, serial)),
+    /** For what names only our reference. */
+    bySequence: (sequence: bigint): Promise<Order | undefined> =>
+      stores.search((store) => store.bySequence(sequence)),
+    findDue: async (now: Instant, most: number) =>
+      (await stores.each((store) => store.findDue(now, most))).flat(),
+    findOwned: async (owner: string) =>
+      (await stores.each((store) => store.findOwned(owner))).flat(),
+    countInDoubt: async () => sum(await stores.each((store) => store.countInDoubt())),
+    /** By cell: resolves when its queues of reads and of new orders move. */
+    probes: () =>
+      new Map(
+        cells.names().map((name) => [
+          name,
+          () => {
+            const { probe, begin: queue } = stores.of(name);
+            return Promise.all([probe(), queue.probe()]);
+          },
+        ]),
+      ),
+  };
+}
+
+type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
+
+function loadWith(byId: (key: OrderKey) => Promise<Order | undefined>) {
+  return async ({ merchantId, id }: Order): Promise<Order> => {
+    const order = await byId({ merchantId, orderId: id });
+    if (order === undefined) throw new Error(`order ${id} has vanished`);
+    return order;
+  };
+}
+
+export function routeFindByReceipt(cells: Cells): ReturnType<typeof makeFindByReceipt> {
+  const stores = cells.stores(({ node }) => makeFindByReceipt(node.query));
+  return (merchant, receipt, order) =>
+    stores.call(merchant, (find) => find(merchant, receipt, order));
+}
+
+export function routeReferences(cells: Cells): MerchantReferences {
+  const stores = cells.stores(({ node }) => makeReferenceStore(node.hot));
+  return {
+    find: (merchant, id) => stores.call(merchant, (store) => store.find(merchant, id)),
+    findByCard: (merchant, card) =>
+      stores.call(merchant, (store) => store.findByCard(merchant, card)),
+    add: (references) => stores.call(references.merchantId, (store) => store.add(references)),
+    remove: (card, by, at) => stores.call(card.merchantId, (store) => store.remove(card, by, at)),
+  };
+}
+
+export function routeStoreRequest(cells: Cells): ReturnType<typeof makeStoreRequest> {
+  const stores = cells.stores(({ node }) => makeStoreRequest(node.hot));
+  return (request) => stores.call(request.merchantId, (store) => store(request));
+}
+
+export function routeTakeNonce(
+  cells: Cells,
+  options: { readonly clock: Clock; readonly windowMs: number },
+): ReturnType<typeof makeTakeNonce> {
+  const stores = cells.stores(({ node }) => makeTakeNonce(node.hot, options));
+  return (nonce) => stores.call(nonce.merchantId, (take) => take(nonce));
+}
+
+export function routeTokens(cells: Cells, clock: Clock) {
+  const stores = cells.stores(({ node }) => ({
+    claim: makeClaimToken(node.hot, clock),
+    release: (token: Parameters<typeof releaseToken>[1]) => releaseToken(node.query, token),
+  }));
+  const merchantOf = ({ merchantId }: { readonly merchantId: MerchantId }) => merchantId;
+  return {
+    claimToken: (token: Parameters<typeof releaseToken>[1]) =>
+      stores.call(merchantOf(token), (store) => store.claim(token)),
+    releaseToken: (token: Parameters<typeof releaseToken>[1]) =>
+      stores.call(merchantOf(token), (store) => store.release(token)),
+  };
+}
+
+export function routeCallbacks(
+  cells: Cells,
+  { node, findOrder }: Pick<Parameters<typeof makeCallbackStore>[0], "node" | "findOrder">,
+  gathered: GatherOptions,
+): CallbackStore {
+  const stores = cells.stores(({ node: { hot: query } }) =>
+    makeCallbackStore({ query, node, findOrder }, gathered),
+  );
+  return {
+    async claimDue(claim) {
+      const share = Math.ceil(claim.countMax / cells.names().length);
+      return (await stores.each((store) => store.claimDue({ ...claim, countMax: share }))).flat();
+    },
+    waitsForEarlier: (callback) =>
+      stores.call(callback.merchantId, (store) => store.waitsForEarlier(callback)),
+    record: (record) => stores.call(record.callback.merchantId, (store) => store.record(record)),
+    async release(callbacks, now) {
+      const byMerchant = Map.groupBy(callbacks, ({ merchantId }) => merchantId);
+      const released = [...byMerchant].map(([merchant, own]) =>
+        stores.call(merchant, (store) => store.release(own, now)),
+      );
+      await Promise.all(released);
+    },
+    findOrder,
+    deleteEnded: async (before) => sum(await stores.each((store) => store.deleteEnded(before))),
+  };
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
