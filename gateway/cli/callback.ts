@@ -62,7 +62,7 @@ type Choice = GivenOptions & { readonly order?: string };
 async function listCallbacks(session: Session, choice: Choice): Promise<Output> {
   const chosen = await choose(session, choice, choice.order);
   if (chosen instanceof Problem) return chosen;
-  const found = await findCallbacks(session.database.query, chosen, listedMax);
+  const found = await findAll(session, chosen);
   if (found.length === 0 && !session.json) return "There is no such callback.";
   if (found.length === listedMax) {
     process.stderr.write(`These are the latest ${listedMax}; there may be more.\n`);
@@ -73,11 +73,11 @@ async function listCallbacks(session: Session, choice: Choice): Promise<Output> 
 async function showCallback(session: Session, order: string, sequence?: string): Promise<Output> {
   const chosen = await choose(session, {}, order, sequence);
   if (chosen instanceof Problem) return chosen;
-  const { query } = session.database;
-  const found = await findCallbacks(query, chosen, listedMax);
+  const found = await findAll(session, chosen);
   if (found.length === 0) return nothingFor(order);
   const printDate = makePrintDate(session.config.zone);
-  const attempts = (await findAttempts(query, chosen)).map((attempt) => ({
+  const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
+  const attempts = made.flat().map((attempt) => ({
     ...attempt,
     at: printDate(attempt.at),
   }));
@@ -92,6 +92,19 @@ async function showCallback(session: Session, order: string, sequence?: string):
   }));
 }
 
+/** Of all cells, the latest first. */
+async function findAll(session: Session, chosen: CallbackFilter) {
+  const found = await queriesOf(session).each((query) => findCallbacks(query, chosen, listedMax));
+  return found
+    .flat()
+    .toSorted((one, other) => other.made - one.made)
+    .slice(0, listedMax);
+}
+
+function queriesOf({ cells }: Session) {
+  return cells.stores(({ node }) => node.query);
+}
+
 async function resendCallback(
   session: Session,
   order: string | undefined,
@@ -103,7 +116,9 @@ async function resendCallback(
   }
   const chosen = await choose(session, choice, order, sequence);
   if (chosen instanceof Problem) return chosen;
-  const sent = await resendCallbacks(session.database.query, chosen, systemClock.now());
+  const now = systemClock.now();
+  const resent = await queriesOf(session).each((query) => resendCallbacks(query, chosen, now));
+  const sent = resent.flat();
   if (order !== undefined && sent.length === 0) return nothingFor(order);
   const earlier = sent.filter(({ asked }) => !asked).length;
   const note = earlier === 0 ? {} : { "of these earlier ones, which go first": earlier };

@@ -1,6 +1,6 @@
 /** `gw card`: shows and removes a merchant's registered cards. */
 import type { Command } from "commander";
-import { makeReferenceStore } from "../storage/cards.ts";
+import { routeReferences } from "../storage/routed-stores.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { makePrintDate, systemClock } from "../values/time.ts";
@@ -38,7 +38,7 @@ async function removeCard(session: Session, login: string, id: string): Promise<
   const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
   const { merchantId, card } = reference;
-  const store = makeReferenceStore(session.database.query);
+  const store = routeReferences(session.cells);
   const ofMerchant = { merchantId, cardId: card.cardId };
   const isRemoved = await store.remove(ofMerchant, "operator", systemClock.now());
   if (!isRemoved) return new Problem(`The reference ${id} is removed already.`);
@@ -48,7 +48,7 @@ async function removeCard(session: Session, login: string, id: string): Promise<
 async function findReference(session: Session, login: string, id: string) {
   const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
-  const store = makeReferenceStore(session.database.query);
+  const store = routeReferences(session.cells);
   const reference = isNumericId(id) ? await store.find(merchant.id, asCardRefId(id)) : undefined;
   return reference ?? new Problem(`The merchant ${login} has no card reference ${id}.`);
 }

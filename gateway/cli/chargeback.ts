@@ -73,7 +73,7 @@ type Place = {
 async function record({ session, configuration, report }: Place, line: ChargebackLine) {
   const { reference, chargeback } = line;
   const { stage } = chargeback;
-  const { query } = session.database;
+  const stores = session.cells.stores(({ node }) => node.query);
   let earlier: Order | undefined;
   const find = async () => {
     const order = await findByReference(session, reference);
@@ -91,7 +91,9 @@ async function record({ session, configuration, report }: Place, line: Chargebac
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;
   // Also when it is known: a crash may have come between the order and this row.
-  await indexChargeback(query, order, recorded, systemClock.now());
+  await stores.call(order.merchantId, (query) =>
+    indexChargeback(query, order, recorded, systemClock.now()),
+  );
   const isSame = isSameMoney(recorded.amount, chargeback.amount);
   const known = isSame ? "known" : "recorded before with another amount";
   return { stage, order: order.id, result: earlier === undefined ? "recorded" : known };
@@ -101,7 +103,10 @@ async function list(session: Session, options: { readonly since?: string }): Pro
   const { since } = options;
   const from = since === undefined ? asInstant(0) : parseDate(`${since}T00:00:00Z`);
   if (from === undefined) return new Problem("--since is a date like 2030-01-31.");
-  const rows = await listChargebacks(session.database.query, from, listedMax);
+  const stores = session.cells.stores(({ node }) => node.query);
+  const found = await stores.each((query) => listChargebacks(query, from, listedMax));
+  const latestFirst = found.flat().toSorted((one, other) => other.at.localeCompare(one.at));
+  const rows = latestFirst.slice(0, listedMax);
   if (rows.length === 0 && !session.json) return "There are no chargebacks.";
   return rows.map(({ amount, currency, ...row }) => ({
     order: row.order_id,

@@ -34,8 +34,12 @@ export function addDoubtCommands(doubt: Command): void {
   ]);
 }
 
-async function listDoubt({ database, config, json }: Session): Promise<Output> {
-  const orders = await findInDoubt(database.query, listedMax);
+async function listDoubt({ cells, config, json }: Session): Promise<Output> {
+  const stores = cells.stores(({ node }) => node.query);
+  const found = await stores.each((query) => findInDoubt(query, listedMax));
+  const sentAt = (order: Order) => inDoubtOf(order).identifiers?.transmittedAt ?? 0;
+  const oldestFirst = found.flat().toSorted((one, other) => sentAt(one) - sentAt(other));
+  const orders = oldestFirst.slice(0, listedMax);
   if (orders.length === 0 && !json) return "Nothing is in doubt.";
   if (orders.length === listedMax && !json) {
     process.stderr.write(`These are the oldest ${listedMax}; there may be more.\n`);

@@ -164,7 +164,10 @@ async function removeGate(session: Session, name: string): Promise<Output> {
         "give them others first, with `gw endpoint gates`.",
     );
   }
-  const removed = await session.administration.removeGate(gate.id);
+  const removed = await session.administration.removeGate(
+    gate.id,
+    session.cells.names().map((name) => session.cells.databasesOf(name).node.query),
+  );
   if (removed === "removed") return { removed: name };
   return new Problem(`Orders in flight need the gate ${name}: try again when they are final.`);
 }

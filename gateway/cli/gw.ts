@@ -16,6 +16,7 @@ const commands: readonly Row[] = [
   ["migrate",   "bring the database schema up to date",                                         async () => (await import("./doctor.ts")).addMigrate],
   ["doctor",    "check this installation for problems",                                         async () => (await import("./doctor.ts")).addDoctor],
   ["merchant",  "create, show and change merchants",                                            async () => (await import("./merchant.ts")).addMerchantCommands],
+  ["cell",      "cells: the databases and schemas that merchants' orders are in",                 async () => (await import("./cell.ts")).addCellCommands],
   ["wallet",    "merchants' identifiers at wallets, and the keys for their payment data",       async () => (await import("./wallet.ts")).addWalletCommands],
   ["directory", "directory servers of 3-D Secure, and their card ranges",                       async () => (await import("./directory.ts")).addDirectoryCommands],
   ["gate",      "gates: the connections to acquirers",                                          async () => (await import("./gate.ts")).addGateCommands],

@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { deletePendingCards } from "../storage/cards.ts";
+import { prepareCell } from "../storage/cell-administration.ts";
 import {
   type CellPlace,
   type Cells,
@@ -24,7 +25,7 @@ import { type Database, openDatabase } from "../storage/database.ts";
 import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
 import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
-import { migrate, migrateCell } from "../storage/migrate.ts";
+import { migrate } from "../storage/migrate.ts";
 import { routeFindSealedCard } from "../storage/routed-stores.ts";
 import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -135,9 +136,7 @@ async function openCells({ database, masterKey, config, report, open }: CellsToO
   const stores = cells.stores(({ node }) => node);
   await stores.each(async (cell, name) => {
     if (name === mainCell) return;
-    const problem = await migrateCell(cell, schemaOf(name), report);
-    if (problem !== undefined) throw new Error(problem.sentence);
-    await separateVault(cell, [schemaOf(name)]);
+    await prepareCell(cell, name, report);
   });
   return cells;
 }

@@ -5,6 +5,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import { keySourcesOf, readConfig } from "../config/config.ts";
+import type { Cells } from "../storage/cells.ts";
+import type { Database } from "../storage/database.ts";
 import {
   listKeys,
   makeKeyStore,
@@ -42,8 +44,8 @@ export function addKeyCommands(key: Command): void {
   ]);
 }
 
-async function listVaultKeys({ database, json }: Session): Promise<Output> {
-  const keys = await listKeys(database, [database]);
+async function listVaultKeys({ database, cells, json }: Session): Promise<Output> {
+  const keys = await listKeys(database, allOf(cells));
   if (json) return keys;
   return keys.map(({ id, purpose, createdAt, retiredAt, destroyedAt, cards }) => ({
     ...{ id, purpose, made: createdAt, retired: retiredAt ?? "-", destroyed: destroyedAt ?? "-" },
@@ -52,7 +54,7 @@ async function listVaultKeys({ database, json }: Session): Promise<Output> {
 }
 
 async function rotateVaultKeys(
-  { database, masterKey, config, json }: Session,
+  { database, cells, masterKey, config, json }: Session,
   { anew = false }: { readonly anew?: boolean },
 ): Promise<Output> {
   const lock = await takeRotationLock(database);
@@ -64,7 +66,7 @@ async function rotateVaultKeys(
       masterKey,
       anew,
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
-      store: makeRotationStore(database, [database]),
+      store: makeRotationStore(database, allOf(cells)),
       ...{ graceMs: config.keyGraceMs, keepDigestsMs: config.repeatDays * 86_400_000 },
       pause: (durationMs) => pause(durationMs),
       report: (progress) => process.stderr.write(`${progress}\n`),
@@ -75,6 +77,11 @@ async function rotateVaultKeys(
   } finally {
     await lock.release();
   }
+}
+
+/** A cell that is away stops the command: its cards may need the old keys. */
+function allOf(cells: Cells): readonly Database[] {
+  return cells.names().map((name) => cells.databasesOf(name).vault);
 }
 
 function undestroyed(kept: readonly number[]): Problem {

@@ -50,16 +50,22 @@ export async function findSandboxGates({ query }: Database): Promise<SandboxGate
   return sandbox && { sandbox, binary: gates.get(binaryGate), iso93: gates.get(iso93Gate) };
 }
 
+type NewMerchantSet = {
+  readonly login: string;
+  readonly gates: SandboxGates;
+  readonly cell: string;
+};
+
 export async function createMerchantSet(
   database: Database,
   vault: Vault,
-  { login, gates }: { readonly login: string; readonly gates: SandboxGates },
+  { login, gates, cell }: NewMerchantSet,
 ): Promise<MerchantSet> {
   const controlKey = randomBytes(20).toString("hex");
   return database.transaction(async (query) => {
     const administration = makeAdministration(query);
     const sealed = vault.sealSecret(new Secret(controlKey), controlKeyContext(login));
-    const merchantId = await administration.createMerchant(login, sealed);
+    const merchantId = await administration.createMerchant(login, sealed, cell);
     const endpoints = await createEndpoints(administration, merchantId, { gates, known: [] });
     const grouped = endpointRows.filter(({ inGroup }) => inGroup);
     const members = grouped.flatMap(({ name }) => endpoints[name] ?? []);

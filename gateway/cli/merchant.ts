@@ -6,6 +6,7 @@ import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:cry
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { MerchantSettings } from "../orders/merchant.ts";
+import { mainCell } from "../storage/cells.ts";
 import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault, readConfiguration } from "./installation.ts";
@@ -31,9 +32,10 @@ const bitsMin = 2048;
 
 export function addMerchantCommands(merchant: Command): void {
   const name = new Option("--name <text>", "to distinguish it from the others");
+  const cell = new Option("--cell <name>", "where its orders will be; the main cell if not given");
   // biome-ignore format: a table
   addCommands(merchant, [
-    ["create <login>", "create a merchant; in staging with the endpoints of the demonstration", createMerchant],
+    ["create <login>", "create a merchant; in staging with the endpoints of the demonstration", createMerchant, [cell]],
     ["list",           "list all merchants",                                                    listMerchants],
     ["show <login>",   "show a merchant with its endpoints, groups and control key",            showMerchant],
     ["set <login>",    "change a merchant's settings",                                          setMerchant, settingsTable.map(({ option }) => option)],
@@ -47,7 +49,14 @@ export function addMerchantCommands(merchant: Command): void {
   ]);
 }
 
-async function createMerchant(session: Session, login: string): Promise<Output> {
+async function createMerchant(
+  session: Session,
+  login: string,
+  { cell = mainCell }: { readonly cell?: string },
+): Promise<Output> {
+  if (!session.cells.names().includes(cell)) {
+    return new Problem(`There is no cell ${cell}: see \`gw cell list\`.`);
+  }
   if (!loginForm.test(login)) {
     return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
   }
@@ -59,7 +68,7 @@ async function createMerchant(session: Session, login: string): Promise<Output> 
   const gates = await findSandboxGates(database);
   if (gates === undefined) return new Problem("There is no gate yet: run `npm start` once.");
   const vault = await openVault(session);
-  return describe(await createMerchantSet(database, vault, { login, gates }), session.json);
+  return describe(await createMerchantSet(database, vault, { login, gates, cell }), session.json);
 }
 
 async function listMerchants(session: Session): Promise<Output> {

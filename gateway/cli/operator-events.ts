@@ -21,15 +21,13 @@ export type OperatorReport = (
   event: OrderEvent,
 ) => Promise<Order | Failure | typeof stale>;
 
-export function makeReport({
-  config,
-  database,
-}: Pick<Session, "config" | "database">): OperatorReport {
+export function makeReport({ config, cells }: Pick<Session, "config" | "cells">): OperatorReport {
+  const options = { retryMs: config.acceptRetryMs, callbackLeaseMs: 0 };
+  const stores = cells.stores(({ node }) => makeCommit(node.query, `gw-${userName()}`, options));
   const apply = makeApply({
     advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
-    commit: makeCommit(database.query, `gw-${userName()}`, {
-      ...{ retryMs: config.acceptRetryMs, callbackLeaseMs: 0 },
-    }),
+    commit: (step) =>
+      stores.call(step.order.merchantId, (commit, isAgain) => commit(step, isAgain)),
     load: () => Promise.reject(stale),
     clock: systemClock,
   });

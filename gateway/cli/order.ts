@@ -19,7 +19,7 @@ async function showOrder(session: Session, id: string): Promise<Output> {
   const order = await findOrder(session, id);
   if (order instanceof Problem) return order;
 
-  const { config, database } = session;
+  const { config } = session;
   const found = { order, transaction: order.transaction };
   const printDate = makePrintDate(config.zone);
   const fields = printStatus(found, {
@@ -31,7 +31,8 @@ async function showOrder(session: Session, id: string): Promise<Output> {
     fields.filter(([, value]) => value !== undefined && value !== ""),
   );
   const transactions = transactionsOf(order).map(describeTransaction);
-  const history = await findHistory(database.query, order);
+  const stores = session.cells.stores(({ node }) => node.query);
+  const history = await stores.call(order.merchantId, (query) => findHistory(query, order));
   if (session.json) return { order: seen, transactions, history };
 
   print({ "gw-order-id": order.id, "merchant-order-id": order.clientOrderId, ...seen });
@@ -57,15 +58,20 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
 type Transaction = Order["transaction"];
 
 /** By the reference that the acquirer knows a charge or a refund by. */
-export async function findByReference({ database }: Session, reference: string) {
+export async function findByReference(session: Session, reference: string) {
   const named = parseReference(reference);
-  return named === undefined ? undefined : findBySequence(database.query, named.sequence);
+  return named === undefined ? undefined : searchSequence(session, named.sequence);
 }
 
 /** By the id that merchants and logs use. */
-export async function findOrder({ database }: Session, text: string) {
+export async function findOrder(session: Session, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
-  const order = isId ? await findBySequence(database.query, sequenceOf(id)) : undefined;
+  const order = isId ? await searchSequence(session, sequenceOf(id)) : undefined;
   return order?.id === id ? order : new Problem(`There is no order ${text}.`);
+}
+
+function searchSequence({ cells }: Session, sequence: bigint) {
+  const stores = cells.stores(({ node }) => node.query);
+  return stores.search((query) => findBySequence(query, sequence));
 }

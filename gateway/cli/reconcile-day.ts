@@ -1,4 +1,5 @@
 /** The day that `gw reconcile` is about, and what the gateway's orders expect of it. */
+import type { Order } from "../orders/order.ts";
 import type { Period, Reconciliation } from "../reconciliation/reconcile.ts";
 import { readOrdersSettled } from "../storage/chargebacks.ts";
 import { Problem } from "../values/problem.ts";
@@ -27,16 +28,18 @@ export function readPeriod({ day, window }: DayOptions): Period | Problem {
 
 /** Reads every order that may have moved money in the period. */
 export async function expectOrders(
-  database: Session["database"],
+  { cells }: Pick<Session, "cells">,
   { from, until, windowMs }: Period,
   books: Pick<Reconciliation, "expect">,
 ): Promise<void> {
   const progress = makeProgress("orders");
   let count = 0;
   const period = { from: asInstant(from - windowMs), until: asInstant(until + windowMs) };
-  await readOrdersSettled(database, period, (order) => {
+  const take = (order: Order) => {
     count += 1;
     books.expect(order);
     progress(count);
-  });
+  };
+  // A day without the orders of one cell would be a wrong day: a cell that is away ends it.
+  await cells.stores(({ node }) => node).inTurn((cell) => readOrdersSettled(cell, period, take));
 }

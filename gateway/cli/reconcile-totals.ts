@@ -42,9 +42,9 @@ export async function reconcileTotals(
   return totals.map((each, at) => show(each, balances[at]));
 }
 
-async function readTotals({ database }: Session, gate: Gate, period: Period) {
+async function readTotals(session: Session, gate: Gate, period: Period) {
   const books = makeDayTotals(gate.id, period);
-  await expectOrders(database, period, books);
+  await expectOrders(session, period, books);
   return books.totals(gate.settings.currencies);
 }
 

@@ -103,11 +103,11 @@ type Files = {
   readonly format: SettlementFormat;
 };
 
-async function compare({ database }: Session, scope: Scope, files: Files) {
+async function compare(session: Session, scope: Scope, files: Files) {
   // Only "previous" and "next" are there.
   const given = Object.entries(files.neighbours) as [Neighbour, string][];
   const books = makeReconciliation({ ...scope, neighbours: given.map(([which]) => which) });
-  await expectOrders(database, scope.period, books);
+  await expectOrders(session, scope.period, books);
   try {
     const lines = makeProgress("lines");
     let count = 0;

@@ -23,6 +23,7 @@ import {
 import { addWalletKey, openWalletKeys, pointOf } from "../cli/wallet.ts";
 import type { WalletSettings } from "../orders/merchant.ts";
 import { makeAdministration } from "../storage/administration.ts";
+import { mainCell } from "../storage/cells.ts";
 import { makeDirectoryAdministration } from "../storage/directories.ts";
 import type { ListedWalletKey } from "../storage/wallets.ts";
 import { Problem } from "../values/problem.ts";
@@ -109,13 +110,14 @@ export async function putSandboxDirectory(
 export async function makeDemonstration(
   installation: Installation,
   gates: SandboxGates,
+  cell = mainCell,
 ): Promise<MerchantSet> {
   const { database } = installation;
   const configuration = await readConfiguration(installation);
   const merchant = findMerchant(configuration, demonstrationLogin);
   if (merchant instanceof Problem) {
     const vault = await openVault(installation);
-    return createMerchantSet(database, vault, { login: demonstrationLogin, gates });
+    return createMerchantSet(database, vault, { login: demonstrationLogin, gates, cell });
   }
   const set = merchantSetOf(configuration, merchant);
   const known = Object.keys(set.endpoints);

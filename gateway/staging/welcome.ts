@@ -12,6 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { FormFault, parseForm, writeForm } from "@tollgate/protocols/form";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Installation } from "../cli/installation.ts";
+import type { Merchant } from "../orders/merchant.ts";
 import { pageHeaders } from "../pages/design.ts";
 import { namesOfServers } from "../storage/database-url.ts";
 import { findEmbeddedUrl } from "../storage/embedded.ts";
@@ -165,9 +166,10 @@ async function post({ url, fields }: ExampleRequest): Promise<URLSearchParams | 
 }
 
 export function makeFindFacts(installation: Installation) {
-  const { config, databases } = installation;
+  const { config } = installation;
   const database = describeDatabase(installation);
   const printDate = makePrintDate(config.zone);
+  const findLatest = makeFindLatest(installation);
 
   return async ({ configuration, missing }: NodeState): Promise<WelcomeFacts | undefined> => {
     const demo = await readDemo(join(resolve(config.dataDir), "demo.json"));
@@ -180,7 +182,7 @@ export function makeFindFacts(installation: Installation) {
     const [cards, orders] = await Promise.all([
       findCards(demo.bank.url),
       // The page is shown without orders while the database is away.
-      findLatestOrders(databases.node.query, merchant.id, ordersShown).catch(() => []),
+      findLatest(merchant).catch(() => []),
     ]);
     return {
       ...demo,
@@ -190,6 +192,12 @@ export function makeFindFacts(installation: Installation) {
       orders: orders.map((order) => printOrderLine(order, printDate)),
     };
   };
+}
+
+function makeFindLatest({ cells }: Installation) {
+  const stores = cells.stores(({ node }) => node.query);
+  return async ({ id, cell }: Pick<Merchant, "id" | "cell">) =>
+    findLatestOrders(stores.of(cell), id, ordersShown);
 }
 
 type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "bank">;

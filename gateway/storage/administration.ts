@@ -5,6 +5,7 @@
 import type { Gate } from "../acquirers/gates.ts";
 import type { EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
 import type { EndpointId, GateId, GroupId, MerchantId } from "../values/ids.ts";
+import { isHere } from "./cells.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
 import { isOpen } from "./find-orders.ts";
@@ -36,11 +37,11 @@ export function makeAdministration(query: Query) {
 
 function forMerchants({ change }: Changes) {
   return {
-    createMerchant(login: string, controlKey: Uint8Array): Promise<MerchantId> {
+    createMerchant(login: string, controlKey: Uint8Array, cell: string): Promise<MerchantId> {
       return change(
-        `insert into merchants (id, login, name, control_key)
-         values (nextval('merchant_ids'), $1, $1, $2) returning id`,
-        [login, controlKey],
+        `insert into merchants (id, login, name, control_key, cell)
+         values (nextval('merchant_ids'), $1, $1, $2, $3) returning id`,
+        [login, controlKey, cell],
       );
     },
 
@@ -154,26 +155,28 @@ function forGates({ change, findAndChange }: Changes) {
       await change("delete from gate_mac_keys where id = $1 returning id", [id]);
     },
 
-    /** Only a gate that no endpoint uses and that no open order may still need. */
-    async removeGate(id: GateId): Promise<"removed" | "in_use"> {
+    /** Only a gate that no endpoint uses and that no open order of any cell may still need. */
+    async removeGate(id: GateId, cells: readonly Query[]): Promise<"removed" | "in_use"> {
+      for (const query of cells) if ((await query(needingGate, [id])).length > 0) return "in_use";
       const removed = await findAndChange(
         `delete from gates where id = $1
-         and not exists (select from endpoint_gates where gate_id = $1)
-         and not exists (
-           select from orders where ${isOpen}
-           and (coalesce(progress #>> '{transaction,identifiers,gate,id}',
-             progress #>> '{transaction,charge,gate,id}') = $1::text
-           or exists (
-             select from json_array_elements(coalesce(progress #> '{earlier,0,priorAttempts}',
-               progress #> '{transaction,priorAttempts}', '[]')) as prior
-             where prior.value #>> '{identifiers,gate,id}' = $1::text))
-         ) returning id`,
+         and not exists (select from endpoint_gates where gate_id = $1) returning id`,
         [id],
       );
       return removed === undefined ? "in_use" : "removed";
     },
   };
 }
+
+const needingGate = `
+select from orders where ${isOpen} and ${isHere}
+  and (coalesce(progress #>> '{transaction,identifiers,gate,id}',
+    progress #>> '{transaction,charge,gate,id}') = $1::text
+  or exists (
+    select from json_array_elements(coalesce(progress #> '{earlier,0,priorAttempts}',
+      progress #> '{transaction,priorAttempts}', '[]')) as prior
+    where prior.value #>> '{identifiers,gate,id}' = $1::text))
+limit 1`;
 
 type Values = readonly unknown[];
 

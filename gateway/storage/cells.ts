@@ -116,6 +116,8 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   };
   return {
     ...router,
+    /** A place that may not be listed yet; the caller closes it. */
+    open,
     /** From now on the configuration tells where merchants live. */
     follow(source: { current(): CellMap; reload(): Promise<void> }): void {
       current = source.current;
@@ -176,7 +178,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
   const running = new Set<string>();
   const failed = new Set<string>();
 
-  return { of, call, each, search };
+  return { of, call, each, inTurn, search };
 
   function of(name: string): Store {
     const known = made.get(name);
@@ -235,6 +237,15 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     await Promise.all(walks.filter((_, index) => awaited.includes(free[index] ?? "")));
     if (results.length === 0 && errors.length > 0) throw errors[0];
     return [...results];
+  }
+
+  /** In all cells, one after the other; fails with the first that fails. */
+  async function inTurn<Result>(
+    use: (store: Store, cell: string) => Promise<Result>,
+  ): Promise<readonly Result[]> {
+    const results: Result[] = [];
+    for (const name of router.names()) results.push(await use(of(name), name));
+    return results;
   }
 
   /** The first that a cell finds. Fails when none has it and not every cell could be asked. */

@@ -106,8 +106,8 @@ test("an endpoint's gates can be set anew: some stay, some come, some go", async
       ["stays", 2, 5],
     ],
   );
-  assert.equal(await administration.removeGate(goes), "removed");
-  assert.equal(await administration.removeGate(stays), "in_use");
+  assert.equal(await administration.removeGate(goes, [database.query]), "removed");
+  assert.equal(await administration.removeGate(stays, [database.query]), "in_use");
 });
 
 test("a gate through which an order may still have to be settled cannot be removed", async () => {
@@ -123,11 +123,15 @@ test("a gate through which an order may still have to be settled cannot be remov
     { transaction: other, earlier: [{ ...other, priorAttempts: [used] }] },
   ]) {
     await insertOrder(progress);
-    assert.equal(await administration.removeGate(gateId), "in_use", JSON.stringify(progress));
+    assert.equal(
+      await administration.removeGate(gateId, [database.query]),
+      "in_use",
+      JSON.stringify(progress),
+    );
     await database.query("delete from orders");
   }
 
-  assert.equal(await administration.removeGate(gateId), "removed");
+  assert.equal(await administration.removeGate(gateId, [database.query]), "removed");
 });
 
 test("fees are known only where the merchant is shown what payments cost", async () => {
@@ -164,7 +168,7 @@ test("every change is told to the nodes", async (t) => {
   const id = await makeEndpoint([{ gateId, rank: 1, weight: 1 }]);
   await administration.setEndpoint(id, { threeDSecure: "off" }, false);
   await administration.setEndpointGates(id, [{ gateId: asGateId("1"), rank: 1, weight: 1 }]);
-  await administration.removeGate(gateId);
+  await administration.removeGate(gateId, [database.query]);
   await listener.query("select 1");
 
   assert.equal(told, 5);

@@ -83,7 +83,7 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
       makeMerchant({ set, baseUrl: () => gateway.url, makeClient, through }),
     /** Another merchant with endpoints of its own. */
     async stranger(login = "stranger") {
-      const made = { login, gates };
+      const made = { login, gates, cell: "main" };
       const other = await createMerchantSet(
         installation.database,
         await openVault(installation),

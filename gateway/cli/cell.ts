@@ -1,0 +1,88 @@
+/** `gw cell`: adds, lists and checks the cells that merchants' orders are in. */
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { addCell, countMerchants, examineCell } from "../storage/cell-administration.ts";
+import { parseDatabaseUrl } from "../storage/database-url.ts";
+import { takeRotationLock } from "../storage/vault-keys.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { Secret } from "../values/secret.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
+import { openVault } from "./installation.ts";
+
+/** Of a schema: `cell_` and the name. */
+const nameForm = /^[a-z][a-z0-9_]{0,30}$/;
+
+export function addCellCommands(cell: Command): void {
+  const url = new Option(
+    "--url-file <file>",
+    "the address of its database, in a file because it has a password; else the main database",
+  );
+  // biome-ignore format: a table
+  addCommands(cell, [
+    ["add <name>", "make the tables of a new cell; merchants are created in it with --cell", add, [url]],
+    ["list",       "list the cells with the number of their merchants",                       list],
+    ["check",      "connect to every cell, and say how it is",                                check],
+  ]);
+}
+
+async function add(
+  session: Session,
+  name: string,
+  { urlFile }: { readonly urlFile?: string },
+): Promise<Output> {
+  const { database, cells } = session;
+  if (!nameForm.test(name)) {
+    return new Problem("A cell's name is a small letter, then up to 30 letters, digits or _.");
+  }
+  if (cells.names().includes(name)) return new Problem(`There is a cell ${name} already.`);
+  const url = urlFile === undefined ? undefined : await readUrl(urlFile);
+  if (url instanceof Problem) return url;
+  const lock = await takeRotationLock(database);
+  if (lock === undefined) return new Problem("A key rotation is under way: add the cell after it.");
+  try {
+    const { sealSecret } = await openVault(session);
+    await addCell({ database, cells, sealSecret }, { name, url }, report);
+    return { cell: name, database: url === undefined ? "the main database" : "its own" };
+  } catch (error) {
+    return new Problem(`The cell ${name} could not be made: ${messageOf(error)}.`);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function readUrl(file: string): Promise<Secret<string> | Problem> {
+  try {
+    const text = (await readFile(file, "utf8")).trim();
+    const servers = parseDatabaseUrl(text);
+    return servers instanceof Problem ? servers : new Secret(text);
+  } catch (error) {
+    return new Problem(`The file ${file} cannot be read: ${messageOf(error)}.`);
+  }
+}
+
+async function list({ database, cells }: Session): Promise<Output> {
+  const places = new Map(cells.places().map(({ name, url }) => [name, url]));
+  return (await countMerchants(database.query)).map(({ name, merchants }) => ({
+    ...{ cell: name, merchants },
+    database: places.get(name) === undefined ? "the main database" : "its own",
+  }));
+}
+
+/** A cell that is away makes the exit code 1; the others are told of all the same. */
+async function check({ cells }: Session): Promise<Output> {
+  return Promise.all(
+    cells.names().map(async (name) => {
+      try {
+        const { version, orders, size } = await examineCell(cells.databasesOf(name).node, name);
+        return { cell: name, state: "good", postgres: version, orders, size };
+      } catch (error) {
+        process.exitCode = 1;
+        return { cell: name, state: messageOf(error), postgres: "", orders: "", size: "" };
+      }
+    }),
+  );
+}
+
+function report(progress: string): void {
+  process.stderr.write(`${progress}\n`);
+}
