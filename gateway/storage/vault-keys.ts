@@ -8,6 +8,7 @@ import type { CvvKeyRow, CvvKeyStore } from "../vault/request-digests.ts";
 import type { RotationStore } from "../vault/rotate-keys.ts";
 import type { SealedCard } from "../vault/vault.ts";
 import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
+import { cellContext } from "./cells.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { makeDeleteDigests } from "./erasure.ts";
@@ -218,7 +219,7 @@ function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" |
   };
 }
 
-/** Control keys, wallet keys and keys of gates; the context tells which of them a secret is. */
+/** Control keys, wallet keys, keys of gates, addresses of cells; the context tells which of them a secret is. */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
     async listSecrets() {
@@ -232,7 +233,11 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
       const gates = await query<{ id: string; owner: string; sealed: Buffer }>(
         "select id, gate_id as owner, sealed from gate_mac_keys order by gate_mac_keys.id",
       );
+      const cells = await query<{ id: string; sealed: Buffer }>(
+        "select name as id, sealed_url as sealed from cells where sealed_url is not null",
+      );
       return [
+        ...cells.map((row) => ({ ...row, context: cellContext(row.id) })),
         ...gates.map(({ owner, ...row }) => ({ ...row, context: macKeyContext(owner) })),
         ...merchants.map((row) => ({ ...row, context: controlKeyContext(row.id) })),
         ...wallets.map(({ owner, wallet, ...row }) => {
@@ -251,6 +256,7 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
 const reseal: Readonly<Record<string, string>> = {
   "control-key": "update merchants set control_key = $3 where login = $1 and control_key = $2",
   "wallet-key":  "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2",
+  "cell":        "update cells set sealed_url = $3 where name = $1 and sealed_url = $2",
   "mac-key":     "update gate_mac_keys set sealed = $3 where id = $1::bigint and sealed = $2",
 };
 
