@@ -33,13 +33,16 @@ export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
     await digests.destroyExpired();
     await pendingCards.destroyExpired(clock.now());
   };
+  const nodes = workers.cells.stores(({ node }) => node);
+  const keepAllPartitions = () =>
+    nodes.each((database) => keepPartitions({ ...workers, database }));
   const stops = [
     start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
     start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
     start(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
-    start(partitionsEveryMs, () => keepPartitions(workers), "storage.partitions_failed"),
+    start(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
   ];
   return () => Promise.all(stops.map((stop) => stop()));
 }
