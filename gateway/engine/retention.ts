@@ -8,12 +8,12 @@ import { isFinal } from "../orders/stages.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import { asInstant, type Clock, hours, type Instant, later } from "../values/time.ts";
-import type { CardOfMerchant, ReferenceStore } from "./cards.ts";
+import type { CardOfMerchant, RemovedReferences } from "./cards.ts";
 
 export type CondemnedWhy = "retention" | "removed" | "erased";
 export type CondemnedCard = CardOfMerchant & { readonly why: CondemnedWhy };
 
-export type RetentionStore = Pick<ReferenceStore, "findRemoved" | "markDestroyed"> & {
+export type RetentionStore = RemovedReferences & {
   /** Where to go on; nothing when a node has looked since. */
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
   saveWalk(days: number, after: OrderId): Promise<void>;

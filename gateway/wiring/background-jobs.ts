@@ -67,8 +67,8 @@ export async function keepPartitions(
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
 export function makeCardRetention(
   workers: Omit<Workers, "engine" | "callbacks">,
-): () => Promise<void> {
-  const { config, clock, log, metrics, configuration, node } = workers;
+): () => Promise<unknown> {
+  const { config, clock, log, metrics, cells, configuration, node } = workers;
   const keepDaysOf = (id: MerchantId) => {
     const { cardKeepDays, unpaidCardKeepDays } =
       configuration.current().merchants.find((merchant) => merchant.id === id)?.settings ?? {};
@@ -77,21 +77,24 @@ export function makeCardRetention(
       unpaid: unpaidCardKeepDays ?? config.unpaidCardKeepDays,
     };
   };
-  return makeRetention({
-    store: makeRetentionStore({ node: workers.database, vault: workers.vaultDatabase }),
+  const shared = {
     ...{ clock, keepDaysOf, removedKeepMs: config.removedCardKeepMs },
     listDays() {
       const days = configuration.current().merchants.map(({ id }) => keepDaysOf(id));
       return [...new Set(days.flatMap(({ paid, unpaid }) => [paid, unpaid]))];
     },
-    async audit(counts) {
+    async audit(counts: Readonly<Record<string, number>>) {
       const line = { at: clock.now(), actor: node, action: "cards.destroyed", detail: counts };
       await writeAudit(workers.database.query, line);
       log("vault.cards_destroyed", counts);
       if (counts.removed) log("vault.removed_cards_destroyed", { count: counts.removed });
       for (const [why, count] of Object.entries(counts)) metrics.destroyed.inc({ why }, count);
     },
-  });
+  };
+  const stores = cells.stores((databases) =>
+    makeRetention({ ...shared, store: makeRetentionStore(databases) }),
+  );
+  return () => stores.each((retain) => retain());
 }
 
 /** In bounded portions, because a stopping node waits for the end of a portion. */
