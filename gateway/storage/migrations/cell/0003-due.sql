@@ -18,7 +18,8 @@ drop index orders_finished;
 
 -- Ids are unique in the installation: hosts and directory servers name an order by its id alone.
 drop index orders_by_id;
-alter table orders drop constraint orders_pkey, add constraint orders_pkey primary key (id);
+alter table orders drop constraint orders_pkey;
+alter table orders add constraint orders_pkey primary key (id);
 
 -- Half of a page is left for the next version of each order on it. Many small vacuums, no big one.
 alter table orders set (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02,
