@@ -22,6 +22,15 @@ export type TrapProxy = {
   /** What the gateway is told waits here until it is released. */
   hold(): void;
   release(): void;
+  /**
+   * From now on nothing passes on the open connections, and nothing tells either side; new ones
+   * are taken and stay silent too, unless only the open ones are meant.
+   */
+  silence(which?: "all" | "open"): void;
+  /** New connections lead there. */
+  lead(target: NetConnectOpts): void;
+  /** Breaks every connection; new ones are taken. */
+  breakAll(): void;
   /** Breaks every connection and takes no new one. */
   shut(): void;
   /** Lets everything through again, on new connections. */
@@ -31,8 +40,11 @@ export type TrapProxy = {
 
 type Pair = { readonly number: number; readonly near: Socket; readonly far: Socket };
 
-export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy> {
+export async function startTrapProxy(first: NetConnectOpts): Promise<TrapProxy> {
   const pairs = new Set<Pair>();
+  const silent = new Set<Pair | Socket>();
+  let target = first;
+  let isSilent = false;
   let trap: Trap | undefined;
   let caught: Pair | undefined;
   let held: (() => void)[] | undefined;
@@ -41,6 +53,7 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
 
   const server = createServer({ noDelay: true }, (near) => {
     if (isShut) return void near.destroy();
+    if (isSilent) return void silent.add(near.on("error", () => undefined));
     count += 1;
     const pair = { number: count, near, far: connect(target) };
     pairs.add(pair);
@@ -67,21 +80,33 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
       held = undefined;
       for (const pass of pieces) pass();
     },
+    silence(which = "all") {
+      isSilent = which === "all";
+      for (const pair of pairs) silent.add(pair);
+    },
+    lead(next) {
+      target = next;
+    },
+    breakAll() {
+      for (const pair of pairs) drop(pair);
+    },
     shut: dropAll,
     reset() {
       trap = undefined;
       caught = undefined;
       isShut = false;
+      isSilent = false;
     },
     async close() {
       dropAll();
+      for (const each of silent) if (!("number" in each)) each.destroy();
       server.close();
       await once(server, "close");
     },
   };
 
   function passOn(pair: Pair, piece: Buffer): void {
-    if (isShut) return;
+    if (isShut || silent.has(pair)) return;
     if (caught === undefined && trap?.isRequest(piece, pair.number) === true) {
       if (trap.moment === "before") goOff(trap);
       else caught = pair;
@@ -90,7 +115,7 @@ export async function startTrapProxy(target: NetConnectOpts): Promise<TrapProxy>
   }
 
   function passBack(pair: Pair, piece: Buffer): void {
-    if (isShut) return;
+    if (isShut || silent.has(pair)) return;
     if (trap !== undefined && caught === pair && trap.isAnswer(piece)) goOff(trap);
     else if (held !== undefined) held.push(() => pair.near.write(piece));
     else pair.near.write(piece);

