@@ -6,6 +6,7 @@ import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { describeConfig, readConfig } from "../config/config.ts";
 import { loadGates } from "../storage/configuration.ts";
+import { examineServers } from "../storage/connections.ts";
 import { canReadVault, examineServer } from "../storage/database-roles.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
@@ -39,6 +40,7 @@ type Finding = { readonly what: string; readonly trouble?: string; readonly warn
 
 async function examine(session: Session): Promise<Output> {
   const findings: readonly Finding[] = [
+    await checkServers(session),
     ...(await checkServer(session)),
     await checkKey(session),
     await checkVault(session),
@@ -57,6 +59,19 @@ function printFinding({ what, trouble, warning }: Finding): string {
 
 function finding(what: string, isGood: boolean, trouble: string): Finding {
   return isGood ? { what } : { what, trouble };
+}
+
+async function checkServers({ databaseUrl, config }: Session): Promise<Finding> {
+  const servers = await examineServers(databaseUrl, config.databaseConnectMs);
+  const what = `database servers: ${servers.map(({ name, state }) => `${name} ${state}`).join(", ")}`;
+  const writable = servers.filter(({ isWritable }) => isWritable).map(({ name }) => name);
+  if (writable.length > 1) {
+    const trouble = `${writable.join(" and ")} take writes: stop all but the primary.`;
+    return { what, trouble };
+  }
+  const isAway = ({ state, isWritable }: (typeof servers)[number]) =>
+    !isWritable && state !== "read-only";
+  return servers.some(isAway) ? { what, warning: "One of them cannot take over now." } : { what };
 }
 
 async function checkServer({ database }: Session): Promise<readonly Finding[]> {

@@ -21,6 +21,7 @@ import {
   schemaOf,
 } from "../storage/cells.ts";
 import { type Configuration, loadConfiguration } from "../storage/configuration.ts";
+import { makeServers, type Servers } from "../storage/connections.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
 import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
@@ -56,9 +57,10 @@ export async function openInstallation(options: InstallationOptions) {
 
   const server = await findServer(config, options);
   if (server instanceof Problem) return server;
+  const servers = makeServers(server.url);
   // A migration or a rotation of keys may take longer than any statement of a node.
   const patient = { ...config, databaseStatementMs: 0 };
-  const database = openAs(undefined, server.url, patient);
+  const database = openAs(undefined, servers, patient);
   const opened = [database];
   const close = async () => {
     await Promise.allSettled(opened.map((each) => each.close()));
@@ -73,14 +75,19 @@ export async function openInstallation(options: InstallationOptions) {
   const vaultAdvice = await separateVault(database);
   if (vaultAdvice !== undefined && !options.besideOthers) report(vaultAdvice);
   const isSeparate = vaultAdvice === undefined;
-  const urlOf = (place?: CellPlace) => place?.url?.reveal() ?? server.url;
-  const openCell = (place?: CellPlace) => ({
-    node: openAs(isSeparate ? nodeRole : undefined, urlOf(place), config, place),
-    vault: openAs(isSeparate ? vaultRole : undefined, urlOf(place), config, place),
-  });
+  // Cells behind the main address leave a failed server together with it.
+  const serversOf = (place?: CellPlace) =>
+    place?.url === undefined ? servers : makeServers(place.url.reveal());
+  const openCell = (place?: CellPlace) => {
+    const own = serversOf(place);
+    return {
+      node: openAs(isSeparate ? nodeRole : undefined, own, config, place),
+      vault: openAs(isSeparate ? vaultRole : undefined, own, config, place),
+    };
+  };
   const databases = openCell();
   opened.push(databases.node, databases.vault);
-  const open = (place: CellPlace) => openAs(undefined, urlOf(place), patient, place);
+  const open = (place: CellPlace) => openAs(undefined, serversOf(place), patient, place);
   const cells = await openCells({ database, masterKey, config, report, open });
   return {
     ...{ config, databaseUrl: server.url, masterKey },
@@ -150,8 +157,8 @@ async function deletePendingOnServer(cells: Cells): Promise<void> {
 }
 
 /** Connections are made when they are needed. */
-function openAs(role: string | undefined, url: string, config: Config, place?: CellPlace) {
-  return openDatabase(url, {
+function openAs(role: string | undefined, servers: Servers, config: Config, place?: CellPlace) {
+  return openDatabase(servers, {
     ...(place !== undefined && { searchPath: schemaOf(place.name) }),
     poolSize: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectMs,

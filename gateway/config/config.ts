@@ -33,7 +33,9 @@ export function readConfig(environment: Environment): Config | Problem {
 export function describeConfig(environment: Environment) {
   const read = readConfig(environment);
   const config: Partial<Config> = read instanceof Problem ? {} : read;
-  const databaseUrl = config.databaseUrl?.replace(/\/\/([^:/@]*):[^@]*@/, "//$1:****@");
+  const databaseUrl = config.databaseUrl
+    ?.replace(/\/\/([^:/@]*):[^/?#]*@/, "//$1:****@")
+    .replace(/([?&](?:ssl)?password=)[^&#]*/g, "$1****");
   const shown = { ...config, databaseUrl };
   return Object.entries<Setting<unknown>>(settings).map(([key, { name, meaning }]) => ({
     name,

@@ -5,7 +5,7 @@
  * reports success for a cancelled wait of a commit for its standby (decision 0036).
  */
 import pg from "pg";
-import { Problem } from "../values/problem.ts";
+import { messageOf, Problem } from "../values/problem.ts";
 import { parseDatabaseUrl, type Server } from "./database-url.ts";
 import { isServerInDoubt, judge, readOnly } from "./faults.ts";
 
@@ -18,29 +18,70 @@ export type ConnectionOptions = {
   readonly onLost: (error: Error) => void;
 };
 
+export type Servers = ReturnType<typeof makeServers>;
+
+/**
+ * The servers of one address. All that is opened with them leaves a server together: an old primary
+ * that wakes up again says that it takes writes.
+ */
+export function makeServers(url: string) {
+  const parsed = parseDatabaseUrl(url);
+  if (parsed instanceof Problem) throw new Error(parsed.sentence);
+  const list: readonly Server[] = parsed;
+  const listeners = new Set<() => void>();
+  let next = 0;
+  let serving = 0;
+  let generation = 0;
+  return {
+    list,
+    listeners,
+    mark: (): Mark => ({ server: next, generation }),
+    isServing: (mark: Mark | undefined) => mark?.server === serving,
+    isCurrent: (mark: Mark | undefined) =>
+      mark?.generation === generation && mark.server === serving,
+    passOver,
+    /** It takes writes; one that has been in doubt since the connection was begun does not count. */
+    arrive(mark: Mark): void {
+      if (mark.server === serving || mark.generation !== generation) return;
+      serving = mark.server;
+      for (const listener of listeners) listener();
+    },
+    /** Connections that were made before are not used again. */
+    doubt(mark: Mark): void {
+      if (mark.generation !== generation) return;
+      generation += 1;
+      passOver(mark);
+      for (const listener of listeners) listener();
+    },
+  };
+
+  /** Another one is tried from now on. */
+  function passOver({ server }: Mark): void {
+    if (next === server) next = (server + 1) % list.length;
+  }
+}
+
+/** Where a connection leads, and whether it was made after the latest doubt. */
+type Mark = { readonly server: number; readonly generation: number };
+
 /** A dead machine is noticed after this time and ten unanswered probes, one a second. */
 const keepAliveInitialDelayMillis = 5_000;
 /** A pool's own wait says nothing about the server. */
 const poolIsBusy = "timeout exceeded when trying to connect";
 
-/** The server's connections of one time: after a doubt about it, older ones are not used again. */
-type Marked = { readonly server: number; readonly generation: number };
-
 export type Connections = ReturnType<typeof makeConnections>;
 
-export function makeConnections(url: string, options: ConnectionOptions) {
-  const parsed = parseDatabaseUrl(url);
-  if (parsed instanceof Problem) throw new Error(parsed.sentence);
-  const servers: readonly Server[] = parsed;
-  const marks = new WeakMap<pg.ClientBase, Marked>();
+export function makeConnections(servers: Servers, options: ConnectionOptions) {
+  const marks = new WeakMap<pg.ClientBase, Mark>();
+  const pools: pg.Pool[] = [];
   const outside = new Set<pg.Client>();
-  let current = 0;
-  let generation = 0;
+  servers.listeners.add(dropOlder);
 
   class MarkedClient extends pg.Client {
     constructor(config: pg.ClientConfig = {}) {
-      super({ ...config, connectionString: servers[current]?.url });
-      marks.set(this, { server: current, generation });
+      const mark = servers.mark();
+      super({ ...config, connectionString: servers.list[mark.server]?.url });
+      marks.set(this, mark);
       // A waiting query reports the loss; without a listener the event would end the process.
       this.on("error", () => undefined);
     }
@@ -58,30 +99,21 @@ export function makeConnections(url: string, options: ConnectionOptions) {
   return {
     openPool(settings: string, min = 0): pg.Pool {
       const verify = (client: pg.PoolClient, done: (error?: Error) => void) =>
-        void checkWritable(client).then(() => done(), done);
+        void arrive(client).then(() => done(), done);
       const limits = { max: options.poolSize, min, verify, Client: MarkedClient };
       const pool = new pg.Pool({ ...shared(settings), ...limits });
       // The next query replaces a lost idle connection.
       pool.on("error", options.onLost);
+      pools.push(pool);
       return pool;
     },
 
     /** From a pool, or new. */
-    take: (pool: pg.Pool): Promise<pg.PoolClient> => atEachServer(() => takeFresh(pool)),
+    take: (pool: pg.Pool): Promise<pg.PoolClient> => atEachServer(servers, () => takeFresh(pool)),
 
     /** Outside the pools, for a lock or a subscription. */
     async open(settings: string): Promise<pg.Client> {
-      const client = await atEachServer(async () => {
-        const opened = new MarkedClient(shared(settings));
-        try {
-          await opened.connect();
-          await checkWritable(opened);
-          return opened;
-        } catch (error) {
-          destroy(opened);
-          throw error;
-        }
-      });
+      const client = await atEachServer(servers, () => connect(settings));
       outside.add(client);
       client.on("end", () => outside.delete(client));
       return client;
@@ -90,19 +122,38 @@ export function makeConnections(url: string, options: ConnectionOptions) {
     /** To be called with every error of a statement. */
     doubt(client: pg.ClientBase, error: unknown): void {
       const mark = marks.get(client);
-      if (!isServerInDoubt(error) || mark?.generation !== generation) return;
-      generation += 1;
-      passOver(mark.server);
-      for (const each of outside) void checkWritable(each).catch(() => destroy(each));
+      if (mark !== undefined && isServerInDoubt(error)) servers.doubt(mark);
+    },
+
+    async close(): Promise<void> {
+      servers.listeners.delete(dropOlder);
+      await Promise.all(pools.map((pool) => pool.end()));
     },
   };
 
+  async function connect(settings: string): Promise<pg.Client> {
+    const client = new MarkedClient(shared(settings));
+    try {
+      await client.connect();
+      await arrive(client);
+      if (servers.isCurrent(marks.get(client))) return client;
+      throw Object.assign(new Error("the server is in doubt"), { code: noConnection });
+    } catch (error) {
+      destroy(client);
+      throw error;
+    }
+  }
+
+  async function arrive(client: pg.ClientBase): Promise<void> {
+    await checkWritable(client);
+    const mark = marks.get(client);
+    if (mark !== undefined) servers.arrive(mark);
+  }
+
   /** Fails on a standby, and on a server that was made read-only. */
   async function checkWritable(client: pg.ClientBase): Promise<void> {
-    const question = {
-      text: "show transaction_read_only",
-      query_timeout: options.connectTimeoutMs,
-    };
+    const limitMs = options.connectTimeoutMs;
+    const question = { text: "show transaction_read_only", query_timeout: limitMs };
     const { rows } = await client.query<{ transaction_read_only: string }>(question);
     if (rows[0]?.transaction_read_only === "off") return;
     throw Object.assign(new Error("the server is read-only"), { code: readOnly });
@@ -111,37 +162,79 @@ export function makeConnections(url: string, options: ConnectionOptions) {
   async function takeFresh(pool: pg.Pool): Promise<pg.PoolClient> {
     for (;;) {
       const client = await pool.connect();
-      if (marks.get(client)?.generation === generation) return client;
-      destroy(client);
-      client.release(true);
+      if (servers.isCurrent(marks.get(client))) return client;
+      drop(client);
     }
   }
 
-  /** Answers the first connection that is made; fails when each server was tried once. */
-  async function atEachServer<Client>(connect: () => Promise<Client>): Promise<Client> {
-    const failures: Error[] = [];
-    for (;;) {
-      const server = current;
-      try {
-        return await connect();
-      } catch (error) {
-        if (!(error instanceof Error) || judge(error) === "bug") throw error;
-        if (error.message === poolIsBusy || servers.length === 1) throw error;
-        passOver(server);
-        failures.push(nameServer(error, servers[server]));
-        if (failures.length >= servers.length) throw joinFailures(failures);
+  /** Idle ones at once; those at work end by their own time limit, and are not taken again. */
+  function dropOlder(): void {
+    for (const pool of pools) {
+      for (let left = pool.idleCount; left > 0; left -= 1) {
+        const isOld = (client: pg.PoolClient) => !servers.isCurrent(marks.get(client));
+        const check = (client: pg.PoolClient) => (isOld(client) ? drop(client) : client.release());
+        void pool.connect().then(check, () => undefined);
       }
     }
+    for (const each of outside) {
+      if (!servers.isServing(marks.get(each))) destroy(each);
+      else void checkWritable(each).catch(() => destroy(each));
+    }
   }
+}
 
-  function passOver(server: number): void {
-    if (current === server) current = (server + 1) % servers.length;
-  }
+/** For `gw doctor`: what each server of an address says. */
+export async function examineServers(url: string, timeoutMs: number) {
+  const { list } = makeServers(url);
+  return Promise.all(
+    list.map(async (server) => {
+      const client = new pg.Client({
+        ...{ connectionString: server.url, connectionTimeoutMillis: timeoutMs },
+        query_timeout: timeoutMs,
+      });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+        const { rows } = await client.query("show transaction_read_only");
+        const isWritable = rows[0]?.transaction_read_only === "off";
+        return { name: server.name, isWritable, state: isWritable ? "takes writes" : "read-only" };
+      } catch (error) {
+        return { name: server.name, isWritable: false, state: messageOf(error) };
+      } finally {
+        client.end().catch(() => undefined);
+      }
+    }),
+  );
+}
+
+function drop(client: pg.PoolClient): void {
+  destroy(client);
+  client.release(true);
 }
 
 /** Without a good-bye, which a silent server would leave unanswered for minutes. */
 function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
+}
+
+/** Answers the first connection that is made; fails when each server was tried once. */
+async function atEachServer<Client>(
+  { list, mark, passOver }: Servers,
+  connect: () => Promise<Client>,
+): Promise<Client> {
+  const failures: Error[] = [];
+  for (;;) {
+    const tried = mark();
+    try {
+      return await connect();
+    } catch (error) {
+      if (!(error instanceof Error) || judge(error) === "bug") throw error;
+      if (error.message === poolIsBusy || list.length === 1) throw error;
+      passOver(tried);
+      failures.push(nameServer(error, list[tried.server]));
+      if (failures.length >= list.length) throw joinFailures(failures);
+    }
+  }
 }
 
 /** The driver's own errors have no code, and some of the system's have no sentence. */
@@ -156,13 +249,9 @@ const noConnection = "08001";
 const notAuthorized = "28000";
 
 /** The one that another try may overcome gives its code. */
-function joinFailures(failures: readonly Error[]): Error | undefined {
-  const [first] = failures.toSorted((one, other) => rankOf(one) - rankOf(other));
-  if (failures.length === 1 || first === undefined) return first;
+function joinFailures(failures: readonly Error[]): Error {
+  const telling = failures.find((each) => judge(each) === "retry") ?? failures[0];
   const message = failures.map((each) => each.message).join("; ");
-  return Object.assign(new Error(message), { code: "code" in first ? first.code : undefined });
-}
-
-function rankOf(error: Error): number {
-  return judge(error) === "retry" ? 0 : 1;
+  const code = telling !== undefined && "code" in telling ? telling.code : noConnection;
+  return Object.assign(new Error(message), { code });
 }

@@ -3,7 +3,13 @@
  * scan whole tables: a table that was empty when a plan was cached grows quickly.
  */
 import type pg from "pg";
-import { type ConnectionOptions, type Connections, makeConnections } from "./connections.ts";
+import {
+  type ConnectionOptions,
+  type Connections,
+  makeConnections,
+  makeServers,
+  type Servers,
+} from "./connections.ts";
 
 export type Query = <Result>(
   text: string,
@@ -37,10 +43,12 @@ export const mainSearchPath = "public,vault";
 /** A transaction replaces a whole list: its statements are few and may take longer. */
 const transactionPatience = 12;
 
-export function openDatabase(url: string, options: DatabaseOptions) {
+/** Two that share their servers leave a failed one together. */
+export function openDatabase(place: string | Servers, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const session = `-c search_path=${options.searchPath ?? mainSearchPath} ${role}`;
-  const connections = makeConnections(url, options);
+  const servers = typeof place === "string" ? makeServers(place) : place;
+  const connections = makeConnections(servers, options);
   const cold = connections.openPool(session);
   const hot = connections.openPool(`${hotPlanner} ${session}`, 2);
   const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
@@ -61,9 +69,7 @@ export function openDatabase(url: string, options: DatabaseOptions) {
         return result;
       });
     },
-    async close(): Promise<void> {
-      await Promise.all([cold.end(), hot.end()]);
-    },
+    close: connections.close,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL with a synchronous standby, from the embedded binaries. The test may kill, freeze and
- * promote them, and none is started again by itself. Both come from one cluster, copied while it
- * was shut down.
+ * A PostgreSQL with a synchronous standby, from the embedded binaries. The test may kill, freeze
+ * and promote them, and none is started again by itself. Both come from one cluster, copied while
+ * it was shut down.
  */
 import { execFileSync, spawn } from "node:child_process";
 import {

@@ -1,0 +1,138 @@
+/**
+ * The way to the database goes silent: nothing is refused and nothing is answered. And statements
+ * that the gateway has given up are carried out by the server all the same, later.
+ */
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { makeClient, Refused } from "@tollgate/client";
+import pg from "pg";
+import { assertBooksAgree, readLedger, readRows } from "../support/books.ts";
+import { type CrashWorld, type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
+import { endOfFile } from "../support/database-server.ts";
+import { type Load, startLoad } from "../support/load.ts";
+import { waitingLocks } from "../support/locks.ts";
+import { makeMerchant } from "../support/merchant.ts";
+import { setLatency } from "../support/programs.ts";
+import { until, untilTrue } from "../support/until.ts";
+
+const statementMs = 2_000;
+const connectMs = 1_000;
+/** The issue's bound, with room for a machine that runs other tests at the same time. */
+const firstAnswerMs = 2_000 * 3;
+
+let world: CrashWorld;
+let node: Node;
+const sales: Load["sales"][number][] = [];
+
+before(async () => {
+  world = await startCrashWorld(endOfFile);
+  node = await world.startNode({
+    ...shortLease,
+    GW_DATABASE_CONNECT_TIMEOUT_S: String(connectMs / 1000),
+    GW_DATABASE_STATEMENT_TIMEOUT_S: String(statementMs / 1000),
+  });
+  await node.untilReady();
+  await setLatency(world.bank.url, 50);
+});
+
+test("connections that go silent are replaced, and no sale notices more than the time-out", async (t) => {
+  const paying = startLoad(t, { ...merchants(), clients: 8 });
+  await untilMore(paying, 20);
+
+  world.proxies.database.silence("open");
+  const startedAt = performance.now();
+  await untilNewAnswered(paying);
+  const durationMs = performance.now() - startedAt - statementMs;
+  await untilMore(paying, 20);
+  await paying.finish();
+
+  t.diagnostic(`first acknowledgement ${Math.round(durationMs)} ms after the time-out`);
+  await assertNoAnswerDropped(paying);
+  assert.ok(durationMs < firstAnswerMs, `${durationMs} ms`);
+});
+
+test("while the whole database is silent sales get 503, and every known answer is written later", async (t) => {
+  const paying = startLoad(t, { ...merchants(), clients: 8 });
+  await untilMore(paying, 20);
+
+  world.proxies.database.silence();
+  const startedAt = performance.now();
+  const status = await saleOnce();
+  const refusedMs = performance.now() - startedAt;
+  world.proxies.database.reset();
+  const backAt = performance.now();
+  await untilNewAnswered(paying);
+  const durationMs = performance.now() - backAt - statementMs - connectMs;
+  await untilMore(paying, 20);
+  await paying.finish();
+
+  t.diagnostic(`503 after ${Math.round(refusedMs)} ms`);
+  t.diagnostic(`first acknowledgement ${Math.round(durationMs)} ms after the time-outs`);
+  await assertNoAnswerDropped(paying);
+  assert.equal(status, 503);
+  assert.ok(refusedMs < 30_000, `${refusedMs} ms`);
+  assert.ok(durationMs < firstAnswerMs, `${durationMs} ms`);
+});
+
+/** Of a merchant that does not try again; answers the HTTP status of the refusal. */
+async function saleOnce(): Promise<number | undefined> {
+  const merchant = makeMerchant({ set: world.set, baseUrl: () => node.url, makeClient });
+  const refused = await merchant.sale().catch((error) => error);
+  return refused instanceof Refused ? refused.httpStatus : undefined;
+}
+
+test("what the server carries out after the gateway has given it up is not done twice", async (t) => {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  t.after(() => client.end());
+  const paying = startLoad(t, { ...merchants(), clients: 8, sales: 60 });
+  await untilMore(paying, 20);
+
+  await client.query("begin");
+  await client.query("lock table orders in exclusive mode");
+  await until("statements wait whose sender has given up", async () => {
+    const waits = `select pid ${waitingLocks} and relation = 'orders'::regclass`;
+    const { rows } = await client.query(waits);
+    return rows.length >= 4 ? true : undefined;
+  });
+  await client.query("commit");
+  await paying.finish();
+
+  await assertNoAnswerDropped(paying);
+});
+
+const merchants = () => ({ set: world.set, url: () => node.url });
+
+/**
+ * The books of all tests so far. An order whose commit was answered too late is not charged: the
+ * merchant was told to try again, and no node has sent it. All that the bank has booked stands.
+ */
+async function assertNoAnswerDropped(paying: Load): Promise<void> {
+  sales.push(...paying.sales);
+  const orders = await assertBooksAgree({ ...world, ...merchants() }, { ...paying, sales });
+  const booked = new Set((await readLedger(world.dataDir)).map(({ reference }) => reference));
+  const steps = await readRows(world.databaseUrl, stepsWrittenTwice);
+  assert.equal(orders.length, sales.length);
+  assert.deepEqual(
+    orders.filter(({ stage, reference }) => stage !== "approved" && booked.has(reference ?? "")),
+    [],
+  );
+  assert.deepEqual(steps, []);
+}
+
+const stepsWrittenTwice = `
+  select order_id from order_history where events::text like '%"authorized"%'
+  group by order_id having count(*) > 1`;
+
+/** A sale that is begun from now on. */
+async function untilNewAnswered(paying: Load): Promise<void> {
+  const first = paying.sales.length;
+  await untilTrue("a new sale is answered", () =>
+    paying.sales.slice(first).some(({ reply }) => reply !== undefined),
+  );
+}
+
+async function untilMore(paying: Load, more: number): Promise<void> {
+  const enough = paying.acknowledged + more;
+  await untilTrue(`${more} more orders are taken`, () => paying.acknowledged >= enough);
+}
