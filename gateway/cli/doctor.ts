@@ -63,7 +63,8 @@ function finding(what: string, isGood: boolean, trouble: string): Finding {
 
 async function checkServers({ databaseUrl, config }: Session): Promise<Finding> {
   const servers = await examineServers(databaseUrl, config.databaseConnectMs);
-  const what = `database servers: ${servers.map(({ name, state }) => `${name} ${state}`).join(", ")}`;
+  const states = servers.map(({ name, state }) => `${name} ${state}`);
+  const what = `database servers: ${states.join(", ")}`;
   const writable = servers.filter(({ isWritable }) => isWritable).map(({ name }) => name);
   if (writable.length > 1) {
     const trouble = `${writable.join(" and ")} take writes: stop all but the primary.`;

@@ -40,7 +40,7 @@ export function makeServers(url: string) {
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
-    /** It takes writes; one that has been in doubt since the connection was begun does not count. */
+    /** It takes writes; that it was in doubt since the connection was begun counts more. */
     arrive(mark: Mark): void {
       if (mark.server === serving || mark.generation !== generation) return;
       serving = mark.server;
