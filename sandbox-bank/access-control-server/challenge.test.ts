@@ -147,7 +147,7 @@ test("a result whose connection fails is sent once more, and the browser goes on
 });
 
 test("a result is not given to a server that the directory's authority does not know", async (t) => {
-  const stranger = await startTestBank(t);
+  const stranger = await startTestBank(t, "own keys");
   const other = await startThreeDsServer(t, stranger);
   const elsewhere = { threeDSServerURL: other.resultUrl };
   const asked = await askForChallenge(server, "4000002000000024", "2.2.0", elsewhere);

@@ -1,9 +1,11 @@
 /** A clock that stands still until a test moves it. */
 import type { Clock, Instant } from "../../gateway/values/time.ts";
 
+type Timer = { readonly at: number; readonly task: () => void };
+
 export class TestClock implements Clock {
   #now = Date.now();
-  #timers: { readonly at: number; readonly task: () => void }[] = [];
+  readonly #timers = new Set<Timer>();
 
   now(): Instant {
     return this.#now as Instant;
@@ -11,27 +13,34 @@ export class TestClock implements Clock {
 
   after(delayMs: number, task: () => void): () => void {
     const timer = { at: this.#now + delayMs, task };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((each) => each !== timer);
-    };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
   }
 
   /** Whether a timer falls due in exactly this time: its request is under way then. */
   isAwaited(delayMs: number): boolean {
-    return this.#timers.some(({ at }) => at === this.#now + delayMs);
+    return [...this.#timers].some(({ at }) => at === this.#now + delayMs);
   }
 
   /** Runs what falls due on the way, in its order, each at its own moment. */
   advance(durationMs: number): void {
     const end = this.#now + durationMs;
     for (;;) {
-      const due = this.#timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+      const due = this.#findFirst(end);
       if (due === undefined) break;
-      this.#timers = this.#timers.filter((each) => each !== due);
+      this.#timers.delete(due);
       this.#now = Math.max(this.#now, due.at);
       due.task();
     }
     this.#now = end;
+  }
+
+  /** Of timers for the same moment the one that was set first. */
+  #findFirst(until: number): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.at <= until && timer.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = timer;
+    }
+    return first;
   }
 }

@@ -1,7 +1,7 @@
 /** What comes before, after and instead of a sale, against the sandbox bank in every dialect. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startBank } from "@tollgate/sandbox-bank";
+import { startTestBank } from "@tollgate/sandbox-bank/testing";
 import type { Answer } from "../../orders/order.ts";
 import type { Acquirer, AuthorizationRequest } from "../acquirer.ts";
 import { type AttemptChanges, makeAttempt, makeFollowUp } from "./testing/attempts.ts";
@@ -9,7 +9,7 @@ import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
 import { answerTimeoutMs } from "./testing/connections.ts";
 import { codeIn, mtiIn } from "./testing/editions.ts";
 
-const startWorld = makeStartWorld(startBank);
+const startWorld = makeStartWorld(startTestBank);
 
 // biome-ignore format: a table
 const cards = {

@@ -3,13 +3,13 @@
  * charge can have.
  */
 import assert from "node:assert/strict";
-import { startBank } from "@tollgate/sandbox-bank";
+import { startTestBank } from "@tollgate/sandbox-bank/testing";
 import { type AttemptChanges, makeAttempt } from "./testing/attempts.ts";
 import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
 import { answerTimeoutMs } from "./testing/connections.ts";
 import { codeIn, mtiIn } from "./testing/editions.ts";
 
-const startWorld = makeStartWorld(startBank);
+const startWorld = makeStartWorld(startTestBank);
 
 // biome-ignore format: a table
 const cards = {

@@ -1,11 +1,9 @@
 /** The link against the sandbox bank, over sockets; time is moved, never waited for. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
-import { type Bank, startBank } from "@tollgate/sandbox-bank";
+import type { Bank } from "@tollgate/sandbox-bank";
+import { startTestBank } from "@tollgate/sandbox-bank/testing";
 import { sandbox } from "./dialects/sandbox.ts";
 import { makeMessages } from "./messages.ts";
 import { makeAttempt, settings } from "./testing/attempts.ts";
@@ -13,16 +11,6 @@ import { openLink } from "./testing/connections.ts";
 
 const { makeCharge } = makeMessages(sandbox, settings);
 const limit = { timeoutMs: 30_000 };
-
-async function startTestBank(t: TestContext): Promise<Bank> {
-  const dataDir = await mkdtemp(join(tmpdir(), "link-test-"));
-  const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
-  t.after(async () => {
-    await bank.stop();
-    await rm(dataDir, { recursive: true });
-  });
-  return bank;
-}
 
 function answered(message: IsoMessage | string): IsoMessage["fields"] {
   assert.ok(typeof message !== "string", `ended as ${message}`);

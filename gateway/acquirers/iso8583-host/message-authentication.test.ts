@@ -1,7 +1,7 @@
 /** Message authentication between the acquirer and the sandbox bank, over sockets. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { startBank } from "@tollgate/sandbox-bank";
+import { startTestBank } from "@tollgate/sandbox-bank/testing";
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import type { GateKind, GateMacKey } from "../gates.ts";
@@ -11,7 +11,7 @@ import { each, makeStartWorld, outstanding, ports } from "./testing/bank-world.t
 import { answerTimeoutMs } from "./testing/connections.ts";
 import { codeIn, mtiIn } from "./testing/editions.ts";
 
-const startPlainWorld = makeStartWorld(startBank);
+const startPlainWorld = makeStartWorld(startTestBank);
 
 /** `use` gives the gate its keys while it is connected. */
 async function startWorld(t: TestContext, kind: GateKind) {

@@ -1,7 +1,4 @@
 /** An acquirer that is signed on to a sandbox bank of its own, in any dialect. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type GateKind, gateKinds } from "../../gates.ts";
 import { dialects } from "../connector.ts";
@@ -21,23 +18,13 @@ type Bank = {
   readonly binaryHostPort: number;
   readonly iso93HostPort: number;
   ledger(reference?: string): readonly { readonly kind: string; readonly amount: bigint }[];
-  stop(): Promise<void>;
 };
 
-type StartBank<Started> = (options: {
-  readonly httpPort: number;
-  readonly hostPort: number;
-  readonly dataDir: string;
-}) => Promise<Started>;
-
-export function makeStartWorld<Started extends Bank>(startBank: StartBank<Started>) {
+export function makeStartWorld<Started extends Bank>(
+  startBank: (t: TestContext) => Promise<Started>,
+) {
   return async (t: TestContext, kind: GateKind) => {
-    const dataDir = await mkdtemp(join(tmpdir(), "connector-test-"));
-    const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
-    t.after(async () => {
-      await bank.stop();
-      await rm(dataDir, { recursive: true });
-    });
+    const bank = await startBank(t);
     return { bank, ...(await connectAcquirer(t, bank[ports[kind]], dialects[kind])) };
   };
 }
