@@ -1,0 +1,46 @@
+/** Test files run in lanes: as many at a time as each lane has places, and the load alone. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Lane, runInLanes } from "./lanes.ts";
+
+const jobsOf = (lane: Lane, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ file: "tools/lanes.ts", lane, index }));
+
+/** What ran together, as often as something began. */
+async function watch(jobs: readonly { readonly file: string; readonly lane: Lane }[]) {
+  const together: string[] = [];
+  const running: Lane[] = [];
+  let ended = 0;
+  await runInLanes(jobs, async ({ lane }) => {
+    running.push(lane);
+    together.push(running.toSorted().join(" "));
+    await new Promise(setImmediate);
+    running.splice(running.indexOf(lane), 1);
+    ended += 1;
+  });
+  return { together: new Set(together), last: together.at(-1), ended };
+}
+
+test("two files that work run beside one that waits, and then three that wait", async () => {
+  const { together, ended } = await watch([...jobsOf("works", 4), ...jobsOf("waits", 6)]);
+
+  assert.equal(ended, 10);
+  assert.ok(together.has("waits works works"));
+  assert.ok(together.has("waits waits waits"));
+  assert.ok(!together.has("waits waits works works"));
+});
+
+test("a file that runs alone waits until every other has ended", async () => {
+  const { together, last, ended } = await watch([...jobsOf("alone", 2), ...jobsOf("works", 3)]);
+
+  assert.equal(ended, 5);
+  assert.equal(last, "alone");
+  assert.deepEqual(
+    [...together].filter((lanes) => lanes.includes("alone")),
+    ["alone"],
+  );
+});
+
+test("a run of nothing ends", async () => {
+  assert.equal((await watch([])).ended, 0);
+});
