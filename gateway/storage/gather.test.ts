@@ -57,6 +57,58 @@ test("one bad item fails alone, and a lost connection fails all", async () => {
   assert.ok(all.every(({ status }) => status === "rejected"));
 });
 
+const away = (code = "57P01") => Object.assign(new Error("away"), { code });
+
+/** Fails so many times, then answers; notes what each run was told. */
+function failing(times: number, error: Error) {
+  const runs: { readonly items: readonly number[]; readonly isRepeated: boolean }[] = [];
+  const run = async (items: readonly number[], isRepeated: boolean) => {
+    runs.push({ items, isRepeated });
+    if (runs.length <= times) throw error;
+    return items;
+  };
+  return { run, runs };
+}
+
+test("what the database could not do is done again, with the items that came meanwhile", async () => {
+  const { run, runs } = failing(2, away());
+  const ask = makeGather(run, { retryMs: Number.POSITIVE_INFINITY });
+
+  const first = ask(1);
+  while (runs.length === 0) await new Promise(setImmediate);
+  const answers = await Promise.all([first, ask(2)]);
+
+  assert.deepEqual(answers, [1, 2]);
+  assert.deepEqual(runs.at(-1), { items: [1, 2], isRepeated: true });
+  assert.equal(runs[0]?.isRepeated, false);
+});
+
+test("a caller whose time is over is told so, and one that must not be lost is kept", async () => {
+  const brief = failing(3, away("25006"));
+  const refused = failing(2, away("28P01"));
+  const lasting = failing(2, away("28P01"));
+
+  const told = await Promise.allSettled([
+    makeGather(brief.run)(1),
+    makeGather(refused.run, { retryMs: 60_000 })(1),
+    makeGather(lasting.run, { retryMs: Number.POSITIVE_INFINITY })(1),
+  ]);
+
+  assert.deepEqual(
+    told.map(({ status }) => status),
+    ["rejected", "rejected", "fulfilled"],
+  );
+  assert.equal(refused.runs.length, 1);
+});
+
+test("a bug fails at once, however long the database would be waited for", async () => {
+  const { run, runs } = failing(9, away("42703"));
+
+  await assert.rejects(makeGather(run, { retryMs: Number.POSITIVE_INFINITY })(1));
+
+  assert.equal(runs.length, 1);
+});
+
 // biome-ignore format: a table
 const texts: readonly (readonly [value: string | null, literal: string])[] = [
   ["plain",          "{plain}"],

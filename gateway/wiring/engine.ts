@@ -43,7 +43,7 @@ export function makeEngine(dependencies: Dependencies) {
     ...{ node, onBatch: observe.onBatch, retryMs: config.acceptRetryMs },
     callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
   });
-  const { byId, findExisting, bySequence, load } = queues;
+  const { byId, findExisting, findBySerial, bySequence, load, lasting } = queues;
   const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
   const waits = makeResultWaits({ load, clock, limitMs, lookEveryMs });
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
@@ -53,7 +53,6 @@ export function makeEngine(dependencies: Dependencies) {
     announcing(commit, (step) => step, listeners, observe.onTrouble);
   const pure = { advance, conditionsOf, clock };
   const steps = { ...pure, load, commit: announced(queues.commit) };
-  const { lasting } = queues;
   const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
   const acquirers = makeAcquirerEffects(dependencies);
   const runner = makeOrderRunner({
@@ -66,9 +65,7 @@ export function makeEngine(dependencies: Dependencies) {
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
-  const find = makeFindOrder({
-    ...{ findById: byId, findExisting, findBySerial: queues.findBySerial },
-  });
+  const find = makeFindOrder({ findById: byId, findExisting, findBySerial });
   return {
     ...{ runner, waits, find },
     /** By cell: resolves when its queues of reads and of new orders move. */
