@@ -1,5 +1,7 @@
 /** `gw card`: shows and removes a merchant's registered cards. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { makeReferenceStore } from "../storage/cards.ts";
+import { condemnCards, writeAudit } from "../storage/retention.ts";
 import { routeReferences } from "../storage/routed-stores.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
@@ -7,12 +9,14 @@ import { makePrintDate, systemClock } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
+import { userName } from "./operator-events.ts";
 
 export function addCardCommands(card: Command): void {
+  const now = new Option("--now", "destroy the number at once: no capture and no return any more");
   // biome-ignore format: a table
   addCommands(card, [
     ["show <login> <reference>",   "show a merchant's registered card",                     showCard],
-    ["remove <login> <reference>", "remove a card's references: payments with it are refused", removeCard],
+    ["remove <login> <reference>", "remove a card's references: payments with it are refused", removeCard, [now]],
   ]);
 }
 
@@ -34,15 +38,29 @@ async function showCard(session: Session, login: string, id: string): Promise<Ou
 }
 
 /** All references to the card end together. */
-async function removeCard(session: Session, login: string, id: string): Promise<Output> {
+async function removeCard(
+  session: Session,
+  login: string,
+  id: string,
+  { now = false }: { readonly now?: boolean },
+): Promise<Output> {
   const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
   const { merchantId, card } = reference;
   const store = routeReferences(session.cells);
   const ofMerchant = { merchantId, cardId: card.cardId };
   const isRemoved = await store.remove(ofMerchant, "operator", systemClock.now());
-  if (!isRemoved) return new Problem(`The reference ${id} is removed already.`);
-  return { reference: id, removed: "yes" };
+  if (!isRemoved && !now) return new Problem(`The reference ${id} is removed already.`);
+  const at = systemClock.now();
+  const line = { at, actor: userName(), action: "card.removed", detail: { reference: id, now } };
+  await writeAudit(session.database.query, line);
+  if (now) {
+    const { cells } = session;
+    const { node, vault } = cells.databasesOf(cells.cellOf(merchantId));
+    await condemnCards(vault.query, [{ ...ofMerchant, why: "removed" }], at);
+    await makeReferenceStore(node.query).markDestroyed([ofMerchant], at);
+  }
+  return { reference: id, removed: "yes", "number destroyed": now ? "at once" : "later" };
 }
 
 async function findReference(session: Session, login: string, id: string) {

@@ -28,6 +28,7 @@ const commands: readonly Row[] = [
   ["chargeback", "chargebacks: import the acquirer's file, list",                               async () => (await import("./chargeback.ts")).addChargebackCommands],
   ["bin",       "load and search the BIN table: which bank issued a card",                      async () => (await import("./bin.ts")).addBinCommands],
   ["card",      "show and remove registered cards",                                             async () => (await import("./card.ts")).addCardCommands],
+  ["privacy",   "erase a person's data on request",                                             async () => (await import("./privacy.ts")).addPrivacyCommands],
   ["key",       "the vault's keys, and the key-encryption key that seals them",                 async () => (await import("./key.ts")).addKeyCommands],
   ["callback",  "callbacks to merchants: list, show every attempt, send again",                 async () => (await import("./callback.ts")).addCallbackCommands],
 ];

@@ -1,8 +1,15 @@
 /**
- * Deletes what must not be known any longer from orders that stay in the books. It changes nothing
- * of what happened to an order, and is the only code beside the commit queue that writes orders.
+ * Deletes what must not be known any longer from orders that stay in the books: a person's data, and
+ * digests of an earlier version. It changes nothing of what happened to an order, and is the only
+ * code beside the commit queue that writes orders.
  */
-import type { Query } from "./database.ts";
+import type { CardOfMerchant } from "../engine/cards.ts";
+import { erase } from "../orders/erase.ts";
+import { asCardId, asMerchantId, type MerchantId, type OrderId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import type { Database, Query } from "./database.ts";
+import { isOpen } from "./find-orders.ts";
+import { plainArray } from "./gather.ts";
 
 /** Orders a statement looks at, so that payments do not notice it. */
 const pageSize = 1_000;
@@ -12,20 +19,178 @@ const pageSize = 1_000;
  * page of the last one, and answers how many orders it has looked at.
  */
 export function makeDeleteDigests(query: Query): () => Promise<number> {
-  let after = "0";
+  const nextPage = makeNextPage(query);
   return async () => {
-    const page = await query<{ id: string }>(nextPage, [after, pageSize]);
-    const last = page.at(-1)?.id ?? after;
-    if (last !== after) await query(deleteDigests, [after, last]);
-    after = last;
-    return page.length;
+    const { after, last, count } = await nextPage();
+    if (count > 0) await query(deleteDigests, [after, last]);
+    return count;
   };
 }
 
-const nextPage = "select id from orders where id > $1::bigint order by id limit $2";
-
 /** Thirty-two zeros are no digest, and zero is no key. */
+const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
+
 const deleteDigests = `
-update orders set digest = decode(repeat('00', 32), 'hex'), digest_key = 0
+update orders set ${noDigest}
 where id > $1::bigint and id <= $2::bigint
   and digest_key is null and accepted_at < now() - interval '15 minutes'`;
+
+/** The orders of a cell by id. */
+function makeNextPage(query: Query) {
+  let last = "0";
+  return async () => {
+    const after = last;
+    const page = await query<{ id: string }>(
+      "select id from orders where id > $1::bigint order by id limit $2",
+      [after, pageSize],
+    );
+    last = page.at(-1)?.id ?? after;
+    return { after, last, count: page.length };
+  };
+}
+
+/** A person, by the address or by the hash ids of a card at each merchant. */
+export type Person =
+  | { readonly email: string }
+  | { readonly hashIds: ReadonlyMap<MerchantId, string> };
+
+export type OrderOfPerson = {
+  readonly merchantId: MerchantId;
+  readonly id: OrderId;
+  /** In flight, in doubt, or with a callback that is still to be delivered. */
+  readonly isOpen: boolean;
+};
+
+/** No index has addresses or hash ids: all orders are looked through, page by page. */
+export async function findOrdersOf(
+  { query }: Pick<Database, "query">,
+  person: Person,
+  onPage: (orders: number) => void,
+): Promise<readonly OrderOfPerson[]> {
+  const nextPage = makeNextPage(query);
+  const [condition, values] =
+    "email" in person
+      ? [byEmail, [person.email]]
+      : [byCard, [plainArray([...person.hashIds.keys()]), [...person.hashIds.values()]]];
+  const found: OrderOfPerson[] = [];
+  for (;;) {
+    const { after, last, count } = await nextPage();
+    if (count === 0) return found;
+    found.push(
+      ...(await query<OrderOfPerson>(
+        `select merchant_id as "merchantId", id, ${isBusy} as "isOpen" from orders
+         where id > $1::bigint and id <= $2::bigint and ${condition} order by id`,
+        [after, last, ...values],
+      )),
+    );
+    onPage(count);
+  }
+}
+
+const byEmail = "lower(facts #>> '{purchase,customer,email}') = lower($3)";
+const byCard = `(merchant_id, progress #>> '{card,hashId}') in (
+  select * from unnest($3::bigint[], $4::text[]))`;
+
+const isBusy = `(${isOpen} or exists (
+  select from callbacks where callbacks.merchant_id = orders.merchant_id
+    and callbacks.order_id = orders.id and callbacks.due_at is not null))`;
+
+type ErasedOrder = { readonly cards: readonly CardOfMerchant[] };
+
+/**
+ * Erases an order with its history, callbacks and references; nothing when it is open by now. The
+ * version grows, so that a node which has the order in memory cannot write the data back.
+ */
+export function eraseOrder(
+  { transaction }: Pick<Database, "transaction">,
+  { merchantId, id }: Pick<OrderOfPerson, "merchantId" | "id">,
+  { by, at }: { readonly by: string; readonly at: Instant },
+): Promise<ErasedOrder | undefined> {
+  return transaction(async (query) => {
+    const key = [merchantId, id];
+    await query("select from orders where merchant_id = $1 and id = $2 for update", key);
+    const [row] = await query<OrderDocuments>(
+      `select facts, progress, version, ${isBusy} as "isOpen" from orders
+       where merchant_id = $1 and id = $2`,
+      key,
+    );
+    if (row === undefined || row.isOpen) return undefined;
+    const { cardId } = row.progress.card;
+    const documents = [row.facts, row.progress].map((each) => JSON.stringify(erase(each)));
+    await query(
+      `update orders set facts = $3, progress = $4, version = version + 1, cvv_digest = null,
+         ${noDigest}
+       where merchant_id = $1 and id = $2`,
+      [...key, ...documents],
+    );
+    await eraseHistory(query, key);
+    await query(addNote, [...key, row.version + 1, at, by, JSON.stringify([note])]);
+    for (const statement of eraseCallbacks) await query(statement, key);
+    await eraseReferences(query, [merchantId, cardId, at]);
+    const card = { merchantId: asMerchantId(merchantId), cardId: asCardId(cardId) };
+    return { cards: cardId === "0" ? [] : [card] };
+  });
+}
+
+type OrderDocuments = {
+  readonly facts: object;
+  readonly progress: { readonly card: { readonly cardId: string } };
+  readonly version: number;
+  readonly isOpen: boolean;
+};
+
+const note = { kind: "noted", what: "erased", detail: "" };
+
+const addNote = `
+insert into order_history (merchant_id, order_id, version, at, node, events)
+values ($1, $2, $3, to_timestamp($4::float8 / 1000), $5, $6)`;
+
+async function eraseHistory(query: Query, key: readonly string[]): Promise<void> {
+  const rows = await query<{ version: number; events: unknown }>(
+    "select version, events from order_history where merchant_id = $1 and order_id = $2",
+    key,
+  );
+  for (const { version, events } of rows) {
+    await query(
+      `update order_history set events = $4
+       where merchant_id = $1 and order_id = $2 and version = $3`,
+      [...key, version, JSON.stringify(erase(events))],
+    );
+  }
+}
+
+/** Addresses and answers may have the customer's data in them. */
+const eraseCallbacks = [
+  "update callbacks set url = '' where merchant_id = $1 and order_id = $2",
+  `update callback_attempts set url = '', body = '', answer = ''
+   where merchant_id = $1 and order_id = $2`,
+];
+
+async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly unknown[]) {
+  const rows = await query<{ id: string; facts: unknown }>(
+    "select id, facts from card_references where merchant_id = $1 and card_id = $2",
+    [merchantId, cardId],
+  );
+  for (const { id, facts } of rows) {
+    await query(
+      `update card_references set facts = $3, removed_by = coalesce(removed_by, 'operator'),
+         removed_at = coalesce(removed_at, to_timestamp($4::float8 / 1000)),
+         destroyed_at = to_timestamp($4::float8 / 1000)
+       where merchant_id = $1 and id = $2`,
+      [merchantId, id, JSON.stringify(erase(facts)), at],
+    );
+  }
+}
+
+/** Earlier versions of changed rows have the data until then. */
+export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
+  const client = await database.connect();
+  try {
+    for (const table of ["orders", "order_history", "callbacks", "callback_attempts"]) {
+      await client.query(`vacuum ${table}`);
+    }
+    await client.query("vacuum card_references");
+  } finally {
+    await client.end();
+  }
+}

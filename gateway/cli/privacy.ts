@@ -1,0 +1,163 @@
+/**
+ * `gw privacy erase`: erases a person's data on request and keeps the books (decision 0040). It
+ * shows what it has found before it erases anything, and leaves a line in the audit.
+ */
+import { createInterface } from "node:readline/promises";
+import { text as readAll } from "node:stream/consumers";
+import { type Command, Option } from "commander";
+import type { CardOfMerchant } from "../engine/cards.ts";
+import { makeReferenceStore } from "../storage/cards.ts";
+import type { Database } from "../storage/database.ts";
+import {
+  eraseOrder,
+  findOrdersOf,
+  type OrderOfPerson,
+  type Person,
+  vacuumErased,
+} from "../storage/erasure.ts";
+import { condemnCards, writeAudit } from "../storage/retention.ts";
+import { CardNumber, isLuhnValid } from "../values/card-number.ts";
+import { asCardRefId, isNumericId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
+import { systemClock } from "../values/time.ts";
+import { addCommands, type Output, type Session } from "./command.ts";
+import { openVault, readConfiguration } from "./installation.ts";
+import { userName } from "./operator-events.ts";
+
+const reportEveryMs = 1_000;
+
+export function addPrivacyCommands(privacy: Command): void {
+  const email = new Option("--email <address>", "the customer's address");
+  const card = new Option(
+    "--card [reference]",
+    "a card reference, or the number on standard input",
+  );
+  const yes = new Option("--yes", "without asking");
+  addCommands(privacy, [
+    ["erase", "erase a person's data from orders, and keep the books", erase, [email, card, yes]],
+  ]);
+}
+
+type Given = {
+  readonly email?: string;
+  readonly card?: string | true;
+  readonly yes?: boolean;
+};
+
+async function erase(session: Session, given: Given): Promise<Output> {
+  const person = await readPerson(session, given);
+  if (person instanceof Problem) return person;
+  const found = await findAll(session, person);
+  const closed = found.filter(({ order }) => !order.isOpen);
+  const counts = { orders: closed.length, open: found.length - closed.length };
+  process.stderr.write(
+    `Found ${found.length} orders of ${new Set(found.map(({ order }) => order.merchantId)).size} ` +
+      `merchants; ${counts.open} of them are open and will stay as they are.\n`,
+  );
+  if (closed.length > 0 && given.yes !== true && !(await isConfirmed())) {
+    return new Problem("Nothing was erased. Confirm with yes, or give --yes.");
+  }
+  const by = userName();
+  const what = given.email === undefined ? "card" : "email";
+  // Before it happens: a command that is interrupted has left its line.
+  const line = { at: systemClock.now(), actor: by, action: "privacy.erase" };
+  await writeAudit(session.database.query, { ...line, detail: { by: what, ...counts } });
+  const erased = await eraseAll(closed, by);
+  return {
+    ...erased,
+    open: found.length - erased.orders,
+    left: "open orders: run it again later. Log files and backups: until they are deleted",
+  };
+}
+
+async function readPerson(session: Session, { email, card }: Given): Promise<Person | Problem> {
+  if ((email === undefined) === (card === undefined)) {
+    return new Problem("Give either --email or --card.");
+  }
+  if (email !== undefined) return { email };
+  const number =
+    typeof card === "string"
+      ? await findNumber(session, card)
+      : readNumber(await readAll(process.stdin));
+  if (number instanceof Problem) return number;
+  const vault = await openVault(session);
+  const { merchants } = await readConfiguration(session);
+  const hashIds = merchants.map(({ id }) => [id, vault.fingerprint(id, number).hashId] as const);
+  return { hashIds: new Map(hashIds) };
+}
+
+/** Digits may be separated as they are on the card. */
+function readNumber(text: string): CardNumber | Problem {
+  const digits = text.replace(/[\s-]/g, "");
+  const isNumber = /^\d{12,19}$/.test(digits) && isLuhnValid(digits);
+  return isNumber ? new CardNumber(digits) : new Problem("Standard input has no card number.");
+}
+
+async function findNumber(session: Session, id: string): Promise<CardNumber | Problem> {
+  const vault = await openVault(session);
+  const missing = new Problem("There is no such card reference, or its card is destroyed.");
+  if (!isNumericId(id)) return missing;
+  const { merchants } = await readConfiguration(session);
+  for (const cell of cellsOf(session)) {
+    const { find } = makeReferenceStore(cell.query);
+    for (const merchant of merchants) {
+      const reference = await find(merchant.id, asCardRefId(id));
+      if (reference === undefined) continue;
+      const card = await vault.findCard(merchant.id, reference.card.cardId);
+      return card?.number ?? missing;
+    }
+  }
+  return missing;
+}
+
+type Found = { readonly cell: Database; readonly order: OrderOfPerson };
+
+async function findAll(session: Session, person: Person): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  let [looked, reportedAt] = [0, performance.now()];
+  for (const cell of cellsOf(session)) {
+    const orders = await findOrdersOf(cell, person, (count) => {
+      looked += count;
+      if (performance.now() - reportedAt < reportEveryMs) return;
+      reportedAt = performance.now();
+      process.stderr.write(`Looked through ${looked} orders\n`);
+    });
+    found.push(...orders.map((order) => ({ cell, order })));
+  }
+  return found;
+}
+
+/** The nodes destroy the cards, once no open order needs them. */
+async function eraseAll(found: readonly Found[], by: string) {
+  let orders = 0;
+  const cards = new Set<string>();
+  for (const { cell, order } of found) {
+    const at = systemClock.now();
+    const erased = await eraseOrder(cell, order, { by: `gw-${by}`, at });
+    if (erased === undefined) continue;
+    orders += 1;
+    for (const card of erased.cards) cards.add(`${card.merchantId}/${card.cardId}`);
+    await condemnCards(cell.query, erased.cards.map(asErased), at);
+  }
+  for (const cell of new Set(found.map((each) => each.cell))) await vacuumErased(cell);
+  return { orders, cards: cards.size };
+}
+
+function asErased(card: CardOfMerchant) {
+  return { ...card, why: "erased" as const };
+}
+
+async function isConfirmed(): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question("Erase them? This cannot be undone. yes/no: ")) === "yes";
+  } finally {
+    terminal.close();
+  }
+}
+
+/** A command has the rights of the login, on all tables of a cell. */
+function cellsOf({ cells }: Session): readonly Database[] {
+  return cells.names().map((name) => cells.databasesOf(name).node);
+}
