@@ -16,6 +16,7 @@ import * as measure from "./measure.ts";
 import { type Plan, readPlan } from "./plan.ts";
 import { startGatewayProcess, startPart } from "./processes.ts";
 import * as report from "./report.ts";
+import type { Setup } from "./setup.ts";
 
 const resultsFile = join(import.meta.dirname, "results", "latest.json");
 const memoryEveryMs = 200;
@@ -72,7 +73,7 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   return areClean(books);
 }
 
-async function compareGrown(setup: measure.Setup, busyShare: number): Promise<boolean> {
+async function compareGrown(setup: Setup, busyShare: number): Promise<boolean> {
   const grown = await measureGrown(setup, setup.plan.grown, say);
   say("Comparing every order with the bank's ledger …");
   const orders = await readOrders(setup.database, grown.highestId);
@@ -83,11 +84,7 @@ async function compareGrown(setup: measure.Setup, busyShare: number): Promise<bo
   return areClean(books);
 }
 
-async function startAll(
-  plan: Plan,
-  folder: string,
-  stack: AsyncDisposableStack,
-): Promise<measure.Setup> {
+async function startAll(plan: Plan, folder: string, stack: AsyncDisposableStack): Promise<Setup> {
   const profile = ["--cpu-prof", `--cpu-prof-dir=${plan.profileFolder}`];
   const nodeFlags = plan.profileFolder === undefined ? [] : profile;
   const gateway = await startGatewayProcess(join(folder, "gateway"), { stack, nodeFlags });
@@ -116,7 +113,7 @@ async function startAll(
   };
 }
 
-async function measureAll(setup: measure.Setup): Promise<readonly report.Round[]> {
+async function measureAll(setup: Setup): Promise<readonly report.Round[]> {
   const { plan } = setup;
   say(`Warming up with one sale, then ${plan.warmUpOrders} …`);
   // First a single sale, as on a fresh installation: the database plans its statements for it, and
@@ -135,11 +132,7 @@ async function measureAll(setup: measure.Setup): Promise<readonly report.Round[]
   return rounds;
 }
 
-async function measureRound(
-  setup: measure.Setup,
-  round: number,
-  count: number,
-): Promise<report.Round> {
+async function measureRound(setup: Setup, round: number, count: number): Promise<report.Round> {
   const { plan } = setup;
   const [half, quarter] = [Math.round(count / 2), Math.round(count / 4)];
   const tell = (text: string) => say(`Round ${round} of ${plan.rounds}: ${text}`);

@@ -5,7 +5,8 @@
 import type { Client } from "pg";
 import { addOrders } from "../gateway/storage/testing/many-orders.ts";
 import { median } from "./figures.ts";
-import { measureSales, type Setup } from "./measure.ts";
+import { measureSales } from "./measure.ts";
+import type { Setup } from "./setup.ts";
 
 const fewOrders = 10_000;
 const portionOrders = 50_000;

@@ -3,9 +3,7 @@
  * completed when another connection to the database sees none open any more.
  */
 import { statSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
-import type { Client } from "pg";
-import type { BaselineJobs } from "./baselines.ts";
+import { type CpuTime, readCpuTime, timeBetween } from "./cpu-time.ts";
 import {
   delaysOf,
   grownBetween,
@@ -16,37 +14,18 @@ import {
   readMetrics,
   readOverhead,
 } from "./figures.ts";
-import type { Load, LoadJobs } from "./load.ts";
-import type { Plan } from "./plan.ts";
-import type { GatewayProcess, Part } from "./processes.ts";
+import type { Load } from "./load.ts";
+import { mintTokens, type OrderName } from "./requests.ts";
 import {
-  type Processes,
-  type ProcessorTime,
-  readProcessorTime,
-  timeBetween,
-} from "./processor-time.ts";
-import { type Batch, clientOrderIdOf, mintTokens, type OrderName } from "./requests.ts";
+  countApproved,
+  rateOf,
+  run,
+  type Setup,
+  spanOf,
+  takeAcknowledged,
+  untilNoneOpen,
+} from "./setup.ts";
 
-/** Everything that runs during the benchmark, and the orders acknowledged so far. */
-export type Setup = {
-  readonly plan: Plan;
-  readonly gateway: GatewayProcess;
-  readonly database: Client;
-  readonly load: Part<LoadJobs>;
-  /** A second generator, for concurrent load of another kind. */
-  readonly otherLoad: Part<LoadJobs>;
-  readonly inserts: Part<BaselineJobs>;
-  readonly processes: Processes;
-  readonly routePort: number;
-  /** Of a merchant's receiver that answers callbacks at once. */
-  readonly receiverPort: number;
-  readonly acknowledged: OrderName[];
-  /** The same of the endpoint with 3-D Secure. */
-  readonly authenticated: OrderName[];
-};
-
-const settleWithinMs = 60_000;
-const lookEveryMs = 5;
 const pollsPrepared = 20_000;
 const cardsRegistered = 1_000;
 const routeRequests = 1_000;
@@ -78,7 +57,7 @@ export type Turns = {
 
 /** Microseconds of processor time. */
 export type Costs = {
-  readonly sale: ProcessorTime;
+  readonly sale: CpuTime;
   /** Of the bare route's process, for a request. */
   readonly routeRequest: number;
   /** Of PostgreSQL, for a single-row insert. */
@@ -91,8 +70,8 @@ export type Costs = {
  */
 export async function measureByTurns(setup: Setup, prefix: string, count: number): Promise<Turns> {
   const { slices, insertSeconds, routeSeconds } = setup.plan;
-  const inserted: { count: number; tookMs: number; time: ProcessorTime }[] = [];
-  const asked: (Load & { time: ProcessorTime })[] = [];
+  const inserted: { count: number; tookMs: number; time: CpuTime }[] = [];
+  const asked: (Load & { time: CpuTime })[] = [];
   const sold: Sold[] = [];
   const before = await readMetrics(setup.gateway.target.port);
   for (let slice = 1; slice <= slices; slice += 1) {
@@ -148,7 +127,7 @@ type Sold = {
   readonly refused: number;
   readonly acceptedMs: number;
   readonly completedMs: number;
-  readonly time: ProcessorTime;
+  readonly time: CpuTime;
 };
 
 async function sell(setup: Setup, prefix: string, count: number): Promise<Sold> {
@@ -179,14 +158,14 @@ function salesOf(sold: readonly Sold[], means: Means): Sales {
 
 /** The result, and the processor time that each part spent on it. */
 async function metered<Result extends object>({ processes }: Setup, work: () => Promise<Result>) {
-  const before = readProcessorTime(processes);
+  const before = readCpuTime(processes);
   const result = await work();
-  return { ...result, time: timeBetween(before, readProcessorTime(processes)) };
+  return { ...result, time: timeBetween(before, readCpuTime(processes)) };
 }
 
-function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): ProcessorTime {
+function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): CpuTime {
   const orders = sum(sold, (each) => each.orders);
-  const of = (part: keyof ProcessorTime) => sum(sold, ({ time }) => time[part]) / orders;
+  const of = (part: keyof CpuTime) => sum(sold, ({ time }) => time[part]) / orders;
   return {
     ...{ gateway: of("gateway"), database: of("database") },
     ...{ bank: of("bank"), load: of("load"), route: of("route") },
@@ -278,7 +257,7 @@ export async function measurePolls(setup: Setup): Promise<number> {
 export async function measureArrivals(
   setup: Setup,
   prefix: string,
-): Promise<Overhead & { readonly bankAnswerMs: number; readonly cost: ProcessorTime }> {
+): Promise<Overhead & { readonly bankAnswerMs: number; readonly cost: CpuTime }> {
   const { plan, gateway, load } = setup;
   const { target, logFile: file } = gateway;
   const { connections, arrivalsPerSecond: perSecond, arrivalSeconds } = plan;
@@ -347,70 +326,8 @@ export async function measureWallets(setup: Setup, round: number): Promise<Walle
   };
 }
 
-function run(
-  { plan, gateway, load }: Setup,
-  batch: Batch,
-  {
-    target = gateway.target,
-    seconds,
-  }: { target?: GatewayProcess["target"]; seconds?: number } = {},
-): Promise<Load> {
-  return load.ask("run", { target, connections: plan.connections, batch, seconds });
-}
-
-/** The time at which every order, or callback, was seen to be final. */
-async function untilNoneOpen(
-  { database }: Setup,
-  table: "due" | "callbacks" = "due",
-): Promise<number> {
-  const giveUpAt = Date.now() + settleWithinMs;
-  for (;;) {
-    const { rowCount } = await database.query({
-      name: `open ${table}`,
-      text: `select 1 from ${table} where due_at is not null limit 1`,
-    });
-    // The audit finds the orders that are still open after that.
-    if (rowCount === 0 || Date.now() > giveUpAt) return Date.now();
-    await pause(lookEveryMs);
-  }
-}
-
-async function countApproved({ database }: Setup, prefix: string): Promise<number> {
-  const { rows } = await database.query(
-    "select count(*) from orders where stage = 'approved' and client_orderid like $1",
-    [`${prefix}-%`],
-  );
-  return Number(rows[0]?.count);
-}
-
-/** The orders that the last job's replies acknowledged. */
-async function takeAcknowledged(
-  setup: Setup,
-  prefix: string,
-  { into = setup.acknowledged, load = setup.load } = {},
-): Promise<readonly OrderName[]> {
-  const orderIds = await load.ask("found", undefined);
-  const orders = orderIds.flatMap((orderId, index) =>
-    orderId === "" ? [] : [{ clientOrderId: clientOrderIdOf(prefix, index), orderId }],
-  );
-  // One by one: there may be more than a call takes arguments.
-  for (const order of orders) into.push(order);
-  return orders;
-}
-
-/** Replies a second, from the first request to the last reply. None may be refused. */
-function rateOf(load: Load): number {
-  const { sent, refused, refusal } = load;
-  if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
-  return (sent * 1000) / spanOf(load);
-}
-
 function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
-}
-
-function spanOf({ startedAtMs, endedAtMs }: Load): number {
-  return endedAtMs - startedAtMs;
 }
 
 function pick(orders: readonly OrderName[]): OrderName {

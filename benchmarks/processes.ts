@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findEmbeddedUrl } from "../gateway/storage/embedded.ts";
-import { findChild, type Processes } from "./processor-time.ts";
+import { findChild, type Processes } from "./cpu-time.ts";
 import type { Target } from "./requests.ts";
 
 /** By name, the question and its answer. */

@@ -3,9 +3,9 @@
  * what slows the machine slows both sides), the targets, and all of it as text and as JSON.
  */
 import type { Books } from "./books.ts";
+import type { CpuTime } from "./cpu-time.ts";
 import { median, type Overhead, type Percentiles } from "./figures.ts";
 import type { Cards, Costs, Turns, Wallets } from "./measure.ts";
-import type { ProcessorTime } from "./processor-time.ts";
 
 export type Round = Turns & {
   readonly routeArrivalsMs: Percentiles;
@@ -14,7 +14,7 @@ export type Round = Turns & {
   readonly cards: Cards;
   readonly frictionlessPerSecond: number;
   readonly pollsPerSecond: number;
-  readonly arrivals: Overhead & { readonly bankAnswerMs: number; readonly cost: ProcessorTime };
+  readonly arrivals: Overhead & { readonly bankAnswerMs: number; readonly cost: CpuTime };
   readonly wallets: Wallets;
 };
 

@@ -1,5 +1,5 @@
 /**
- * Processor time of the processes that take part in a measurement, as Linux counts it. It hardly
+ * Processor time of the processes of a measurement, as Linux counts it. It hardly
  * changes when other programs use the same cores, which wall time does.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -16,23 +16,23 @@ export type Processes = {
 
 export type PartName = Exclude<keyof Processes, "postmaster"> | "database";
 /** In microseconds, user and system time together. */
-export type ProcessorTime = Readonly<Record<PartName, number>>;
+export type CpuTime = Readonly<Record<PartName, number>>;
 
 /** Linux reports the times in hundredths of a second on every architecture. */
 const tickUs = 10_000;
 
-export function readProcessorTime(processes: Processes): ProcessorTime {
+export function readCpuTime(processes: Processes): CpuTime {
   const { gateway, bank, postmaster, load, route } = processes;
   return {
     gateway: readTimes(gateway).own,
     bank: readTimes(bank).own,
     load: readTimes(load).own,
     route: readTimes(route).own,
-    database: readFamily(postmaster),
+    database: readWithChildren(postmaster),
   };
 }
 
-export function timeBetween(before: ProcessorTime, after: ProcessorTime): ProcessorTime {
+export function timeBetween(before: CpuTime, after: CpuTime): CpuTime {
   return {
     gateway: after.gateway - before.gateway,
     bank: after.bank - before.bank,
@@ -50,7 +50,7 @@ export function findChild(parent: number, program: RegExp): number {
 }
 
 /** With the children that are running and those that have ended. */
-function readFamily(parent: number): number {
+function readWithChildren(parent: number): number {
   const { own, ended } = readTimes(parent);
   const running = childrenOf(parent).map((child) => readTimes(child).own);
   return running.reduce((sum, time) => sum + time, own + ended);

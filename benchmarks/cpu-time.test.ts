@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { findChild, readProcessorTime, timeBetween } from "./processor-time.ts";
+import { findChild, readCpuTime, timeBetween } from "./cpu-time.ts";
 
 const burn = "for (const end = process.cpuUsage().user + 2e5; process.cpuUsage().user < end;);";
 
 test("the time of this process and of a child that has ended is counted", () => {
   const { pid } = process;
   const processes = { gateway: pid, bank: pid, postmaster: pid, load: pid, route: pid };
-  const before = readProcessorTime(processes);
+  const before = readCpuTime(processes);
   assert.equal(spawnSync(process.execPath, ["-e", burn]).status, 0);
-  const spent = timeBetween(before, readProcessorTime(processes));
+  const spent = timeBetween(before, readCpuTime(processes));
 
   assert.ok(spent.database - spent.gateway >= 200_000, JSON.stringify(spent));
   assert.ok(spent.gateway < 200_000, JSON.stringify(spent));

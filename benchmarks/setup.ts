@@ -1,0 +1,92 @@
+/** The processes of a run with the orders acknowledged so far, and how a job is run on them. */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Client } from "pg";
+import type { BaselineJobs } from "./baselines.ts";
+import type { Processes } from "./cpu-time.ts";
+import type { Load, LoadJobs } from "./load.ts";
+import type { Plan } from "./plan.ts";
+import type { GatewayProcess, Part } from "./processes.ts";
+import { type Batch, clientOrderIdOf, type OrderName } from "./requests.ts";
+
+/** Everything that runs during the benchmark, and the orders acknowledged so far. */
+export type Setup = {
+  readonly plan: Plan;
+  readonly gateway: GatewayProcess;
+  readonly database: Client;
+  readonly load: Part<LoadJobs>;
+  /** A second generator, for concurrent load of another kind. */
+  readonly otherLoad: Part<LoadJobs>;
+  readonly inserts: Part<BaselineJobs>;
+  readonly processes: Processes;
+  readonly routePort: number;
+  /** Of a merchant's receiver that answers callbacks at once. */
+  readonly receiverPort: number;
+  readonly acknowledged: OrderName[];
+  /** The same of the endpoint with 3-D Secure. */
+  readonly authenticated: OrderName[];
+};
+
+const settleWithinMs = 60_000;
+const lookEveryMs = 5;
+
+export function run(
+  { plan, gateway, load }: Setup,
+  batch: Batch,
+  {
+    target = gateway.target,
+    seconds,
+  }: { target?: GatewayProcess["target"]; seconds?: number } = {},
+): Promise<Load> {
+  return load.ask("run", { target, connections: plan.connections, batch, seconds });
+}
+
+/** The time at which every order, or callback, was seen to be final. */
+export async function untilNoneOpen(
+  { database }: Setup,
+  table: "due" | "callbacks" = "due",
+): Promise<number> {
+  const giveUpAt = Date.now() + settleWithinMs;
+  for (;;) {
+    const { rowCount } = await database.query({
+      name: `open ${table}`,
+      text: `select 1 from ${table} where due_at is not null limit 1`,
+    });
+    // The audit finds the orders that are still open after that.
+    if (rowCount === 0 || Date.now() > giveUpAt) return Date.now();
+    await pause(lookEveryMs);
+  }
+}
+
+export async function countApproved({ database }: Setup, prefix: string): Promise<number> {
+  const { rows } = await database.query(
+    "select count(*) from orders where stage = 'approved' and client_orderid like $1",
+    [`${prefix}-%`],
+  );
+  return Number(rows[0]?.count);
+}
+
+/** The orders that the last job's replies acknowledged. */
+export async function takeAcknowledged(
+  setup: Setup,
+  prefix: string,
+  { into = setup.acknowledged, load = setup.load } = {},
+): Promise<readonly OrderName[]> {
+  const orderIds = await load.ask("found", undefined);
+  const orders = orderIds.flatMap((orderId, index) =>
+    orderId === "" ? [] : [{ clientOrderId: clientOrderIdOf(prefix, index), orderId }],
+  );
+  // One by one: there may be more than a call takes arguments.
+  for (const order of orders) into.push(order);
+  return orders;
+}
+
+/** Replies a second, from the first request to the last reply. None may be refused. */
+export function rateOf(load: Load): number {
+  const { sent, refused, refusal } = load;
+  if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
+  return (sent * 1000) / spanOf(load);
+}
+
+export function spanOf({ startedAtMs, endedAtMs }: Load): number {
+  return endedAtMs - startedAtMs;
+}
