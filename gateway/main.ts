@@ -32,6 +32,8 @@ export type Gateway = {
   settle(): Promise<void>;
   /** Looks once for due orders, without waiting for those that it starts. */
   claimDue(): Promise<number>;
+  /** Deletes and destroys what is due to be, now. */
+  cleanUp(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -79,9 +81,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   await listen();
   await engine.claims.claimOwn();
-  const stopJobs = startBackgroundJobs({ ...shared, engine, callbacks });
+  const jobs = startBackgroundJobs({ ...shared, engine, callbacks });
 
-  return { url: baseUrl(), port, node, claimDue: engine.claims.claimDue, settle, stop };
+  return {
+    url: baseUrl(),
+    port,
+    node,
+    claimDue: engine.claims.claimDue,
+    settle,
+    stop,
+    cleanUp: jobs.cleanUp,
+  };
 
   async function settle(): Promise<void> {
     do {
@@ -93,7 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   /** First no new work, then the orders in flight, then the links that they need. */
   async function stop(): Promise<void> {
-    const stopped = stopJobs();
+    const stopped = jobs.stop();
     engine.waits.end();
     await server.close();
     // While the database is away, claims and commits wait for it: the node stops without them.

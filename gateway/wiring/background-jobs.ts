@@ -24,7 +24,7 @@ type Workers = Resources & {
   readonly node: string;
 };
 
-export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
+export function startBackgroundJobs(workers: Workers) {
   const { config, clock, log, engine, pendingCards, digests, callbacks } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
@@ -44,7 +44,16 @@ export function startBackgroundJobs(workers: Workers): () => Promise<unknown> {
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     start(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
   ];
-  return () => Promise.all(stops.map((stop) => stop()));
+  return {
+    stop: () => Promise.all(stops.map((stop) => stop())),
+    /** Deletes and destroys at once what is due to be: a condemned card by the second run. */
+    async cleanUp(): Promise<void> {
+      await keepAllPartitions();
+      await destroyExpired();
+      await destroyCards();
+      await destroyCards();
+    },
+  };
 }
 
 /** Makes the partitions of the next months, and drops those that are older than what is kept. */
