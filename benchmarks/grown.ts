@@ -2,7 +2,7 @@
  * `npm run bench -- --grown <n>`: completed sales with ten thousand stored orders and with n, in
  * one run. The database makes the stored orders itself: copies of a paid one, spread over a year.
  */
-import type { Client } from "pg";
+import { Client } from "pg";
 import { addOrders } from "../gateway/storage/testing/many-orders.ts";
 import { median } from "./figures.ts";
 import { measureSales } from "./measure.ts";
@@ -48,9 +48,9 @@ export async function measureGrown(setup: Setup, total: number, say: Say): Promi
     return { orders, completedPerSecond: perSecond, bytesPerOrder: bytes / orders };
   };
 
-  await fill(database, { from: 1, until: fewOrders, total }, say);
+  await fill(setup, { from: 1, until: fewOrders, total }, say);
   const few = await measure("few");
-  await fill(database, { from: fewOrders + 1, until: total, total }, say);
+  await fill(setup, { from: fewOrders + 1, until: total, total }, say);
   const many = await measure("many");
   const ratio = many.completedPerSecond / few.completedPerSecond;
   const highestId = String((total + 1) * 1_000_000);
@@ -68,9 +68,9 @@ export function printGrown({ few, many, ratio, isMet }: Grown): string {
 type Fill = { readonly from: number; readonly until: number; readonly total: number };
 
 /** Client order ids are in no order: their index is made anew after many insertions. */
-async function fill(database: Client, { from, until, total }: Fill, say: Say): Promise<void> {
-  const query = async <Row>(text: string, values: readonly unknown[] = []) =>
-    (await database.query(text, [...values])).rows as Row[];
+async function fill({ gateway }: Setup, { from, until, total }: Fill, say: Say): Promise<void> {
+  const connections = await Promise.all([open(gateway.databaseUrl), open(gateway.databaseUrl)]);
+  const [{ query }] = connections;
   const [paid] = await query<{ id: string; merchant_id: string }>(
     "select id, merchant_id from orders where stage = 'approved' order by id desc limit 1",
   );
@@ -81,22 +81,39 @@ async function fill(database: Client, { from, until, total }: Fill, say: Say): P
   );
   await query("drop index orders_by_client_orderid");
   const startedAt = performance.now();
-  for (let next = from; next <= until; next += portionOrders) {
-    const count = Math.min(portionOrders, until - next + 1);
-    await addOrders(query, { template, merchant, from: next, count, days: 365, total });
-    const done = next + count - from;
-    const perSecond = (done * 1000) / (performance.now() - startedAt);
-    const left = Math.round((until - next - count + 1) / perSecond);
-    say(
-      `Stored ${done} of ${until - from + 1} orders (${Math.round(perSecond)}/s, ${left} s left)`,
-    );
-  }
+  let next = from;
+  let done = 0;
+  await Promise.all(
+    connections.map(async ({ query: add }) => {
+      while (next <= until) {
+        const portion = { from: next, count: Math.min(portionOrders, until - next + 1) };
+        next += portion.count;
+        await addOrders(add, { template, merchant, ...portion, days: 365, total });
+        done += portion.count;
+        const perSecond = (done * 1000) / (performance.now() - startedAt);
+        const [all, left] = [until - from + 1, Math.round((until - from + 1 - done) / perSecond)];
+        say(`Stored ${done} of ${all} orders (${Math.round(perSecond)}/s, ${left} s left)`);
+      }
+    }),
+  );
   say("Making the index of client order ids, gathering statistics …");
   await query(index?.definition ?? "");
-  await query("vacuum (analyze) orders");
-  await query("vacuum (analyze) order_history");
-  await query("vacuum (analyze) vault.cards");
+  for (const table of ["orders", "order_history", "cards"]) {
+    await query(`vacuum (analyze) ${table}`);
+  }
   await query("checkpoint");
+  for (const { close } of connections) await close();
+}
+
+async function open(databaseUrl: string) {
+  const options = "-c search_path=public,vault";
+  const client = new Client({ connectionString: databaseUrl, options });
+  await client.connect();
+  return {
+    query: async <Row>(text: string, values: readonly unknown[] = []) =>
+      (await client.query(text, [...values])).rows as Row[],
+    close: () => client.end(),
+  };
 }
 
 async function readSize(database: Client): Promise<{ orders: number; bytes: number }> {
