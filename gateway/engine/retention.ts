@@ -16,7 +16,8 @@ export type CondemnedCard = CardOfMerchant & { readonly why: CondemnedWhy };
 export type RetentionStore = RemovedReferences & {
   /** Where to go on; nothing when a node has looked since. */
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
-  saveWalk(days: number, after: OrderId): Promise<void>;
+  /** Unless it was begun anew meanwhile, because a merchant has moved here. */
+  saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
   /** By id. */
   listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
   /** Those of the cards that a reference needs. */
@@ -92,9 +93,10 @@ export function makeRetention(dependencies: Dependencies) {
       const young = orders.findIndex(({ acceptedAt }) => acceptedAt > now - hours(24 * days));
       const old = young === -1 ? orders : orders.slice(0, young);
       await condemnAmong(old.filter((order) => isDue(order, days, keepDaysOf(order.merchantId))));
-      after = old.at(-1)?.id;
-      if (after !== undefined) await store.saveWalk(days, after);
+      const last = old.at(-1)?.id;
+      if (last !== undefined) await store.saveWalk(days, after, last);
       if (orders.length < pageSize || young !== -1) return;
+      after = last;
     }
   }
 

@@ -25,10 +25,10 @@ export function makeRetentionStore({ node, vault }: Databases): RetentionStore {
       const [row] = await node.query<{ after: string }>(claimWalk, [days, now, since]);
       return row && asOrderId(row.after);
     },
-    async saveWalk(days, after) {
+    async saveWalk(days, from, after) {
       await node.query(
-        "update retention_walks set after_id = $2 where days = $1 and after_id < $2",
-        [days, after],
+        "update retention_walks set after_id = $3 where days = $1 and after_id = $2",
+        [days, from, after],
       );
     },
     listOrders: (after, limit) => listOrdersAfter(node.query, after, limit),
