@@ -20,7 +20,7 @@ import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { readRows } from "./books.ts";
 import { lastFirst, type Test } from "./clean-up.ts";
-import { startServerGuard } from "./database-server.ts";
+import { startGuard } from "./programs.ts";
 import { until } from "./until.ts";
 
 export type Pair = Awaited<ReturnType<typeof startPair>>;
@@ -81,10 +81,15 @@ async function makeCluster(folder: string): Promise<string> {
   return decodeURIComponent(new URL(made.url).password);
 }
 
+/** Also frozen ones, when the test's process is gone. */
+const killAllIn = `for each in /proc/[0-9]*; do
+  [ "$(readlink $each/cwd)" = "$0" ] && kill -9 "\${each#/proc/}"; done`;
+
 function makeServer(folder: string, password: string, own: Readonly<Record<string, string>>) {
   const postgres = join(folder, "postgres");
   const socketFolder = join(folder, "socket");
   const { uid, gid } = statSync(postgres);
+  startGuard(killAllIn, postgres);
   execFileSync("mkdir", ["-p", socketFolder]);
   chownSync(socketFolder, uid, gid);
   const url = `postgres://tollgate:${password}@${encodeURIComponent(socketFolder)}:5432/tollgate`;
@@ -115,7 +120,6 @@ function makeServer(folder: string, password: string, own: Readonly<Record<strin
         return child;
       };
       let child = start();
-      startServerGuard(postgres);
       await until("the server answers", () => {
         // Processes of a killed server may still be ending.
         if (child.exitCode !== null) child = start();
