@@ -76,7 +76,7 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
 async function compareGrown(setup: Setup, busyShare: number): Promise<boolean> {
   const grown = await measureGrown(setup, setup.plan.grown, say);
   say("Comparing every order with the bank's ledger …");
-  const orders = await readOrders(setup.database, grown.highestId);
+  const orders = await readOrders(setup.database);
   const entries = await readLedger(setup.gateway.bankUrl);
   const books = auditBooks(setup.acknowledged, orders, entries);
   say(`\n${printGrown(grown)}\n\n${report.printBooks(books)}`);

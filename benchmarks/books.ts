@@ -3,6 +3,7 @@
  * the gateway's approved orders are, reference by reference and to the cent, what the bank booked.
  */
 import type { Client } from "pg";
+import { gatewayIdMin } from "../gateway/storage/testing/many-orders.ts";
 import type { OrderName } from "./requests.ts";
 
 export type OrderRow = OrderName & {
@@ -101,14 +102,14 @@ function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEn
   return differing;
 }
 
-/** The orders with a higher id. */
-export async function readOrders(database: Client, above = "0"): Promise<readonly OrderRow[]> {
+/** The gateway's own orders. */
+export async function readOrders(database: Client): Promise<readonly OrderRow[]> {
   const { rows } = await database.query(
     `
     select client_orderid, id, stage, finished_at is not null and owes is null as is_final,
       amount, currency, progress->'transaction'->'identifiers'->>'reference' as reference
     from orders where id > $1`,
-    [above],
+    [gatewayIdMin],
   );
   return rows.map((row) => ({
     clientOrderId: String(row.client_orderid),

@@ -16,6 +16,9 @@ export type Portion = {
   readonly total: number;
 };
 
+/** Every id that is made here is lower, every id of a gateway's sequence higher. */
+export const gatewayIdMin = "1000000000000000";
+
 /** An order's id is its sequence number and six more digits. */
 const ids = "number * 1000000 + number * 7919 % 1000000";
 
