@@ -1,6 +1,6 @@
 /**
- * `gw doctor`, `gw config` and `gw migrate`: check the installation, print its settings, bring its
- * schema up to date. The doctor says what to do about each problem, and ends with exit code 1.
+ * `gw doctor` and `gw config`: check the installation, print its settings. The doctor says what to
+ * do about each problem, and ends with exit code 1.
  */
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
@@ -22,13 +22,6 @@ const clockSkewMaxMs = 1_000;
 
 export function addDoctor(doctor: Command): void {
   setAction(doctor, examine);
-}
-
-/** The schema is up to date once the session is open. */
-export function addMigrate(migrate: Command): void {
-  setAction(migrate, async ({ vaultAdvice }) =>
-    ["The database is up to date.", vaultAdvice].filter(Boolean).join("\n"),
-  );
 }
 
 export function addConfig(config: Command): void {

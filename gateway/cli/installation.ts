@@ -26,7 +26,7 @@ import { type Database, openDatabase } from "../storage/database.ts";
 import { nodeRole, separateVault, vaultRole } from "../storage/database-roles.ts";
 import { namesOfServers, parseDatabaseUrl } from "../storage/database-url.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded.ts";
-import { migrate } from "../storage/migrate.ts";
+import { type Approve, approveAll, migrate, refuseOlder } from "../storage/migrate.ts";
 import { routeFindSealedCard } from "../storage/routed-stores.ts";
 import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -41,6 +41,8 @@ type InstallationOptions = {
   readonly report: (progress: string) => void;
   /** A gateway may be running on the data folder: its database is used and left running. */
   readonly besideOthers: boolean;
+  /** What to do about a schema that is older; without it, staging updates and production refuses. */
+  readonly approve?: Approve;
 };
 
 export async function openInstallation(options: InstallationOptions) {
@@ -66,8 +68,11 @@ export async function openInstallation(options: InstallationOptions) {
     await Promise.allSettled(opened.map((each) => each.close()));
     await server.stop();
   };
+  const usual = config.environment === "production" ? refuseOlder : approveAll;
+  const { approve = usual } = options;
   const problem =
-    (await updateSchema(database, config, report)) ?? (await checkMasterKey(database, masterKey));
+    (await updateSchema(database, config, { report, approve })) ??
+    (await checkMasterKey(database, masterKey));
   if (problem !== undefined) {
     await close();
     return problem;
@@ -88,7 +93,11 @@ export async function openInstallation(options: InstallationOptions) {
   const databases = openCell();
   opened.push(databases.node, databases.vault);
   const open = (place: CellPlace) => openAs(undefined, serversOf(place), patient, place);
-  const cells = await openCells({ database, masterKey, config, report, open });
+  const cells = await openCells({ database, masterKey, config, report, open, approve });
+  if (cells instanceof Problem) {
+    await close();
+    return cells;
+  }
   return {
     ...{ config, databaseUrl: server.url, masterKey },
     async close() {
@@ -126,10 +135,11 @@ type CellsToOpen = {
   readonly config: Config;
   readonly report: (progress: string) => void;
   readonly open: (place: CellPlace) => Database;
+  readonly approve: Approve;
 };
 
 /** All cells with the rights of the login. One that is away is reported, and costs nothing else. */
-async function openCells({ database, masterKey, config, report, open }: CellsToOpen) {
+async function openCells({ database, masterKey, config, report, open, approve }: CellsToOpen) {
   const openBoth = (place: CellPlace) => {
     const cell = open(place);
     return { node: cell, vault: cell };
@@ -141,11 +151,16 @@ async function openCells({ database, masterKey, config, report, open }: CellsToO
   const { openSecret } = await openVault({ database, masterKey, cells });
   cells.follow(await openCellMap(() => loadCellMap(database.query, openSecret)));
   const stores = cells.stores(({ node }) => node);
+  let refusal: Problem | undefined;
   await stores.each(async (cell, name) => {
     if (name === mainCell) return;
-    await prepareCell(cell, name, report);
+    await prepareCell(cell, name, report, async (missing) => {
+      refusal = await approve(missing);
+      return refusal;
+    });
   });
-  return cells;
+  if (refusal !== undefined) await cells.close();
+  return refusal ?? cells;
 }
 
 /** Of the cells on the server that is stopped next. */
@@ -185,10 +200,10 @@ async function findServer(config: Config, { report, besideOthers }: Installation
 async function updateSchema(
   database: Database,
   config: Config,
-  report: (progress: string) => void,
+  { report, approve }: Required<Pick<InstallationOptions, "report" | "approve">>,
 ): Promise<Problem | undefined> {
   try {
-    return await migrate(database, report);
+    return await migrate(database, report, approve);
   } catch (error) {
     if (config.databaseUrl === "") throw error;
     const cause = error instanceof Error ? error.message || error.name : String(error);

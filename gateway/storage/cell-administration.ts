@@ -5,7 +5,7 @@ import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./c
 import { notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { separateVault } from "./database-roles.ts";
-import { migrateCell } from "./migrate.ts";
+import { approveAll, migrateCell } from "./migrate.ts";
 
 /** The caller holds the lock of key rotations: no key is destroyed meanwhile. */
 export async function addCell(
@@ -39,8 +39,9 @@ export async function prepareCell(
   cell: Database,
   name: string,
   report: (progress: string) => void,
+  approve = approveAll,
 ): Promise<void> {
-  const problem = await migrateCell(cell, schemaOf(name), report);
+  const problem = await migrateCell(cell, schemaOf(name), report, approve);
   if (problem !== undefined) throw new Error(problem.sentence);
   await separateVault(cell, [schemaOf(name)]);
 }

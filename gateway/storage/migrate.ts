@@ -1,10 +1,11 @@
 /**
- * Migrations: numbered SQL files, applied in order in one transaction, forward only. The files in
- * `main/` make what an installation has once, those in `cell/` the tables of each cell. A lock
- * keeps two nodes that start together from applying them both.
+ * Migrations: numbered SQL files, forward only. The files in `main/` make what an installation has
+ * once, those in `cell/` the tables of each cell. A file begins with declarations (decision 0038):
+ * which older gateways may run beside it, whether it runs in a transaction, what it locks.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
 import type { Database, Query } from "./database.ts";
@@ -12,30 +13,33 @@ import { makePartitions } from "./partitions.ts";
 
 type Report = (progress: string) => void;
 
+/** Called with what is missing in the schema; answers with the reason not to apply it. */
+export type Approve = (missing: readonly Migration[]) => Promise<Problem | undefined>;
+
+export type Migration = {
+  /** With its folder. */
+  readonly path: string;
+  readonly name: string;
+  readonly sql: string;
+  /** The number of the migration that an older gateway must know to run beside this one, or `no`. */
+  readonly compatibleFrom: string | undefined;
+  /** A file outside of a transaction must be repeatable: it may fail between its statements. */
+  readonly inTransaction: boolean;
+  /** For the operator: what is locked, and for how long. */
+  readonly locks: string;
+};
+
 const folder = join(import.meta.dirname, "migrations");
 const lockNumber = 8_583_001;
 
-/** The main database with the first cell, whose tables the files of `main/` have made. */
-export async function migrate(database: Database, report: Report): Promise<Problem | undefined> {
-  const problem = await apply(database, { folder: "main", table: "migrations" }, report);
-  const cell = { folder: "cell", table: "cell_migrations", assumed: "0001-tables.sql" };
-  return problem ?? applyToCell(database, cell, report);
-}
+export const approveAll: Approve = async () => undefined;
 
-/** Another cell: the connections' search_path is its schema, which is made if it is missing. */
-export function migrateCell(
-  database: Database,
-  schema: string,
-  report: Report,
-): Promise<Problem | undefined> {
-  return applyToCell(database, { folder: "cell", table: "cell_migrations", schema }, report);
-}
-
-async function applyToCell(database: Database, place: Place, report: Report) {
-  const problem = await apply(database, place, report);
-  if (problem === undefined) await makePartitions(database, systemClock.now());
-  return problem;
-}
+/** For production: only `gw migrate` changes the schema. */
+export const refuseOlder: Approve = async ([first]) =>
+  new Problem(
+    `The database's schema is older than this version of Tollgate (it lacks ${first?.path}): ` +
+      "run `gw migrate`.",
+  );
 
 type Place = {
   readonly folder: string;
@@ -46,43 +50,196 @@ type Place = {
   readonly assumed?: string;
 };
 
-function apply(database: Database, place: Place, report: Report): Promise<Problem | undefined> {
-  return database.transaction(async (query) => {
-    await query("select pg_advisory_xact_lock($1)", [lockNumber]);
-    const files = await readdir(join(folder, place.folder));
-    const names = files.filter((name) => name.endsWith(".sql")).sort();
-    const applied = await listApplied(query, place);
-    const unknown = applied.find((name) => !names.includes(name));
-    if (unknown !== undefined) {
-      return new Problem(
-        `The database was made by a newer version of Tollgate (it has ${unknown}): ` +
-          "start that version, or set GW_DATA_DIR or GW_DATABASE_URL to another database.",
-      );
-    }
+const main: Place = { folder: "main", table: "migrations" };
+const cell: Place = { folder: "cell", table: "cell_migrations" };
 
-    const isMissing = (name: string) => !applied.includes(name);
-    for (const name of names.filter(isMissing)) {
-      const path = join(place.folder, name);
-      if (name !== place.assumed) {
-        report(`Applying ${path}`);
-        await query(await readFile(join(folder, path), "utf8"));
-      }
-      await query(`insert into ${place.table} (name) values ($1)`, [name]);
+/** The main database with the first cell, whose tables the files of `main/` have made. */
+export async function migrate(
+  database: Database,
+  report: Report,
+  approve = approveAll,
+): Promise<Problem | undefined> {
+  const places = [main, { ...cell, assumed: "0001-tables.sql" }];
+  const problem = await update(database, places, report, approve);
+  if (problem === undefined) await makePartitions(database, systemClock.now());
+  return problem;
+}
+
+/** Another cell: the connections' search_path is its schema, which is made if it is missing. */
+export async function migrateCell(
+  database: Database,
+  schema: string,
+  report: Report,
+  approve = approveAll,
+): Promise<Problem | undefined> {
+  const problem = await update(database, [{ ...cell, schema }], report, approve);
+  if (problem === undefined) await makePartitions(database, systemClock.now());
+  return problem;
+}
+
+async function update(
+  database: Database,
+  places: readonly Place[],
+  report: Report,
+  approve: Approve,
+): Promise<Problem | undefined> {
+  const missing: Migration[] = [];
+  for (const place of places) {
+    const found = await findMissing(database.query, place);
+    if (found instanceof Problem) return found;
+    missing.push(...found);
+  }
+  if (missing.length === 0) return undefined;
+  const refusal = await approve(missing);
+  if (refusal !== undefined) return refusal;
+  // Held by a connection: a file outside of a transaction has no other way to keep a lock.
+  const holder = await database.connect();
+  try {
+    await holder.query("select pg_advisory_lock($1)", [lockNumber]);
+    for (const place of places) {
+      await makeTable(database, place);
+      // Another process may have applied them while this one waited.
+      const found = await findMissing(database.query, place);
+      if (found instanceof Problem) return found;
+      for (const migration of found) await applyOne(database, place, migration, report);
     }
     return undefined;
+  } finally {
+    await holder.end();
+  }
+}
+
+export async function readMigrations(place: string): Promise<readonly Migration[]> {
+  const files = await readdir(join(folder, place));
+  const names = files.filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const path = join(place, name);
+      const sql = await readFile(join(folder, path), "utf8");
+      const declared = (word: string) =>
+        new RegExp(`^-- ${word}: (.+)$`, "m").exec(sql)?.[1]?.trim();
+      return {
+        ...{ path, name, sql },
+        compatibleFrom: declared("compatible-from"),
+        inTransaction: declared("transaction") !== "none",
+        locks: declared("locks") ?? "the tables that it changes, until it is done",
+      };
+    }),
+  );
+}
+
+type Applied = { readonly name: string; readonly compatible_from: string | null };
+
+/** The files to apply; a problem when a newer version has made this schema incompatible. */
+async function findMissing(query: Query, place: Place) {
+  const files = await readMigrations(place.folder);
+  const table = place.schema === undefined ? place.table : `${place.schema}.${place.table}`;
+  const [found] = await query<{ found: boolean }>("select to_regclass($1) is not null as found", [
+    table,
+  ]);
+  const applied =
+    found?.found === true
+      ? // The column is younger than the table.
+        await query<Applied>(
+          `select name, to_jsonb(${place.table}) ->> 'compatible_from' as compatible_from
+           from ${table} order by name`,
+        )
+      : [];
+  const known = new Set(files.map(({ name }) => name));
+  const newest = files.at(-1)?.name ?? "";
+  const breaking = applied.find(
+    ({ name, compatible_from: from }) => !known.has(name) && (from === null || from > newest),
+  );
+  if (breaking !== undefined) {
+    return new Problem(
+      `The database was made by a newer version of Tollgate (it has ${breaking.name}), beside ` +
+        "which this version cannot run: start that version, or set GW_DATA_DIR or " +
+        "GW_DATABASE_URL to another database.",
+    );
+  }
+  const names = new Set(applied.map(({ name }) => name));
+  return files.filter(({ name }) => !names.has(name));
+}
+
+function makeTable(database: Database, { table, schema }: Place): Promise<void> {
+  return database.transaction(async (query) => {
+    if (schema !== undefined) {
+      // On Citus the schema's tables are then kept together on one node; elsewhere it says nothing.
+      await query("set local citus.enable_schema_based_sharding = on");
+      await query(`create schema if not exists ${schema}`);
+    }
+    await query(
+      `create table if not exists ${table} (
+         name text primary key, applied_at timestamptz not null default now())`,
+    );
+    await query(`alter table ${table} add column if not exists compatible_from text`);
   });
 }
 
-async function listApplied(query: Query, { table, schema }: Place): Promise<readonly string[]> {
-  if (schema !== undefined) {
-    // On Citus the schema's tables are then kept together on one node; elsewhere it says nothing.
-    await query("set local citus.enable_schema_based_sharding = on");
-    await query(`create schema if not exists ${schema}`);
+export async function applyOne(
+  database: Database,
+  { table, assumed }: Pick<Place, "table" | "assumed">,
+  { name, path, sql, compatibleFrom, inTransaction }: Migration,
+  report: Report,
+  locking = usualLocking,
+): Promise<void> {
+  const isRun = name !== assumed;
+  const record = (query: Query) =>
+    query(`insert into ${table} (name, compatible_from) values ($1, $2)`, [name, compatibleFrom]);
+  if (isRun) report(`Applying ${path}`);
+  if (!inTransaction) {
+    for (const statement of statementsOf(sql)) await reportIndex(database, statement, path, report);
+    await record(database.query);
+    return;
   }
-  await query(
-    `create table if not exists ${table} (
-       name text primary key, applied_at timestamptz not null default now())`,
-  );
-  const rows = await query<{ name: string }>(`select name from ${table} order by name`);
-  return rows.map(({ name }) => name);
+  const run = () =>
+    database.transaction(async (query) => {
+      await query(`set local lock_timeout = ${locking.waitMs}`);
+      if (isRun) await query(sql);
+      await record(query);
+    });
+  for (let tries = 1; ; tries += 1) {
+    const error = await run().then(() => undefined, asError);
+    if (error === undefined) return;
+    if (error.code !== lockNotAvailable || tries === locking.tries) throw error;
+    report(`${path} waits for a lock that another session holds (try ${tries})`);
+    await pause(locking.gapMs);
+  }
+}
+
+/** While a migration waits for a lock, orders wait behind it: so it gives up, and tries again. */
+const usualLocking = { waitMs: 2_000, gapMs: 1_000, tries: 30 };
+const lockNotAvailable = "55P03";
+
+function asError(error: unknown): Error & { readonly code?: unknown } {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Each ends with a semicolon at the end of a line. */
+function statementsOf(sql: string): readonly string[] {
+  const statements = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== "");
+}
+
+const progressEveryMs = 5_000;
+
+/** The making of a large index takes long, and reports how far it is. */
+async function reportIndex(
+  { query }: Database,
+  statement: string,
+  path: string,
+  report: Report,
+): Promise<void> {
+  const timer = setInterval(async () => {
+    const [row] = await query<{ phase: string; done: number | null }>(
+      `select phase, (100 * blocks_done / nullif(blocks_total, 0))::int as done
+       from pg_stat_progress_create_index`,
+    ).catch(() => []);
+    if (row !== undefined) report(`${path}: ${row.phase}, ${row.done ?? 0} %`);
+  }, progressEveryMs);
+  try {
+    await query(statement);
+  } finally {
+    clearInterval(timer);
+  }
 }

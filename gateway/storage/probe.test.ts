@@ -4,16 +4,16 @@ import { after, test } from "node:test";
 import { makeBegin } from "./commit.ts";
 import { openDatabase } from "./database.ts";
 import { makeFindOrders } from "./find-orders.ts";
-import { startDatabase } from "./testing/database-for-tests.ts";
+import { startDatabase, startOwn } from "./testing/database-for-tests.ts";
 
-const { database, url, stop } = await startDatabase();
+const { database, url, stop } = await startDatabase(await startOwn());
 after(stop);
 const options = { retryMs: 60_000, callbackLeaseMs: 60_000 };
 
 test("the probe of new orders waits for the synchronous standby, as an order would", async () => {
   const waiting = "select from pg_stat_activity where wait_event = 'SyncRep'";
   await setStandby("= 'absent'");
-  const probe = makeBegin(database.query, "a", options).probe();
+  const probe = makeBegin(openWith("synchronous_commit").query, "a", options).probe();
   while ((await database.query(waiting)).length === 0);
   await setStandby("to default");
 
@@ -36,13 +36,18 @@ test("probes wait while the table of orders cannot be reached", async () => {
 });
 
 test("a server that takes no writes fails the probe at once, without retries", async () => {
-  const option = "options=-c%20default_transaction_read_only%3Don";
-  const readOnly = `${url}${url.includes("?") ? "&" : "?"}${option}`;
-  const standby = openDatabase(readOnly, { poolSize: 1, connectTimeoutMs: 5000, onLost() {} });
-  after(() => standby.close());
+  const standby = openWith("default_transaction_read_only");
 
   await assert.rejects(makeBegin(standby.query, "a", options).probe(), { code: "25006" });
 });
+
+function openWith(switchedOn: string) {
+  const option = `options=-c%20${switchedOn}%3Don%20-c%20search_path%3Dpublic%2Cvault`;
+  const other = `${url}${url.includes("?") ? "&" : "?"}${option}`;
+  const opened = openDatabase(other, { poolSize: 1, connectTimeoutMs: 5000, onLost() {} });
+  after(() => opened.close());
+  return opened;
+}
 
 async function setStandby(value: string): Promise<void> {
   await database.query(`alter system set synchronous_standby_names ${value}`);

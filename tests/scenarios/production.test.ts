@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { makeDatabase } from "../support/database-server.ts";
-import { startProgram } from "../support/programs.ts";
+import { migrateFirst, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 
 const gw = join(import.meta.dirname, "../../gateway/cli/gw.ts");
@@ -85,6 +85,7 @@ async function makePlace(t: TestContext) {
     GW_MASTER_KEY: "3".repeat(64),
     RECORD_TO: record,
   };
+  await migrateFirst(settings);
   const root = new URL("../..", import.meta.url).href;
   const loaded = async () =>
     (await readFile(record, "utf8")).split("\n").map((url) => url.replace(`${root}`, ""));

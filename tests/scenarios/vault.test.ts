@@ -8,7 +8,7 @@ import { test } from "node:test";
 import pg from "pg";
 import { makeDatabase } from "../support/database-server.ts";
 import type { Acknowledged } from "../support/merchant.ts";
-import { readGw, runGw, startProgram } from "../support/programs.ts";
+import { migrateFirst, readGw, runGw, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -139,6 +139,7 @@ test("workers are handed a key that only their parent was given", async (t) => {
     GW_WORKERS: "2",
     GW_MASTER_KEY: key,
   };
+  await migrateFirst(settings);
   const gateway = startProgram([gw, "start"], settings);
   t.after(() => gateway.stop());
 

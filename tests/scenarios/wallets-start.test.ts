@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import type { Test } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
-import { runGw, startProgram } from "../support/programs.ts";
+import { migrateFirst, runGw, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import {
   assertWalletRefused,
@@ -209,7 +209,7 @@ async function startOtherBank(t: Test): Promise<Bank> {
 async function makeProduction({ dataDir }: World) {
   const key = join(dataDir, "own.key");
   await writeFile(key, "c".repeat(64));
-  return {
+  const settings = {
     GW_ENV: "production",
     GW_BASE_URL: "https://pay.example",
     GW_DATABASE_URL: await makeDatabase(),
@@ -218,4 +218,6 @@ async function makeProduction({ dataDir }: World) {
     GW_PORT: "0",
     GW_RESULTS_PORT: "0",
   };
+  await migrateFirst(settings);
+  return settings;
 }

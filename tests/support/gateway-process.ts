@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { startServerGuard, stopServerOf } from "./database-server.ts";
-import { extendProgram, type Program, startProgram } from "./programs.ts";
+import { extendProgram, migrateFirst, type Program, startProgram } from "./programs.ts";
 import { until } from "./until.ts";
 
 export type GatewayProcess = Program & {
@@ -56,6 +56,7 @@ const ownFolders: string[] = [];
 export async function startProcess(options: ProcessOptions = {}): Promise<GatewayProcess> {
   const dataDir = options.dataDir ?? (await makeFolder());
   const settings = { ...freePorts, ...options.env, GW_DATA_DIR: dataDir };
+  if (options.env?.["GW_ENV"] === "production") await migrateFirst(settings);
   const program = startProgram(["gateway/cli/gw.ts", "start"], settings);
   started.push({ dataDir, program, guard: startServerGuard(join(dataDir, "postgres")) });
 

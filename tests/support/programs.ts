@@ -25,6 +25,13 @@ export type Program = {
 const root = join(import.meta.dirname, "../..");
 const stopsWithinMs = 120_000;
 
+/** As an operator does it before the first start in production. */
+export async function migrateFirst(settings: Readonly<Record<string, string>>): Promise<void> {
+  const program = startProgram(["gateway/cli/gw.ts", "migrate", "--yes"], settings);
+  await until("the schema is there", () => !program.isRunning || undefined);
+  assert.equal(program.child.exitCode, 0, program.output);
+}
+
 export function startProgram(
   command: readonly string[],
   settings: Readonly<Record<string, string>>,

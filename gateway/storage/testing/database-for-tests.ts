@@ -50,7 +50,7 @@ async function findShared() {
   return { url: url.replace(/\/tollgate(?=\?|$)/, `/${name}`), stop: async () => undefined };
 }
 
-async function startOwn() {
+export async function startOwn() {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-tables-test-"));
   // The database runs as another user when the tests are run by root.
   await chmod(folder, 0o711);

@@ -1,3 +1,5 @@
+-- compatible-from: 0001
+-- locks: nothing; it reads all orders once
 -- A receipt's id is derived from its order's id (decision 0035), so it needs no index. Earlier ones
 -- are random: here is which order each belongs to.
 create table receipts (

@@ -1,3 +1,5 @@
+-- compatible-from: 0001
+-- locks: orders, while a unique index of their ids is made: some seconds for each million
 -- When a node must look at an order. A row is a hint for one version of the order; the order is the
 -- truth, and a row of an earlier version is stale. `orders.due_at` is written by gateways of the
 -- previous version only; its column and index go when none of them runs any more.

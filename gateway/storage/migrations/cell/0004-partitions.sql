@@ -1,3 +1,5 @@
+-- compatible-from: 0001
+-- locks: order_history, requests and callback_attempts, while their keys are made: some seconds for each million rows
 -- Tables that only grow, in partitions by month: storage/partitions.ts makes them ahead of time and
 -- drops old ones. The table as it is becomes the first partition, up to the end of its latest month.
 -- The default partition takes what no month has, so that no payment waits for a partition. Requests

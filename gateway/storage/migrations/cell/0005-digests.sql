@@ -1,3 +1,5 @@
+-- compatible-from: 0001
+-- locks: orders, for an instant
 -- The digest of a request covers no CVV any more, and says by which key it was made. Nothing here:
 -- an order of an earlier version, whose digest covers the CVV; zero: that one was deleted since.
 -- The CVV has a digest of its own, whose key is destroyed within a quarter of an hour.

@@ -1,3 +1,5 @@
+-- compatible-from: 0001
+-- locks: nothing
 -- Cards that are about to be destroyed: nothing new begins with them, and what an order in flight or
 -- in doubt still has to send may use them (decision 0040). The table belongs to the vault.
 create table condemned_cards (

@@ -1,3 +1,5 @@
+-- compatible-from: 0020
+-- locks: merchants, for an instant
 -- Merchants live in cells (decision 0034). A cell is a schema with the tables of its merchants'
 -- orders: the first, `main`, is the tables of this database; the others are made by the files in
 -- `cell/`. A cell without an address is in this database.

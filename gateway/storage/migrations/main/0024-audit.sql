@@ -1,3 +1,5 @@
+-- compatible-from: 0020
+-- locks: nothing
 -- What operators and nodes have destroyed or erased: who, when, what, how much. A line never names
 -- a person, a card or an address.
 create table audit (
