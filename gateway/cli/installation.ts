@@ -41,7 +41,7 @@ type InstallationOptions = {
   readonly report: (progress: string) => void;
   /** A gateway may be running on the data folder: its database is used and left running. */
   readonly besideOthers: boolean;
-  /** What to do about a schema that is older; without it, staging updates and production refuses. */
+  /** What to do about an older schema; without it, staging updates it and production refuses. */
   readonly approve?: Approve;
 };
 

@@ -21,7 +21,7 @@ export type Migration = {
   readonly path: string;
   readonly name: string;
   readonly sql: string;
-  /** The number of the migration that an older gateway must know to run beside this one, or `no`. */
+  /** The migration that an older gateway must know to run beside this one, by number; or `no`. */
   readonly compatibleFrom: string | undefined;
   /** A file outside of a transaction must be repeatable: it may fail between its statements. */
   readonly inTransaction: boolean;
