@@ -4,21 +4,17 @@
  * more of these on the same database.
  */
 import cluster, { type Worker } from "node:cluster";
-import { openSync } from "node:fs";
-import { rename, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { baseUrlOf, type Config, keyFromParent } from "../config/config.ts";
 import { startGateway } from "../main.ts";
-import { makeLog, openLogFile } from "../observability/log.ts";
+import { makeLog, openStandardOutput } from "../observability/log.ts";
+import { openRotatingLog } from "../observability/log-file.ts";
 import { Problem } from "../values/problem.ts";
 import { complain, untilStopSignal } from "./command.ts";
 import { loadStaging, refuseInProduction } from "./environment.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { sendKeyTo } from "./master-key.ts";
-
-/** A larger log is renamed when the gateway starts. */
-const logBytesMax = 50_000_000;
 
 export function addStart(command: Command): void {
   command.action(async () => {
@@ -55,7 +51,7 @@ async function inInstallation(
 }
 
 async function serve(installation: Installation, report: Report): Promise<Problem | undefined> {
-  const node = await startNode(installation, 1);
+  const node = await startNode(installation, installation.config.logFile || 1);
   if (node instanceof Problem) return node;
   process.send?.({ listening: node.port });
   report(`Listening on ${node.url} as ${node.node}`);
@@ -73,9 +69,7 @@ async function start(installation: Installation, report: Report): Promise<Proble
   try {
     const signal = untilStopSignal();
     report("Starting the gateway …");
-    const logFile = join(resolve(config.dataDir), "gateway.log");
-    const earlier = await stat(logFile).catch(() => undefined);
-    if (earlier && earlier.size > logBytesMax) await rename(logFile, `${logFile}.old`);
+    const logFile = resolve(config.logFile || join(config.dataDir, "gateway.log"));
     const gateway = await (config.workers > 1
       ? startWorkers(installation, logFile)
       : startNode(installation, logFile));
@@ -93,22 +87,31 @@ async function start(installation: Installation, report: Report): Promise<Proble
 
 async function startNode(installation: Installation, logFile: string | 1) {
   const { config } = installation;
-  const destination = openLogFile(logFile);
+  const destination = logFile === 1 ? openStandardOutput() : openFile(logFile, config, onDropped);
+  const log = makeLog(config.logLevel, destination);
   try {
-    const log = makeLog(config.logLevel, destination);
     const staging = (await loadStaging(config))?.makeStagingParts(installation);
     const gateway = await startGateway({ ...installation, log, staging });
     return {
       ...gateway,
       async stop() {
         await gateway.stop();
-        destination.flushSync();
+        destination.stop();
       },
     };
   } catch (error) {
-    destination.flushSync();
+    destination.stop();
     return explainListening(error, config);
   }
+
+  function onDropped(count: number): void {
+    log("log.lines_dropped", { count });
+  }
+}
+
+function openFile(path: string, config: Config, onDropped: (count: number) => void) {
+  const { logFileBytesMax: bytesMax, logKeepDays: keepDays } = config;
+  return openRotatingLog(path, { bytesMax, keepDays, onDropped });
 }
 
 function explainListening(error: unknown, config: Config): Problem {
@@ -138,11 +141,10 @@ function explainListening(error: unknown, config: Config): Problem {
  * process that ends unexpectedly is replaced.
  */
 async function startWorkers({ config, databaseUrl, masterKey }: Installation, logFile: string) {
-  const log = openSync(logFile, "a");
   cluster.setupPrimary({
     exec: join(import.meta.dirname, "gw.ts"),
     args: ["serve"],
-    stdio: ["ignore", log, "inherit", "ipc"],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   let stopping = false;
   const ports = await Promise.all(
@@ -158,6 +160,7 @@ async function startWorkers({ config, databaseUrl, masterKey }: Installation, lo
       GW_DATABASE_URL: databaseUrl,
       GW_NODE_NAME: `${config.nodeName}-worker-${index + 1}`,
       GW_WORKERS: "1",
+      GW_LOG_FILE: logFile,
       [keyFromParent]: "1",
     });
     sendKeyTo(worker, masterKey);

@@ -74,6 +74,7 @@ export const events = {
   "configuration.reload_failed":         ["error", "merchants, endpoints and gates could not be read again; the node keeps the previous ones"],
   "bin_table.reload_failed":             ["error", "the BIN table could not be read again; the node keeps the previous one"],
   "node.presence_lost":                  ["warn",  "the node lost the database connection that holds its name and brings notices; it connects again"],
+  "log.lines_dropped":                   ["error", "the log could not be written, and `count` lines found no room in memory: see whether the disk was full"],
   "page.logo_unusable":                  ["warn",  "the file of `GW_PAGE_LOGO_FILE` cannot be shown on cardholders' pages; `cause` tells why"],
 } as const satisfies Readonly<Record<string, Event>>;
 

@@ -31,14 +31,15 @@ function makeTimestamp(): () => string {
   };
 }
 
-/** To standard error or a file, without making the caller wait for the disk. */
-export function openLogFile(path: string | 1 | 2): DestinationStream & { flushSync(): void } {
-  const buffer = { sync: false, minLength: 65_536, maxWrite: 131_072 };
-  const destination = pino.destination({ dest: path, ...buffer });
+/** Without making the caller wait for the reader. */
+export function openStandardOutput() {
+  const destination = pino.destination({ dest: 1, ...logBuffer });
   // A few lines must not wait until the buffer is full: an operator may be reading along.
   setInterval(() => destination.flush(), 500).unref();
-  return destination;
+  return Object.assign(destination, { stop: () => destination.flushSync() });
 }
+
+export const logBuffer = { sync: false, minLength: 65_536, maxWrite: 131_072 };
 
 // The gateway's own ids are digits too, and operators search for them: they are skipped by name.
 // Everything else that passes the Luhn check is masked, even if it is not a card number.

@@ -1,0 +1,129 @@
+/**
+ * A log file that rotates by size and by day, for several processes at once. A process that finds
+ * the file too large renames it and opens a new one; the others see that its inode has changed and
+ * follow. Old files are compressed once every process has left them, and deleted after their days.
+ */
+import { createReadStream, createWriteStream, fstatSync } from "node:fs";
+import { readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { type DestinationStream, pino } from "pino";
+import { asInstant, type Clock, calendar, systemClock } from "../values/time.ts";
+import { logBuffer } from "./log.ts";
+
+export type LogFileOptions = {
+  readonly bytesMax: number;
+  /** Zero is for ever. */
+  readonly keepDays: number;
+  /** Lines that found no room in memory while the disk was full. */
+  readonly onDropped?: (count: number) => void;
+  readonly clock?: Pick<Clock, "now">;
+};
+
+const lookEveryMs = 500;
+/** While the disk is full, so much waits in memory; then lines are dropped and counted. */
+const waitingBytesMax = 16_777_216;
+/** A process that was stopped for so long may still write to a file that was renamed. */
+const settleMs = 300_000;
+const dayMs = 86_400_000;
+
+export function openRotatingLog(path: string, options: LogFileOptions) {
+  const { bytesMax, keepDays, onDropped, clock = systemClock } = options;
+  const buffer = { ...logBuffer, maxLength: waitingBytesMax };
+  const destination = pino.destination({ dest: path, ...buffer });
+  let opened = { inode: 0, day: "" };
+  let [dropped, isFailing, lookedAt] = [0, false, 0];
+  destination.on("ready", () => {
+    // The type does not tell of it.
+    const { ino, size, mtimeMs } = fstatSync(Number(Reflect.get(destination, "fd")));
+    opened = { inode: ino, day: dayOf(size > 0 ? mtimeMs : clock.now()) };
+  });
+  destination.on("drop", () => {
+    dropped += 1;
+  });
+  destination.on("write", () => {
+    isFailing = false;
+  });
+  destination.on("error", (error) => {
+    // Once: the lines wait, and are written when there is room again.
+    if (!isFailing) process.stderr.write(`The log ${path} cannot be written: ${error.message}\n`);
+    isFailing = true;
+  });
+  const timer = setInterval(() => void look().catch(() => undefined), lookEveryMs).unref();
+  return Object.assign(destination satisfies DestinationStream, { look, tidy, stop });
+
+  /** Also writes what waits: an operator may be reading along. */
+  async function look(): Promise<void> {
+    destination.flush();
+    if (dropped > 0 && !isFailing) {
+      onDropped?.(dropped);
+      dropped = 0;
+    }
+    const now = clock.now();
+    const found = await stat(path).catch(() => undefined);
+    if (found?.ino !== opened.inode) destination.reopen();
+    else if (found.size >= bytesMax || (found.size > 0 && dayOf(now) !== opened.day)) {
+      await rename(path, rotatedName(path, now));
+      destination.reopen();
+    }
+    if (Math.abs(now - lookedAt) < settleMs / 5) return;
+    lookedAt = now;
+    await tidy();
+  }
+
+  /** Compresses and deletes rotated files; of several processes one does it. */
+  async function tidy(): Promise<void> {
+    for (const file of await listRotated(path)) {
+      const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: clock.now() }));
+      const ageMs = clock.now() - mtimeMs;
+      if (keepDays > 0 && ageMs > keepDays * dayMs) await rm(file, { force: true });
+      else if (file.endsWith(".part") && ageMs > dayMs) await rm(file, { force: true });
+      else if (file.endsWith(".log") && ageMs > settleMs) await compress(file);
+    }
+  }
+
+  function stop(): void {
+    clearInterval(timer);
+    destination.flushSync();
+  }
+}
+
+/** `gateway.log` becomes `gateway-20261116T002607123Z-4711.log`: no two names are the same. */
+function rotatedName(path: string, now: number): string {
+  const { iso } = calendar(asInstant(now));
+  const at = `${iso.slice(0, 19)}${String(now % 1000).padStart(3, "0")}Z`.replace(/[-:]/g, "");
+  return `${path.replace(/\.log$/, "")}-${at}-${process.pid}.log`;
+}
+
+async function listRotated(path: string): Promise<readonly string[]> {
+  const stem = basename(path).replace(/\.log$/, "");
+  const files = await readdir(dirname(path));
+  const isOurs = (name: string) =>
+    name.startsWith(`${stem}-`) && /-\d{8}T\d{9}Z-\d+\.log(\.gz(\.part)?)?$/.test(name);
+  return files.filter(isOurs).map((name) => join(dirname(path), name));
+}
+
+/** Whole before the original goes; what a crash or a full disk leaves is made again. */
+async function compress(file: string): Promise<void> {
+  const part = `${file}.gz.part`;
+  const before = await stat(file);
+  try {
+    const target = createWriteStream(part, { flags: "wx", flush: true });
+    await pipeline(createReadStream(file), createGzip(), target);
+  } catch (error) {
+    const isOthers = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (!isOthers) await rm(part, { force: true });
+    return;
+  }
+  if ((await stat(file)).size !== before.size) return rm(part);
+  await utimes(part, before.atime, before.mtime);
+  await rename(part, `${file}.gz`);
+  await rm(file);
+}
+
+/** In UTC. */
+function dayOf(milliseconds: number): string {
+  const { year, month, day } = calendar(asInstant(milliseconds));
+  return `${year}-${month}-${day}`;
+}
