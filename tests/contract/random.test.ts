@@ -103,7 +103,7 @@ async function assertRefused(world: World, path: string, body: string | Uint8Arr
 }
 
 async function assertNoOrder(world: World): Promise<void> {
-  for (const table of ["orders", "order_history", "vault.cards"]) {
+  for (const table of ["orders", "order_history", "cards"]) {
     const rows = await world.installation.database.query(`select 1 from ${table} limit 1`);
     assert.equal(rows.length, 0, table);
   }

@@ -129,6 +129,6 @@ async function isCount(world: World, count: number): Promise<true | undefined> {
 }
 
 async function countCards({ installation }: World): Promise<number> {
-  const rows = await installation.database.query("select from vault.cards");
+  const rows = await installation.database.query("select from cards");
   return rows.length;
 }

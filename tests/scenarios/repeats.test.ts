@@ -42,7 +42,7 @@ test("twenty concurrent identical requests make one order and one charge", async
   assert.equal(new Set(all.map((each) => each["gw-order-id"])).size, 1);
   assert.equal(new Set(all.map((each) => each["serial-number"])).size, 20);
   assert.equal(world.bank.ledger().length, 1);
-  const cards = await world.installation.database.query("select id from vault.cards");
+  const cards = await world.installation.database.query("select id from cards");
   assert.equal(cards.length, 1, "cards of requests that made no order are not kept");
 });
 

@@ -196,7 +196,7 @@ async function trySale(world: World, change: SaleFields, minorUnits?: string) {
 
 async function assertNothingKept(world: World): Promise<void> {
   const { query } = world.installation.database;
-  for (const table of ["orders", "wallet_messages", "vault.cards"]) {
+  for (const table of ["orders", "wallet_messages", "cards"]) {
     assert.equal((await query(`select from ${table}`)).length, 0, table);
   }
   assert.equal(chargesAt(world), 0);

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
+import { testSearchPath } from "./database-server.ts";
 import { type Load, type Merchants, makeLoadClient } from "./load.ts";
 import { plainCard } from "./merchant.ts";
 import { until } from "./until.ts";
@@ -74,7 +75,8 @@ export async function readRows<Row extends pg.QueryResultRow>(
   databaseUrl: string,
   query: string,
 ): Promise<readonly Row[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const options = `-c search_path=${testSearchPath}`;
+  const client = new pg.Client({ connectionString: databaseUrl, options });
   // A server that is killed under us is what some tests are about.
   client.on("error", () => undefined);
   await client.connect();
@@ -227,8 +229,12 @@ export type StoredOrder = {
   };
 };
 
-export const selectStoredOrders =
-  "select id, owes is not null or finished_at is null as due, progress from orders";
+/** Of both cells, which may be the same. */
+export const selectStoredOrders = `
+  select distinct on (id) id, owes is not null or finished_at is null as due, progress
+  from (
+    select id, owes, finished_at, progress from orders
+    union all select id, owes, finished_at, progress from public.orders) as stored`;
 
 /** Orders that are on their way or in doubt are left out: of those nothing is said yet. */
 export function assertBalancesAgree(

@@ -11,6 +11,7 @@ import { assertMoneyAddsUp, readRows, untilFinal } from "./books.ts";
 import { answerPareq, passChallenge } from "./cardholder.ts";
 import type { Test } from "./clean-up.ts";
 import { type CrashOptions, type CrashWorld, type Node, startCrashWorld } from "./crash-world.ts";
+import { testSearchPath } from "./database-server.ts";
 import { waitingLocks } from "./locks.ts";
 import { type Acknowledged, makeMerchant, type SaleFields } from "./merchant.ts";
 import { forgeCres } from "./threeds.ts";
@@ -142,8 +143,8 @@ export async function readEvents(
 export async function countPending({ databaseUrl }: SecureWorld) {
   const [row] = await readRows<{ secrets: number; keys: number }>(
     databaseUrl,
-    `select (select count(*)::int from vault.held_secrets) as secrets,
-       (select count(*)::int from vault.held_keys) as keys`,
+    `select (select count(*)::int from held_secrets) as secrets,
+       (select count(*)::int from held_keys) as keys`,
   );
   return row ?? { secrets: -1, keys: -1 };
 }
@@ -195,7 +196,8 @@ export async function whileNobodyWrites<Asked>(
   ask: () => Asked,
   isUnderWay: () => boolean = () => true,
 ): Promise<Asked> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const options = `-c search_path=${testSearchPath}`;
+  const client = new pg.Client({ connectionString: databaseUrl, options });
   await client.connect();
   try {
     await client.query("begin");

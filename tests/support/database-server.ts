@@ -18,6 +18,9 @@ import { until } from "./until.ts";
 /** The folder is the server's and may hold more that belongs to it. */
 export type Server = { readonly url: string; readonly folder: string };
 
+/** The second cell is that of the demonstration merchant; an installation may have none. */
+export const testSearchPath = "cell_second,public,vault";
+
 let shared: Promise<Server> | undefined;
 let stopShared = async (): Promise<void> => undefined;
 let count = 0;

@@ -5,18 +5,27 @@
  */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { addCell } from "@tollgate/gateway/cell-administration";
+import { openDatabase } from "@tollgate/gateway/database";
 import {
   type BankAddress,
   makeDemonstration,
   putSandboxDirectory,
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
-import { type Installation, openInstallation } from "@tollgate/gateway/installation";
+import { type Installation, openInstallation, openVault } from "@tollgate/gateway/installation";
 import { Problem } from "@tollgate/gateway/problem";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
-import { makeDatabase, type Server, sharedServer, whileConnected } from "./database-server.ts";
+import {
+  makeDatabase,
+  type Server,
+  sharedServer,
+  testSearchPath,
+  whileConnected,
+} from "./database-server.ts";
 
 const template = "installation";
+const secondCell = "second";
 
 let prepared: Promise<void> | undefined;
 
@@ -41,14 +50,28 @@ export async function openFor(
     besideOthers: false,
   });
   if (installation instanceof Problem) throw new Error(installation.sentence);
-  return installation;
+  const limits = { poolSize: 4, connectTimeoutMs: 5000, onLost: () => undefined };
+  const database = openDatabase(installation.databaseUrl, {
+    ...limits,
+    searchPath: testSearchPath,
+  });
+  return {
+    ...installation,
+    /** A test that looks at tables of orders sees those of the demonstration merchant. */
+    database,
+    async close() {
+      await database.close();
+      await installation.close();
+    },
+  };
 }
 
 /** The gates and the directory server at this bank, and the demonstration merchant. */
 export async function furnish(installation: Installation, bank: BankAddress) {
   const gates = await putSandboxGates(installation, bank);
   await putSandboxDirectory(installation, bank);
-  return { gates, set: await makeDemonstration(installation, gates) };
+  const cell = installation.cells.names().find((name) => name === secondCell);
+  return { gates, set: await makeDemonstration(installation, gates, cell) };
 }
 
 export function addressOf(bank: Bank): BankAddress {
@@ -66,13 +89,23 @@ async function prepare(server: Server): Promise<void> {
     const url = await makeDatabase();
     const dataDir = folderOf(server);
     const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
-    const installation = await openFor({ GW_DATA_DIR: dataDir, GW_DATABASE_URL: url });
+    const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL: url };
+    await addSecondCell(await openFor(environment));
+    const installation = await openFor(environment);
     await furnish(installation, addressOf(bank));
     await installation.close();
     await bank.stop();
     const name = new URL(url).pathname.slice(1);
     await client.query(`alter database ${name} rename to ${template}`);
   });
+}
+
+/** The demonstration merchant lives in it, the others in the main cell. */
+async function addSecondCell(installation: Installation): Promise<void> {
+  const { sealSecret } = await openVault(installation);
+  const place = { name: secondCell, url: undefined };
+  await addCell({ ...installation, sealSecret }, place, () => undefined);
+  await installation.close();
 }
 
 function folderOf({ folder }: Server): string {

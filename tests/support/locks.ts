@@ -8,7 +8,7 @@ export function makeLocks({ database }: Installation) {
       whileLocked("orders", ask, then),
     /** Does something while a reader of the vault's cards hangs. */
     whileCardsWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
-      whileLocked("vault.cards", ask, then),
+      whileLocked("cards", ask, then),
   };
 
   function whileLocked<Asked>(

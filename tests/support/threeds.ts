@@ -191,8 +191,8 @@ type HeldCount = { readonly secrets: number; readonly keys: number };
 
 export async function countPending({ installation }: World): Promise<HeldCount> {
   const [row] = await installation.database.query<HeldCount>(
-    `select (select count(*)::int from vault.held_secrets) as secrets,
-       (select count(*)::int from vault.held_keys) as keys`,
+    `select (select count(*)::int from held_secrets) as secrets,
+       (select count(*)::int from held_keys) as keys`,
   );
   return row ?? { secrets: -1, keys: -1 };
 }
