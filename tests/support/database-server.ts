@@ -104,19 +104,24 @@ export type OwnServer = {
   killAndAwaitNext(): Promise<void>;
   /** The same after a fast shutdown, as an operator restarts a server. */
   stopAndAwaitNext(): Promise<void>;
+  /** For good. */
+  end(): Promise<void>;
 };
 
 /** For one test alone, which may end it: a server that ends is started again. */
 export async function startOwnServer(t: Test): Promise<OwnServer> {
   const { url, pid, stop } = await startServer();
-  t.after(stop);
+  let ended: Promise<void> | undefined;
+  const end = () => (ended ??= stop());
+  t.after(end);
   const endAndAwaitNext = async (signal: "SIGKILL" | "SIGINT") => {
-    const ended = pid();
-    process.kill(ended, signal);
-    await until("PostgreSQL is started again", () => (pid() === ended ? undefined : pid()));
+    const earlier = pid();
+    process.kill(earlier, signal);
+    await until("PostgreSQL is started again", () => (pid() === earlier ? undefined : pid()));
   };
   return {
     url,
+    end,
     killAndAwaitNext: () => endAndAwaitNext("SIGKILL"),
     stopAndAwaitNext: () => endAndAwaitNext("SIGINT"),
   };

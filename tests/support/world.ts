@@ -82,8 +82,8 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     merchant: (through = "plain") =>
       makeMerchant({ set, baseUrl: () => gateway.url, makeClient, through }),
     /** Another merchant with endpoints of its own. */
-    async stranger(login = "stranger") {
-      const made = { login, gates, cell: "main" };
+    async stranger(login = "stranger", cell = "main") {
+      const made = { login, gates, cell };
       const other = await createMerchantSet(
         installation.database,
         await openVault(installation),

@@ -1,0 +1,49 @@
+/** Two cells on two servers: one of them goes away, and only its own merchants notice. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addCell } from "@tollgate/gateway/cell-administration";
+import { openVault } from "@tollgate/gateway/installation";
+import { Secret } from "@tollgate/gateway/secret";
+import { startOwnServer } from "../support/database-server.ts";
+import { runGw } from "../support/programs.ts";
+import { startWorld } from "../support/world.ts";
+
+test("a cell whose server is gone costs its own merchants only", async (t) => {
+  const server = await startOwnServer(t);
+  const world = await startWorld(t, {
+    GW_ACCEPT_RETRY_S: "0.2",
+    GW_DATABASE_CONNECT_TIMEOUT_S: "1",
+  });
+  const { installation } = world;
+  const { sealSecret } = await openVault(installation);
+  const place = { name: "far", url: new Secret(server.url) };
+  await addCell({ ...installation, sealSecret }, place, () => undefined);
+  const far = await world.stranger("far-shop", "far");
+  const near = world.merchant();
+  const before = await far.sale();
+  await near.sale();
+  await world.settle();
+  assert.equal((await far.describe(before)).status, "approved");
+  assert.equal((await runGw(world, "cell", "check")).code, 0);
+
+  await server.end();
+  const refused = await far.sale().then(
+    () => "accepted",
+    (error: unknown) => String(error),
+  );
+  const paid = await near.sale();
+  await world.settle();
+  const ready = await fetch(`${world.gateway.url}/health/ready`);
+  const checked = await runGw(world, "cell", "check");
+  await world.restart();
+  const again = await near.sale();
+  await world.settle();
+
+  assert.doesNotMatch(refused, /accepted/);
+  assert.equal((await near.describe(paid)).status, "approved");
+  assert.equal((await near.describe(again)).status, "approved");
+  assert.equal(ready.status, 200);
+  assert.match(JSON.stringify(await ready.json()), /cell far/);
+  assert.equal(checked.code, 1);
+  assert.match(checked.printed, /second +good/);
+});
