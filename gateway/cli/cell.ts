@@ -1,13 +1,15 @@
-/** `gw cell`: adds, lists and checks the cells that merchants' orders are in. */
+/** `gw cell`: adds, lists and checks the cells that merchants' orders are in; moves merchants. */
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { addCell, countMerchants, examineCell } from "../storage/cell-administration.ts";
 import { parseDatabaseUrl } from "../storage/database-url.ts";
+import { moveMerchant } from "../storage/move-merchant.ts";
 import { takeRotationLock } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
-import { openVault } from "./installation.ts";
+import { openVault, readConfiguration } from "./installation.ts";
+import { findMerchant } from "./merchant-set.ts";
 
 /** Of a schema: `cell_` and the name. */
 const nameForm = /^[a-z][a-z0-9_]{0,30}$/;
@@ -20,6 +22,7 @@ export function addCellCommands(cell: Command): void {
   // biome-ignore format: a table
   addCommands(cell, [
     ["add <name>", "make the tables of a new cell; merchants are created in it with --cell", add, [url]],
+    ["move-merchant <login> <cell>", "move a merchant while payments go on; again goes on with a move that was cut short", move],
     ["list",       "list the cells with the number of their merchants",                       list],
     ["check",      "connect to every cell, and say how it is",                                check],
   ]);
@@ -57,6 +60,25 @@ async function readUrl(file: string): Promise<Secret<string> | Problem> {
     return servers instanceof Problem ? servers : new Secret(text);
   } catch (error) {
     return new Problem(`The file ${file} cannot be read: ${messageOf(error)}.`);
+  }
+}
+
+/** With the lock of key rotations: no key is destroyed while cards are between two cells. */
+async function move(session: Session, login: string, to: string): Promise<Output> {
+  const { database, cells } = session;
+  const merchant = findMerchant(await readConfiguration(session), login);
+  if (merchant instanceof Problem) return merchant;
+  if (!cells.names().includes(to)) return new Problem(`There is no cell ${to}.`);
+  const lock = await takeRotationLock(database);
+  if (lock === undefined) return new Problem("A key rotation or another move is under way.");
+  try {
+    const moved = await moveMerchant({ main: database, cells }, merchant.id, to, report);
+    if (typeof moved === "number") return { merchant: login, cell: to, "rows copied": moved };
+    return new Problem(`A move to ${moved.begun} was begun: go on with that one first.`);
+  } catch (error) {
+    return new Problem(`The move has not ended: ${messageOf(error)}. Run the command again.`);
+  } finally {
+    await lock.release();
   }
 }
 

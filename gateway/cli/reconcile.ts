@@ -143,7 +143,9 @@ async function note(session: Session, difference: Difference, { gate, day }: Opt
   const detail = `${day} ${gate} ${reference} ${what}: ${kind} (${sides})`;
   const find = () => findByReference(session, reference);
   await reportAtLast(makeReport(session), find, async (met): Promise<OrderEvent | undefined> => {
-    const history = await findHistory(session.database.query, met);
+    const history = await session.cells
+      .stores(({ node }) => node.query)
+      .call(met.merchantId, (query) => findHistory(query, met));
     const isNoted = history.some((event) => event.detail["detail"] === detail);
     return isNoted ? undefined : { kind: "noted", what: noteKind, detail };
   });

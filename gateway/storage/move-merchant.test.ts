@@ -1,0 +1,141 @@
+/** A merchant is moved to another cell and back, also when the move is cut short at every point. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { asMerchantId, asOrderId } from "../values/ids.ts";
+import { type Cells, makeCells } from "./cells.ts";
+import type { Database } from "./database.ts";
+import { makeFindOrders } from "./find-orders.ts";
+import { moveMerchant } from "./move-merchant.ts";
+import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
+
+const merchant = asMerchantId("101");
+const moved = ["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"];
+let server: DatabaseForTests;
+let other: Database;
+let cells: Cells;
+
+before(async () => {
+  server = await startDatabase();
+  other = await server.addCell("cell_other");
+  const { query } = server.database;
+  await query("insert into cells (name) values ('other')");
+  await query("insert into vault.keys (purpose, sealed) values ('cards', '')");
+  await query(
+    `insert into merchants (id, login, name, control_key)
+     values (101, 'a', 'A', ''), (102, 'b', 'B', '')`,
+  );
+  cells = makeCells({
+    main: { node: server.database, vault: server.database },
+    open: () => ({ node: other, vault: other }),
+    waitMs: 100,
+    onFailed: () => undefined,
+  });
+  const places = ["main", "other"].map((name) => ({ name, url: undefined }));
+  const map = { cells: places, cellOf: new Map() };
+  cells.follow({ current: () => map, reload: async () => undefined });
+  await fill(server.database, 101, 2500);
+  await fill(server.database, 102, 10);
+});
+
+after(() => server.stop());
+
+test("a move that is cut short at any point is gone on with, and loses nothing", async () => {
+  const rows = await countAll(server.database, 101);
+  const neighbours = await countAll(server.database, 102);
+
+  for (let steps = 1; ; steps += 1) {
+    let left = steps;
+    const report = () => {
+      left -= 1;
+      if (left === 0) throw new Error("cut short");
+    };
+    const done = await move("other", report).then(
+      () => true,
+      () => false,
+    );
+    if (done) break;
+  }
+
+  assert.deepEqual(await countAll(other, 101), rows);
+  assert.deepEqual(
+    await countAll(server.database, 101),
+    rows.map(() => 0),
+  );
+  assert.deepEqual(await countAll(server.database, 102), neighbours);
+  const [row] = await server.database.query("select cell from merchants where id = 101");
+  assert.deepEqual(row, { cell: "other" });
+  assert.deepEqual(await server.database.query("select from merchant_moves"), []);
+});
+
+test("a node with an old configuration cannot read or write in the cell that was left", async () => {
+  const key = { merchantId: merchant, orderId: asOrderId("101000001") };
+
+  await assert.rejects(makeFindOrders(server.database.hot).byId(key), { code: "22012" });
+  const elsewhere = await makeFindOrders(other.hot).findExisting(merchant, "order-1");
+  assert.equal(elsewhere.length, 1);
+});
+
+test("a row that has changed since the first copy is brought over as it is at the end", async () => {
+  await move("main", async (progress) => {
+    if (progress.startsWith("Stopping")) await other.query(change);
+  });
+
+  const changed = await server.database.query("select version from orders where id = 101000001");
+  assert.deepEqual(changed, [{ version: 7 }]);
+  assert.deepEqual(
+    await countAll(other, 101),
+    moved.map(() => 0),
+  );
+  assert.equal((await countAll(server.database, 101))[0], 2500);
+});
+
+const change = "update orders set version = 7 where id = 101000001";
+
+function move(to: string, report: Parameters<typeof moveMerchant>[3]) {
+  return moveMerchant({ main: server.database, cells }, merchant, to, report);
+}
+
+async function countAll({ query }: Database, id: number): Promise<readonly number[]> {
+  const counts: number[] = [];
+  for (const table of moved) {
+    const owned = table === "held_keys" ? "context like $1 || '/%'" : "merchant_id::text = $1";
+    counts.push((await query(`select from ${table} where ${owned}`, [String(id)])).length);
+  }
+  return counts;
+}
+
+async function fill({ query }: Database, id: number, count: number): Promise<void> {
+  const facts = `'{"acceptedAt":1,"purchase":{"amount":["1","USD"]}}'::json`;
+  const progress = `'{"schema":1,"transaction":{"amount":["1","USD"]},"earlier":[],"n":1.50}'::json`;
+  const each = `from generate_series(1, ${count}) as n`;
+  const base = `${id}000000 + n`;
+  await query(
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
+       kind, stage, amount, currency, accepted_at, facts, progress)
+     select ${id}, ${base}, 1, 'order-' || n, 1, '\\x01', 1, 'sale', 'approved', 1, 'USD', now(),
+       ${facts}, ${progress} ${each}`,
+  );
+  await query(
+    `insert into order_history (merchant_id, order_id, version, at, node, events)
+     select ${id}, ${base}, 1, now(), 'n', '[]' ${each}`,
+  );
+  await query(
+    `insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
+     select ${id}, gen_random_uuid(), 1, ${base}, 'sale', now(), '{}' ${each}`,
+  );
+  await query(
+    `insert into cards (merchant_id, id, key_id, sealed, fingerprint)
+     select ${id}, ${base}, 1, '\\xff00', '\\x02' ${each}`,
+  );
+  await query(
+    `insert into callbacks (merchant_id, order_id, sequence, serial, url, made_at, due_at)
+     select ${id}, ${base}, 1, gen_random_uuid(), 'http://a', now(), now() ${each}`,
+  );
+  await query(
+    `insert into due (due_at, order_id, version, merchant_id) select now(), ${base}, 1, ${id} ${each}`,
+  );
+  await query(
+    `insert into held_keys (context, key_id, sealed, expires_at)
+     values ('${id}/1', 1, '\\x03', now())`,
+  );
+}
