@@ -83,15 +83,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await engine.claims.claimOwn();
   const jobs = startBackgroundJobs({ ...shared, engine, callbacks });
 
-  return {
-    url: baseUrl(),
-    port,
-    node,
-    claimDue: engine.claims.claimDue,
-    settle,
-    stop,
-    cleanUp: jobs.cleanUp,
-  };
+  const { claimDue } = engine.claims;
+  return { url: baseUrl(), port, node, claimDue, settle, stop, cleanUp: jobs.cleanUp };
 
   async function settle(): Promise<void> {
     do {

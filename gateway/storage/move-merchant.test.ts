@@ -106,7 +106,8 @@ async function countAll({ query }: Database, id: number): Promise<readonly numbe
 
 async function fill({ query }: Database, id: number, count: number): Promise<void> {
   const facts = `'{"acceptedAt":1,"purchase":{"amount":["1","USD"]}}'::json`;
-  const progress = `'{"schema":1,"transaction":{"amount":["1","USD"]},"earlier":[],"n":1.50}'::json`;
+  const transaction = '"transaction":{"amount":["1","USD"]},"earlier":[],"n":1.50';
+  const progress = `'{"schema":1,${transaction}}'::json`;
   const each = `from generate_series(1, ${count}) as n`;
   const base = `${id}000000 + n`;
   await query(
@@ -132,7 +133,8 @@ async function fill({ query }: Database, id: number, count: number): Promise<voi
      select ${id}, ${base}, 1, gen_random_uuid(), 'http://a', now(), now() ${each}`,
   );
   await query(
-    `insert into due (due_at, order_id, version, merchant_id) select now(), ${base}, 1, ${id} ${each}`,
+    `insert into due (due_at, order_id, version, merchant_id)
+     select now(), ${base}, 1, ${id} ${each}`,
   );
   await query(
     `insert into held_keys (context, key_id, sealed, expires_at)

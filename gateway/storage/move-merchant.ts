@@ -155,6 +155,7 @@ type KeyedHash = { readonly key: string; readonly hash: string };
 
 /** Makes the target's rows those of the source, page by page; answers how many were not. */
 async function sync({ from, to }: Move, table: Table, merchant: MerchantId): Promise<number> {
+  const columns = table.columns.join(", ");
   let changed = 0;
   for (let after: string | undefined, isLast = false; !isLast; ) {
     const source = await readPage(from, table, { merchant, after, limit: pageSize });
@@ -175,8 +176,8 @@ async function sync({ from, to }: Move, table: Table, merchant: MerchantId): Pro
       await to.transaction(async (query) => {
         await query(`delete from ${table.name} where ${inKeys(table)}`, [`[${stale.join(",")}]`]);
         await query(
-          `insert into ${table.name} (${table.columns.join(", ")})
-           select ${table.columns.join(", ")} from json_populate_recordset(null::${table.name}, $1)`,
+          `insert into ${table.name} (${columns})
+           select ${columns} from json_populate_recordset(null::${table.name}, $1)`,
           [rows],
         );
       });

@@ -219,7 +219,7 @@ function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" |
   };
 }
 
-/** Control keys, wallet keys, keys of gates, addresses of cells; the context tells which of them a secret is. */
+/** Control keys, keys of wallets and gates, addresses of cells; the context tells which it is. */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
     async listSecrets() {
