@@ -5,7 +5,6 @@
 import { createInterface } from "node:readline/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
-import type { CardOfMerchant } from "../engine/cards.ts";
 import { makeReferenceStore } from "../storage/cards.ts";
 import type { Database } from "../storage/database.ts";
 import {
@@ -137,14 +136,11 @@ async function eraseAll(found: readonly Found[], by: string) {
     if (erased === undefined) continue;
     orders += 1;
     for (const card of erased.cards) cards.add(`${card.merchantId}/${card.cardId}`);
-    await condemnCards(cell.query, erased.cards.map(asErased), at);
+    const condemned = erased.cards.map((card) => ({ ...card, why: "erased" as const }));
+    await condemnCards(cell.query, condemned, at);
   }
   for (const cell of new Set(found.map((each) => each.cell))) await vacuumErased(cell);
   return { orders, cards: cards.size };
-}
-
-function asErased(card: CardOfMerchant) {
-  return { ...card, why: "erased" as const };
 }
 
 async function isConfirmed(): Promise<boolean> {
