@@ -68,7 +68,9 @@ export function readOrdersSettled(
 }
 
 /** A day's orders are found one by one, however many the planner takes them for. */
-export const settledPlanner = ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"];
+export const settledPlanner = [
+  ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
+];
 
 const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
