@@ -114,7 +114,8 @@ async function addOrder(id: string, address: string, isEnded = true) {
   );
   await query(
     `insert into callback_attempts (merchant_id, order_id, sequence, at, node, method, url, body,
-       duration_ms, answer) values ($1, $2, 0, now(), 'n', 'GET', 'Erasmus', 'Erasmus', 1, 'Erasmus')`,
+       duration_ms, answer)
+     values ($1, $2, 0, now(), 'n', 'GET', 'Erasmus', 'Erasmus', 1, 'Erasmus')`,
     [draft.merchantId, id],
   );
   return ended.order;

@@ -1,6 +1,6 @@
 /**
- * Deletes what must not be known any longer from orders that stay in the books: a person's data, and
- * digests of an earlier version. It changes nothing of what happened to an order, and is the only
+ * Deletes what must not be known any longer from orders that stay in the books: a person's data
+ * and digests of an earlier version. It changes nothing of what happened to an order, and is the only
  * code beside the commit queue that writes orders.
  */
 import type { CardOfMerchant } from "../engine/cards.ts";

@@ -89,7 +89,8 @@ test("a card that a reference needs is kept until the reference is removed", asy
   assert.equal(await listCards(), "1");
 
   await tables.database.query(
-    "update card_references set removed_at = to_timestamp($1::float8 / 1000), removed_by = 'merchant'",
+    `update card_references set removed_at = to_timestamp($1::float8 / 1000),
+       removed_by = 'merchant'`,
     [now],
   );
   now = asInstant(now + 8 * day);
