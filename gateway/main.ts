@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeGates } from "./acquirers/gates.ts";
 import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
-import { baseUrlOf } from "./config/config.ts";
+import { baseUrlOf, nodeNamesOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
 import { openConfiguration } from "./storage/configuration.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
@@ -23,6 +23,9 @@ import { openWallets } from "./wiring/wallets.ts";
 
 /** `staging` is given in staging only. */
 type GatewayOptions = ResourceOptions & { readonly staging?: StagingParts | undefined };
+
+/** How often a node tests the connection that holds its name. */
+const presenceCheckMs = 2_000;
 
 export type Gateway = {
   readonly url: string;
@@ -42,6 +45,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const resources = await openResources(options);
   const { config, log, metrics, database, vault } = resources;
   let { port } = config;
+  const node = await takePresence(database, {
+    names: nodeNamesOf(config),
+    waitMs: config.nodeNameWaitMs,
+    checkMs: presenceCheckMs,
+    onLost: (error) => log("node.presence_lost", { error: error.message }),
+    onRenamed: (renamed) => log("node.renamed", renamed),
+  });
   const gates = makeGates(resources.clock);
   const configuration = await openConfiguration({
     query: database.query,
@@ -58,12 +68,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const directoryServers = await openDirectoryServers(resources);
   const wallets = await openWallets(resources);
-  const { node, stop: leave } = await takePresence(database, {
-    names: [config.nodeName, `${config.nodeName}-${process.pid}`],
-    onConfiguration: reload,
-    onLost: (error) => log("node.presence_lost", { error: error.message }),
-    retryMs: 1000,
-  });
   const baseUrl = () => baseUrlOf(config, port);
   const threeds = makeThreeDs({ ...resources, ...directoryServers, configuration, baseUrl });
   const shared = { ...resources, configuration, threeds, gates, node };
@@ -74,6 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });
   metrics.watch({
     inFlight: () => engine.runner.count,
+    clockSkewMs: resources.clock.skewMs,
     inDoubt: engine.countInDoubt,
     ...gateFigures(gates, resources.clock),
     unfinishedBytes: server.countUnfinishedBytes,
@@ -81,10 +86,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   await listen();
   await engine.claims.claimOwn();
-  const jobs = startBackgroundJobs({ ...shared, engine, callbacks });
+  const jobs = startBackgroundJobs({ ...shared, engine, callbacks, reload });
+  node.follow(() => void reload());
 
   const { claimDue } = engine.claims;
-  return { url: baseUrl(), port, node, claimDue, settle, stop, cleanUp: jobs.cleanUp };
+  const own = { url: baseUrl(), port, node: node.name };
+  return { ...own, claimDue, settle, stop, cleanUp: jobs.cleanUp };
 
   async function settle(): Promise<void> {
     do {
@@ -120,14 +127,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
   }
 
-  function reload(): void {
+  /** Each part reads one answer after the other, so that an older one never replaces a newer. */
+  async function reload(): Promise<void> {
     // Keys first: a rotation may have sealed the other secrets under a new key.
-    void resources.keys
+    const secrets = resources.keys
       .reload()
       .catch((error) => log("vault.keys_reload_failed", { err: error }))
       .then(() => Promise.all([configuration.reload(), wallets.reload()]));
-    void issuers.reload();
-    void directoryServers.reload();
+    await Promise.all([secrets, issuers.reload(), directoryServers.reload()]);
   }
 
   async function close(): Promise<void> {
@@ -135,7 +142,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await wallets.stop();
     await directoryServers.stop();
     await gates.stop();
-    await leave();
+    await engine.closeOrderIds();
+    await node.stop();
     await resources.cells.close();
   }
 }

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import type { Order } from "../orders/order.ts";
 import { makeCallbackStore } from "../storage/callbacks.ts";
+import { makeFixedName } from "../storage/presence.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { makeOwed } from "../storage/testing/owed-callbacks.ts";
 import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/ids.ts";
@@ -111,7 +112,10 @@ async function startDelivery(t: TestContext) {
     reads.count += 1;
     return orderOf("7", 1);
   };
-  const store = makeCallbackStore({ query: database.hot, node: "left", findOrder }, gathered);
+  const store = makeCallbackStore(
+    { query: database.hot, node: makeFixedName("left"), findOrder },
+    gathered,
+  );
   const deliver = makeDelivery({
     ...{ store, worker, clock, timeoutMs, drainMs: 0, retry, keepDays: 0 },
     buildMessage: ({ url }) => ({ method: "GET", url, headers: {}, body: "" }),

@@ -12,8 +12,9 @@ import {
   findCallbacks,
   resendCallbacks,
 } from "../storage/callback-journal.ts";
+import { readDatabaseTime } from "../storage/database-clock.ts";
 import { Problem } from "../values/problem.ts";
-import { asInstant, type Instant, makePrintDate, parseDate, systemClock } from "../values/time.ts";
+import { asInstant, type Instant, makePrintDate, parseDate } from "../values/time.ts";
 import { listenForCallbacks } from "./callback-listen.ts";
 import { addCommands, type Output, print, type Session } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
@@ -116,7 +117,7 @@ async function resendCallback(
   }
   const chosen = await choose(session, choice, order, sequence);
   if (chosen instanceof Problem) return chosen;
-  const now = systemClock.now();
+  const now = await readDatabaseTime(session.database.query);
   const resent = await queriesOf(session).each((query) => resendCallbacks(query, chosen, now));
   const sent = resent.flat();
   if (order !== undefined && sent.length === 0) return nothingFor(order);
@@ -172,7 +173,7 @@ async function printSecret(
 ): Promise<Output> {
   const endpoint = findEndpoint(await readConfiguration(session), id);
   if (endpoint instanceof Problem) return endpoint;
-  const now = systemClock.now();
+  const now = await readDatabaseTime(session.database.query);
   const renewed = renew ? renewSecret(endpoint.settings, now) : endpoint.settings;
   const settings = retire ? retireOldSecret(renewed) : renewed;
   if (renew || retire) {

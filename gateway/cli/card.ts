@@ -1,11 +1,12 @@
 /** `gw card`: shows and removes a merchant's registered cards. */
 import { type Command, Option } from "commander";
 import { makeReferenceStore } from "../storage/cards.ts";
+import { readDatabaseTime } from "../storage/database-clock.ts";
 import { condemnCards, writeAudit } from "../storage/retention.ts";
 import { routeReferences } from "../storage/routed-stores.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
-import { makePrintDate, systemClock } from "../values/time.ts";
+import { makePrintDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
@@ -49,9 +50,9 @@ async function removeCard(
   const { merchantId, card } = reference;
   const store = routeReferences(session.cells);
   const ofMerchant = { merchantId, cardId: card.cardId };
-  const isRemoved = await store.remove(ofMerchant, "operator", systemClock.now());
+  const at = await readDatabaseTime(session.database.query);
+  const isRemoved = await store.remove(ofMerchant, "operator", at);
   if (!isRemoved && !now) return new Problem(`The reference ${id} is removed already.`);
-  const at = systemClock.now();
   const line = { at, actor: userName(), action: "card.removed", detail: { reference: id, now } };
   await writeAudit(session.database.query, line);
   if (now) {

@@ -17,12 +17,13 @@ import {
 } from "../reconciliation/chargeback-file.ts";
 import { indexChargeback, listChargebacks } from "../storage/chargebacks.ts";
 import type { Configuration } from "../storage/configuration.ts";
+import { readDatabaseTime } from "../storage/database-clock.ts";
 import { CsvFaults } from "../values/csv-records.ts";
 import { Failure } from "../values/failure.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, isSameMoney, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { asInstant, parseDate, systemClock } from "../values/time.ts";
+import { asInstant, parseDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { type FormatOptions, findFileProblem, formatOptions, readFormat } from "./input-file.ts";
 import { readConfiguration } from "./installation.ts";
@@ -91,9 +92,8 @@ async function record({ session, configuration, report }: Place, line: Chargebac
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;
   // Also when it is known: a crash may have come between the order and this row.
-  await stores.call(order.merchantId, (query) =>
-    indexChargeback(query, order, recorded, systemClock.now()),
-  );
+  const now = await readDatabaseTime(session.database.query);
+  await stores.call(order.merchantId, (query) => indexChargeback(query, order, recorded, now));
   const isSame = isSameMoney(recorded.amount, chargeback.amount);
   const known = isSame ? "known" : "recorded before with another amount";
   return { stage, order: order.id, result: earlier === undefined ? "recorded" : known };

@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { describeConfig, readConfig } from "../config/config.ts";
 import { loadGates } from "../storage/configuration.ts";
 import { examineServers } from "../storage/connections.ts";
+import { findSkew } from "../storage/database-clock.ts";
 import { canReadVault, examineServer } from "../storage/database-roles.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
@@ -18,7 +19,6 @@ import { findLinkTroubles } from "./gate-links.ts";
 import { masterKeySource } from "./master-key.ts";
 
 const postgresMin = 150_000;
-const clockSkewMaxMs = 1_000;
 
 export function addDoctor(doctor: Command): void {
   setAction(doctor, examine);
@@ -68,10 +68,9 @@ async function checkServers({ databaseUrl, config }: Session): Promise<Finding> 
   return servers.some(isAway) ? { what, warning: "One of them cannot take over now." } : { what };
 }
 
-async function checkServer({ database }: Session): Promise<readonly Finding[]> {
-  const before = Date.now();
-  const { version, number, fsync, commit, now } = await examineServer(database.query);
-  const skewMs = Math.abs(now - (before + Date.now()) / 2);
+async function checkServer({ database, config }: Session): Promise<readonly Finding[]> {
+  const { version, number, fsync, commit } = await examineServer(database.query);
+  const skewMs = await findSkew(database.query);
   return [
     finding(
       `database: ${version.split(" on ")[0]}`,
@@ -84,9 +83,10 @@ async function checkServer({ database }: Session): Promise<readonly Finding[]> {
       "Acknowledged orders can be lost in a crash: switch both on.",
     ),
     finding(
-      `clock: ${Math.round(skewMs)} ms from the database's`,
-      skewMs <= clockSkewMaxMs,
-      "Synchronise the clocks of all machines: leases depend on them.",
+      `clock: ${Math.abs(skewMs)} ms ${skewMs < 0 ? "behind" : "ahead of"} the database's`,
+      Math.abs(skewMs) <= config.clockSkewAlertMs,
+      "Synchronise the clocks of all machines, those of standby databases above all: " +
+        "nodes correct their own clocks by the database's.",
     ),
   ];
 }

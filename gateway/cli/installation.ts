@@ -3,9 +3,7 @@
  * started, or found running), its schema up to date, the vault's keys opened. Problems that the
  * operator can solve are returned as sentences.
  */
-import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import { type Config, readConfig } from "../config/config.ts";
@@ -47,10 +45,9 @@ type InstallationOptions = {
 
 export async function openInstallation(options: InstallationOptions) {
   const { report } = options;
-  const read = readConfig(options.environment);
+  const config = readConfig(options.environment);
   deleteGivenKeys(options.environment);
-  if (read instanceof Problem) return read;
-  const config = { ...read, nodeName: read.nodeName === "" ? nodeNameFor(read) : read.nodeName };
+  if (config instanceof Problem) return config;
 
   const blocked = await makeDataFolder(config);
   if (blocked !== undefined) return blocked;
@@ -241,10 +238,4 @@ async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined>
         "make it writable for this user, or set GW_DATA_DIR to another folder.",
     );
   }
-}
-
-/** The same after a restart, so that the node finds the orders that it was running. */
-function nodeNameFor({ dataDir }: Config): string {
-  const place = createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 8);
-  return `${hostname()}-${place}`;
 }

@@ -4,12 +4,13 @@
  */
 import { userInfo } from "node:os";
 import { makeAdvance } from "../orders/advance.ts";
-import { makeApply } from "../orders/apply.ts";
+import { type ApplyDependencies, makeApply } from "../orders/apply.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { makeCommit } from "../storage/commit.ts";
+import { readDatabaseTime } from "../storage/database-clock.ts";
+import { makeFixedName } from "../storage/presence.ts";
 import type { Failure } from "../values/failure.ts";
-import { systemClock } from "../values/time.ts";
 import { deadlinesOf } from "../wiring/engine.ts";
 import type { Session } from "./command.ts";
 
@@ -21,21 +22,28 @@ export type OperatorReport = (
   event: OrderEvent,
 ) => Promise<Order | Failure | typeof stale>;
 
-export function makeReport({ config, cells }: Pick<Session, "config" | "cells">): OperatorReport {
+export function makeReport({
+  config,
+  cells,
+  database,
+}: Pick<Session, "config" | "cells" | "database">): OperatorReport {
   const options = { retryMs: config.acceptRetryMs, callbackLeaseMs: 0 };
-  const stores = cells.stores(({ node }) => makeCommit(node.query, `gw-${userName()}`, options));
-  const apply = makeApply({
+  const name = makeFixedName(`gw-${userName()}`);
+  const stores = cells.stores(({ node }) => makeCommit(node.query, name, options));
+  const steps: Omit<ApplyDependencies, "clock"> = {
     advance: makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected }),
     commit: (step) =>
       stores.call(step.order.merchantId, (commit, isAgain) => commit(step, isAgain)),
     load: () => Promise.reject(stale),
-    clock: systemClock,
-  });
-  return (order, event) =>
-    apply(order, event).catch((error) => {
+  };
+  return async (order, event) => {
+    const now = await readDatabaseTime(database.query);
+    const apply = makeApply({ ...steps, clock: { now: () => now } });
+    return apply(order, event).catch((error) => {
       if (error !== stale) throw error;
       return stale;
     });
+  };
 }
 
 function unexpected(): never {

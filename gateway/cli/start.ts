@@ -6,10 +6,11 @@
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { baseUrlOf, type Config, keyFromParent } from "../config/config.ts";
+import { baseUrlOf, type Config, keyFromParent, nodeNamesOf } from "../config/config.ts";
 import { startGateway } from "../main.ts";
 import { makeLog, openStandardOutput } from "../observability/log.ts";
 import { openRotatingLog } from "../observability/log-file.ts";
+import { NodeNameTaken } from "../storage/presence.ts";
 import { Problem } from "../values/problem.ts";
 import { complain, untilStopSignal } from "./command.ts";
 import { loadStaging, refuseInProduction } from "./environment.ts";
@@ -101,7 +102,7 @@ async function startNode(installation: Installation, logFile: string | 1) {
     };
   } catch (error) {
     destination.stop();
-    return explainListening(error, config);
+    return explainStart(error, config);
   }
 
   function onDropped(count: number): void {
@@ -114,7 +115,13 @@ function openFile(path: string, config: Config, onDropped: (count: number) => vo
   return openRotatingLog(path, { bytesMax, keepDays, onDropped });
 }
 
-function explainListening(error: unknown, config: Config): Problem {
+function explainStart(error: unknown, config: Config): Problem {
+  if (error instanceof NodeNameTaken) {
+    return new Problem(
+      `This node does not start: ${error.message}. ` +
+        "Set GW_NODE_NAME to a name that no other node has, or stop that node.",
+    );
+  }
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const port = error instanceof Error && "port" in error ? error.port : config.port;
   const setting = port === config.resultsPort ? "GW_RESULTS_PORT" : "GW_PORT";
@@ -158,7 +165,7 @@ async function startWorkers({ config, databaseUrl, masterKey }: Installation, lo
   function startOne(index: number): Promise<number | undefined> {
     const worker = cluster.fork({
       GW_DATABASE_URL: databaseUrl,
-      GW_NODE_NAME: `${config.nodeName}-worker-${index + 1}`,
+      GW_NODE_NAME: `${nodeNamesOf(config)[0]}-worker-${index + 1}`,
       GW_WORKERS: "1",
       GW_LOG_FILE: logFile,
       [keyFromParent]: "1",

@@ -2,6 +2,9 @@
  * Reads the environment into a `Config`, once, at the start. Values that cannot be read and values
  * that production does not allow are reported together, one sentence each.
  */
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { Problem } from "../values/problem.ts";
 import { type Config, type Setting, type SettingName, settings } from "./settings.ts";
 
@@ -43,6 +46,17 @@ export function describeConfig(environment: Environment) {
     origin: environment[name] === undefined || environment[name] === "" ? "default" : "environment",
     meaning,
   }));
+}
+
+/**
+ * The names that a node may take. The same after a restart, so that the node finds the orders that
+ * it was running; a second node of the same data folder has the next one.
+ */
+export function nodeNamesOf({ nodeName, dataDir }: Config): readonly string[] {
+  if (nodeName !== "") return [nodeName];
+  const place = createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 8);
+  const first = `${hostname()}-${place}`;
+  return [first, ...Array.from({ length: 9 }, (_, index) => `${first}-${index + 2}`)];
 }
 
 /** The address that merchants use: signatures cover it, and browsers are sent to it. */

@@ -8,8 +8,10 @@ import type { Clock, Instant } from "../values/time.ts";
 import type { OrderRunner } from "./run.ts";
 
 type Dependencies = {
-  readonly node: string;
-  readonly clock: Pick<Clock, "now">;
+  /** It changes when another node has taken the name. */
+  readonly node: { readonly name: string };
+  /** `certain` resolves when the time is sure to be the one that other nodes go by. */
+  readonly clock: Pick<Clock, "now"> & { certain(): Promise<void> };
   readonly findDue: (now: Instant, most: number) => Promise<readonly Order[]>;
   /** The orders that a node of this name had in flight when it ended. */
   readonly findOwned: (node: string) => Promise<readonly Order[]>;
@@ -22,9 +24,13 @@ export function makeClaimWork(dependencies: Dependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
   return {
     /** Looks once for due orders; answers how many this node claimed. */
-    claimDue: async () => claimAll((await findDue(clock.now(), batchMax)).filter(isClaimable)),
+    async claimDue(): Promise<number> {
+      await clock.certain();
+      const due = await findDue(clock.now(), batchMax);
+      return claimAll(due.filter(isClaimable));
+    },
     /** After a restart the node claims its own orders without waiting for its old lease. */
-    claimOwn: async () => claimAll(await findOwned(node)),
+    claimOwn: async () => claimAll(await findOwned(node.name)),
   };
 
   async function claimAll(orders: readonly Order[]): Promise<number> {
@@ -35,7 +41,10 @@ export function makeClaimWork(dependencies: Dependencies) {
 
   async function claimOne(order: Order): Promise<boolean> {
     const expired = isExpired(order);
-    const claimed = await claim(order, expired ? { kind: "expired" } : { kind: "claimed", node });
+    const claimed = await claim(
+      order,
+      expired ? { kind: "expired" } : { kind: "claimed", node: node.name },
+    );
     if (claimed === undefined) return false;
     // No node ran an order that only waited: nothing of it can have been sent.
     runner.start(claimed, { startedBefore: order.owed !== undefined });

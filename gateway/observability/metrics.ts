@@ -10,6 +10,7 @@ type ByGate = ReadonlyMap<string, number>;
 
 type Watched = {
   readonly inFlight: () => number;
+  readonly clockSkewMs: () => number;
   readonly inDoubt: () => Promise<number>;
   readonly cardRanges: () => number;
   readonly unfinishedBytes: () => number;
@@ -43,6 +44,11 @@ export function makeMetrics() {
     /** Figures that are read when they are scraped. */
     watch(read: Watched): void {
       gauge("tollgate_orders_in_flight", "orders in flight on this node", read.inFlight);
+      gauge(
+        "tollgate_clock_skew_ms",
+        "by how much this node's own clock is ahead of the database's",
+        read.clockSkewMs,
+      );
       gauge("tollgate_orders_in_doubt", "orders with a transaction in doubt", read.inDoubt);
       gaugeByGate("tollgate_gate_connections_up", "connections that are up", read.connectionsUp);
       gaugeByGate("tollgate_gate_connections", "connections that are wanted", read.connections);

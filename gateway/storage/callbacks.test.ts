@@ -8,6 +8,7 @@ import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/i
 import { asInstant, type Instant, later } from "../values/time.ts";
 import { resendCallbacks } from "./callback-journal.ts";
 import { makeCallbackStore } from "./callbacks.ts";
+import { makeFixedName } from "./presence.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
 const now = asInstant(1_800_000_000_000);
@@ -19,7 +20,7 @@ const url = "https://shop.example/told";
 const delivered: DeliveryDecision = { ended: "delivered" };
 const { database, stop } = await startDatabase();
 const { claimDue, record, release, waitsForEarlier } = makeCallbackStore(
-  { query: database.hot, node: "left", findOrder: async () => undefined },
+  { query: database.hot, node: makeFixedName("left"), findOrder: async () => undefined },
   {},
 );
 after(stop);

@@ -9,6 +9,7 @@ import type { Instant } from "../values/time.ts";
 import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeGather, plainArray, textArray } from "./gather.ts";
+import type { NodeName } from "./presence.ts";
 
 type Due = {
   readonly merchant_id: string;
@@ -22,7 +23,7 @@ type Due = {
 
 type Dependencies = {
   readonly query: Query;
-  readonly node: string;
+  readonly node: NodeName;
   readonly findOrder: (key: Pick<Callback, "merchantId" | "orderId">) => Promise<Order | undefined>;
 };
 
@@ -37,7 +38,7 @@ export function makeCallbackStore(
     async (records: readonly AttemptRecord[]) => {
       await query(
         recordStatement,
-        [JSON.stringify(records.map(packRecord)), node],
+        [JSON.stringify(records.map(packRecord)), node.name],
         "record_callbacks",
       );
       return records.map(() => undefined);

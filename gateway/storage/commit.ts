@@ -3,11 +3,9 @@
  * are gathered into one statement, which is one transaction: order, history, when it is due and
  * card together. An order whose version has changed comes back as stale, alone.
  */
-import { randomInt } from "node:crypto";
 import type { Begin, Beginning } from "../engine/accept.ts";
 import { dueAtOf, type Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
-import { composeOrderId, type OrderId } from "../values/ids.ts";
 import { listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import { livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
@@ -20,6 +18,7 @@ import {
   textArray,
 } from "./gather.ts";
 import { packFacts, packProgress } from "./order-row.ts";
+import type { NodeName } from "./presence.ts";
 
 /** `retryMs` is endless for the answer of an acquirer that this node knows: it must not be lost. */
 export type CommitOptions = GatherOptions & {
@@ -30,7 +29,7 @@ export type CommitOptions = GatherOptions & {
 type Begun = Awaited<ReturnType<Begin>>;
 type Moved = Awaited<ReturnType<Commit>>;
 
-export function makeBegin(query: Query, node: string, options: CommitOptions) {
+export function makeBegin(query: Query, node: NodeName, options: CommitOptions) {
   const statement = { statement: beginStatement, name: "begin_orders" };
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
@@ -58,7 +57,7 @@ export function makeBegin(query: Query, node: string, options: CommitOptions) {
   );
 }
 
-export function makeCommit(query: Query, node: string, options: CommitOptions) {
+export function makeCommit(query: Query, node: NodeName, options: CommitOptions) {
   const statement = { statement: moveStatement, name: "move_orders" };
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
@@ -86,10 +85,10 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs"> & {
  * while this one runs: its versions and keys keep this one from writing the same steps again, and
  * the history tells which steps are there.
  */
-function makeWrite(query: Query, node: string, { statement, name, callbackLeaseMs }: Writing) {
+function makeWrite(query: Query, node: NodeName, { statement, name, callbackLeaseMs }: Writing) {
   return async (steps: readonly Step[], isRepeated: boolean, more: readonly string[]) => {
     const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
-    const columns = stepColumns(steps, node);
+    const columns = stepColumns(steps, node.name);
     const values = [...columns, callbacks, ...more];
     let rows = await query<WrittenRow>(statement, values, name);
     const refused = refusedKeys(rows);
@@ -102,14 +101,10 @@ function makeWrite(query: Query, node: string, { statement, name, callbackLeaseM
     const [merchants = "", ids = "", versions = ""] = columns;
     const times = plainArray(steps.map(({ at }) => at));
     const events = jsonArray(steps.map((step) => JSON.stringify(step.events)));
+    const names = textArray(node.names());
     const earlier = isRepeated
       ? await query<{ id: string }>(writtenStatement, [
-          merchants,
-          ids,
-          versions,
-          times,
-          events,
-          node,
+          ...[merchants, ids, versions, times, events, names],
         ])
       : [];
     return new Set([...rows, ...earlier].map(({ id }) => id));
@@ -268,55 +263,5 @@ join rows from (unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[]),
   as source(merchant_id, id, version, at, events)
   on written.merchant_id = source.merchant_id and written.order_id = source.id
     and written.version = source.version and written.at = to_timestamp(source.at / 1000)
-where written.events::text = source.events::text and written.node = $6
+where written.events::text = source.events::text and written.node = any($6::text[])
 for update of written`;
-
-const blockSize = 1000n;
-const refillBelow = 300n;
-/** Ids grow with time, give or take an hour: retention looks through the orders by id. */
-const blockLifeMs = 3_600_000;
-
-type Block = { readonly start: bigint; readonly fetchedAt: number };
-
-/**
- * Order ids are known before the insert: a node takes a block of the sequence and uses its numbers
- * from memory. The next block is fetched before the present one is used up.
- */
-export function makeNextOrderId(query: Query): () => Promise<OrderId> {
-  let next = 0n;
-  let end = 0n;
-  let fetchedAt = 0;
-  let spare: Promise<Block> | undefined;
-
-  return async () => {
-    for (;;) {
-      if (performance.now() - fetchedAt > blockLifeMs) next = end;
-      if (next !== end) break;
-      spare ??= fetchBlock();
-      const block = await spare;
-      // Of all callers that waited for this block, the first one opens it.
-      if (next === end) {
-        spare = undefined;
-        next = block.start;
-        end = block.start + blockSize;
-        fetchedAt = block.fetchedAt;
-      }
-    }
-    const sequence = next;
-    next += 1n;
-    if (spare === undefined && end - next < refillBelow) spare = fetchBlock();
-    return composeOrderId(sequence, randomInt(1_000_000));
-  };
-
-  function fetchBlock(): Promise<Block> {
-    const askedAt = performance.now();
-    const block = query<{ start: string }>("select nextval('order_sequence') as start").then(
-      ([row]) => ({ start: BigInt(row?.start ?? 0), fetchedAt: askedAt }),
-    );
-    // A failed fetch is not cached: the next caller fetches again.
-    block.catch(() => {
-      spare = undefined;
-    });
-    return block;
-  }
-}

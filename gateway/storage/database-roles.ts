@@ -56,15 +56,14 @@ export async function canReadVault(query: Query): Promise<boolean> {
 export async function examineServer(query: Query) {
   const [row] = await query<ServerRow>(
     `select version() as version, current_setting('server_version_num')::int as number,
-       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
-       (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`,
   );
   if (row === undefined) throw new Error("the server did not answer");
   return row;
 }
 
 type ServerRow = Readonly<
-  Record<"version" | "fsync" | "commit", string> & Record<"number" | "now", number>
+  Record<"version" | "fsync" | "commit", string> & Record<"number", number>
 >;
 
 const notAllowed = "42501";

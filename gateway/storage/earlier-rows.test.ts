@@ -15,6 +15,7 @@ import { openDatabase } from "./database.ts";
 import * as find from "./find-orders.ts";
 import { migrateCell } from "./migrate.ts";
 import { packFacts, packProgress } from "./order-row.ts";
+import { makeFixedName } from "./presence.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
 const server = await startDatabase();
@@ -78,7 +79,7 @@ test("an order that was due then is due now, in doubt, and its node's", async ()
 });
 
 test("a step makes it due in the new way, and no longer in the old one", async () => {
-  const commit = makeCommit(hot, "right", { callbackLeaseMs: 1000 });
+  const commit = makeCommit(hot, makeFixedName("right"), { callbackLeaseMs: 1000 });
   const claimed = step(doubtful, { kind: "claimed", node: "right" }, now);
 
   assert.equal(await commit(claimed), "done");

@@ -7,6 +7,7 @@ import { asInstant } from "../values/time.ts";
 import { makeBegin, makeCommit } from "./commit.ts";
 import { eraseOrder, findOrdersOf, vacuumErased } from "./erasure.ts";
 import { makeFindOrders } from "./find-orders.ts";
+import { makeFixedName } from "./presence.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 
 const email = "Erasmus@shop.example";
@@ -60,7 +61,7 @@ test("a step of a node that has the order in memory does not bring the data back
   const step = advance(order, events.noted, start, conditions);
   await eraseOrder(database, { merchantId: draft.merchantId, id: order.id }, by);
 
-  const commit = makeCommit(database.hot, "n", lasting);
+  const commit = makeCommit(database.hot, makeFixedName("n"), lasting);
   assert.equal("from" in step && (await commit(step)), "stale");
   assert.doesNotMatch(await dump("700002"), /Erasmus/i);
 });
@@ -102,11 +103,11 @@ async function addOrder(id: string, address: string, isEnded = true) {
   const step = advance(like, { kind: "received" }, start, conditions);
   if (!("order" in step)) throw new Error("not received");
   const digest = { keyId: 3, digest: Buffer.alloc(32, 1), cvv: undefined };
-  await makeBegin(query, "n", lasting)({ step, digest, card: undefined });
+  await makeBegin(query, makeFixedName("n"), lasting)({ step, digest, card: undefined });
   if (!isEnded) return step.order;
   const ended = advance(step.order, events.authorized, start, conditions);
   if (!("order" in ended)) throw new Error("not authorized");
-  await makeCommit(hot, "n", lasting)(ended);
+  await makeCommit(hot, makeFixedName("n"), lasting)(ended);
   await query(
     `update callbacks set due_at = null, ended = 'delivered', ended_at = now()
      where order_id = $1`,

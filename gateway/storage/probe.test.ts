@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { makeBegin } from "./commit.ts";
 import { openDatabase } from "./database.ts";
 import { makeFindOrders } from "./find-orders.ts";
+import { makeFixedName } from "./presence.ts";
 import { startDatabase, startOwn } from "./testing/database-for-tests.ts";
 
 const { database, url, stop } = await startDatabase(await startOwn());
@@ -13,7 +14,8 @@ const options = { retryMs: 60_000, callbackLeaseMs: 60_000 };
 test("the probe of new orders waits for the synchronous standby, as an order would", async () => {
   const waiting = "select from pg_stat_activity where wait_event = 'SyncRep'";
   await setStandby("= 'absent'");
-  const probe = makeBegin(openWith("synchronous_commit").query, "a", options).probe();
+  const { query } = openWith("synchronous_commit");
+  const probe = makeBegin(query, makeFixedName("a"), options).probe();
   while ((await database.query(waiting)).length === 0);
   await setStandby("to default");
 
@@ -26,7 +28,7 @@ test("probes wait while the table of orders cannot be reached", async () => {
   const waiting = "select from pg_locks where not granted and relation = 'orders'::regclass";
   const probes = await database.transaction(async (query) => {
     await query("lock table orders in access exclusive mode");
-    const probe = makeBegin(database.query, "a", options).probe();
+    const probe = makeBegin(database.query, makeFixedName("a"), options).probe();
     const read = makeFindOrders(database.hot).probe();
     while ((await query(waiting)).length < 2);
     return { all: Promise.all([probe, read]) };
@@ -38,7 +40,9 @@ test("probes wait while the table of orders cannot be reached", async () => {
 test("a server that takes no writes fails the probe at once, without retries", async () => {
   const standby = openWith("default_transaction_read_only");
 
-  await assert.rejects(makeBegin(standby.query, "a", options).probe(), { code: "25006" });
+  await assert.rejects(makeBegin(standby.query, makeFixedName("a"), options).probe(), {
+    code: "25006",
+  });
 });
 
 function openWith(switchedOn: string) {

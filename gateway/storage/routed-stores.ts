@@ -25,6 +25,7 @@ import {
   makeFindOwned,
 } from "./find-orders.ts";
 import type { GatherOptions } from "./gather.ts";
+import type { NodeName } from "./presence.ts";
 import { makeStoreRequest, makeTakeNonce } from "./requests.ts";
 import { makeClaimToken, releaseToken } from "./wallets.ts";
 
@@ -46,7 +47,7 @@ export function routePendingCards(cells: Cells, options: GatherOptions): Pending
 }
 
 type OrderOptions = {
-  readonly node: string;
+  readonly node: NodeName;
   readonly onBatch: (queue: "read" | "begin" | "move") => NonNullable<GatherOptions["onBatch"]>;
   readonly retryMs: number;
   readonly callbackLeaseMs: number;

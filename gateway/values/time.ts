@@ -10,6 +10,8 @@ export type Clock = {
   now(): Instant;
   /** Runs `task` once after the delay; the returned function cancels it. */
   after(delayMs: number, task: () => void): () => void;
+  /** Goes on evenly when the time is set; absent where nothing can set it. */
+  steadyMs?(): number;
 };
 
 export const asInstant = (milliseconds: number) => milliseconds as Instant;
@@ -153,4 +155,5 @@ export const systemClock: Clock = {
     timer.unref();
     return () => clearTimeout(timer);
   },
+  steadyMs: () => performance.now(),
 };

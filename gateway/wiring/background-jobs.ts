@@ -4,6 +4,7 @@ import { makeRetention } from "../engine/retention.ts";
 import type { EventName } from "../observability/events.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
+import type { NodeName } from "../storage/presence.ts";
 import { makeRetentionStore, writeAudit } from "../storage/retention.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { hours, type Instant, later, monthStart } from "../values/time.ts";
@@ -21,7 +22,9 @@ type Workers = Resources & {
   readonly engine: Engine;
   readonly callbacks: Callbacks;
   readonly configuration: LiveConfiguration;
-  readonly node: string;
+  readonly node: NodeName;
+  /** Reads again what the operator may have changed: a notice of it may have been lost. */
+  readonly reload: () => Promise<void>;
 };
 
 export function startBackgroundJobs(workers: Workers) {
@@ -39,6 +42,8 @@ export function startBackgroundJobs(workers: Workers) {
   const stops = [
     start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
     start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),
+    start(config.reloadEveryMs, workers.reload, "configuration.reload_failed"),
+    start(config.clockEveryMs, makeMeasureClock(workers), "node.clock_unmeasured"),
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
     start(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
@@ -75,7 +80,7 @@ export async function keepPartitions(
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
 export function makeCardRetention(
-  workers: Omit<Workers, "engine" | "callbacks">,
+  workers: Omit<Workers, "engine" | "callbacks" | "reload">,
 ): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, configuration, node } = workers;
   const keepDaysOf = (id: MerchantId) => {
@@ -93,7 +98,7 @@ export function makeCardRetention(
       return [...new Set(days.flatMap(({ paid, unpaid }) => [paid, unpaid]))];
     },
     async audit(counts: Readonly<Record<string, number>>) {
-      const line = { at: clock.now(), actor: node, action: "cards.destroyed", detail: counts };
+      const line = { at: clock.now(), actor: node.name, action: "cards.destroyed", detail: counts };
       await writeAudit(workers.database.query, line);
       log("vault.cards_destroyed", counts);
       if (counts.removed) log("vault.removed_cards_destroyed", { count: counts.removed });
@@ -104,6 +109,23 @@ export function makeCardRetention(
     makeRetention({ ...shared, store: makeRetentionStore(databases) }),
   );
   return () => stores.each((retain) => retain());
+}
+
+/** A skewed clock is reported once, and again when it was right in between. */
+function makeMeasureClock({ config, clock, log }: Resources): () => Promise<void> {
+  let isSkewed = false;
+  report();
+  return async () => {
+    await clock.measure();
+    report();
+  };
+
+  function report(): void {
+    const skewMs = clock.skewMs();
+    const isSkewedNow = Math.abs(skewMs) > config.clockSkewAlertMs;
+    if (isSkewedNow && !isSkewed) log("node.clock_skewed", { skewMs });
+    isSkewed = isSkewedNow;
+  }
 }
 
 /** In bounded portions, because a stopping node waits for the end of a portion. */

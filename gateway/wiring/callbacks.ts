@@ -7,11 +7,12 @@ import { makeBuildMessage } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeFindOrders } from "../storage/find-orders.ts";
+import type { NodeName } from "../storage/presence.ts";
 import { routeCallbacks } from "../storage/routed-stores.ts";
 import type { Resources } from "./resources.ts";
 
 type Dependencies = Resources & {
-  readonly node: string;
+  readonly node: NodeName;
   readonly configuration: LiveConfiguration;
 };
 
@@ -43,5 +44,6 @@ export function makeCallbacks(dependencies: Dependencies) {
     retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
     observe: (outcome, durationMs) => metrics.callbackMs.observe({ outcome }, durationMs),
   });
-  return { ...delivery, rules: makeAddressRules(addresses) };
+  const claimDue = () => clock.certain().then(delivery.claimDue);
+  return { ...delivery, claimDue, rules: makeAddressRules(addresses) };
 }

@@ -32,6 +32,7 @@ export async function openDirectoryServers(resources: Resources) {
   const resultsUrl =
     config.resultsUrl || `https://${config.host}:${results?.port ?? config.resultsPort}`;
   let stopLooking = async () => {};
+  let reloading = Promise.resolve();
 
   return {
     directories,
@@ -41,9 +42,10 @@ export async function openDirectoryServers(resources: Resources) {
 
     /** The configuration or the certificate files may have changed. */
     async reload(): Promise<void> {
-      await directories.reload();
-      await results?.renew(() => readResultsCertificate(config));
-      await refresh();
+      reloading = reloading.then(reload);
+      await reloading;
+      // Not awaited: a directory server may take minutes to send its ranges.
+      void refresh();
     },
 
     /** From now on results are received and card ranges refreshed. */
@@ -61,6 +63,12 @@ export async function openDirectoryServers(resources: Resources) {
       await stopped;
     },
   };
+
+  /** One after the other, so that an older answer never replaces a newer one. Never rejects. */
+  async function reload(): Promise<void> {
+    await directories.reload();
+    await results?.renew(() => readResultsCertificate(config));
+  }
 
   async function refresh(): Promise<void> {
     await directories.refresh();

@@ -14,8 +14,9 @@ import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orde
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
-import { makeNextOrderId } from "../storage/commit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
+import { makeNextOrderId, openOrderIds } from "../storage/order-ids.ts";
+import type { NodeName } from "../storage/presence.ts";
 import { routeOrders } from "../storage/routed-stores.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
@@ -23,7 +24,7 @@ import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
 type Dependencies = Resources & {
-  readonly node: string;
+  readonly node: NodeName;
   readonly configuration: LiveConfiguration;
   readonly gates: Gates;
   readonly threeds: ThreeDs;
@@ -49,12 +50,13 @@ export function makeEngine(dependencies: Dependencies) {
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
-  const announced = (commit: Commit) =>
-    announcing(commit, (step) => step, listeners, observe.onTrouble);
+  const { onTrouble } = observe;
+  const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
   const pure = { advance, conditionsOf, clock };
   const steps = { ...pure, load, commit: announced(queues.commit) };
   const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
   const acquirers = makeAcquirerEffects(dependencies);
+  const orderIds = openOrderIds(database, { ownTime: clock.own, retryMs: config.acceptRetryMs });
   const runner = makeOrderRunner({
     ...{ apply, onRefused: observe.onRefused, onTrouble: observe.onTrouble },
     handlers: {
@@ -67,7 +69,7 @@ export function makeEngine(dependencies: Dependencies) {
   const admit = makeAdmission(runner, config.inFlightMax);
   const find = makeFindOrder({ findById: byId, findExisting, findBySerial });
   return {
-    ...{ runner, waits, find },
+    ...{ runner, waits, find, closeOrderIds: orderIds.close },
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: queues.probes,
     accept: makeAccept({
@@ -75,7 +77,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...threeds,
       ...{ advance, conditionsOf, findExisting, runner, admit },
       begin: announcing(queues.begin, ({ step }) => step, listeners, observe.onTrouble),
-      nextOrderId: makeNextOrderId(database.query),
+      nextOrderId: makeNextOrderId(orderIds.takeBlock),
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
     followUp: makeFollowUp({

@@ -3,9 +3,10 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
 import { type CellDatabases, type CellPlace, makeCells } from "../storage/cells.ts";
+import { openDatabaseClock, readDatabaseTime } from "../storage/database-clock.ts";
 import { routeFindSealedCard, routePendingCards } from "../storage/routed-stores.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../storage/vault-keys.ts";
-import { type Clock, systemClock } from "../values/time.ts";
+import { type Clock, type Instant, systemClock } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
 import { makePendingCards } from "../vault/pending-cards.ts";
 import { makeRequestDigests } from "../vault/request-digests.ts";
@@ -18,13 +19,21 @@ export type ResourceOptions = {
   readonly openCell: (place: CellPlace) => CellDatabases;
   readonly masterKey: Uint8Array;
   readonly log: Log;
+  /** The node's own; it is corrected by the database's time. */
   readonly clock?: Clock;
+  /** The time that nodes share, where it is not the main database's. */
+  readonly readTime?: () => Promise<Instant>;
 };
 
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 export async function openResources(options: ResourceOptions) {
-  const { config, databases, masterKey, log, clock = systemClock } = options;
+  const { config, databases, masterKey, log } = options;
+  const clock = await openDatabaseClock({
+    clock: options.clock ?? systemClock,
+    readTime: options.readTime ?? (() => readDatabaseTime(databases.node.query)),
+    onJump: (jumpMs) => log("node.clock_jumped", { jumpMs }),
+  });
   const keys = await openKeys(masterKey, makeKeyStore(databases.vault.query));
   const cells = makeCells({
     ...{ main: databases, open: options.openCell, waitMs: config.acceptRetryMs },

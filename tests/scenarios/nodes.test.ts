@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const leaseMs = 45_000;
@@ -66,6 +67,22 @@ test("a node leaves an order whose stage has expired while another node has it i
   assert.deepEqual([early, misled], [0, 0]);
   assert.equal(received(world, "0420"), 1);
   assert.equal((await merchant.status(sale)).status, "error");
+});
+
+test("a change of which no notice came counts at the next reading", async (t) => {
+  const world = await startWorld(t, { GW_RELOAD_EVERY_S: "0.05" });
+  const merchant = world.merchant();
+  await merchant.sale();
+
+  await world.installation.database.query("update endpoints set enabled = false");
+
+  const refused = await until("the endpoint is unknown", () =>
+    merchant.sale().then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
+  await assertRefused(Promise.reject(refused), 3);
 });
 
 /** Its lease is moved to the past, as if the node had not been heard of since. */

@@ -46,6 +46,35 @@ test("several gateway processes that find their port in use end, and so does the
   assertSentence(outcome, /No gateway process could be started/);
 });
 
+test("a node whose name another one has does not start, nor do workers", async (t) => {
+  const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
+
+  const one = await run(t, { ...taken, GW_DATABASE_URL: await holdNames(t, "kiosk") });
+  const several = await run(t, {
+    ...{ ...taken, GW_WORKERS: "2" },
+    GW_DATABASE_URL: await holdNames(t, "kiosk-worker-1", "kiosk-worker-2"),
+  });
+
+  assertSentence(one, /another node is running as kiosk\. Set GW_NODE_NAME/);
+  assert.match(several.output, /another node is running as kiosk-worker-1\. Set GW_NODE_NAME/);
+  assertSentence(several, /No gateway process could be started/);
+});
+
+/** A database on which nodes of these names are running. */
+async function holdNames(
+  t: { after(clean: () => unknown): void },
+  ...names: readonly string[]
+): Promise<string> {
+  const url = await makeDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.after(() => client.end());
+  for (const name of names) {
+    await client.query("select pg_advisory_lock(hashtextextended($1, 8583))", [name]);
+  }
+  return url;
+}
+
 test("a data folder that cannot be written is named", async (t) => {
   const folder = await makeFolder(t);
   const file = join(folder, "file");

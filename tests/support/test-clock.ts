@@ -17,6 +17,14 @@ export class TestClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
+  /** The clock of a machine that is ahead of this time, or behind it when negative. */
+  ahead(aheadMs: number): Clock {
+    return {
+      now: () => (this.#now + aheadMs) as Instant,
+      after: (delayMs, task) => this.after(delayMs, task),
+    };
+  }
+
   /** Whether a timer falls due in exactly this time: its request is under way then. */
   isAwaited(delayMs: number): boolean {
     return [...this.#timers].some(({ at }) => at === this.#now + delayMs);

@@ -36,7 +36,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 const quiet = {
   ...{ GW_CLAIM_EVERY_S: "86400", GW_ACQUIRER_ECHO_AFTER_S: "864000" },
   ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" },
-  ...{ GW_LINK_WAIT_S: "0", GW_READY_TIMEOUT_S: "0.2" },
+  ...{ GW_LINK_WAIT_S: "0", GW_READY_TIMEOUT_S: "0.2", GW_NODE_NAME_WAIT_S: "0" },
 };
 
 /**
@@ -131,9 +131,9 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     ...makeLocks(installation),
     /** The same merchant, who sends to another node. */
     merchantAt: (node: Gateway) => makeMerchant({ set, baseUrl: () => node.url, makeClient }),
-    /** Another node on the same database. */
-    async otherNode(nodeName: string, changes: Partial<Config> = {}): Promise<Gateway> {
-      const other = await start({ ...installation.config, nodeName, ...changes });
+    /** Another node on the same database, whose machine's clock may be ahead of it. */
+    async otherNode(nodeName: string, changes: Partial<Config> = {}, aheadMs = 0) {
+      const other = await start({ ...installation.config, nodeName, ...changes }, [], aheadMs);
       cleanUp(() => end(other));
       return other;
     },
@@ -159,12 +159,10 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
     await stopping;
   }
 
-  async function start(
-    config = installation.config,
-    down: readonly string[] = [],
-  ): Promise<Gateway> {
+  async function start(config = installation.config, down: readonly string[] = [], aheadMs = 0) {
     const staging = { ranges: sandboxRanges };
-    const started = await startGateway({ ...installation, config, log, clock, staging });
+    const time = { clock: clock.ahead(aheadMs), readTime: async () => clock.now() };
+    const started = await startGateway({ ...installation, config, log, ...time, staging });
     const { hostDown, refuseSignOn } = bank.switches();
     if (!hostDown && !refuseSignOn) await untilDown(started, down);
     return started;

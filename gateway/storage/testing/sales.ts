@@ -4,11 +4,12 @@ import { asCardId, composeOrderId, type OrderId } from "../../values/ids.ts";
 import { later } from "../../values/time.ts";
 import { makeBegin, makeCommit } from "../commit.ts";
 import type { Database } from "../database.ts";
+import { makeFixedName } from "../presence.ts";
 
 export function makeSell(database: Database) {
   const options = { callbackLeaseMs: 1000 };
-  const begin = makeBegin(database.query, "node-1", options);
-  const commit = makeCommit(database.hot, "node-1", options);
+  const begin = makeBegin(database.query, makeFixedName("node-1"), options);
+  const commit = makeCommit(database.hot, makeFixedName("node-1"), options);
   let sequence = 1_000_000n;
 
   return async (): Promise<OrderId> => {
