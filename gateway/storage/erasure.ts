@@ -1,7 +1,7 @@
 /**
  * Deletes what must not be known any longer from orders that stay in the books: a person's data
- * and digests of an earlier version. It changes nothing of what happened to an order, and is the only
- * code beside the commit queue that writes orders.
+ * and digests of an earlier version. It changes nothing of what happened to an order, and is the
+ * only code beside the commit queue that writes orders.
  */
 import type { CardOfMerchant } from "../engine/cards.ts";
 import { erase } from "../orders/erase.ts";

@@ -179,8 +179,8 @@ async function add(merchantId: typeof shop, id: number, like: Order, { due = fal
   await query(
     `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
        kind, stage, amount, currency, accepted_at, facts, progress, due_at)
-     values ($1, $2::bigint, 1, $2::bigint::text, 1, '', 1, $3, $4, 1, 'USD', to_timestamp($5::float8 / 1000), $6,
-       $7, case when $8 then now() end)`,
+     values ($1, $2::bigint, 1, $2::bigint::text, 1, '', 1, $3, $4, 1, 'USD',
+       to_timestamp($5::float8 / 1000), $6, $7, case when $8 then now() end)`,
     [
       ...[merchantId, id, order.transaction.kind, order.transaction.stage, order.acceptedAt],
       ...[packFacts(order), packProgress(order), due],

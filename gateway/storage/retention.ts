@@ -1,6 +1,7 @@
 /**
  * What the retention of card numbers reads and writes in one cell: nodes' connections find out
- * which cards are due, the vault's connections destroy them. And the audit lines of an installation.
+ * which cards are due, the vault's connections destroy them. And the audit lines of an
+ * installation.
  */
 import type { CardOfMerchant } from "../engine/cards.ts";
 import type { CondemnedCard, RetentionStore } from "../engine/retention.ts";

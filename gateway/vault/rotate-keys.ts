@@ -1,9 +1,9 @@
 /**
- * Rotation of the vault's keys while payments go on. It can be interrupted at any step: the next run
- * finds in the tables where to go on. Cards, secrets and the keys of pending card data are sealed
- * anew, and the old keys destroyed. A digest names its key, which is kept for repeats of old
- * requests. The keys of fingerprints and of receivers' secrets are never replaced: a card would get
- * another hash id, and merchants would have to exchange every secret.
+ * Rotation of the vault's keys while payments go on. It can be interrupted at any step: the next
+ * run finds in the tables where to go on. Cards, secrets and the keys of pending card data are
+ * sealed anew, and the old keys destroyed. A digest names its key, which is kept for repeats of
+ * old requests. The keys of fingerprints and of receivers' secrets are never replaced: a card
+ * would get another hash id, and merchants would have to exchange every secret.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { type Keys, makeSealedKey, type OpenKey, type Purpose } from "./keys.ts";
