@@ -1,13 +1,13 @@
 /** Repeats are recognised for ever, other CVVs for some minutes, and then nothing knows the CVV. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type DatabaseForTests, startDatabase } from "../storage/testing/database-for-tests.ts";
-import { makeCvvKeyStore, makeKeyStore } from "../storage/vault-keys.ts";
 import { Secret } from "../values/secret.ts";
 import { asInstant } from "../values/time.ts";
-import { makeSealedKey, openKeys } from "./keys.ts";
-import { makeRequestDigests } from "./request-digests.ts";
-import { makeVault } from "./vault.ts";
+import { makeSealedKey, openKeys } from "../vault/keys.ts";
+import { makeRequestDigests } from "../vault/request-digests.ts";
+import { makeVault } from "../vault/vault.ts";
+import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
+import { makeCvvKeyStore, makeKeyStore } from "./vault-keys.ts";
 
 const minute = 60_000;
 /** The first moment of a key's use. */
