@@ -39,7 +39,7 @@ export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock, threeds } = dependencies;
-  const observe = makeObserveOrders(log, metrics);
+  const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
   const queues = routeOrders(dependencies.cells, {
     ...{ node, onBatch: observe.onBatch, retryMs: config.acceptRetryMs },
     callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
@@ -50,7 +50,6 @@ export function makeEngine(dependencies: Dependencies) {
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
-  const { onTrouble } = observe;
   const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
   const pure = { advance, conditionsOf, clock };
   const steps = { ...pure, load, commit: announced(queues.commit) };
@@ -58,7 +57,7 @@ export function makeEngine(dependencies: Dependencies) {
   const acquirers = makeAcquirerEffects(dependencies);
   const orderIds = openOrderIds(database, { ownTime: clock.own, retryMs: config.acceptRetryMs });
   const runner = makeOrderRunner({
-    ...{ apply, onRefused: observe.onRefused, onTrouble: observe.onTrouble },
+    ...{ apply, onRefused: observe.onRefused, onTrouble },
     handlers: {
       ...acquirers.handlers,
       authenticate: threeds.authenticate,
@@ -76,7 +75,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...dependencies,
       ...threeds,
       ...{ advance, conditionsOf, findExisting, runner, admit },
-      begin: announcing(queues.begin, ({ step }) => step, listeners, observe.onTrouble),
+      begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
       nextOrderId: makeNextOrderId(orderIds.takeBlock),
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
