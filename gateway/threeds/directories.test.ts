@@ -1,30 +1,12 @@
 /** Directory servers as they are configured: changes, files that are missing or of no use. */
 import assert from "node:assert/strict";
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { after, before, beforeEach, test } from "node:test";
-import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
-import type { Database } from "../storage/database.ts";
-import {
-  loadDirectories,
-  makeDirectoryAdministration,
-  makeRangeStore,
-} from "../storage/directories.ts";
-import { startDatabase } from "../storage/testing/database-for-tests.ts";
-import type { RangeStore } from "./card-ranges.ts";
+import { test } from "node:test";
 import { writePRes } from "./testing/network.ts";
-import { dayMs, findCard, rangeOf, startNodes, untilReceived } from "./testing/nodes.ts";
+import { dayMs, findCard, rangeOf, untilReceived } from "./testing/nodes.ts";
+import { useDatabase } from "./testing/stored-nodes.ts";
 
-let database: Database;
-let stop = async (): Promise<void> => undefined;
-
-before(async () => {
-  ({ database, stop } = await startDatabase());
-});
-after(() => stop());
-beforeEach(async () => {
-  const { remove } = makeDirectoryAdministration(database.query);
-  for (const { name } of await loadDirectories(database.query)) await remove(name);
-});
+const { start } = useDatabase();
 
 test("a reload that fails changes nothing and is not the end of reloads", async (t) => {
   let isBroken = false;
@@ -119,15 +101,3 @@ test("files that have become useless leave one as it was", async (t) => {
   assert.equal(directories.find("a"), known);
   await writeFile(file, kept);
 });
-
-async function start(
-  t: Parameters<typeof startNodes>[0],
-  names: readonly string[],
-  more: { readonly wrap?: (store: RangeStore) => RangeStore } = {},
-) {
-  const clock = new TestClock();
-  const load = () => loadDirectories(database.query);
-  const { put } = makeDirectoryAdministration(database.query);
-  const stored = { put, load, store: makeRangeStore(database, clock) };
-  return { clock, ...stored, ...(await startNodes(t, { stored, clock, names, ...more })) };
-}

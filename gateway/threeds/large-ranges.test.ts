@@ -3,34 +3,17 @@
  * memory: nothing else waits meanwhile, and a list that is not whole changes nothing.
  */
 import assert from "node:assert/strict";
-import { after, before, beforeEach, type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { writeXml } from "@tollgate/protocols/threeds102";
-import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
-import type { Database } from "../storage/database.ts";
-import {
-  loadDirectories,
-  makeDirectoryAdministration,
-  makeRangeStore,
-} from "../storage/directories.ts";
-import { startDatabase } from "../storage/testing/database-for-tests.ts";
 import { systemClock } from "../values/time.ts";
 import { startWorkerThread } from "../worker-threads/worker-thread.ts";
 import type { ReaderReply, ReaderRequest } from "./range-reader.ts";
 import { type Received, type SentRange, writeErro, writePRes } from "./testing/network.ts";
-import { dayMs, findCard, rangeOf, startNodes } from "./testing/nodes.ts";
+import { dayMs, findCard, rangeOf } from "./testing/nodes.ts";
+import { useDatabase } from "./testing/stored-nodes.ts";
 
-let database: Database;
-let stop = async (): Promise<void> => undefined;
-
-before(async () => {
-  ({ database, stop } = await startDatabase());
-});
-after(() => stop());
-beforeEach(async () => {
-  const { remove } = makeDirectoryAdministration(database.query);
-  for (const { name } of await loadDirectories(database.query)) await remove(name);
-});
+const { administration, start } = useDatabase();
 
 /** Every second thousand of cards, from this number on. */
 function rangesOf(first: number, count: number): readonly SentRange[] {
@@ -48,7 +31,7 @@ test("100,000 ranges hold the event loop for milliseconds only, and count all at
   network.answer = ({ text }) => writePRes(text, rangesOf(early, 10));
   await directories.refresh();
   clock.move(dayMs);
-  await makeDirectoryAdministration(database.query).refresh("a");
+  await administration().refresh("a");
   network.answer = (request) => inParts(request, late, 100_000);
 
   let isDone = false;
@@ -96,7 +79,7 @@ test("a long list in the shape of 2.3.1 is read, but not one whose ranges overla
   const { network, directories, warned } = await start(t);
   network.answer = ({ text }) => write231(text, rangesOf(early, 2_000));
   await directories.refresh();
-  await makeDirectoryAdministration(database.query).refresh("a");
+  await administration().refresh("a");
   network.answer = ({ text }) => write231(text, [...rangesOf(late, 2_000), rangeOf("5")]);
   await directories.refresh();
 
@@ -169,7 +152,7 @@ test("a list that is broken anywhere leaves the ranges that were there", async (
   for (const [what, answer, cause] of broken) {
     warned.length = 0;
     clock.move(dayMs);
-    await makeDirectoryAdministration(database.query).refresh("a");
+    await administration().refresh("a");
     network.answer = (request) =>
       isNewest(request) ? writeErro(request.text, "102") : answer(request);
     await directories.refresh();
@@ -224,12 +207,4 @@ function write231(preq: string, ranges: readonly SentRange[]): string {
   return JSON.stringify({
     ...{ messageType: "PRes", messageVersion, ...ids, serialNum: "1", cardRangeData },
   });
-}
-
-async function start(t: TestContext, names: readonly string[] = ["a"]) {
-  const clock = new TestClock();
-  const load = () => loadDirectories(database.query);
-  const { put } = makeDirectoryAdministration(database.query);
-  const stored = { put, load, store: makeRangeStore(database, clock) };
-  return { clock, put, ...(await startNodes(t, { stored, clock, names })) };
 }

@@ -3,31 +3,13 @@
  * break, and how often ranges are requested.
  */
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { writeXml } from "@tollgate/protocols/threeds102";
-import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
-import type { Database } from "../storage/database.ts";
-import {
-  loadDirectories,
-  makeDirectoryAdministration,
-  makeRangeStore,
-} from "../storage/directories.ts";
-import { startDatabase } from "../storage/testing/database-for-tests.ts";
-import type { RangeStore } from "./card-ranges.ts";
 import { versionOf, writeErro, writePRes } from "./testing/network.ts";
-import { dayMs, findCard, rangeOf, startNodes, untilReceived } from "./testing/nodes.ts";
+import { dayMs, findCard, rangeOf, untilReceived } from "./testing/nodes.ts";
+import { useDatabase } from "./testing/stored-nodes.ts";
 
-let database: Database;
-let stop = async (): Promise<void> => undefined;
-
-before(async () => {
-  ({ database, stop } = await startDatabase());
-});
-after(() => stop());
-beforeEach(async () => {
-  const { remove } = makeDirectoryAdministration(database.query);
-  for (const { name } of await loadDirectories(database.query)) await remove(name);
-});
+const { administration, start } = useDatabase();
 
 test("a range that is told twice is stored once, as it was told last", async (t) => {
   const { network, directories } = await start(t, ["a"]);
@@ -121,7 +103,7 @@ test("the version that was answered is the first to be tried next time", async (
 
   clock.move(dayMs);
   await directories.refresh();
-  await makeDirectoryAdministration(database.query).refresh("a");
+  await administration().refresh("a");
   await directories.refresh();
 
   const versions = network.received.map(versionOf);
@@ -168,18 +150,6 @@ test("what was asked before the settings changed is not stored after", async (t)
 
   assert.equal(findCard(directories, "4000000000000002"), undefined);
 });
-
-async function start(
-  t: Parameters<typeof startNodes>[0],
-  names: readonly string[],
-  more: { readonly wrap?: (store: RangeStore) => RangeStore } = {},
-) {
-  const clock = new TestClock();
-  const load = () => loadDirectories(database.query);
-  const { put } = makeDirectoryAdministration(database.query);
-  const stored = { put, load, store: makeRangeStore(database, clock) };
-  return { clock, ...stored, ...(await startNodes(t, { stored, clock, names, ...more })) };
-}
 
 function crRes(...begins: readonly string[]): string {
   const end = "5099999999999999";
