@@ -106,6 +106,11 @@ export function matching(pattern: RegExp): Check {
   return textThat((value) => pattern.test(value));
 }
 
+/** The acquirer's host gets it as it is, in a field of printable characters. */
+export function printable(length: number): Check {
+  return matching(new RegExp(`^[ -~]{${length}}$`));
+}
+
 export const boolean: Check = (value) => unless(typeof value === "boolean");
 export const uuid = textThat(isUuid);
 export const emailAddress = matching(/^(?=.{3,254}$)[^\s@]+@[^\s@]+$/);

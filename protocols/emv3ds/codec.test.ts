@@ -76,6 +76,18 @@ test("a text that a database cannot store is refused, wherever it stands", () =>
   }
 });
 
+test("an indicator has two characters that a host's message can have", () => {
+  for (const eci of ["0\n", "\u001b[", "\u00e95", "\ud83d\ude00", "5", "055"]) {
+    const read = readMessage(JSON.stringify(makeAres("2.2.0", { eci })), anything);
+    assert.ok(read instanceof MessageFault, JSON.stringify(eci));
+    assert.deepEqual([read.code, read.detail], ["203", "eci"]);
+  }
+  for (const eci of ["05", "7A", "5 "]) {
+    const read = readMessage(JSON.stringify(makeAres("2.2.0", { eci })), anything);
+    assert.ok(!(read instanceof MessageFault), eci);
+  }
+});
+
 test("nesting and length have limits", () => {
   const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
   const wide = `{"a":${"[".repeat(100_000)}`;

@@ -17,6 +17,7 @@ import {
   O,
   object,
   oneOf,
+  printable,
   protocolVersion,
   provided,
   R,
@@ -83,7 +84,7 @@ const outcomeRows: readonly ElementRow[] = [
   ["transStatusReasonInfo", text(1, 256),            no,             no,             O],
   ["authenticationValue",   authenticationValue,     when(isProven), when(isProven), no],
   ["authenticationValue",   text(1, 4000),           no,             no,             when(isProven)],
-  ["eci",                   text(2, 2),              O,              O,              O],
+  ["eci",                   printable(2),            O,              O,              O],
 ];
 
 // biome-ignore format: a table

@@ -83,6 +83,26 @@ test("recorded answers decide about real authentications", async (t) => {
       assert.equal(directory.asked(), recorded.messageVersion);
     });
   }
+
+  const [genuine = assert.fail()] = answers
+    .filter(({ verdict }) => verdict === "good")
+    .map(({ file }): Recorded => read(file))
+    .filter(({ transStatus, messageVersion }) => transStatus === "Y" && messageVersion === "2.2.0");
+  for (const eci of ["0\u0000", "\u0000\u0000", "0\n", "\u001b[", "\u00e95", "\ud83d\ude00"]) {
+    await t.test(
+      `an ECI of ${JSON.stringify(eci)} proves nothing, and costs no order`,
+      async () => {
+        directory.answer({ ...genuine, eci });
+
+        const status = await statusOf(await beginWith(world, cards["2.2.0"] ?? ""));
+
+        assert.equal(status["order-stage"], "sale_approved");
+        assert.notEqual(status["verified-3d-status"], "AUTHENTICATED");
+        assert.deepEqual(await proofAtHost(world, status), { eci: undefined, value: undefined });
+        assert.ok(!JSON.stringify(status).includes(JSON.stringify(eci).slice(1, -1)));
+      },
+    );
+  }
 });
 
 /** A challenge without an address is for an app: a browser cannot take it. */
