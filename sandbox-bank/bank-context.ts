@@ -15,11 +15,18 @@ export type BankContext = {
 export type Moment = ReturnType<typeof momentAt>;
 
 export class BankClock {
-  #moment = momentAt(Date.now());
+  readonly #read: () => number;
+  #moment: Moment;
+
+  /** `read`: the time in milliseconds; that of the machine unless a test has its own. */
+  constructor(read: () => number = Date.now) {
+    this.#read = read;
+    this.#moment = momentAt(read());
+  }
 
   /** Computed once per millisecond: many messages share it. */
   now(): Moment {
-    const ms = Date.now();
+    const ms = this.#read();
     if (ms !== this.#moment.ms) this.#moment = momentAt(ms);
     return this.#moment;
   }

@@ -83,6 +83,21 @@ test("a charge at the day's edge is awaited in the next file, and missing when n
   assert.deepEqual([wrongSide.awaited, wrongSide.kinds], [1, []]);
 });
 
+test("a line that both days' files have is a duplicate, at whichever side of midnight", async () => {
+  const line: Lines = [["sale", minor]];
+
+  const both = await compare(at(lastMinute), line, { next: line });
+  const dated = await compare(at(firstMinuteAfter), line, { next: line });
+  const thrice = await compare(at(lastMinute), line, { next: [...line, ...line] });
+  const otherAmount = await compare(at(lastMinute), line, { next: [["sale", 1n]] });
+  const otherSide = await compare(at(lastMinute), line, { previous: line });
+
+  assert.deepEqual([both.matched, both.kinds], [1, ["duplicate"]]);
+  assert.deepEqual([dated.matched, dated.kinds], [1, ["duplicate"]]);
+  assert.deepEqual(thrice.kinds, ["duplicate"]);
+  assert.deepEqual([otherAmount.kinds, otherSide.kinds], [[], []]);
+});
+
 test("a line whose charge the gateway dates to the neighbouring day matches it", async () => {
   const near = await compare(at(firstMinuteAfter), [["sale", minor]]);
   const absent = await compare(at(firstMinuteAfter), []);

@@ -87,6 +87,9 @@ export function makeReconciliation(options: Options) {
   const expected = new Map<string, Expected[]>();
   const unmatched = new Map<string, SettlementLine[]>();
   const totals = new Map<string, Total>();
+  /** Matched by the day's own file, near an edge: a neighbour's file must not have them too. */
+  const matchedAtEdge = new Map<string, Expected[]>();
+  const inBoth: SettlementLine[] = [];
   const counts = { matched: 0, unmatched: 0 };
 
   return {
@@ -98,9 +101,7 @@ export function makeReconciliation(options: Options) {
         const isOwn = at >= options.period.from && at < options.period.until;
         const edge = edgeOf(at, options.period);
         const own = { kind, money, isOptional, isOwn, edge };
-        const same = expected.get(reference);
-        if (same === undefined) expected.set(reference, [own]);
-        else same.push(own);
+        put(expected, reference, own);
         if (isOwn && !isOptional) count(kind, money, "here");
       }
     },
@@ -108,41 +109,29 @@ export function makeReconciliation(options: Options) {
     /** Then the lines of the day's file. */
     take(line: SettlementLine): void {
       count(line.kind, line.money, "there");
-      if (match(line)) {
+      const item = take(expected, line);
+      if (item !== undefined) {
         counts.matched += 1;
+        if (item.edge !== undefined) put(matchedAtEdge, line.reference, item);
         return;
       }
       counts.unmatched += 1;
       if (counts.unmatched > unmatchedMax) throw new TooManyUnmatched();
-      const same = unmatched.get(line.reference);
-      if (same === undefined) unmatched.set(line.reference, [line]);
-      else same.push(line);
+      put(unmatched, line.reference, line);
     },
 
     /** Then those of the neighbouring days, which may hold only what is near that edge. */
     takeNeighbour(line: SettlementLine, neighbour: Neighbour): void {
-      match(line, neighbour);
+      if (take(expected, line, neighbour) !== undefined) return;
+      if (take(matchedAtEdge, line, neighbour) !== undefined) inBoth.push(line);
     },
 
     /** What is expected of the day itself, for hosts that compare sums. */
     totals: () => sortTotals(totals),
 
-    finish: () => finish({ ...options, expected, unmatched, totals, matched: counts.matched }),
+    finish: () =>
+      finish({ ...options, expected, unmatched, inBoth, totals, matched: counts.matched }),
   };
-
-  function match({ reference, kind, money }: SettlementLine, edge?: Neighbour): boolean {
-    const items = expected.get(reference);
-    const at = items?.findIndex(
-      (item) =>
-        settlementKinds[item.kind] === settlementKinds[kind] &&
-        isSameMoney(item.money, money) &&
-        (edge === undefined || item.edge === edge),
-    );
-    if (items === undefined || at === undefined || at < 0) return false;
-    items.splice(at, 1);
-    if (items.length === 0) expected.delete(reference);
-    return true;
-  }
 
   function count(kind: SettlementKind, { minor, currency }: Money, side: "here" | "there"): void {
     const key = `${currency.code} ${kind}`;
@@ -152,6 +141,31 @@ export function makeReconciliation(options: Options) {
     const sums = total[side];
     total[side] = { count: sums.count + 1, minor: sums.minor + minor };
   }
+}
+
+function put<Each>(lists: Map<string, Each[]>, reference: string, each: Each): void {
+  const same = lists.get(reference);
+  if (same === undefined) lists.set(reference, [each]);
+  else same.push(each);
+}
+
+/** Takes away the item that the line is about; a neighbour's line only from near that edge. */
+function take(
+  lists: Map<string, Expected[]>,
+  { reference, kind, money }: SettlementLine,
+  edge?: Neighbour,
+): Expected | undefined {
+  const items = lists.get(reference) ?? [];
+  const at = items.findIndex(
+    (item) =>
+      settlementKinds[item.kind] === settlementKinds[kind] &&
+      isSameMoney(item.money, money) &&
+      (edge === undefined || item.edge === edge),
+  );
+  if (at < 0) return undefined;
+  const [item] = items.splice(at, 1);
+  if (items.length === 0) lists.delete(reference);
+  return item;
 }
 
 function isNear(at: Instant, { from, until, windowMs }: Period): boolean {
@@ -166,6 +180,7 @@ function edgeOf(at: Instant, { from, until, windowMs }: Period): Edge {
 type Remains = Options & {
   readonly expected: ReadonlyMap<string, readonly Expected[]>;
   readonly unmatched: ReadonlyMap<string, readonly SettlementLine[]>;
+  readonly inBoth: readonly SettlementLine[];
   readonly totals: ReadonlyMap<string, Total>;
   readonly matched: number;
 };
@@ -188,6 +203,11 @@ async function finish(remains: Remains): Promise<Result> {
       const rest = { ...remains, reference, items, required, order: own };
       differences.push(...compare(lines, rest));
     }
+  }
+  for (const { reference, kind: what, money: there } of remains.inBoth) {
+    const order = await remains.findOrder(reference);
+    const nothing = { here: undefined, line: undefined };
+    differences.push({ kind: "duplicate", reference, what, there, ...nothing, order });
   }
   const totals = sortTotals(remains.totals);
   return { matched: remains.matched, awaited, offset, differences, totals };

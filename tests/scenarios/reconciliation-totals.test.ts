@@ -9,7 +9,7 @@ import { runGw, runGwWith } from "../support/programs.ts";
 import { dayOf } from "../support/settlement.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld(endOfFile);
+const world = await startWorld(endOfFile, {}, { sharesClock: true });
 const approvedInPart = "4000004000000186";
 const [ascii, ...others] = dialects;
 
@@ -29,9 +29,14 @@ function testWithTotals(title: string, body: (t: TestContext, dialect: Dialect) 
   for (const dialect of others) test(`${dialect.name}: ${title}`, (t) => body(t, dialect));
 }
 
-async function compare(gate: string, day = dayOf(world)) {
+async function compare(gate: string, day = dayOf(world), settings = {}) {
+  const { installation, dataDir } = world;
   const words = ["--gate", gate, "--day", day, "--totals", "--json"];
-  const { code, printed, complaint } = await runGw(world, "reconcile", ...words);
+  const { code, printed, complaint } = await runGw(
+    { installation, dataDir, settings },
+    "reconcile",
+    ...words,
+  );
   const report: Report | undefined = printed === "" ? undefined : JSON.parse(printed);
   return { code, complaint, report };
 }
@@ -143,6 +148,20 @@ test("a dialect without the message, or a command without a subject, ends with 2
   assert.deepEqual([without.code, neither.code, both.code], [2, 2, 2]);
   assert.match(without.complaint, /The dialect sandbox has no message for totals/);
   for (const { complaint } of [neither, both]) assert.match(complaint, /or --totals/);
+});
+
+test("a host that is silent after the sign-on ends with 2", async (t) => {
+  const { gate = "" } = others[0] ?? {};
+  // Network messages are answered at once, all others after this time.
+  t.after(() => world.bank.setSwitches({ latencyMedianMs: 0 }));
+  await world.bank.setSwitches({ latencyMedianMs: 600_000 });
+
+  const brief = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "2" };
+  const { code, complaint, report } = await compare(gate, dayOf(world), brief);
+
+  assert.equal(code, 2);
+  assert.match(complaint, /The host has not answered the totals in USD: timeout/);
+  assert.equal(report, undefined);
 });
 
 testWithTotals("totals travel over mutual TLS, with message authentication", async (t, dialect) => {

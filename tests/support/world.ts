@@ -45,7 +45,12 @@ const quiet = {
  */
 const stopsWithinMs = 60_000;
 
-export async function startWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
+export async function startWorld(
+  t: Test,
+  settings: Readonly<Record<string, string>> = {},
+  /** The bank goes by the world's clock: then both book a payment on the same day, at any hour. */
+  { sharesClock = false } = {},
+) {
   const cleanUp = lastFirst(t);
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-world-"));
   await chmod(dataDir, 0o711);
@@ -54,7 +59,8 @@ export async function startWorld(t: Test, settings: Readonly<Record<string, stri
   const logged: string[] = [];
   const log = makeLog("debug", { write: (line) => void logged.push(line) });
   const GW_DATABASE_URL = await copyInstallation(dataDir);
-  const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
+  const bankClock = sharesClock ? { now: () => clock.now() } : {};
+  const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir, ...bankClock });
   cleanUp(() => bank.stop());
   const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL, ...quiet, ...settings };
   const installation = await openFor(environment);
