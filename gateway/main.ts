@@ -73,7 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const shared = { ...resources, configuration, threeds, gates, node };
   const callbacks = makeCallbacks(shared);
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
-  gates.open(makeStartAcquirer(resources, engine.lateApprovals));
+  gates.open(makeStartAcquirer(resources, engine.lateApprovals, configuration));
   gates.update(configuration.current().gates.values());
   const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });
   metrics.watch({

@@ -8,6 +8,7 @@ import { ApprovalNumbers, DelayedApprovals, type HostContext } from "./acquirer-
 import { ascii, binary } from "./acquirer-host/dialects.ts";
 import { makeHostPort } from "./acquirer-host/host.ts";
 import { iso93 } from "./acquirer-host/iso93.ts";
+import { deliverKey } from "./acquirer-host/key-exchange.ts";
 import { BankClock, type BankContext } from "./bank-context.ts";
 import { openIdentities } from "./certificates/chains.ts";
 import { makeControlServer } from "./control-server.ts";
@@ -32,6 +33,8 @@ export type BankOptions = {
   readonly host?: string;
   readonly dataDir: string;
   readonly log?: Log;
+  /** The time in milliseconds; that of the machine when absent. */
+  readonly now?: () => number;
   /** How long the directory server waits for an RRes. */
   readonly resultTimeoutMs?: number;
 };
@@ -89,6 +92,11 @@ export async function startBank(options: BankOptions) {
       const changed = await parts.setSwitches(patch);
       if (changed instanceof BadRequest) throw new Error(changed.sentence);
     },
+    /** Over one of the gate's connections; resolves with the gateway's answer (39). */
+    async deliverKey(gate: string): Promise<string> {
+      const open = [...(host.connections.get(gate) ?? [])].find((each) => each.signedOn);
+      return open === undefined ? "no connection" : deliverKey(host, open);
+    },
     /** A genuine one of this card, for tests of the host without 3-D Secure. */
     makeAuthenticationValue: (card: string) => host.authenticationValues.make(card),
     mintWalletA: wallets.mintWalletA,
@@ -100,7 +108,7 @@ export async function startBank(options: BankOptions) {
 async function makeParts(options: BankOptions) {
   const { dataDir, host: ip = "127.0.0.1", log = () => {}, resultTimeoutMs = 5_000 } = options;
   const addressOf = (port = 0) => ({ host: ip, port });
-  const clock = new BankClock();
+  const clock = new BankClock(options.now);
   const switches = new Switchboard();
   const authenticationValues = await AuthenticationValues.open(
     join(dataDir, "bank", "cavv.key"),
@@ -119,6 +127,8 @@ async function makeParts(options: BankOptions) {
     messages: new MessageLog(),
     approvalNumbers: new ApprovalNumbers(),
     delayedApprovals: new DelayedApprovals(),
+    connections: new Map(),
+    deliveries: new Map(),
     unansweredReversals: new Map(),
   };
   const asciiPort = makeHostPort(ascii, addressOf(options.hostPort), host);

@@ -34,6 +34,11 @@ const macKeys = text(
   new RegExp(`^${macKey}(,${macKey})?$`),
   "one or two test keys, like cmac-8:2B7E151628AED2A6ABF7158809CF4F3C",
 );
+const nextMacKey = text(new RegExp(`^${macKey}$`), "a test key, like those of macKeys");
+const zoneKey = text(
+  /^(tdes:([0-9A-F]{32}|[0-9A-F]{48})|aes:([0-9A-F]{32}|[0-9A-F]{48}|[0-9A-F]{64}))$/,
+  "a test key, like tdes:0123456789ABCDEFFEDCBA9876543210",
+);
 const upToThousand = whole(0, 1_000, "a whole number from 0 to 1000");
 
 /** Null, for those that have it: as the catalogue says. */
@@ -56,6 +61,10 @@ export const switchTable = {
   demandCertificate: { off: false, takes: flag,       what: "TLS connections to the host need the client certificate host-client.pem" },
   answersElsewhere: { off: false, takes: flag,        what: "answers go over another connection to the same port of the host" },
   macKeys:         { off: null,  takes: orNull(macKeys), what: "test keys for message authentication, the first one writes; null: none is demanded" },
+  zoneKey:         { off: null,  takes: orNull(zoneKey), what: "the test key under which keys for message authentication are delivered" },
+  nextMacKey:      { off: null,  takes: orNull(nextMacKey), what: "the key to deliver next; once it is accepted it is the first of the macKeys" },
+  deliversKeys:    { off: false, takes: flag,         what: "a key that a gateway asks for comes by a message of the host, not in the answer" },
+  keyDefect:       { off: null,  takes: orNull(oneOf(["wrong"] as const)), what: "of delivered keys: the check value, or the code of the key block" },
   macDefect:       { off: null,  takes: orNull(oneOf(["wrong", "missing"] as const)), what: "of the message authentication codes in answers" },
   authenticationValue: { off: null, takes: orNull(oneOf(["visa", "mastercard"] as const)), what: "the shape of every authentication value and cryptogram" },
   paresShape:      { off: null,  takes: orNull(oneOf(paResShapes)), what: "how a PARes is canonicalised and written; null: each by turns" },

@@ -18,6 +18,7 @@ const revealers: readonly string[] = [
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
   "gateway/acquirers/iso8583-host/fields.ts",
+  "gateway/acquirers/iso8583-host/key-exchange.ts",
   "gateway/acquirers/iso8583-host/message-authentication.ts",
   "gateway/cli/merchant-set.ts",
   "gateway/merchant-api/control.ts",

@@ -37,6 +37,7 @@ function startGates() {
         refund: unused,
         inquire: undefined,
         inquireAfter: undefined,
+        askForKey: unused,
       },
       hasPlaceFor: () => true,
       isReady: () => false,

@@ -3,10 +3,11 @@
  * changed with its settings, stopped when it is gone.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { MacKey } from "@tollgate/protocols/iso8583";
+import type { MacKey, ZoneCipher } from "@tollgate/protocols/iso8583";
 import type { CredentialDefaults, RefundPolicy } from "../orders/order.ts";
 import type { GateId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
+import type { Problem } from "../values/problem.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import type { Acquirer } from "./acquirer.ts";
@@ -14,6 +15,8 @@ import type { Acquirer } from "./acquirer.ts";
 export type RunningAcquirer = Acquirer & {
   /** Its connections: how many are up, and how many should be. */
   connections(): { readonly up: number; readonly wanted: number };
+  /** `asked`: the host delivers the key by a message of its own. */
+  askForKey(): Promise<"delivered" | "asked" | Problem>;
   /** Throws when the settings fit no message; then nothing has changed. */
   change(gate: ConfiguredGate): void;
   stop(): Promise<void>;
@@ -30,7 +33,7 @@ export function makeGates(clock: Clock) {
   let start: StartAcquirer | undefined;
 
   return {
-    find: (id: GateId): Acquirer | undefined => running.get(id)?.acquirer,
+    find: (id: GateId): RunningAcquirer | undefined => running.get(id)?.acquirer,
     isReady: (id: GateId) => running.get(id)?.acquirer.isReady() === true,
     /** Resolves with true when a connection of any gate has come up, with false at the moment. */
     nextReady,
@@ -111,6 +114,8 @@ export type Gate = {
   readonly settings: GateSettings;
   /** For message authentication, the newest first; a gate without any does without it. */
   readonly macKeys?: readonly GateMacKey[];
+  /** Under which the host delivers those keys; absent: it does not. */
+  readonly zoneKey?: GateZoneKey;
 };
 
 export type GateMacKey = Omit<MacKey, "key"> & {
@@ -118,8 +123,25 @@ export type GateMacKey = Omit<MacKey, "key"> & {
   readonly key: Secret<string>;
 };
 
+export type GateZoneKey = Pick<MacKey, "algorithm" | "bytes"> & {
+  readonly cipher: ZoneCipher;
+  readonly key: Secret<string>;
+  readonly checkValue: string;
+};
+
+/** A key as the host has delivered it, opened and verified. */
+export type DeliveredKey = Pick<MacKey, "algorithm" | "bytes"> & {
+  readonly key: Secret<string>;
+  readonly checkValue: string;
+  /** Of the key under its zone key: the same message again is no new key. */
+  readonly digest: Uint8Array;
+};
+
+/** `known`: it is the gate's newest already. `replayed`: it was once, or never is again. */
+export type StoreKey = (delivered: DeliveredKey) => Promise<"stored" | "known" | "replayed">;
+
 /** What an acquirer is made of. */
-export type ConfiguredGate = Pick<Gate, "kind" | "settings" | "macKeys">;
+export type ConfiguredGate = Pick<Gate, "kind" | "settings" | "macKeys" | "zoneKey">;
 
 /** Which dialect the host behind the gate speaks; each is a table of its own. */
 export const gateKinds = ["sandbox", "iso87_binary", "iso93_ascii"] as const;

@@ -10,6 +10,7 @@ import { examineServers } from "../storage/connections.ts";
 import { findSkew } from "../storage/database-clock.ts";
 import { canReadVault, examineServer } from "../storage/database-roles.ts";
 import { loadDirectories } from "../storage/directories.ts";
+import { listUnauthenticated } from "../storage/mac-keys.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
 import { checkValueOf } from "../vault/master-key.ts";
@@ -122,7 +123,15 @@ async function checkGates({ database, config }: Session): Promise<Finding> {
   if (config.environment === "production" && hasSandbox) {
     troubles.unshift("Production must not have a sandbox gate.");
   }
-  const warnings = links.flatMap((each) => each.warnings);
+  const unauthenticated = await listUnauthenticated(database.query);
+  const warnings = [
+    ...links.flatMap((each) => each.warnings),
+    ...unauthenticated.map(({ name, hasZoneKey }) =>
+      hasZoneKey
+        ? `${name} has a zone key and no key for codes: run gw gate mac-key exchange.`
+        : `${name} authenticates no message any more: its last key was dropped.`,
+    ),
+  ];
   return {
     what,
     ...(troubles.length > 0 && { trouble: troubles.join("\n        ") }),

@@ -30,6 +30,8 @@ type NewMacKey = Pick<ListedMacKey, "algorithm" | "bytes" | "checkValue"> & {
   readonly sealed: Uint8Array;
 };
 
+type NewZoneKey = NewMacKey & { readonly cipher: string; readonly everyS: number | null };
+
 export function makeAdministration(query: Query) {
   const changes = makeChanges(query);
   return { ...forMerchants(changes), ...forEndpoints(changes), ...forGates(changes) };
@@ -151,8 +153,39 @@ function forGates({ change, findAndChange }: Changes) {
       );
     },
 
+    /** Under which the gate's host delivers keys. One that is replaced is gone. */
+    async putZoneKey(gateId: GateId, key: NewZoneKey): Promise<void> {
+      const { cipher, algorithm, bytes, checkValue, sealed, everyS } = key;
+      await change(
+        `insert into gate_zone_keys
+           (gate_id, cipher, algorithm, mac_bytes, check_value, sealed, every_s)
+         values ($1, $2, $3, $4, $5, $6, $7)
+         on conflict (gate_id) do update set cipher = $2, algorithm = $3, mac_bytes = $4,
+           check_value = $5, sealed = $6, every_s = $7 returning gate_id as id`,
+        [gateId, cipher, algorithm, bytes, checkValue, sealed, everyS],
+      );
+    },
+
+    async dropZoneKey(gateId: GateId): Promise<boolean> {
+      const dropped = await findAndChange(
+        "delete from gate_zone_keys where gate_id = $1 returning gate_id as id",
+        [gateId],
+      );
+      return dropped !== undefined;
+    },
+
     async dropMacKey(id: string): Promise<void> {
-      await change("delete from gate_mac_keys where id = $1 returning id", [id]);
+      await change(
+        `with dropped as (
+           delete from gate_mac_keys where id = $1 returning id, gate_id
+         ), ended as (
+           update gates set authentication_ended_at = now() from dropped
+           where gates.id = dropped.gate_id and not exists (
+             select from gate_mac_keys as other where other.gate_id = gates.id and other.id <> $1)
+         )
+         select id from dropped`,
+        [id],
+      );
     },
 
     /** Only a gate that no endpoint uses and that no open order of any cell may still need. */

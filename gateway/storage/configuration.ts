@@ -18,7 +18,7 @@ import { openReloadable } from "../values/reloadable.ts";
 import type { Vault } from "../vault/vault.ts";
 import { type CellMap, loadCells } from "./cells.ts";
 import type { Query } from "./database.ts";
-import { loadMacKeys } from "./mac-keys.ts";
+import { loadMacKeys, loadZoneKeys } from "./mac-keys.ts";
 
 export const configurationChannel = "tollgate_configuration";
 
@@ -78,7 +78,12 @@ export async function loadConfiguration(
 ): Promise<Configuration> {
   const merchants = byId(await loadMerchants(query, open));
   const macKeys = await loadMacKeys(query, open);
-  const gates = byId((await loadGates(query)).map((gate) => withKeys(gate, macKeys.get(gate.id))));
+  const zoneKeys = await loadZoneKeys(query, open);
+  const gates = byId(
+    (await loadGates(query)).map((gate) =>
+      withKeys(gate, macKeys.get(gate.id), zoneKeys.get(gate.id)),
+    ),
+  );
   const endpoints = byId(await loadEndpoints(query, merchants, gates, amountDigitsOf));
   const groups = await loadGroups(query, merchants, endpoints);
   const enabled = [...endpoints.values()].filter(isEnabled);
@@ -124,8 +129,8 @@ export function loadGates(query: Query): Promise<readonly Gate[]> {
   return query<Gate>("select id, name, kind, settings from gates order by id");
 }
 
-function withKeys(gate: Gate, macKeys: Gate["macKeys"]): Gate {
-  return macKeys === undefined ? gate : { ...gate, macKeys };
+function withKeys(gate: Gate, macKeys: Gate["macKeys"], zoneKey: Gate["zoneKey"]): Gate {
+  return { ...gate, ...(macKeys && { macKeys }), ...(zoneKey && { zoneKey }) };
 }
 
 type GateRow = Pick<EndpointGate, "id" | "rank" | "weight">;

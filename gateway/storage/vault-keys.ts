@@ -13,7 +13,7 @@ import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { makeDeleteDigests } from "./erasure.ts";
 import { bytesArray, plainArray, textArray } from "./gather.ts";
-import { macKeyContext } from "./mac-keys.ts";
+import { macKeyContext, zoneKeyContext } from "./mac-keys.ts";
 import { walletKeyContext } from "./wallets.ts";
 
 export function makeKeyStore(query: Query): KeyStore {
@@ -236,8 +236,12 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
       const cells = await query<{ id: string; sealed: Buffer }>(
         "select name as id, sealed_url as sealed from cells where sealed_url is not null",
       );
+      const zones = await query<{ id: string; sealed: Buffer }>(
+        "select gate_id as id, sealed from gate_zone_keys order by gate_id",
+      );
       return [
         ...cells.map((row) => ({ ...row, context: cellContext(row.id) })),
+        ...zones.map((row) => ({ ...row, context: zoneKeyContext(row.id) })),
         ...gates.map(({ owner, ...row }) => ({ ...row, context: macKeyContext(owner) })),
         ...merchants.map((row) => ({ ...row, context: controlKeyContext(row.id) })),
         ...wallets.map(({ owner, wallet, ...row }) => {
@@ -257,6 +261,7 @@ const reseal: Readonly<Record<string, string>> = {
   "control-key": "update merchants set control_key = $3 where login = $1 and control_key = $2",
   "wallet-key":  "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2",
   "cell":        "update cells set sealed_url = $3 where name = $1 and sealed_url = $2",
+  "zone-key":    "update gate_zone_keys set sealed = $3 where gate_id = $1::bigint and sealed = $2",
   "mac-key":     "update gate_mac_keys set sealed = $3 where id = $1::bigint and sealed = $2",
 };
 

@@ -12,20 +12,29 @@ import {
 import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
+import { makeStoreKey } from "../storage/delivered-keys.ts";
 import type { Clock } from "../values/time.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
 export function makeStartAcquirer(
-  { config, clock, log, metrics }: Resources,
+  { config, clock, log, metrics, database, vault }: Resources,
   lateApprovals: LateApprovals,
+  configuration: Pick<LiveConfiguration, "reload">,
 ): StartAcquirer {
   return (gate, onReady) => {
     const { name } = gate;
+    const store = makeStoreKey({ database, sealSecret: vault.sealSecret, clock }, gate.id);
     return startIso8583Acquirer(gate, {
       ...{ clock, onReady, answerTimeoutMs: config.answerTimeoutMs },
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
       log: (event, facts) => log(event, { gate: name, ...facts }),
+      async storeKey(delivered) {
+        const outcome = await store(delivered);
+        // Before the host is answered: it may use the key at once.
+        await configuration.reload();
+        return outcome;
+      },
       onUnreadable: (reason) => metrics.unreadable.inc({ gate: name, reason }),
       onLateApproval: (approval) => {
         log("acquirer.late_approval", { gate: name, reference: approval.reference });

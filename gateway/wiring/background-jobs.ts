@@ -1,8 +1,10 @@
 /** The background jobs of a node: claiming due work, and deleting what has expired. */
+import type { Gates } from "../acquirers/gates.ts";
 import { every } from "../engine/claim.ts";
 import { makeRetention } from "../engine/retention.ts";
 import type { EventName } from "../observability/events.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
+import { claimDueExchanges, postponeExchange } from "../storage/delivered-keys.ts";
 import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { makeRetentionStore, writeAudit } from "../storage/retention.ts";
@@ -15,6 +17,7 @@ import type { Resources } from "./resources.ts";
 /** How often expired pending card data and old callbacks are deleted. */
 const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
+const askEveryMs = 60_000;
 /** In how many statements at most: a thousand callbacks a second. */
 const deletionsMax = 20;
 
@@ -25,6 +28,7 @@ type Workers = Resources & {
   readonly node: NodeName;
   /** Reads again what the operator may have changed: a notice of it may have been lost. */
   readonly reload: () => Promise<void>;
+  readonly gates: Gates;
 };
 
 export function startBackgroundJobs(workers: Workers) {
@@ -48,6 +52,7 @@ export function startBackgroundJobs(workers: Workers) {
     start(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     start(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
+    start(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
   ];
   return {
     stop: () => Promise.all(stops.map((stop) => stop())),
@@ -125,6 +130,19 @@ function makeMeasureClock({ config, clock, log }: Resources): () => Promise<void
     const isSkewedNow = Math.abs(skewMs) > config.clockSkewAlertMs;
     if (isSkewedNow && !isSkewed) log("node.clock_skewed", { skewMs });
     isSkewed = isSkewedNow;
+  }
+}
+
+/** Asks the hosts whose next key for message authentication is due. */
+export async function askForDueKeys(
+  workers: Pick<Workers, "database" | "clock" | "log" | "gates">,
+): Promise<void> {
+  const { database, clock, log, gates } = workers;
+  for (const id of await claimDueExchanges(database.query, clock.now())) {
+    const asked = await gates.find(id)?.askForKey();
+    if (asked === "delivered" || asked === "asked") continue;
+    log("acquirer.mac_key_unasked", { gate: id, cause: asked?.sentence ?? "it is not running" });
+    await postponeExchange(database.query, id, clock.now());
   }
 }
 

@@ -75,6 +75,14 @@ test("a cryptogram is decrypted block by block", () => {
   });
 });
 
+test("a cryptogram that begins like a block is a cryptogram", () => {
+  const zone = tdes("0123456789ABCDEFFEDCBA9876543210");
+  const opened = unwrapKey("B0112345678901234567890123456789ABCD", zone);
+
+  assert.ok(!(opened instanceof KeyFault));
+  assert.equal(opened.rest, "ABCD");
+});
+
 test("what is no key of the zone is refused with a reason, and never throws", () => {
   // biome-ignore format: a table
   const rows: readonly (readonly [text: string, ZoneKey, KeyFault["reason"]])[] = [

@@ -6,7 +6,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, timingSafeEqual } from "node:crypto";
-import { makeCmac } from "./mac.ts";
+import { checkValueOf, makeCmac } from "./mac.ts";
 
 export type ZoneCipher = "tdes" | "aes";
 export type ZoneKey = { readonly cipher: ZoneCipher; readonly key: string };
@@ -32,7 +32,8 @@ export class KeyFault {
 }
 
 export function unwrapKey(text: string, zone: ZoneKey): WrappedKey | KeyFault {
-  const isBlock = /^[A-Z]\d{4}[A-Z0-9]{2}/.test(text);
+  // The header of a block for codes has letters that no cryptogram has: its usage begins with M.
+  const isBlock = /^[A-Z]\d{4}/.test(text) && !/^[0-9A-F]+$/i.test(text.slice(0, headerLength));
   return isBlock ? openBlock(text, zone) : openCryptogram(text, zone);
 }
 
@@ -124,6 +125,13 @@ export function wrapBlock(key: string, zone: ZoneKey, options: BlockOptions): st
   const code = authentication(Buffer.concat([Buffer.from(header), clear]));
   const body = apply(createCipheriv(modeOf(version, encryption), encryption, code), clear);
   return header + hexOf(body) + hexOf(code);
+}
+
+/** Six digits, as of the keys that it delivers. */
+export function checkValueOfZoneKey(cipher: ZoneCipher, key: string): string {
+  if (cipher === "aes") return checkValueOf("cmac", key);
+  const zeros = Buffer.alloc(8);
+  return hexOf(apply(createCipheriv("des-ede3-ecb", tripled(key), null), zeros)).slice(0, 6);
 }
 
 /** One key to encrypt and one to authenticate, by CMAC over a counter and what the key is for. */

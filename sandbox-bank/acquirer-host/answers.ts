@@ -18,6 +18,10 @@ export type HostContext = BankContext & {
   readonly messages: MessageLog;
   readonly approvalNumbers: ApprovalNumbers;
   readonly delayedApprovals: DelayedApprovals;
+  /** The connections to each port, by the gate's name. */
+  readonly connections: Map<string, ReadonlySet<GatewayConnection>>;
+  /** Who waits for the answer to a delivered key, by trace number. */
+  readonly deliveries: Map<string, (code: string) => void>;
   /** How many reversals of a charge were left unanswered, by reference. */
   readonly unansweredReversals: Map<string, number>;
 };

@@ -32,6 +32,7 @@ export type HostDialect = {
   readonly answersTotals: boolean;
   /** Whether network messages have a code where the host has keys for it. */
   readonly authenticatesNetwork: boolean;
+  readonly keys: HostKeys;
   /** To and from the message types and fields of 1987, in which the host decides. */
   readonly read: (raw: IsoMessage) => HostRequest;
   readonly write: (answer: IsoMessage, request: HostRequest) => IsoMessage;
@@ -43,6 +44,14 @@ export type HostDialect = {
   readonly writeRemarks: (remarks: Remarks) => string;
 };
 
+/** Where the dialect has a delivered key, and by which codes it travels. */
+export type HostKeys = {
+  /** In field 70, as the host reads it. */
+  readonly ask: string;
+  readonly write: (key: string) => IsoFields;
+  readonly deliver: (facts: Readonly<Record<"trace" | "iso", string>>) => IsoMessage;
+};
+
 /** A request as the host decides it, and as the gateway sent it. */
 export type HostRequest = IsoMessage & { readonly raw: IsoMessage };
 
@@ -51,6 +60,14 @@ const asItIs = {
   read: (raw: IsoMessage): HostRequest => ({ ...raw, raw }),
   write: (answer: IsoMessage) => answer,
 };
+
+/** MMDDhhmmss is the transmission time. */
+function makeDelivery(code: string): HostKeys["deliver"] {
+  return ({ trace, iso }) => {
+    const transmittedAt = iso.replace(/\D/g, "").slice(4, 14);
+    return { mti: "0800", fields: { 7: transmittedAt, 11: trace, 70: code } };
+  };
+}
 
 /** Whose transaction id it is: all networks but Mastercard write theirs alike. */
 export type IdNetwork = "mastercard" | "other";
@@ -76,6 +93,13 @@ export const ascii: HostDialect = {
   answersInquiries: false,
   answersTotals: false,
   ...asItIs,
+  keys: {
+    ask: "162",
+    // A key block is too long for a sub-element.
+    write: (key) =>
+      key.length > 60 ? { 110: key } : { 48: writeSubelements("P", [["11", `MK0001${key}`]]) },
+    deliver: makeDelivery("161"),
+  },
   /** 42 is the ECI, 43 the authentication value, 92 the CVV. */
   readProof({ 48: field }) {
     const read = field === undefined ? undefined : readSubelements(field);
@@ -108,6 +132,7 @@ export const binary: HostDialect = {
   answersInquiries: true,
   answersTotals: true,
   ...asItIs,
+  keys: { ask: "161", write: (key) => ({ 105: key }), deliver: makeDelivery("163") },
   readProof({ 2: card = "", 60: indicators, 62: payment, 126: secrets }) {
     const pos = indicators === undefined ? noFields : readPositions(pointOfService60, indicators);
     const ids = payment === undefined ? noFields : readComposite(payment62, payment);

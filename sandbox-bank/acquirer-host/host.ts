@@ -27,6 +27,7 @@ const handshakeByte = 0x16;
 
 export function makeHostPort(dialect: HostDialect, address: Address, host: HostContext): Listener {
   const peers = new Set<Connection>();
+  host.connections.set(dialect.gate, peers);
   const takeTls = makeTakeTls(host, (socket) => void open(socket));
   let count = 0;
   const server = createServer((socket) => {

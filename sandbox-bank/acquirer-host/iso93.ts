@@ -14,6 +14,16 @@ export const iso93: HostDialect = {
   answersInquiries: false,
   answersTotals: true,
   authenticatesNetwork: true,
+  keys: {
+    ask: "161",
+    write: (key) => ({
+      96: key.length > 60 ? Buffer.from(key).toString("hex").toUpperCase() : key,
+    }),
+    deliver({ trace, iso }) {
+      const at = iso.replace(/\D/g, "").slice(2, 14);
+      return { mti: "1804", fields: { 7: at.slice(2), 11: trace, 12: at, 24: "811" } };
+    },
+  },
   read,
   write,
 };
@@ -26,7 +36,7 @@ const echoedFields = [2, 12, 28, 59];
 
 // biome-ignore format: a table
 const networkCodes: ReadonlyMap<string, string> = new Map([
-  ["801", "001"], ["802", "002"], ["831", "301"],
+  ["801", "001"], ["802", "002"], ["831", "301"], ["811", "161"],
 ]);
 
 /** By place 7 of field 22. */
@@ -67,7 +77,7 @@ function read(raw: IsoMessage): HostRequest {
 
 /** A reversal because the customer cancels is a return; the host may refuse it. */
 function mtiOf(mti: string, reason: string | undefined): string {
-  if (mti === "1804") return "0800";
+  if (mti === "1804" || mti === "1814") return mti === "1804" ? "0800" : "0810";
   return mti.startsWith("142") && reason === "4000" ? `040${mti[3]}` : `0${mti.slice(1)}`;
 }
 

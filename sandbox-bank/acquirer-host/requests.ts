@@ -15,6 +15,7 @@ import {
   toldToFollowUp,
 } from "./answers.ts";
 import { answerCharge } from "./charges.ts";
+import { answerKeyRequest, receiveDeliveryAnswer } from "./key-exchange.ts";
 import { answerRefund, isRefund } from "./refunds.ts";
 import { answerTotals } from "./totals.ts";
 
@@ -40,7 +41,9 @@ export function answerRequest(exchange: Exchange): void {
   const isUnsupported =
     (handler === answerInquiry && !answersInquiries) ||
     (handler === answerTotals && !answersTotals);
-  if (handler === undefined || isUnsupported) {
+  if (request.mti === "0810") {
+    receiveDeliveryAnswer(exchange);
+  } else if (handler === undefined || isUnsupported) {
     connection.close("the gateway sent a message type that is not a request here");
   } else if (handler === answerNetwork) {
     connection.answer(answerNetwork(exchange));
@@ -58,6 +61,7 @@ function answerNetwork(exchange: Exchange): IsoMessage {
     connection.signedOn = !host.switches.current.refuseSignOn;
     return makeAnswer(exchange, connection.signedOn ? "00" : "91");
   }
+  if (code === connection.dialect.keys.ask) return answerKeyRequest(exchange);
   if (code === "002") connection.signedOn = false;
   return makeAnswer(exchange, code === "002" || code === "301" ? "00" : "12");
 }

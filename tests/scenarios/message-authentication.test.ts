@@ -35,7 +35,8 @@ async function setKey(gate: string, key: string, ...options: readonly string[]):
 }
 
 async function dropKey(gate: string, id: string): Promise<void> {
-  const { keys } = (await readGw(world, "gate", "mac-key", "drop", gate, id)) as { keys: number };
+  const drop = ["gate", "mac-key", "drop", gate, id, "--turn-off"];
+  const { keys } = (await readGw(world, ...drop)) as { keys: number };
   await untilKeys(gate, keys === 0 ? /"keys":\[\]/ : /"keys":\["\d+"\]/);
 }
 

@@ -56,6 +56,8 @@ type ConnectorEvent =
   | "acquirer.certificate_unusable"
   | "acquirer.certificate_expiring"
   | "acquirer.mac_keys_changed"
+  | "acquirer.mac_key_delivered"
+  | "acquirer.mac_key_refused"
   | "acquirer.reversal_not_approved"
   | "acquirer.message_unmatched"
   | "acquirer.message_unreadable"

@@ -18,6 +18,8 @@ export type Dialect = {
   readonly mtis: Mtis;
   readonly codes: ResponseCodes;
   readonly network: NetworkMessages;
+  /** How the host delivers keys for message authentication; absent where it cannot. */
+  readonly keyExchange?: KeyExchangeMessages;
   /** How many digits of minor units an amount may have (field 4). */
   readonly amountDigits: number;
   /** Whether the host can be asked what became of a charge. */
@@ -103,9 +105,24 @@ export const all = [...charges, ...aboutCharge] as const;
 export type NetworkMessages = {
   readonly mti: string;
   readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
+  /** Which field has the code. */
+  readonly codeField: number;
+  /** What an answer to the host's own messages repeats. */
+  readonly echoed: readonly number[];
   /** Whether they have a message authentication code where the gate has a key. */
   readonly isAuthenticated: boolean;
   readonly write: (code: string, facts: Pick<Facts, "sent" | "local" | "traceNumber">) => IsoFields;
+};
+
+/** Network messages about keys; decision 0029 says which hosts have which. */
+export type KeyExchangeMessages = {
+  /** The code by which the host delivers a key, and the one by which the gateway asks for one. */
+  readonly deliver: string;
+  readonly ask: string;
+  /** Field 39 of the answer to a key that is not taken. */
+  readonly refused: string;
+  /** The key, with its check value behind it. */
+  readonly read: (fields: IsoFields) => string | undefined;
 };
 
 /** Asks the host whether the gateway's totals of a day and a currency are its own. */

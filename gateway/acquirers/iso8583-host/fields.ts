@@ -58,6 +58,8 @@ export const iso87Rows: readonly FactRow[] = [
 export const iso87Network: NetworkMessages = {
   mti: "0800",
   codes: { signOn: "001", signOff: "002", echo: "301" },
+  codeField: 70,
+  echoed: [7, 11, 70],
   isAuthenticated: false,
   write: (code, { sent, traceNumber }) => ({
     7: transmissionTime(sent),

@@ -59,6 +59,8 @@ export type LinkOptions = {
     readonly onState: (state: LinkState, why: string, address: Address) => void;
     /** `earlierCode`: the response code of the answer that the same request has had before. */
     readonly onUnmatched: (message: IsoMessage, earlierCode: string | undefined) => void;
+    /** The answer to a network message of the host; nothing when it has none. Never rejects. */
+    readonly onRequest: (request: IsoMessage) => Promise<IsoMessage | undefined>;
     /** May be the answer to any request: all go on waiting, and the right one times out. */
     readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
   };
@@ -158,7 +160,7 @@ export class Link {
     const { clock, limits, wire } = this.#options;
     this.#traceNumber = (this.#traceNumber % 999_999) + 1;
     const traceNumber = String(this.#traceNumber).padStart(6, "0");
-    const message = makeNetworkMessage(wire.network, code, traceNumber, {
+    const message = makeNetworkMessage(wire.network, wire.network.codes[code], traceNumber, {
       at: clock.now(),
       zone: this.#options.zone ?? "UTC",
     });
@@ -206,9 +208,20 @@ export class Link {
     const key = keyOf(message.mti, message);
     if (this.#waiting.answer(key, message)) {
       conversation.answered.remember(key, message.fields[39] ?? "");
+    } else if (message.mti === this.#options.wire.network.mti) {
+      void this.#serve(message);
     } else if (!this.#network.answer(key, message)) {
       events.onUnmatched(message, conversation.answered.find(key));
     }
+  }
+
+  /** A message that the host begins, about the link. */
+  async #serve(request: IsoMessage): Promise<void> {
+    const { events } = this.#options;
+    const connection = this.#connection;
+    const answer = await events.onRequest(request);
+    if (answer === undefined) events.onUnmatched(request, undefined);
+    else if (connection !== undefined && connection === this.#connection) connection.send(answer);
   }
 
   #readInVain(fault: DecodeFault, bytes: number): void {

@@ -34,6 +34,7 @@ function openLinks(
     events: {
       onState: (state, facts) => journal.log("state", { state, ...facts }),
       onUnmatched: ignore,
+      onRequest: async () => undefined,
       onUnreadable: ignore,
       onCertificateFault: ignore,
       onCertificateExpiring: ignore,

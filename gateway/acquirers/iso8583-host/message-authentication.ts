@@ -5,10 +5,13 @@
  */
 import {
   checkValueOf,
+  checkValueOfZoneKey,
   type MacAlgorithm,
   macAlgorithms,
   makeAuthenticator,
   responseMti,
+  type ZoneCipher,
+  zoneKeyBytes,
 } from "@tollgate/protocols/iso8583";
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
@@ -20,21 +23,38 @@ export type GateAuthentication = ReturnType<typeof makeGateAuthentication>;
 export function makeGateAuthentication(
   { specification, network }: Pick<Dialect, "specification" | "network">,
   keys: readonly GateMacKey[] = [],
+  now?: () => number,
 ) {
   const networkMtis = new Set([network.mti, responseMti(network.mti)]);
   const authenticator = makeAuthenticator(
     specification,
     (mti) => !network.isAuthenticated && networkMtis.has(mti),
+    now,
   );
   use(keys);
   return { write: authenticator.write, read: authenticator.read, use };
 
   /** From the next message on, on every connection. The newest key comes first, and writes. */
   function use(given: readonly GateMacKey[] = []): void {
-    authenticator.use(
-      given.map(({ algorithm, bytes, key }) => ({ algorithm, bytes, key: key.reveal() })),
+    authenticator.use(given.map(({ id: _, key, ...rest }) => ({ ...rest, key: key.reveal() })));
+  }
+}
+
+export const zoneCiphers = Object.keys(zoneKeyBytes);
+
+/** The zone key as an operator types it. */
+export function readZoneKey(given: string, cipher: ZoneCipher) {
+  const key = given.replace(/\s/g, "").toUpperCase();
+  const lengths = zoneKeyBytes[cipher].map((count) => count * 2);
+  if (!/^[0-9A-F]*$/.test(key) || !lengths.some((length) => length === key.length)) {
+    return new Problem(
+      `A zone key for ${cipher} is ${lengths.join(", ")} hexadecimal digits on standard input.`,
     );
   }
+  if (cipher === "tdes" && key.slice(0, 16) === key.slice(16, 32)) {
+    return new Problem("Two parts of the key are equal: that is single DES.");
+  }
+  return { key: new Secret(key), checkValue: checkValueOfZoneKey(cipher, key) };
 }
 
 export const macAlgorithmNames = Object.keys(macAlgorithms) as readonly MacAlgorithm[];

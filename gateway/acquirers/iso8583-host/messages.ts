@@ -112,13 +112,13 @@ function returnKindOf({ reference }: FollowUpMessage): MessageKind {
 }
 
 export function makeNetworkMessage(
-  { mti, codes, write }: Dialect["network"],
-  code: keyof typeof codes,
+  { mti, write }: Dialect["network"],
+  code: string,
   traceNumber: string,
   { at, zone }: { readonly at: Instant; readonly zone: string },
 ): IsoMessage {
   const times = { sent: calendar(at), local: calendarIn(zone, at) };
-  return { mti, fields: write(codes[code], { ...times, traceNumber }) };
+  return { mti, fields: write(code, { ...times, traceNumber }) };
 }
 
 type Fill = (facts: Facts) => IsoFields;

@@ -12,6 +12,7 @@ import {
   consequences,
   type GateSettings,
   type RunningAcquirer,
+  type StoreKey,
 } from "../gates.ts";
 import {
   dialects,
@@ -21,6 +22,7 @@ import {
   makeOnUnmatched,
 } from "./connector.ts";
 import type { Dialect } from "./dialect.ts";
+import { askForKey, type KeyExchange, makeKeyExchange } from "./key-exchange.ts";
 import { type Conversation, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
 import { type LinkFacts, Links } from "./links.ts";
 import { type GateAuthentication, makeGateAuthentication } from "./message-authentication.ts";
@@ -31,17 +33,24 @@ type Options = Iso8583Options & {
   readonly random?: () => number;
   /** A connection is up. */
   readonly onReady?: () => void;
+  /** Where keys that the host delivers go; absent: they are not taken. */
+  readonly storeKey?: StoreKey;
 };
 
 type Version = GateVersion & {
   readonly gate: ConfiguredGate;
   readonly acquirer: Acquirer;
   readonly authentication: GateAuthentication;
+  readonly exchange: KeyExchange;
 };
+
+/** What a version keeps while its links stay. */
+type Kept = Pick<Version, "links" | "authentication" | "exchange">;
 
 /** Connects at once. Settings that fit no message throw here. */
 export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): RunningAcquirer {
   const limits = { ...usualLinkLimits, ...options.limits };
+  const { storeKey = () => Promise.reject(new Error("keys are not taken")) } = options;
   const conversation: Conversation = {
     waiting: new Map(),
     answered: new Recent(limits.answersRemembered),
@@ -65,6 +74,12 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     reverse: (...given) => version().acquirer.reverse(...given),
     capture: (...given) => version().acquirer.capture(...given),
     refund: (...given) => version().acquirer.refund(...given),
+
+    askForKey() {
+      const { dialect: wire, links, exchange, settings } = version();
+      const { clock, answerTimeoutMs } = options;
+      return askForKey({ wire, links, exchange, clock, answerTimeoutMs, zone: settings.zone });
+    },
 
     change(next) {
       if (isDeepStrictEqual(linkSettingsOf(next), linkSettingsOf(current.gate))) {
@@ -110,31 +125,35 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
 
   function open(next: ConfiguredGate): Version {
     const dialect = dialects[next.kind];
-    const authentication = makeGateAuthentication(dialect, next.macKeys);
+    const authentication = makeGateAuthentication(dialect, next.macKeys, () => options.clock.now());
+    const exchange = makeKeyExchange({
+      wire: dialect,
+      zoneKey: () => current.gate.zoneKey,
+      storeKey,
+      log: options.log,
+    });
     const wire = { ...dialect, ...authentication };
     const links: Links = new Links({
       ...{ wire, settings: next.settings, conversation, limits },
       ...{ clock: options.clock, random: options.random ?? Math.random },
       events: {
         ...eventsOf(dialect, options),
+        onRequest: exchange.answer,
         onReady() {
           if (links === current.links) retirePrevious();
           options.onReady?.();
         },
       },
     });
-    const opened = versionOf(next, { links, authentication });
+    const opened = versionOf(next, { links, authentication, exchange });
     links.open();
     return opened;
   }
 
-  function versionOf(
-    next: ConfiguredGate,
-    { links, authentication }: Pick<Version, "links" | "authentication">,
-  ): Version {
+  function versionOf(next: ConfiguredGate, { links, authentication, exchange }: Kept): Version {
     const made = { dialect: dialects[next.kind], settings: next.settings, links };
     const acquirer = makeIso8583Acquirer(made, options);
-    return { ...made, authentication, gate: next, acquirer };
+    return { ...made, authentication, exchange, gate: next, acquirer };
   }
 
   function retirePrevious(): void {

@@ -6,13 +6,10 @@ import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { DayTotals } from "../../orders/settlement-items.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { type Clock, calendar, calendarIn, type Instant } from "../../values/time.ts";
-import { addressesOf, type ConfiguredGate, type GateSettings } from "../gates.ts";
+import type { ConfiguredGate, GateSettings } from "../gates.ts";
 import { dialects } from "./connector.ts";
-import type { Dialect, TotalsMessage } from "./dialect.ts";
-import { type LinkState, usualLinkLimits } from "./link.ts";
-import { type LinkFacts, Links } from "./links.ts";
-import { makeGateAuthentication } from "./message-authentication.ts";
-import { Recent } from "./pending-answers.ts";
+import type { TotalsMessage } from "./dialect.ts";
+import { openOwnLink } from "./own-link.ts";
 
 export type Balance = "in balance" | "out of balance";
 
@@ -25,12 +22,11 @@ export async function askTotals(
   { day, totals }: Day,
   { clock, answerTimeoutMs }: Options,
 ): Promise<readonly Balance[] | Problem> {
-  const dialect = dialects[gate.kind];
-  const message = dialect.totals;
+  const message = dialects[gate.kind].totals;
   if (message === undefined) {
     return new Problem(`The dialect ${gate.kind} has no message for totals: compare a file.`);
   }
-  const { links, opened, unread } = openLinks(gate, dialect, clock);
+  const { links, opened, unread } = openOwnLink(gate, clock);
   try {
     const problem = await opened;
     if (problem !== undefined) return problem;
@@ -60,35 +56,6 @@ export async function askTotals(
   } finally {
     await links.close();
   }
-}
-
-/** `opened` resolves when the link is up, or with the problem when no address has accepted it. */
-function openLinks({ settings, macKeys }: ConfiguredGate, dialect: Dialect, clock: Clock) {
-  const { promise: opened, resolve } = Promise.withResolvers<Problem | undefined>();
-  let failures = 0;
-  let unread = "";
-  const links = new Links({
-    wire: { ...dialect, ...makeGateAuthentication(dialect, macKeys) },
-    settings: { ...settings, connections: 1 },
-    conversation: { waiting: new Map(), answered: new Recent(1) },
-    ...{ clock, limits: usualLinkLimits, random: Math.random },
-    events: {
-      onState(state: LinkState, { why, address }: LinkFacts): void {
-        if (state === "down") failures += 1;
-        if (failures < addressesOf(settings).length) return;
-        resolve(new Problem(`The host at ${address} cannot be asked: ${why}${unread}.`));
-      },
-      onReady: () => resolve(undefined),
-      onCertificateFault: () => undefined,
-      onCertificateExpiring: () => undefined,
-      onUnmatched: () => undefined,
-      onUnreadable({ reason }): void {
-        unread = ` (an answer could not be read: ${reason})`;
-      },
-    },
-  });
-  links.open();
-  return { links, opened, unread: () => unread };
 }
 
 type Asked = Pick<Day, "day"> & {

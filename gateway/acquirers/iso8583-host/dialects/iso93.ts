@@ -3,7 +3,8 @@
  * function and reason codes (24, 25), a reversal is always an advice (1420), and a partial return
  * states the new amount (4) beside the original one (30). Decision 0028.
  */
-import { iso93Ascii, writeOriginalData93 } from "@tollgate/protocols/iso8583";
+import { Buffer } from "node:buffer";
+import { type IsoFields, iso93Ascii, writeOriginalData93 } from "@tollgate/protocols/iso8583";
 import {
   allButInquiry,
   changes,
@@ -50,11 +51,14 @@ export const iso93: Dialect = {
   network: {
     mti:   "1804",
     codes: { signOn: "801", signOff: "802", echo: "831" },
+    codeField: 24,
+    echoed: [7, 11, 12, 24],
     isAuthenticated: true,
     write: (code, { sent, local, traceNumber }) => ({
       7: transmissionTime(sent), 11: traceNumber, 12: localTime93(local), 24: code,
     }),
   },
+  keyExchange: { deliver: "811", ask: "811", refused: "921", read: readKey96 },
   amountDigits:  12,
   // These hosts take a reversal at any time and answer no questions.
   hasInquiry:    false,
@@ -90,6 +94,12 @@ export const iso93: Dialect = {
   readNetworkId: readNetworkId62,
   readRemarks,
 };
+
+/** Bytes of a cryptogram and its check value, or those of the text of a key block. */
+function readKey96({ 96: bytes }: IsoFields): string | undefined {
+  const text = bytes && Buffer.from(bytes, "hex").toString("latin1");
+  return text !== undefined && /^[BD]\d{4}/.test(text) ? text : bytes;
+}
 
 /**
  * Twelve places. No terminal (1 to 4), an electronic order (5) without the card (6), read as place

@@ -4,6 +4,7 @@
  */
 import {
   DecodeFault,
+  type IsoFields,
   iso87Ascii,
   readSubelements,
   writeSubelements,
@@ -30,6 +31,8 @@ export const sandbox: Dialect = {
   mtis:          iso87Mtis,
   codes:         iso87Codes,
   network:       iso87Network,
+  // As Mastercard's: a solicited exchange, with a key block in a field of its own.
+  keyExchange:   { deliver: "161", ask: "162", refused: "63", read: readKey },
   amountDigits:  12,
   hasInquiry:    false,
   gateRows:      iso87GateRows,
@@ -64,6 +67,13 @@ export function privateElements({ authentication, credential, cvv }: Facts): str
   if (credential?.networkId !== undefined) elements.push(["63", credential.networkId]);
   if (cvv !== undefined) elements.push(["92", cvv.reveal()]);
   return elements.length === 0 ? undefined : writeSubelements("T", elements);
+}
+
+/** 48.11: class, index and cycle of the key in two places each, then the key. 110: a key block. */
+function readKey({ 48: elements, 110: block }: IsoFields): string | undefined {
+  const read = elements === undefined ? undefined : readSubelements(elements);
+  if (block !== undefined || read === undefined || read instanceof DecodeFault) return block;
+  return read.elements.get("11")?.slice(6);
 }
 
 // biome-ignore format: a table

@@ -82,6 +82,7 @@ export function openLink(t: TestContext, port: number, limits: Partial<LinkLimit
       onState: (state, why) => journal.log("state", { state, why }),
       onUnmatched: (message, earlierCode) =>
         journal.log("unmatched", { ...describe(message), earlierCode }),
+      onRequest: async () => undefined,
       onUnreadable: ({ reason }, bytes) => journal.log("unreadable", { reason, bytes }),
     },
   });

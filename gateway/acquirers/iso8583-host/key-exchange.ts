@@ -1,0 +1,134 @@
+/**
+ * Keys that a host delivers by network messages, encrypted under the gate's zone key: what a
+ * message must be for its key to be believed, and how it is answered. Keys leave their secrets here
+ * and are nowhere logged. Decision 0029.
+ */
+import { createHash } from "node:crypto";
+import {
+  checkValueOf,
+  type IsoFields,
+  type IsoMessage,
+  KeyFault,
+  responseMti,
+  unwrapKey,
+} from "@tollgate/protocols/iso8583";
+import { Problem } from "../../values/problem.ts";
+import { Secret } from "../../values/secret.ts";
+import type { Clock } from "../../values/time.ts";
+import type { DeliveredKey, GateZoneKey, StoreKey } from "../gates.ts";
+import type { Dialect } from "./dialect.ts";
+import type { Links } from "./links.ts";
+import { readMacKey } from "./message-authentication.ts";
+import { makeNetworkMessage } from "./messages.ts";
+
+type Wire = Pick<Dialect, "network" | "codes" | "keyExchange">;
+
+export type KeyExchangeOptions = {
+  readonly wire: Wire;
+  readonly zoneKey: () => GateZoneKey | undefined;
+  readonly storeKey: StoreKey;
+  readonly log: (
+    event: "acquirer.mac_key_delivered" | "acquirer.mac_key_refused",
+    facts: object,
+  ) => void;
+};
+
+export type KeyExchange = ReturnType<typeof makeKeyExchange>;
+
+export function makeKeyExchange({ wire, zoneKey, storeKey, log }: KeyExchangeOptions) {
+  const { network, codes, keyExchange } = wire;
+  return { answer, take };
+
+  /** The answer to a network message of the host; nothing for one that it does not send here. */
+  async function answer(request: IsoMessage): Promise<IsoMessage | undefined> {
+    if (request.mti !== network.mti) return undefined;
+    const code = request.fields[network.codeField];
+    if (code === network.codes.echo) return answerWith(request, codes.networkAccepted);
+    if (keyExchange === undefined || code !== keyExchange.deliver) return undefined;
+    const taken = await take(request.fields);
+    return taken.outcome === "refused"
+      ? answerWith(request, keyExchange.refused)
+      : answerWith(request, codes.networkAccepted);
+  }
+
+  function answerWith({ mti, fields }: IsoMessage, code: string): IsoMessage {
+    const echoed = network.echoed.flatMap((field) => {
+      const value = fields[field];
+      return value === undefined ? [] : [[field, value] as const];
+    });
+    return { mti: responseMti(mti), fields: { ...Object.fromEntries(echoed), 39: code } };
+  }
+
+  /** Stores the key of a message, unless it cannot be believed or was delivered before. */
+  async function take(fields: IsoFields): Promise<Taken> {
+    const zone = zoneKey();
+    const text = keyExchange?.read(fields);
+    if (zone === undefined) return refuse("the gate has no zone key");
+    if (text === undefined) return refuse("there is no key in the message");
+    const delivered = readDelivery(text, zone);
+    if (typeof delivered === "string") return refuse(delivered);
+    const { checkValue } = delivered;
+    const outcome = await storeKey(delivered).catch(() => undefined);
+    if (outcome === undefined) return refuse("the key could not be stored", { checkValue });
+    if (outcome === "replayed") return refuse("the key was delivered before", { checkValue });
+    if (outcome === "stored") log("acquirer.mac_key_delivered", { checkValue });
+    return { outcome: "accepted", checkValue };
+  }
+
+  function refuse(cause: string, facts: object = {}): Taken {
+    log("acquirer.mac_key_refused", { cause, ...facts });
+    return { outcome: "refused", cause };
+  }
+}
+
+type Taken =
+  | { readonly outcome: "accepted"; readonly checkValue: string }
+  | { readonly outcome: "refused"; readonly cause: string };
+
+type Asking = {
+  readonly wire: Wire;
+  readonly links: Pick<Links, "send">;
+  readonly exchange: KeyExchange;
+  readonly clock: Pick<Clock, "now">;
+  readonly zone: string | undefined;
+  readonly answerTimeoutMs: number;
+};
+
+/** The host puts the key into its answer, or delivers it afterwards by a message of its own. */
+export async function askForKey(asking: Asking): Promise<"delivered" | "asked" | Problem> {
+  const { wire, links, exchange, clock, zone = "UTC", answerTimeoutMs } = asking;
+  const { keyExchange, network, codes } = wire;
+  if (keyExchange === undefined) return new Problem("The dialect has no message for keys.");
+  const at = clock.now();
+  // Links number their own network messages from 1 on.
+  const traceNumber = String(900_000 + (Math.floor(at / 1_000) % 100_000));
+  const message = makeNetworkMessage(network, keyExchange.ask, traceNumber, { at, zone });
+  const answer = await links.send(message, { timeoutMs: answerTimeoutMs });
+  if (typeof answer === "string") return new Problem(`The host has not answered: ${answer}.`);
+  const { 39: code } = answer.fields;
+  if (code !== codes.networkAccepted) return new Problem(`The host gives no key: 39 is ${code}.`);
+  if (keyExchange.read(answer.fields) === undefined) return "asked";
+  const taken = await exchange.take(answer.fields);
+  return taken.outcome === "refused" ? new Problem(`Not taken: ${taken.cause}.`) : "delivered";
+}
+
+/** The key with its check value, or why it is not believed. */
+function readDelivery(text: string, zone: GateZoneKey): DeliveredKey | string {
+  const { cipher, algorithm, bytes } = zone;
+  const unwrapped = unwrapKey(text, { cipher, key: zone.key.reveal() });
+  if (unwrapped instanceof KeyFault) return `the key cannot be opened: ${unwrapped.reason}`;
+  const { key, usage, rest } = unwrapped;
+  const isForCodes = usage === undefined || /^M[0-8]$/.test(usage);
+  const wanted = algorithm === "cmac" ? "aes" : "tdes";
+  if (!isForCodes || unwrapped.cipher !== wanted) return `the key is not for ${algorithm}`;
+  const read = readMacKey(key, algorithm);
+  if (read instanceof Problem) return `the key is no key for ${algorithm}`;
+  const given = /^[0-9A-F]{4,6}/.exec(rest.toUpperCase())?.[0];
+  // A key block authenticates itself; a cryptogram has nothing but the check value.
+  if (given === undefined && usage === undefined) return "the key has no check value";
+  if (given !== undefined && !checkValueOf(algorithm, key).startsWith(given)) {
+    return "the check value is wrong";
+  }
+  const digest = createHash("sha256").update(text).digest();
+  return { algorithm, bytes, ...read, key: new Secret(key), digest };
+}
