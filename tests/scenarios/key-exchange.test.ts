@@ -100,7 +100,10 @@ testOnEachDialect(
       paid.push(await pay(through));
     }
     // In the answer in one dialect, by a message of the host in the others.
-    await bank.setSwitches({ nextMacKey: nameOf(fourth), deliversKeys: cipher === "aes" });
+    // The command has not seen the host use its newest key, which accepts the older one as well.
+    const both = `${nameOf(third)},${nameOf(second)}`;
+    const deliversKeys = cipher === "aes";
+    await bank.setSwitches({ nextMacKey: nameOf(fourth), macKeys: both, deliversKeys });
     const asked = (await readGw(world, "gate", "mac-key", "exchange", gate)) as { id: string };
     await untilKeys(gate, 4);
     paid.push(await pay(through));
@@ -153,23 +156,6 @@ testOnEachDialect(
 function otherZone(cipher: Cipher): string {
   return `${cipher}:${zones[cipher].key.replace(/^./, "4")}`;
 }
-
-test("a key that one node has taken is used by the others", async () => {
-  const nameOf = await prepare(ascii, "tdes");
-  const other = await world.otherNode("other");
-  await bank.setSwitches({ nextMacKey: nameOf(second) });
-  assert.equal(await bank.deliverKey(ascii.gate), "00");
-  await untilTrue("both nodes have the key", () => {
-    const ids = world.logged.filter((line) => /"keys":\["\d+","\d+"\]/.test(line));
-    return ids.filter((line) => line.includes('"acquirer.mac_keys_changed"')).length >= 2;
-  });
-
-  const paid = [await pay(ascii.through), await pay(ascii.through, other)];
-  await other.stop();
-  await clear(ascii);
-
-  assert.deepEqual(paid, ["sale_approved", "sale_approved"]);
-});
 
 test("the last key is dropped only by an operator who says that codes end with it", async () => {
   const { gate } = ascii;

@@ -35,7 +35,10 @@ for (const kind of gateKinds) {
       messages.makeReversal(whole, advice, reversedAt),
       messages.makeCapture(makeFollowUp(whole, answer)),
       messages.makeReturn(makeFollowUp(whole, answer)),
-      makeNetworkMessage(dialect.network, "echo", "000001", { at: startsAt, zone: "UTC" }),
+      makeNetworkMessage(dialect.network, dialect.network.codes.echo, "000001", {
+        at: startsAt,
+        zone: "UTC",
+      }),
     ];
 
     for (const message of made) {
