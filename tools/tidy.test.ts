@@ -23,6 +23,7 @@ const revealers: readonly string[] = [
   "gateway/cli/merchant-set.ts",
   "gateway/merchant-api/control.ts",
   "gateway/vault/pending-cards.ts",
+  "gateway/vault/request-digests.ts",
   "gateway/vault/master-key.ts",
   "gateway/vault/vault.ts",
 ];

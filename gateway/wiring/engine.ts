@@ -38,7 +38,7 @@ const batchMax = 256;
 export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(dependencies: Dependencies) {
-  const { config, log, metrics, database, node, clock, threeds } = dependencies;
+  const { config, log, metrics, database, node, clock, threeds, vault } = dependencies;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
   const queues = routeOrders(dependencies.cells, {
     ...{ node, onBatch: observe.onBatch, retryMs: config.acceptRetryMs },
@@ -80,8 +80,7 @@ export function makeEngine(dependencies: Dependencies) {
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
     followUp: makeFollowUp({
-      ...{ find, follow: makeFollow(steps), runner, admit },
-      findCard: dependencies.vault.findCard,
+      ...{ find, follow: makeFollow(steps), runner, admit, findCard: vault.findCard },
     }),
     claims: makeClaimWork({
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
