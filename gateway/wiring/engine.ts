@@ -45,8 +45,7 @@ export function makeEngine(dependencies: Dependencies) {
     callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
   });
   const { byId, findExisting, findBySerial, bySequence, load, lasting } = queues;
-  const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
-  const waits = makeResultWaits({ load, clock, limitMs, lookEveryMs });
+  const waits = makeWaits(dependencies, load);
   const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
@@ -95,6 +94,11 @@ export function makeEngine(dependencies: Dependencies) {
     reports: { findBySequence: bySequence, load, report: makeReport(makeApply(steps), runner) },
     countInDoubt: queues.countInDoubt,
   };
+}
+
+function makeWaits({ clock, config }: Dependencies, load: (order: Order) => Promise<Order>) {
+  const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
+  return makeResultWaits({ load, clock, limitMs, lookEveryMs });
 }
 
 const entropyBytes = 20;
