@@ -188,6 +188,7 @@ with attempted as materialized (
   select merchant_id, order_id, sequence, to_timestamp(at / 1000), $2, method, url, body,
     status, failure, duration_ms, answer from attempted
   where ${livesHere("in (select merchant_id from attempted)")}
+  on conflict do nothing -- an attempt whose record is repeated after a lost connection
 ), moved as (
   update callbacks set tries = tries + attempted.counted, ended = attempted.ended,
     ended_at = case when attempted.ended is not null then to_timestamp(attempted.at / 1000) end,
