@@ -46,7 +46,7 @@ export async function moveMerchant(
     rows += await syncAll(move, tables, merchant);
     await report("Stopping the merchant in its old cell");
     await fence(move.from, merchant);
-    awaitWriters(move.from, tables);
+    await awaitWriters(move.from, tables);
     rows += await syncAll(move, tables, merchant);
     const differences = await syncAll(move, tables, merchant);
     if (differences > 0) throw new Error(`${differences} rows differ after the copy`);
