@@ -4,7 +4,7 @@
  * is a refusal of its repeat, for what the repeat is: the first message may have been carried out.
  */
 import assert from "node:assert/strict";
-import { after } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import type { Acknowledged } from "../support/merchant.ts";
@@ -12,7 +12,7 @@ import { readGw } from "../support/programs.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld({ after });
+const world = await startWorld(endOfFile);
 const answerTimeoutMs = 30_000;
 const longestGapMs = 300_000;
 const byAmount = "4000004000000202";

@@ -3,13 +3,14 @@
  * zone key: pushed by the host or asked for by the gateway, while payments go on.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
 import { type Dialect, dialects, testOnEachDialect } from "../support/dialects.ts";
 import { readGw, runGw, runGwWith } from "../support/programs.ts";
 import { untilTrue } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld({ after });
+const world = await startWorld(endOfFile);
 const { bank, installation } = world;
 const macKeys = [
   ...["0123456789ABCDEFFEDCBA9876543210", "23456789ABCDEF01FEDCBA9876543210"],
@@ -155,6 +156,37 @@ testOnEachDialect(
 
 function otherZone(cipher: Cipher): string {
   return `${cipher}:${zones[cipher].key.replace(/^./, "4")}`;
+}
+
+test("a key that the host delivers to one node counts at the others", async () => {
+  const { gate, through } = ascii;
+  const other = await world.otherNode("other");
+  const nodes = [world.gateway, other];
+  const nameOf = await prepare(ascii, "aes");
+  await untilNodesHave(gate, 1);
+
+  await bank.setSwitches({ nextMacKey: nameOf(second) });
+  const answer = await bank.deliverKey(gate);
+  await untilNodesHave(gate, 2);
+  const paid: (string | undefined)[] = [];
+  for (const node of nodes) paid.push(await pay(through, node));
+  // From now on the host takes codes under the new key alone.
+  await bank.setSwitches({ macKeys: nameOf(second) });
+  for (const node of nodes) paid.push(await pay(through, node));
+  await clear(ascii);
+
+  assert.equal(answer, accepted(ascii));
+  assert.deepEqual(new Set(paid), new Set(["sale_approved"]));
+});
+
+/** Each of the two nodes logs its own change. */
+function untilNodesHave(gate: string, count: number): Promise<true> {
+  return untilTrue("both nodes have the keys", () => {
+    const changes = world.logged
+      .filter((line) => line.includes('"acquirer.mac_keys_changed"') && line.includes(`"${gate}"`))
+      .map((line): number => JSON.parse(line).keys.length);
+    return changes.length >= 2 && changes.slice(-2).every((keys) => keys === count);
+  });
 }
 
 test("the last key is dropped only by an operator who says that codes end with it", async () => {

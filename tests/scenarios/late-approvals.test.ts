@@ -3,7 +3,8 @@
  * Each is money taken: it is reversed until that is proved, also when nodes and hosts end between.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
 import { type Dialect, dialects, testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor } from "../support/expect.ts";
 import { waitingLocks } from "../support/locks.ts";
@@ -11,7 +12,7 @@ import { readGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld({ after });
+const world = await startWorld(endOfFile);
 const [ascii = assert.fail()] = dialects;
 const answerTimeoutMs = 30_000;
 const longestGapMs = 300_000;

@@ -1,11 +1,11 @@
 /** The local time of a gate's terminal, beside GMT, in what the host receives. */
 import assert from "node:assert/strict";
-import { after } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { runGw } from "../support/programs.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld({ after });
+const world = await startWorld(endOfFile);
 
 /** YYMMDDhhmmss on the wall of the zone. */
 function onTheWall(timeZone: string): string {

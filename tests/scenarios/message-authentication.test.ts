@@ -3,14 +3,14 @@
  * on over the links that are up. A host's message without a genuine code decides nothing.
  */
 import assert from "node:assert/strict";
-import { after } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor } from "../support/expect.ts";
 import { readGw, runGwWith } from "../support/programs.ts";
 import { untilTrue } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld({ after });
+const world = await startWorld(endOfFile);
 const longestGapMs = 300_000;
 const older = "0123456789ABCDEFFEDCBA9876543210";
 const newer = "2B7E151628AED2A6ABF7158809CF4F3C";

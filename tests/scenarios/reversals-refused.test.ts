@@ -4,13 +4,14 @@
  * operator.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { readGw } from "../support/programs.ts";
 import { startWorld } from "../support/world.ts";
 
-const world = await startWorld({ after });
+const world = await startWorld(endOfFile);
 const answerTimeoutMs = 30_000;
 const longestGapMs = 300_000;
 

@@ -3,7 +3,8 @@
  * neither takes an order from a node that is working on it nor holds one for longer.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { endOfFile } from "../support/database-server.ts";
 import { received } from "../support/expect.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -12,7 +13,7 @@ const leaseMs = 45_000;
 const neverAnswered = { credit_card_number: "4000004000000129" };
 const notify = { notify_url: "http://127.0.0.1:9/told" };
 
-const world = await startWorld({ after });
+const world = await startWorld(endOfFile);
 const ahead = await world.otherNode("ahead", {}, skewMs);
 const behind = await world.otherNode("behind", {}, -skewMs);
 
