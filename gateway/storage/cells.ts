@@ -175,8 +175,9 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
 
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
   const made = new Map<string, Store>();
-  const running = new Set<string>();
   const failed = new Set<string>();
+  /** Of the failed ones, those in which a walk is under way: no other joins it. */
+  const retried = new Set<string>();
 
   return { of, call, each, inTurn, search };
 
@@ -217,21 +218,22 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     use: (store: Store, cell: string) => Promise<Result>,
   ): Promise<readonly Result[]> {
     const names = router.names();
-    const free = names.filter((name) => !running.has(name));
-    const awaited = names.length === 1 ? free : free.filter((name) => !failed.has(name));
+    const isOnlyCell = names.length === 1;
+    const free = isOnlyCell ? names : names.filter((name) => !retried.has(name));
+    const awaited = isOnlyCell ? names : free.filter((name) => !failed.has(name));
     const results: Result[] = [];
     const errors: unknown[] = [];
     const walks = free.map(async (name) => {
-      running.add(name);
+      if (failed.has(name)) retried.add(name);
       try {
         results.push(await use(of(name), name));
         failed.delete(name);
       } catch (error) {
         failed.add(name);
-        if (names.length > 1) router.onFailed(name, error);
+        if (!isOnlyCell) router.onFailed(name, error);
         errors.push(error);
       } finally {
-        running.delete(name);
+        retried.delete(name);
       }
     });
     await Promise.all(walks.filter((_, index) => awaited.includes(free[index] ?? "")));

@@ -173,7 +173,7 @@ for (const table of ["held_secrets", "held_keys"]) {
   test(`a card whose ${table} the database has lost ends its order, and nothing is sent`, async (t) => {
     const world = await startPatientWorld(t);
     const pending = await beginWith(world, cards.frictionless);
-    await world.installation.database.query(`delete from vault.${table}`);
+    await world.installation.database.query(`delete from ${table}`);
 
     await uploadMethodOnly(pending);
     await world.settle();

@@ -1,3 +1,5 @@
+-- compatible-from: 0020
+-- locks: gates and gate_mac_keys, for an instant
 -- Keys that a host delivers by network messages (decision 0029). A delivered key writes from
 -- `writes_at` on, or once the host has used it; the one before it verifies until `verifies_until`.
 -- Both are null for keys that operators set and drop.

@@ -1,0 +1,61 @@
+/** Walks over all cells, on real databases: several at once, and beside a cell that is away. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { makeCells } from "./cells.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { startDatabase } from "./testing/database-for-tests.ts";
+
+const tables = await startDatabase();
+after(() => tables.stop());
+const second = await tables.addCell("cell_second");
+const nowhere = openDatabase("postgres://nobody@127.0.0.1:1/none", {
+  ...{ poolSize: 1, connectTimeoutMs: 1_000, onLost: () => undefined },
+});
+after(() => nowhere.close());
+
+const cellName = "select current_schema() as name";
+const pair = (database: Database) => ({ node: database, vault: database });
+
+function walk(other: Database, failures: string[] = []) {
+  const names = ["main", "second"].map((name) => ({ name, url: undefined }));
+  const cells = makeCells({
+    main: pair(tables.database),
+    open: () => pair(other),
+    waitMs: 1_000,
+    onFailed: (cell) => void failures.push(cell),
+  });
+  cells.follow({ current: () => ({ cells: names, cellOf: new Map() }), reload: async () => {} });
+  return cells.stores(({ node }) => node.query);
+}
+
+test("walks at the same time see every cell", async () => {
+  const stores = walk(second);
+  const look = () => stores.each(async (query) => (await query<{ name: string }>(cellName))[0]);
+  const found = await Promise.all([look(), look(), look()]);
+
+  for (const rows of found) {
+    assert.deepEqual(rows.map((row) => row?.name).sort(), ["cell_second", "public"]);
+  }
+});
+
+test("a cell that is away is asked by one walk at a time, and holds up no other", async () => {
+  const failures: string[] = [];
+  const stores = walk(nowhere, failures);
+  let asked = 0;
+  const gone = Promise.withResolvers<never>();
+  const look = (isSlow: boolean) =>
+    stores.each(async (query, cell) => {
+      if (cell === "second") asked += 1;
+      return cell === "second" && isSlow ? gone.promise : query(cellName);
+    });
+
+  await look(false);
+  assert.deepEqual(failures, ["second"]);
+  const results = [await look(true), await look(true), await look(true)];
+  assert.deepEqual(
+    results.map((rows) => rows.length),
+    [1, 1, 1],
+  );
+  assert.equal(asked, 2);
+  gone.reject(new Error("the cell is away"));
+});
