@@ -8,7 +8,7 @@ import { makeClient, Refused } from "@tollgate/client";
 import pg from "pg";
 import { assertBooksAgree, readLedger, readRows } from "../support/books.ts";
 import { type CrashWorld, type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile, testSearchPath } from "../support/database-server.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { waitingLocks } from "../support/locks.ts";
 import { makeMerchant } from "../support/merchant.ts";
@@ -82,7 +82,8 @@ async function saleOnce(): Promise<number | undefined> {
 }
 
 test("what the server carries out after the gateway has given it up is not done twice", async (t) => {
-  const client = new pg.Client({ connectionString: world.databaseUrl });
+  const options = `-c search_path=${testSearchPath}`;
+  const client = new pg.Client({ connectionString: world.databaseUrl, options });
   await client.connect();
   t.after(() => client.end());
   const paying = startLoad(t, { ...merchants(), clients: 8, sales: 60 });
