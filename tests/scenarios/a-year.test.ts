@@ -116,7 +116,7 @@ async function findTraces({ installation }: World): Promise<readonly string[]> {
 }
 
 async function countCards({ installation }: World): Promise<number> {
-  return (await installation.database.query("select from vault.cards")).length;
+  return (await installation.database.query("select from cards")).length;
 }
 
 async function listPartitions({ installation }: World): Promise<readonly string[]> {

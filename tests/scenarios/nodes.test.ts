@@ -120,7 +120,7 @@ test("a node that stalls before it captures does not capture again after another
   const slow = await world.otherNode("slow");
 
   // The slow node begins the capture, and hangs when it looks for the card.
-  const { asked } = await world.whileCardsWait(
+  const { asked } = await world.whileCardsWaitAfterWrite(
     () => world.merchantAt(slow).capture(order),
     async () => {
       world.clock.advance(leaseMs + 1_000);

@@ -9,17 +9,35 @@ export function makeLocks({ database }: Installation) {
     /** Does something while a reader of the vault's cards hangs. */
     whileCardsWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
       whileLocked("cards", ask, then),
+    /** The same for a reader that comes after the order was written. */
+    whileCardsWaitAfterWrite,
   };
 
   function whileLocked<Asked>(
     table: string,
     ask: () => Promise<Asked>,
     then: () => Promise<unknown>,
+    mode = "access exclusive",
   ): Promise<{ readonly asked: Promise<Asked> }> {
     return database.transaction(async (query) => {
-      await query(`lock table ${table} in access exclusive mode`);
+      await query(`lock table ${table} in ${mode} mode`);
       const asked = ask();
       while ((await query(waitingFor, [table])).length === 0);
+      await then();
+      return { asked };
+    });
+  }
+
+  /** A capture looks for its card twice: before it is begun, and before it is sent. */
+  function whileCardsWaitAfterWrite<Asked>(
+    ask: () => Promise<Asked>,
+    then: () => Promise<unknown>,
+  ): Promise<{ readonly asked: Promise<Asked> }> {
+    return database.transaction(async (query) => {
+      const lockCards = () => query("lock table cards in access exclusive mode");
+      // Readers of orders pass, the capture is held before it is written.
+      const { asked } = await whileLocked("orders", ask, lockCards, "exclusive");
+      while ((await query(waitingFor, ["cards"])).length === 0);
       await then();
       return { asked };
     });

@@ -115,7 +115,10 @@ test("a return states the amount that remains beside the original one", () => {
 
 test("an echo is written as the edition wants it", () => {
   const zone = "Europe/Amsterdam";
-  const echo = makeNetworkMessage(iso93.network, "echo", "000001", { at: startsAt, zone });
+  const echo = makeNetworkMessage(iso93.network, iso93.network.codes.echo, "000001", {
+    at: startsAt,
+    zone,
+  });
 
   const bytes = encode(iso93.specification, echo).toString("latin1");
 
