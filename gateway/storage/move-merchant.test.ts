@@ -9,6 +9,7 @@ import { moveMerchant } from "./move-merchant.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 
 const merchant = asMerchantId("101");
+const neighbour = asMerchantId("102");
 const moved = ["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"];
 let server: DatabaseForTests;
 let other: Database;
@@ -89,10 +90,45 @@ test("a row that has changed since the first copy is brought over as it is at th
   assert.equal((await countAll(server.database, 101))[0], 2500);
 });
 
+test("an order whose writer commits after the fence is in the new cell", async () => {
+  const begun = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<void>();
+  const writer = server.database.transaction(async (query) => {
+    await query(addLate);
+    begun.resolve();
+    await late.promise;
+  });
+  await begun.promise;
+  let isOver = false;
+  const moving = move("other", () => undefined, neighbour).finally(() => {
+    isOver = true;
+  });
+  // A move that does not wait for the writer is over long before the third time-out of the lock.
+  const waits = new Set<unknown>();
+  while (waits.size < 3 && !isOver) {
+    const rows = await server.database.query<{ by: string }>(waiting);
+    for (const { by } of rows) waits.add(by);
+  }
+  late.resolve();
+  await Promise.all([writer, moving]);
+
+  assert.equal((await other.query("select from orders where id = 777000001")).length, 1);
+});
+
+const alike = `endpoint_id, attempt, digest, version, kind, stage, amount, currency, accepted_at,
+  facts, progress`;
+const addLate = `
+insert into orders (merchant_id, id, client_orderid, ${alike})
+select merchant_id, 777000001, 'late', ${alike} from orders where id = 102000001`;
+
+const waiting = `
+select virtualtransaction as by from pg_locks where not granted and mode = 'ShareLock'
+  and database = (select oid from pg_database where datname = current_database())`;
+
 const change = "update orders set version = 7 where id = 101000001";
 
-function move(to: string, report: Parameters<typeof moveMerchant>[3]) {
-  return moveMerchant({ main: server.database, cells }, merchant, to, report);
+function move(to: string, report: Parameters<typeof moveMerchant>[3], id = merchant) {
+  return moveMerchant({ main: server.database, cells }, id, to, report);
 }
 
 async function countAll({ query }: Database, id: number): Promise<readonly number[]> {
