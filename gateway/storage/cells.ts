@@ -76,8 +76,8 @@ export function hasMoved(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === divisionByZero;
 }
 
-/** Waited for in vain. The code says: in use, try again later. */
-class MerchantMoving extends Error {
+/** Waited for in vain, or a copy. The code says: in use, try again later. */
+export class MerchantMoving extends Error {
   readonly code = "55006";
 }
 

@@ -17,7 +17,7 @@ import {
 } from "../values/ids.ts";
 import { type Instant, monthStart } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
-import { isHere, livesHere } from "./cells.ts";
+import { isHere, livesHere, MerchantMoving } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { type GatherOptions, makeFindRow, makeGather, plainArray, textArray } from "./gather.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
@@ -101,13 +101,20 @@ export async function findBySerial(
   return { orderId: asOrderId(row.order_id), describes };
 }
 
-/** For answers of a host that name only our reference. */
+/**
+ * For answers of a host that name only our reference, in one cell. An order whose merchant is
+ * fenced there is a copy, which may be stale: that it was found says only that it is elsewhere.
+ */
 export async function findBySequence(query: Query, sequence: bigint): Promise<Order | undefined> {
   const { first, last } = orderIdsOf(sequence);
   // A host may name a number that is no id at all.
   if (!isNumericId(last)) return undefined;
-  const [order] = await select(query, "id between $1 and $2 limit 1", [first, last]);
-  return order;
+  const [row] = await query<OrderRow & { is_here: boolean }>(
+    `select ${orderColumns}, ${isHere} as is_here from orders where id between $1 and $2 limit 1`,
+    [first, last],
+  );
+  if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
+  return row && unpackOrder(row);
 }
 
 /**

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { asMerchantId, asOrderId } from "../values/ids.ts";
 import { type Cells, makeCells } from "./cells.ts";
 import type { Database } from "./database.ts";
-import { makeFindOrders } from "./find-orders.ts";
+import { findBySequence, makeFindOrders } from "./find-orders.ts";
 import { moveMerchant } from "./move-merchant.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 
@@ -120,6 +120,30 @@ const alike = `endpoint_id, attempt, digest, version, kind, stage, amount, curre
 const addLate = `
 insert into orders (merchant_id, id, client_orderid, ${alike})
 select merchant_id, 777000001, 'late', ${alike} from orders where id = 102000001`;
+
+test("a search by reference never answers with a copy that may be stale", async () => {
+  const stores = cells.stores(({ node }) => node.query);
+  const search = () => stores.search((query) => findBySequence(query, 777n));
+  const seen: (number | string | undefined)[] = [];
+
+  await move(
+    "main",
+    async (progress) => {
+      if (progress.startsWith("Copying")) return;
+      if (progress.startsWith("Stopping")) {
+        await other.query("update orders set version = 9 where id = 777000001");
+        await assert.rejects(findBySequence(server.database.query, 777n), { code: "55006" });
+      }
+      const found = search().then((order) => order?.version);
+      seen.push(await found.catch((error) => error.code));
+    },
+    neighbour,
+  );
+
+  // In the old cell, in none while both are fenced, in the new cell beside the old rows.
+  assert.deepEqual(seen, [9, "55006", 9]);
+  assert.equal((await search())?.version, 9);
+});
 
 const waiting = `
 select virtualtransaction as by from pg_locks where not granted and mode = 'ShareLock'
