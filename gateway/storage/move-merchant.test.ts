@@ -145,6 +145,77 @@ test("a search by reference never answers with a copy that may be stale", async 
   assert.equal((await search())?.version, 9);
 });
 
+test("a merchant whose last copy fails goes on in its old cell, and is moved later", async () => {
+  const { query } = server.database;
+  await other.query(forget("order_history"));
+  await assert.rejects(
+    move("other", () => undefined, neighbour),
+    /still differ/,
+  );
+
+  const found = await makeFindOrders(query).findExisting(neighbour, "late");
+  assert.equal(found.length, 1);
+  await assert.rejects(makeFindOrders(other.hot).findExisting(neighbour, "late"), {
+    code: "22012",
+  });
+
+  await other.query("drop rule forgets on order_history");
+  await move("other", () => undefined, neighbour);
+  const moved = await makeFindOrders(other.hot).findExisting(neighbour, "late");
+  assert.equal(moved.length, 1);
+});
+
+test("of two runs of a move, only the later switches, and neither lifts the other's fence", async () => {
+  const { query } = server.database;
+  const fenced = "select from moved_merchants where merchant_id = 102";
+  const runAgain = async (progress: string) => {
+    if (!progress.startsWith("Stopping")) return;
+    await query("update merchant_moves set begun_at = clock_timestamp() where merchant_id = 102");
+  };
+  await assert.rejects(move("main", runAgain, neighbour), /another run/);
+  await other.query("delete from moved_merchants where merchant_id = 102");
+
+  await query(forget("order_history"));
+  await query("delete from order_history where merchant_id = 102");
+  let isOver = false;
+  const failing = move("main", () => undefined, neighbour).finally(() => {
+    isOver = true;
+  });
+  const failed = assert.rejects(failing, /still differ/);
+  while (!isOver && (await other.query(fenced)).length === 0);
+  await other.query("update moved_merchants set moved_at = clock_timestamp()");
+  await failed;
+  assert.equal((await other.query(fenced)).length, 1);
+
+  await query("drop rule forgets on order_history");
+  await move("main", () => undefined, neighbour);
+});
+
+test("rows that expire during the move do not hold it up, and no due row is there without its order", async () => {
+  const { query } = server.database;
+  await query("insert into oauth_nonces values (102, 'n', now())");
+  await other.query(forget("oauth_nonces"));
+  await other.query(`
+    create function refuse_early() returns trigger language plpgsql as $$ begin
+      if not exists (select from cell_other.orders where id = new.order_id) then
+        raise 'due before its order';
+      end if;
+      return new;
+    end $$`);
+  await other.query(`create trigger early before insert on due
+    for each row execute function refuse_early()`);
+
+  await move("other", () => undefined, neighbour);
+
+  const [row] = await query("select cell from merchants where id = 102");
+  assert.deepEqual(row, { cell: "other" });
+});
+
+/** As if a job of a node had deleted each row at once. */
+function forget(table: string): string {
+  return `create rule forgets as on insert to ${table} do instead nothing`;
+}
+
 const waiting = `
 select virtualtransaction as by from pg_locks where not granted and mode = 'ShareLock'
   and database = (select oid from pg_database where datname = current_database())`;
