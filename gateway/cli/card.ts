@@ -56,10 +56,11 @@ async function removeCard(
   const line = { at, actor: userName(), action: "card.removed", detail: { reference: id, now } };
   await writeAudit(session.database.query, line);
   if (now) {
-    const { cells } = session;
-    const { node, vault } = cells.databasesOf(cells.cellOf(merchantId));
-    await condemnCards(vault.query, [{ ...ofMerchant, why: "removed" }], at);
-    await makeReferenceStore(node.query).markDestroyed([ofMerchant], at);
+    const stores = session.cells.stores((databases) => databases);
+    await stores.call(merchantId, async ({ node, vault }) => {
+      await condemnCards(vault.query, [{ ...ofMerchant, why: "removed" }], at);
+      await makeReferenceStore(node.query).markDestroyed([ofMerchant], at);
+    });
   }
   return { reference: id, removed: "yes", "number destroyed": now ? "at once" : "later" };
 }

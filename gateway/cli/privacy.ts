@@ -6,6 +6,7 @@ import { createInterface } from "node:readline/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { makeReferenceStore } from "../storage/cards.ts";
+import { hasMoved } from "../storage/cells.ts";
 import type { Database } from "../storage/database.ts";
 import {
   eraseOrder,
@@ -61,7 +62,11 @@ async function erase(session: Session, given: Given): Promise<Output> {
   // Before it happens: a command that is interrupted has left its line.
   const line = { at: systemClock.now(), actor: by, action: "privacy.erase" };
   await writeAudit(session.database.query, { ...line, detail: { by: what, ...counts } });
-  const erased = await eraseAll(closed, by);
+  const erased = await eraseAll(closed, by).catch((error) => {
+    if (hasMoved(error)) return new Problem("A merchant is moving: run it again after the move.");
+    throw error;
+  });
+  if (erased instanceof Problem) return erased;
   return {
     ...erased,
     open: found.length - erased.orders,

@@ -4,10 +4,12 @@ import { after, before, test } from "node:test";
 import { advance, conditions, draft, events, start } from "../orders/testing.ts";
 import { asOrderId, asSerialNumber } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
+import { hasMoved } from "./cells.ts";
 import { makeBegin, makeCommit } from "./commit.ts";
 import { eraseOrder, findOrdersOf, vacuumErased } from "./erasure.ts";
-import { makeFindOrders } from "./find-orders.ts";
+import { listOrdersAfter, makeFindOrders } from "./find-orders.ts";
 import { makeFixedName } from "./presence.ts";
+import { condemnCards } from "./retention.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 
 const email = "Erasmus@shop.example";
@@ -90,6 +92,42 @@ test("a person is found by the hash id of a card at each merchant", async () => 
   const other = new Map([[draft.merchantId, "1"]]);
   assert.deepEqual(await findOrdersOf(tables.database, { hashIds: other }, () => undefined), []);
 });
+
+test("nothing is erased or condemned in a cell that the merchant has left", async () => {
+  const { database } = tables;
+  const { merchantId, id } = await addOrder("700005", email);
+  await database.query(fence, [merchantId]);
+  const card = { merchantId, cardId: draft.card.cardId, why: "erased" } as const;
+
+  await assert.rejects(eraseOrder(database, { merchantId, id }, by), hasMoved);
+  // Also when its rows are deleted there: it is not "open by now".
+  await assert.rejects(eraseOrder(database, { merchantId, id: asOrderId("1") }, by), hasMoved);
+  await assert.rejects(condemnCards(database.query, [card], by.at), hasMoved);
+  assert.deepEqual(await listOrdersAfter(database.query, asOrderId("700000"), 9), []);
+
+  await database.query("delete from moved_merchants");
+  assert.match(await dump("700005"), /Erasmus/);
+});
+
+test("an erasure that began before the fence does not write behind it", async () => {
+  const { database } = tables;
+  const { merchantId, id } = await addOrder("700006", email);
+  // Between the lock of the order and its change.
+  const transaction: typeof database.transaction = (work) =>
+    database.transaction((query) =>
+      work(async (text, ...rest) => {
+        if (text.startsWith("update orders")) await database.query(fence, [merchantId]);
+        return query(text, ...rest);
+      }),
+    );
+
+  await assert.rejects(eraseOrder({ transaction }, { merchantId, id }, by), hasMoved);
+
+  await database.query("delete from moved_merchants");
+  assert.match(await dump("700006"), /Erasmus/);
+});
+
+const fence = "insert into moved_merchants (merchant_id) values ($1)";
 
 async function addOrder(id: string, address: string, isEnded = true) {
   const { query, hot } = tables.database;

@@ -7,6 +7,7 @@ import type { CardOfMerchant } from "../engine/cards.ts";
 import { erase } from "../orders/erase.ts";
 import { asCardId, asMerchantId, type MerchantId, type OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
+import { livesHere } from "./cells.ts";
 import type { Database, Query } from "./database.ts";
 import { isOpen } from "./find-orders.ts";
 import { plainArray } from "./gather.ts";
@@ -108,7 +109,10 @@ export function eraseOrder(
 ): Promise<ErasedOrder | undefined> {
   return transaction(async (query) => {
     const key = [merchantId, id];
-    await query("select from orders where merchant_id = $1 and id = $2 for update", key);
+    await query(
+      `select from orders where merchant_id = $1 and id = $2 and ${livesHere("= $1")} for update`,
+      key,
+    );
     const [row] = await query<OrderDocuments>(
       `select facts, progress, version, ${isBusy} as "isOpen" from orders
        where merchant_id = $1 and id = $2`,
@@ -120,7 +124,7 @@ export function eraseOrder(
     await query(
       `update orders set facts = $3, progress = $4, version = version + 1, cvv_digest = null,
          ${noDigest}
-       where merchant_id = $1 and id = $2`,
+       where merchant_id = $1 and id = $2 and ${livesHere("= $1")}`,
       [...key, ...documents],
     );
     await eraseHistory(query, key);

@@ -201,7 +201,7 @@ export function findInDoubt(query: Query, most: number) {
 
 /** All orders of a cell by id, for jobs that look through them page by page. */
 export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
-  return select(query, "id > $1 order by id limit $2", [after, limit]);
+  return select(query, `id > $1 and ${isHere} order by id limit $2`, [after, limit]);
 }
 
 /** An open order with the card; its number may have to be sent again. */
