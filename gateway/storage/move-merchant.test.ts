@@ -211,6 +211,20 @@ test("rows that expire during the move do not hold it up, and no due row is ther
   assert.deepEqual(row, { cell: "other" });
 });
 
+test("texts that one cell sorts differently are all brought over", async () => {
+  await other.query("drop rule forgets on oauth_nonces");
+  await other.query('alter table oauth_nonces alter nonce type text collate "und-x-icu"');
+  await other.query(`
+    insert into oauth_nonces
+    select 102, case when n % 2 = 0 then 'a' else 'B' end || n, now()
+    from generate_series(1, 2500) as n`);
+
+  await move("main", () => undefined, neighbour);
+
+  const found = await server.database.query("select from oauth_nonces where merchant_id = 102");
+  assert.equal(found.length, 2500);
+});
+
 /** As if a job of a node had deleted each row at once. */
 function forget(table: string): string {
   return `create rule forgets as on insert to ${table} do instead nothing`;

@@ -254,25 +254,28 @@ type Page = {
 };
 
 function readPage(database: Database, table: Table, { merchant, after, upTo, limit }: Page) {
-  const key = `(${table.key.join(", ")})`;
+  // Two servers may sort texts differently.
+  const key = table.key
+    .map((each, at) => (table.types[at] === "text" ? `${each} collate "C"` : each))
+    .join(", ");
   const values: unknown[] = [merchant];
   const beyond = (sign: string, bound: string | undefined) => {
     if (bound === undefined) return "";
     const texts: readonly string[] = JSON.parse(bound);
     const places = texts.map((text, at) => `$${values.push(text)}::${table.types[at]}`);
-    return ` and ${key} ${sign} (${places.join(", ")})`;
+    return ` and (${key}) ${sign} (${places.join(", ")})`;
   };
   const statement = `
     select json_build_array(${table.key.map((each) => `${each}::text`).join(", ")})::text as key,
       md5(row(${table.columns.join(", ")})::text) as hash
     from ${table.name} where ${ownedBy(table)}${beyond(">", after)}${beyond("<=", upTo)}
-    order by ${table.key.join(", ")} ${limit === undefined ? "" : `limit ${limit}`}`;
-  return inUtc(database, (query) => query<KeyedHash>(statement, values));
+    order by ${key} ${limit === undefined ? "" : `limit ${limit}`}`;
+  return inOneForm(database, (query) => query<KeyedHash>(statement, values));
 }
 
 /** As JSON text that nothing here parses: numbers keep all their digits. */
 async function readRows(database: Database, table: Table, keys: readonly string[]) {
-  const [row] = await inUtc(database, (query) =>
+  const [row] = await inOneForm(database, (query) =>
     query<{ rows: string | null }>(
       `select json_agg(row_to_json(${table.name}))::text as rows from ${table.name}
        where ${inKeys(table)}`,
@@ -287,10 +290,11 @@ function inKeys({ key, types }: Table): string {
   return `(${key.join(", ")}) in (select ${parts} from json_array_elements($1::json) as wanted)`;
 }
 
-/** Two servers may print times in different zones. */
-function inUtc<Result>({ transaction }: Database, work: (query: Query) => Promise<Result>) {
+/** Two servers may print values in different forms. */
+function inOneForm<Result>({ transaction }: Database, work: (query: Query) => Promise<Result>) {
   return transaction(async (query) => {
-    await query("set local timezone = 'UTC'");
+    await query(`select set_config('timezone', 'UTC', true),
+      set_config('bytea_output', 'hex', true), set_config('datestyle', 'ISO, YMD', true)`);
     return work(query);
   });
 }
