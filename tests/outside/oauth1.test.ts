@@ -51,7 +51,7 @@ test("a request that others signed is accepted once, and no variant of it", asyn
   assert.equal(reply.get("type")?.trim(), "async-response");
   assert.equal(again.status, 403, "the same nonce");
   const [order, ...others] = await world.installation.database.query<{ stage: string }>(
-    "select stage from orders where client_orderid = 'invoice-2026-000451'",
+    "select stage from public.orders where client_orderid = 'invoice-2026-000451'",
   );
   assert.deepEqual([order?.stage, others.length], ["approved", 0]);
 });
