@@ -243,15 +243,19 @@ from order_history
 where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 1000)
 order by version`;
 
-/** Among so many orders of all merchants. */
-const latestMax = 2000;
-
-/** The latest first. Ids grow with time, though each node takes them from its own block. */
+/**
+ * The latest first. Ids grow with time, though each node takes them from its own block. The key of
+ * the history begins with merchant and order, that of the orders does not name the merchant; so an
+ * order whose history was dropped is not listed.
+ */
 export async function findLatestOrders(query: Query, merchant: MerchantId, most: number) {
   const rows = await query<OrderRow>(
-    `select ${orderColumns}
-     from (select * from orders order by id desc limit ${latestMax}) as latest
-     where merchant_id = $1 order by accepted_at desc, id desc limit $2`,
+    `select ${orderColumns} from orders
+     where merchant_id = $1 and id = any(array(
+       select order_id from order_history where merchant_id = $1
+       group by order_id order by order_id desc limit $2
+     ))
+     order by accepted_at desc, id desc`,
     [merchant, most],
   );
   return rows.map(unpackOrder);
