@@ -36,6 +36,7 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     onRefused(order: Order, { kind }: OrderEvent, { cause }: Failure): void {
       log("order.event_ignored", { ...named(order), result: kind, cause });
     },
+    onStuck: (error: unknown): void => log("storage.step_stuck", { err: error }),
     onTrouble(order: Order, error: unknown): void {
       log("order.effect_failed", { ...named(order), err: error });
     },

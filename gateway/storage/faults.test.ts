@@ -12,7 +12,7 @@ const errors: readonly (readonly [code: string, verdict: Verdict])[] = [
   ["28000", "refuse"], ["28P01", "refuse"], ["3D000", "refuse"], ["42501", "refuse"],
   ["57P04", "refuse"],
   ["22P02", "bug"], ["23505", "bug"], ["25001", "bug"], ["25P02", "bug"], ["42703", "bug"],
-  ["42P01", "bug"], ["XX000", "bug"],
+  ["42P01", "bug"], ["XX000", "retry"], ["XX001", "retry"],
   ["EHOSTUNREACH", "retry"], ["ENETUNREACH", "retry"], ["ENOTFOUND", "retry"],
   ["EAI_AGAIN", "retry"], ["ECONNREFUSED", "retry"], ["ECONNRESET", "retry"], ["EPIPE", "retry"],
   ["ETIMEDOUT", "retry"], ["ENOENT", "retry"], ["EACCES", "refuse"], ["EINVAL", "bug"],

@@ -21,6 +21,7 @@ const sqlStates: Readonly<Record<string, Verdict>> = {
   "57":    "retry",  // cancelled (57014); the server stops, starts or recovers (57P01 to 57P03)
   "57P04": "refuse", // the database was dropped
   "58":    "retry",  // the server's disk failed
+  "XX":    "retry",  // the server contradicts itself, or a server of its cluster does not answer
 };
 
 // biome-ignore format: a table
@@ -76,6 +77,16 @@ function judgeState(code: string): Verdict {
 /** The database cannot do it now: the client is told so, and may send the request again. */
 export function isUnavailable(error: unknown): boolean {
   return judge(error) !== "bug";
+}
+
+/** One statement of many may be the cause, and the others may succeed without it. */
+export function isOfStatement(error: unknown): boolean {
+  return judge(error) === "bug" || (error instanceof Error && codeOf(error).startsWith("XX"));
+}
+
+/** The node ends: it has closed its connections. */
+export function isClosed(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("after calling end on the pool");
 }
 
 /** The server may be frozen, cut off or demoted: its other connections are not used again. */

@@ -104,9 +104,52 @@ test("a caller whose time is over is told so, and one that must not be lost is k
 test("a bug fails at once, however long the database would be waited for", async () => {
   const { run, runs } = failing(9, away("42703"));
 
-  await assert.rejects(makeGather(run, { retryMs: Number.POSITIVE_INFINITY })(1));
+  await assert.rejects(makeGather(run, { retryMs: 60_000 })(1));
 
   assert.equal(runs.length, 1);
+});
+
+const endless = { retryMs: Number.POSITIVE_INFINITY, stuckGapMs: 1 };
+
+test("an item that must not be lost is tried until it succeeds, whatever the error", async () => {
+  const held = setInterval(() => undefined, 1000);
+  for (const error of [away("XX000"), away("42P01"), new Error("never heard of")]) {
+    const { run, runs } = failing(3, error);
+    const stuck: unknown[] = [];
+
+    const answer = await makeGather(run, { ...endless, onStuck: (each) => stuck.push(each) })(1);
+
+    assert.equal(answer, 1);
+    assert.deepEqual(stuck, [error, error, error]);
+    assert.equal(runs.at(-1)?.isRepeated, true);
+  }
+  clearInterval(held);
+});
+
+test("the others do not wait for an item that is stuck", async () => {
+  let isMended = false;
+  const held = setInterval(() => undefined, 1000);
+  const ask = makeGather(async (items: readonly number[]) => {
+    if (items.includes(13) && !isMended) throw away("XX001");
+    return items;
+  }, endless);
+
+  const bad = ask(13);
+  assert.deepEqual(await Promise.all([ask(1), ask(2)]), [1, 2]);
+  assert.equal(await ask(3), 3);
+  isMended = true;
+
+  assert.equal(await bad, 13);
+  clearInterval(held);
+});
+
+test("a merchant that has moved, and a node that ends, are no reason to try again here", async () => {
+  const ended = new Error("Cannot use a pool after calling end on the pool");
+  for (const error of [away("22012"), ended]) {
+    const { run, runs } = failing(9, error);
+    await assert.rejects(makeGather(run, endless)(1));
+    assert.equal(runs.length, 1);
+  }
 });
 
 // biome-ignore format: a table

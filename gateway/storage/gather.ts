@@ -8,19 +8,26 @@ import type { MerchantId } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import { hasMoved } from "./cells.ts";
 import type { Query } from "./database.ts";
-import { judge } from "./faults.ts";
+import { isClosed, isOfStatement, judge } from "./faults.ts";
 
 export type GatherOptions = {
   readonly batchMax?: number;
   readonly onBatch?: (size: number, durationMs: number) => void;
   /** Run each item alone after a failure that is a bug's: one of them may have caused it. */
   readonly retryAlone?: boolean;
-  /** For how long an item is tried again while the database is away; it must be repeatable. */
+  /**
+   * For how long an item is tried again while the database is away; it must be repeatable. Without
+   * end, also a failure that is a bug's loses no item: each is tried alone until it succeeds.
+   */
   readonly retryMs?: number;
+  /** Called for each such failure. */
+  readonly onStuck?: (error: unknown) => void;
+  readonly stuckGapMs?: number;
 };
 
 const firstGapMs = 50;
 const gapMaxMs = 1000;
+const stuckGapMs = 5000;
 /** For how long an item that is not tried again waits for its first try. */
 const patienceMs = 2000;
 
@@ -38,8 +45,9 @@ export type Probed = { readonly probe: () => Promise<void> };
  */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
-  { batchMax = 256, onBatch, retryAlone = false, retryMs = 0 }: GatherOptions = {},
+  { batchMax = 256, onBatch, retryAlone = false, retryMs = 0, ...options }: GatherOptions = {},
 ): Gather<Item, Result> {
+  const isLasting = retryMs === Number.POSITIVE_INFINITY;
   let waiting: Waiting<Item, Result>[] = [];
   let nextProbe: PromiseWithResolvers<void> | undefined;
   let isBusy = false;
@@ -95,19 +103,32 @@ export function makeGather<Item, Result>(
       return [];
     } catch (error) {
       const verdict = judge(error);
-      if (verdict === "bug" && (retryAlone || hasMoved(error)) && batch.length > 1) {
+      const isOfOne = isOfStatement(error) && (retryAlone || isLasting || hasMoved(error));
+      if (isOfOne && batch.length > 1) {
         // The server has answered: an item is at fault.
         tested?.resolve();
         return (await Promise.all(batch.map((each) => tryAll([each])))).flat();
       }
       tested?.reject(error);
-      const isLasting = retryMs === Number.POSITIVE_INFINITY;
+      if (isOfOne && isLasting && !hasMoved(error) && !isClosed(error)) {
+        for (const each of batch) void tryLater(each, error);
+        return [];
+      }
       const isHopeless = verdict === "bug" || (verdict === "refuse" && !isLasting);
       // Those that wait for their turn fare no better, and their callers must hear.
       if (!isHopeless) waiting = keepYoung(waiting, error, Math.max(retryMs, patienceMs));
       const young = keepYoung(batch, error, isHopeless ? 0 : retryMs);
       return young.map((each) => ({ ...each, isRepeated: true }));
     }
+  }
+
+  /** Alone and beside the queue, which does not wait for it. A node that ends does not either. */
+  async function tryLater(each: Waiting<Item, Result>, error: unknown): Promise<void> {
+    options.onStuck?.(error);
+    await setTimeout(options.stuckGapMs ?? stuckGapMs, undefined, { ref: false });
+    const left = await tryAll([{ ...each, isRepeated: true }]);
+    waiting.push(...left);
+    if (left.length > 0 && !isBusy) start();
   }
 
   function keepYoung(items: readonly Waiting<Item, Result>[], error: unknown, limitMs: number) {

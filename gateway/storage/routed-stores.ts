@@ -49,6 +49,7 @@ export function routePendingCards(cells: Cells, options: GatherOptions): Pending
 type OrderOptions = {
   readonly node: NodeName;
   readonly onBatch: (queue: "read" | "begin" | "move") => NonNullable<GatherOptions["onBatch"]>;
+  readonly onStuck: NonNullable<GatherOptions["onStuck"]>;
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
 };

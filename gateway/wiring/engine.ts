@@ -40,9 +40,10 @@ export type Engine = ReturnType<typeof makeEngine>;
 export function makeEngine(dependencies: Dependencies) {
   const { config, log, metrics, database, node, clock, threeds, vault } = dependencies;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
+  const leaseMs = callbackLeaseMs(config.callbackTimeoutMs);
   const queues = routeOrders(dependencies.cells, {
-    ...{ node, onBatch: observe.onBatch, retryMs: config.acceptRetryMs },
-    callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
+    ...{ node, onBatch: observe.onBatch, onStuck: observe.onStuck },
+    ...{ retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs },
   });
   const { byId, findExisting, findBySerial, bySequence, load, lasting } = queues;
   const waits = makeWaits(dependencies, load);
