@@ -90,11 +90,12 @@ export async function openInstallation(options: InstallationOptions) {
   const databases = openCell();
   opened.push(databases.node, databases.vault);
   const open = (place: CellPlace) => openAs(undefined, serversOf(place), patient, place);
-  const cells = await openCells({ database, masterKey, config, report, open, approve });
-  if (cells instanceof Problem) {
+  const found = await openCells({ database, masterKey, config, report, open, approve });
+  if (found instanceof Problem) {
     await close();
-    return cells;
+    return found;
   }
+  const { cells, cellsAway } = found;
   return {
     ...{ config, databaseUrl: server.url, masterKey },
     async close() {
@@ -107,6 +108,8 @@ export async function openInstallation(options: InstallationOptions) {
     },
     /** With the rights of the login, for operators' commands. */
     ...{ database, cells },
+    /** Their schema may be older. */
+    cellsAway,
     /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
     ...{ databases, openCell },
     /** What to do when the login may not separate the two. */
@@ -149,15 +152,21 @@ async function openCells({ database, masterKey, config, report, open, approve }:
   cells.follow(await openCellMap(() => loadCellMap(database.query, openSecret)));
   const stores = cells.stores(({ node }) => node);
   let refusal: Problem | undefined;
+  const cellsAway: string[] = [];
   await stores.each(async (cell, name) => {
     if (name === mainCell) return;
-    await prepareCell(cell, name, report, async (missing) => {
-      refusal = await approve(missing);
-      return refusal;
+    const approveHere: Approve = async (missing) => {
+      const refused = await approve(missing);
+      refusal ??= refused;
+      return refused;
+    };
+    await prepareCell(cell, name, report, approveHere).catch((error) => {
+      cellsAway.push(name);
+      throw error;
     });
   });
   if (refusal !== undefined) await cells.close();
-  return refusal ?? cells;
+  return refusal ?? { cells, cellsAway };
 }
 
 /** Of the cells on the server that is stopped next. */

@@ -41,15 +41,23 @@ async function run({ yes = false, dryRun = false, json = false }: Options): Prom
     complain(installation);
     return;
   }
-  const sentences = dryRun
-    ? [`Nothing was changed: ${shown.length} to apply.`]
-    : ["The database is up to date."];
-  if (!(installation instanceof Problem)) {
-    sentences.push(...[installation.vaultAdvice ?? []].flat());
-    await installation.close();
+  if (installation instanceof Problem) {
+    if (json) print({ migrations: shown }, true);
+    else print(`Nothing was changed: ${shown.length} to apply.`);
+    return;
   }
-  if (json) print({ migrations: shown }, true);
-  else print(sentences.join("\n"));
+  const { cellsAway, vaultAdvice = [] } = installation;
+  await installation.close();
+  if (cellsAway.length > 0) process.exitCode = 1;
+  const sentences = cellsAway.length > 0 ? cellsAway.map(notUpdated) : [upToDate];
+  if (json) print({ migrations: shown, cellsAway }, true);
+  else print([...sentences, vaultAdvice].flat().join("\n"));
+}
+
+const upToDate = "The database is up to date.";
+
+function notUpdated(cell: string): string {
+  return `The cell ${cell} was not updated: make it reachable and run \`gw migrate\` again.`;
 }
 
 const notApplied = new Problem(

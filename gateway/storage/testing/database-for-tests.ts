@@ -30,6 +30,11 @@ export async function startDatabase(given?: Server) {
       await migrateCell(cell, schema, () => undefined);
       return cell;
     },
+    /** A cell without tables, at an address that the vault has sealed. */
+    async listCell(name: string, sealedUrl: Uint8Array): Promise<void> {
+      const values = [name, sealedUrl];
+      await database.query("insert into cells (name, sealed_url) values ($1, $2)", values);
+    },
     async stop() {
       await Promise.all(opened.map((each) => each.close()));
       await server.stop();
