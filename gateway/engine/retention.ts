@@ -16,6 +16,10 @@ export type CondemnedCard = CardOfMerchant & { readonly why: CondemnedWhy };
 export type RetentionStore = RemovedReferences & {
   /** Where to go on; nothing when a node has looked since. */
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
+  /** The walk has not reached a young order: the next run goes on. */
+  releaseWalk(days: number): Promise<void>;
+  /** All begin anew when the rules are others than before; nothing when they did since. */
+  restartWalks(rules: string, now: Instant, since: Instant): Promise<void>;
   /** Unless it was begun anew meanwhile, because a merchant has moved here. */
   saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
   /** By id. */
@@ -38,6 +42,8 @@ type Dependencies = {
   readonly keepDaysOf: (merchant: MerchantId) => KeepDays;
   /** All numbers of days that any merchant has. */
   readonly listDays: () => readonly number[];
+  /** Another text when a merchant's days are others: walks have passed orders that are due now. */
+  readonly rules: () => string;
   /** Called before the cards are destroyed. */
   readonly audit: (counts: Partial<Record<CondemnedWhy, number>>) => Promise<void>;
 };
@@ -59,6 +65,8 @@ export function makeRetention(dependencies: Dependencies) {
   return async (): Promise<void> => {
     await destroyRipe();
     await condemnRemoved();
+    const now = clock.now();
+    await store.restartWalks(dependencies.rules(), now, later(now, -walkEveryMs));
     for (const days of listDays()) await walk(days);
     ripe = new Set((await store.listCondemned(pageSize)).map(keyOf));
   };
@@ -84,7 +92,7 @@ export function makeRetention(dependencies: Dependencies) {
     await store.markDestroyed(cards, clock.now());
   }
 
-  /** Orders are looked through by id, up to the first that is younger; each once. */
+  /** Orders are looked through by id, up to the first that is younger; each once under one rule. */
   async function walk(days: number): Promise<void> {
     const now = clock.now();
     let after = await store.claimWalk(days, now, later(now, -walkEveryMs));
@@ -92,12 +100,13 @@ export function makeRetention(dependencies: Dependencies) {
       const orders = await store.listOrders(after, pageSize);
       const young = orders.findIndex(({ acceptedAt }) => acceptedAt > now - hours(24 * days));
       const old = young === -1 ? orders : orders.slice(0, young);
-      await condemnAmong(old.filter((order) => isDue(order, days, keepDaysOf(order.merchantId))));
+      await condemnAmong(old.filter((order) => isDue(order, now, keepDaysOf(order.merchantId))));
       const last = old.at(-1)?.id;
       if (last !== undefined) await store.saveWalk(days, after, last);
       if (orders.length < pageSize || young !== -1) return;
       after = last;
     }
+    if (after !== undefined) await store.releaseWalk(days);
   }
 
   async function condemnAmong(orders: readonly Order[]): Promise<void> {
@@ -116,11 +125,12 @@ export function makeRetention(dependencies: Dependencies) {
  * An order that was paid with a registered card has none of its own. An unpaid order that is not
  * final yet at its time is looked at again with the paid ones.
  */
-function isDue(order: Order, days: number, keep: KeepDays): boolean {
+function isDue(order: Order, now: Instant, keep: KeepDays): boolean {
   if (order.card.cardId !== String(order.id)) return false;
   const { stage } = initialOf(order);
   const isUnpaid = isFinal(stage) && stage !== "approved" && order.owed === undefined;
-  return days === keep.paid || (days === keep.unpaid && isUnpaid);
+  const isOlderThan = (days: number) => order.acceptedAt <= now - hours(24 * days);
+  return isOlderThan(keep.paid) || (isUnpaid && isOlderThan(keep.unpaid));
 }
 
 function keyOf({ merchantId, cardId }: CardOfMerchant): string {

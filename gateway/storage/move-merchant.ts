@@ -135,7 +135,7 @@ async function bringLast(move: Move, tables: readonly Table[], merchant: Merchan
 }
 
 async function beginWalksAnew({ query }: Database): Promise<void> {
-  await query("update retention_walks set after_id = 0");
+  await query("update retention_walks set after_id = 0 where days > 0");
 }
 
 /** A statement that began before the fence holds its tables' locks: none is left after this. */

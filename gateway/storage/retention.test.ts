@@ -15,10 +15,8 @@ import { type DatabaseForTests, startDatabase } from "./testing/database-for-tes
 
 const day = hours(24);
 const [shop, other] = [asMerchantId("101"), asMerchantId("102")];
-const keep = new Map([
-  [shop, { paid: 400, unpaid: 30 }],
-  [other, { paid: 90, unpaid: 5 }],
-]);
+const usual = { paid: 400, unpaid: 30 };
+const keep = new Map([[other, { paid: 90, unpaid: 5 }]]);
 let tables: DatabaseForTests;
 let now = start;
 let counted: Partial<Record<CondemnedWhy, number>>[] = [];
@@ -40,6 +38,7 @@ beforeEach(async () => {
     await tables.database.query(`delete from ${table}`);
   }
   [now, counted] = [start, []];
+  keep.delete(shop);
   run = makeRun();
 });
 
@@ -145,6 +144,47 @@ test("each order is looked at once for each number of days, and by one node in a
   assert.equal(row?.count, 700, "the second run has destroyed the first page, and walked nothing");
 });
 
+test("a walk that is behind goes on with the next run, without waiting for an hour", async () => {
+  await tables.database.query(
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
+       kind, stage, amount, currency, accepted_at, facts, progress)
+     select 101, n, 1, 'a' || n, 1, '', 1, $1, $2, 1, 'USD', to_timestamp($3::float8 / 1000), $4, $5
+     from generate_series(1, 10100) as n`,
+    [
+      ...[approved().transaction.kind, approved().transaction.stage, start],
+      ...[packFacts(approved()), packProgress(approved())],
+    ],
+  );
+  now = asInstant(start + 31 * day);
+
+  await run();
+  assert.equal(await walkedTo(30), "10000");
+  await run();
+  assert.equal(await walkedTo(30), "10100");
+});
+
+test("when a merchant's days change, orders that were passed are destroyed too", async () => {
+  await add(shop, 1, approved());
+  await add(other, 2, approved());
+  now = asInstant(start + 100 * day);
+  for (let times = 0; times < 2; times += 1) await run();
+  assert.equal(await listCards(), "1", "the walk of 90 days has passed both");
+
+  keep.set(shop, { paid: 90, unpaid: 30 });
+  now = asInstant(now + hours(1));
+  for (let times = 0; times < 2; times += 1) await run();
+
+  assert.equal(await listCards(), "");
+});
+
+async function walkedTo(days: number): Promise<string | undefined> {
+  const [walk] = await tables.database.query<{ after_id: string }>(
+    "select after_id from retention_walks where days = $1",
+    [days],
+  );
+  return walk?.after_id;
+}
+
 test("no statement of the retention reads a whole table", async () => {
   const { query } = tables.database;
   await query(
@@ -166,8 +206,9 @@ function makeRun(): () => Promise<void> {
   return makeRetention({
     store: makeRetentionStore({ node: tables.database, vault: tables.database }),
     ...{ clock: { now: () => now }, removedKeepMs: 7 * day },
-    keepDaysOf: (merchant) => keep.get(merchant) ?? { paid: 400, unpaid: 30 },
+    keepDaysOf: (merchant) => keep.get(merchant) ?? usual,
     listDays: () => [400, 30, 90, 5],
+    rules: () => JSON.stringify([...keep]),
     audit: async (counts) => void counted.push(counts),
   });
 }

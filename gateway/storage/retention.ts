@@ -33,6 +33,14 @@ export function makeRetentionStore({ node, vault }: Databases): RetentionStore {
         [days, from, after],
       );
     },
+    async releaseWalk(days) {
+      await node.query("update retention_walks set walked_at = to_timestamp(0) where days = $1", [
+        days,
+      ]);
+    },
+    async restartWalks(rules, now, since) {
+      await node.query(restartWalks, [rules, now, since]);
+    },
     listOrders: (after, limit) => listOrdersAfter(node.query, after, limit),
     findReferenced: (cards) => node.query<CardOfMerchant>(referenced, cardColumns(cards)),
     findNeeded: (cards) => node.query<CardOfMerchant>(needed, cardColumns(cards)),
@@ -73,6 +81,20 @@ on conflict (days) do update set walked_at = excluded.walked_at
   where known.walked_at <= to_timestamp($3::float8 / 1000)
     or known.walked_at > excluded.walked_at
 returning after_id as after`;
+
+/** The row of no days has the rules. At most once in a while: settings of nodes may differ. */
+const restartWalks = `
+with changed as (
+  insert into retention_walks as known (days, after_id, walked_at)
+  values (0, hashtextextended($1::text, 0), to_timestamp($2::float8 / 1000))
+  on conflict (days) do update set after_id = excluded.after_id, walked_at = excluded.walked_at
+    where known.after_id <> excluded.after_id
+      and (known.walked_at <= to_timestamp($3::float8 / 1000)
+        or known.walked_at > excluded.walked_at)
+  returning days
+)
+update retention_walks set after_id = 0, walked_at = to_timestamp(0)
+where days > 0 and exists (select from changed)`;
 
 const wanted = "unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)";
 

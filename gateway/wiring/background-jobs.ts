@@ -102,6 +102,13 @@ export function makeCardRetention(
       const days = configuration.current().merchants.map(({ id }) => keepDaysOf(id));
       return [...new Set(days.flatMap(({ paid, unpaid }) => [paid, unpaid]))];
     },
+    rules() {
+      const own = configuration.current().merchants.flatMap(({ id, settings }) => {
+        const { cardKeepDays: paid, unpaidCardKeepDays: unpaid } = settings;
+        return paid === undefined && unpaid === undefined ? [] : `${id} ${paid} ${unpaid}`;
+      });
+      return [config.cardKeepDays, config.unpaidCardKeepDays, ...own.sort()].join("\n");
+    },
     async audit(counts: Readonly<Record<string, number>>) {
       const line = { at: clock.now(), actor: node.name, action: "cards.destroyed", detail: counts };
       await writeAudit(workers.database.query, line);
