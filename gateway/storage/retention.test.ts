@@ -99,6 +99,27 @@ test("a card that a reference needs is kept until the reference is removed", asy
   assert.deepEqual(counted, [{ removed: 1 }]);
 });
 
+test("a card that is registered or used between its check and its end is kept", async () => {
+  const uses = [
+    `insert into card_references (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts,
+       created_at) values (101, 9, 'card', 1, 1, 1, '{}', now())`,
+    "update orders set due_at = now(), finished_at = null",
+  ];
+  await add(shop, 1, approved());
+  now = asInstant(start + 500 * day);
+  for (const use of uses) {
+    const slowly = makeRun(async () => void (await tables.database.query(use)));
+    for (let times = 0; times < 2; times += 1) await slowly();
+
+    assert.equal(await listCards(), "1");
+    await tables.database.query("delete from card_references");
+    await tables.database.query("update orders set due_at = null");
+  }
+  for (let times = 0; times < 2; times += 1) await run();
+
+  assert.equal(await listCards(), "");
+});
+
 test("an order that was paid with another order's card takes nothing with it", async () => {
   await add(shop, 1, approved());
   await add(shop, 2, {
@@ -202,14 +223,17 @@ test("no statement of the retention reads a whole table", async () => {
   assert.doesNotMatch(text, /Seq Scan|Sort/, text);
 });
 
-function makeRun(): () => Promise<void> {
+function makeRun(whileAudited = async () => {}): () => Promise<void> {
   return makeRetention({
     store: makeRetentionStore({ node: tables.database, vault: tables.database }),
     ...{ clock: { now: () => now }, removedKeepMs: 7 * day },
     keepDaysOf: (merchant) => keep.get(merchant) ?? usual,
     listDays: () => [400, 30, 90, 5],
     rules: () => JSON.stringify([...keep]),
-    audit: async (counts) => void counted.push(counts),
+    async audit(counts) {
+      counted.push(counts);
+      await whileAudited();
+    },
   });
 }
 
