@@ -186,7 +186,10 @@ async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly 
   }
 }
 
-/** Earlier versions of changed rows have the data until then. */
+/**
+ * Frees earlier versions of changed rows, unless an older transaction still sees them. The disk and
+ * the write-ahead log may have their bytes for longer.
+ */
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
   const client = await database.connect();
   try {

@@ -88,7 +88,7 @@ export async function rewrapKeys(
   return count;
 }
 
-/** The earlier version of a changed row has its bytes until then. */
+/** Frees the earlier version of a changed row; the disk may have its bytes for longer. */
 const vacuumKeys = "vacuum vault.keys";
 
 export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {

@@ -99,7 +99,7 @@ export function makeWalletKeyAdministration(query: Query, sealSecret: Vault["sea
         [id],
       );
       await notifyNodes(query);
-      // The earlier version of the row has it until then.
+      // Frees the earlier version of the row, which has it.
       if (removed.length > 0) await query("vacuum vault.wallet_keys");
       return removed.length > 0;
     },

@@ -7,6 +7,6 @@ alter table orders
   add column digest_key integer,
   add column cvv_digest bytea;
 
--- The bytes of deleted rows are gone when the table is vacuumed.
+-- A vacuum frees the space of deleted rows; their bytes are on the disk until it is used again.
 alter table held_secrets set (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
 alter table held_keys set (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);

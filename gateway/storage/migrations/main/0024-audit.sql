@@ -12,8 +12,8 @@ create table audit (
 
 -- Keys for the digests of CVVs: each is made for some minutes, and destroyed a quarter of an hour
 -- after its first use at the latest (decision 0041). Unlogged: neither the write-ahead log nor a
--- backup nor a replica has them. A deleted row's bytes are gone when the table is vacuumed, so a
--- single one is reason enough.
+-- backup nor a replica has them. A vacuum frees the space of a deleted row, and what is written
+-- there next overwrites its bytes: a single row is reason enough.
 create unlogged table vault.cvv_keys (
   slot       bigint primary key,
   key_id     integer not null,
