@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
-import { constants, tmpdir } from "node:os";
+import { constants, freemem, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
@@ -51,6 +51,9 @@ const long: Group = {
   places: fs.globSync("tests/**/*.test.ts", { cwd: root }).filter(hasLongForm),
 };
 
+/** What the databases of a whole run take, with room for the programs beside them. */
+const roomBytes = 14 * 2 ** 30;
+
 const stopping = new AbortController();
 let stopDatabase = async (): Promise<void> => undefined;
 
@@ -93,7 +96,7 @@ async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
 /** One PostgreSQL for all files of a run; a file that is run without it starts its own. */
 async function startDatabase(): Promise<void> {
   if (process.env["TOLLGATE_TEST_FOLDER"] !== undefined) return;
-  const folder = fs.mkdtempSync(join(tmpdir(), "tollgate-check-"));
+  const folder = fs.mkdtempSync(join(findRoom(), `tollgate-check-${process.pid}-`));
   // The database runs as another user when the tests are run by root.
   fs.chmodSync(folder, 0o711);
   const server = await startEmbedded({
@@ -107,6 +110,24 @@ async function startDatabase(): Promise<void> {
     await server.stop();
     fs.rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** In memory where there is enough: a run makes hundreds of databases, and deletes them. */
+function findRoom(): string {
+  const memory = "/dev/shm";
+  if (!fs.existsSync(memory)) return tmpdir();
+  deleteLeftOvers(memory);
+  const { bavail, bsize } = fs.statfsSync(memory);
+  return Math.min(bavail * bsize, freemem()) >= roomBytes ? memory : tmpdir();
+}
+
+/** Of runs that were killed: the folder's name tells the process. */
+function deleteLeftOvers(memory: string): void {
+  for (const folder of fs.globSync(join(memory, "tollgate-check-*-*"))) {
+    const pid = folder.split("-").at(-2);
+    if (fs.existsSync(`/proc/${pid}`)) continue;
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** A stopped run leaves nothing running. */
