@@ -135,6 +135,8 @@ test("production starts without roots, and a sandbox beside it is not looked at"
     return gateway.output.includes("Tollgate listens on") || undefined;
   });
   assert.doesNotMatch(gateway.output, /wallet\.roots_unreadable/);
+  // Before the world goes, in whose folder it writes.
+  await gateway.stop();
 });
 
 test("roots that cannot be read are told to the operator, and named to merchants", async (t) => {

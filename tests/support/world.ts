@@ -54,7 +54,8 @@ export async function startWorld(
   const cleanUp = lastFirst(t);
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-world-"));
   await chmod(dataDir, 0o711);
-  cleanUp(() => rm(dataDir, { recursive: true, force: true }));
+  // A program of the test may still write there.
+  cleanUp(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
   const clock = new TestClock();
   const logged: string[] = [];
   const log = makeLog("debug", { write: (line) => void logged.push(line) });
