@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
-import { makeLog, maskCardNumbers } from "./log.ts";
+import { makeLog, maskLine } from "./log.ts";
 
 // biome-ignore format: a table
 const masked: readonly (readonly [line: string, shown: string])[] = [
@@ -19,7 +19,7 @@ const masked: readonly (readonly [line: string, shown: string])[] = [
 ];
 
 test("digits that are a card number are masked", () => {
-  for (const [line, shown] of masked) assert.equal(maskCardNumbers(line), shown);
+  for (const [line, shown] of masked) assert.equal(maskLine(line), shown);
 });
 
 // biome-ignore format: a table
@@ -34,7 +34,7 @@ const untouched: readonly string[] = [
 ];
 
 test("other digits stay readable", () => {
-  for (const line of untouched) assert.equal(maskCardNumbers(line), line);
+  for (const line of untouched) assert.equal(maskLine(line), line);
 });
 
 test("a line is one JSON object, with secrets hidden and cards masked", () => {

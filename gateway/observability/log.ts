@@ -11,7 +11,7 @@ import { type EventName, events } from "./events.ts";
 export type Log = (event: EventName, facts: object) => void;
 
 export function makeLog(level: string, destination: DestinationStream): Log {
-  const masked = { write: (line: string) => destination.write(maskCardNumbers(line)) };
+  const masked = { write: (line: string) => destination.write(maskLine(line)) };
   const options = { level, timestamp: makeTimestamp(), base: null, messageKey: "event" };
   const logger = pino(options, masked);
   return (event, facts) => logger[events[event][0]](facts, event);
@@ -47,7 +47,7 @@ const ownIds = `"(?:order|serial|merchant|entry|endpoint|reference)":"[^"]*"`;
 const cardLike = String.raw`(?<!\d|\d\.)\d(?:[ -]?\d){11,18}(?!\d|\.\d)`;
 const idsAndCards = new RegExp(`${ownIds}|${cardLike}`, "g");
 
-export function maskCardNumbers(line: string): string {
+export function maskLine(line: string): string {
   return line.replace(idsAndCards, (found) => {
     if (found.startsWith('"')) return found;
     const digits = found.replace(/\D/g, "");

@@ -83,10 +83,14 @@ test("numbers of all networks are found behind any words and digits", () => {
 });
 
 test("the time for a text grows with its length, not with its square", () => {
+  // The best of three, because other programs take the core away in between.
   const measure = (text: string) => {
-    const startedAt = performance.now();
-    for (let round = 0; round < 2; round += 1) maskCardNumbers(text);
-    return performance.now() - startedAt;
+    const times = Array.from({ length: 3 }, () => {
+      const startedAt = performance.now();
+      maskCardNumbers(text);
+      return performance.now() - startedAt;
+    });
+    return Math.min(...times);
   };
   for (const part of ["4", "41", "4 ", `${"1".repeat(11)}a`, "4---", "４", "4111111111111111"]) {
     const text = (count: number) => part.repeat(Math.ceil(count / part.length));

@@ -30,8 +30,15 @@ export function maskCardNumbers(text: string): string {
   return text.replace(digitRuns, maskRun);
 }
 
+/**
+ * Whether a number in the text has a network's prefix and length. Of ids and URLs, which cannot be
+ * masked, one in ten would pass for a card number of an unknown network by chance.
+ */
 export function hasCardNumber(text: string): boolean {
-  return maskCardNumbers(text) !== text;
+  return (text.match(digitRuns) ?? []).some((found) => {
+    const { run } = readRun(found);
+    return run.digits.some((_, start) => findCardEnd(run, start, "network") > 0);
+  });
 }
 
 type Run = {
@@ -43,14 +50,12 @@ type Run = {
 };
 
 function maskRun(found: string): string {
-  const characters = [...found];
-  const places = characters.flatMap((each, at) => (isDigit(each) ? [at] : []));
-  const run = readRun(characters, places);
+  const { characters, places, run } = readRun(found);
   let isMasked = false;
   // Up to where digits are masked already: windows that overlap mask each digit once.
   let until = 0;
   for (let start = 0; start + digitsMin <= run.digits.length; start += 1) {
-    const end = findCardEnd(run, start);
+    const end = findCardEnd(run, start, "any");
     for (let at = Math.max(start, until); at < end - 4; at += 1) characters[places[at] ?? 0] = "*";
     isMasked ||= end > 0;
     until = Math.max(until, end - 4);
@@ -59,18 +64,20 @@ function maskRun(found: string): string {
 }
 
 /** The end of the longest card number that begins at this digit; zero when none does. */
-function findCardEnd(run: Run, start: number): number {
+function findCardEnd(run: Run, start: number, issuedBy: "network" | "any"): number {
   if (!isEdge(run, start, 0)) return 0;
   const group = run.groups[start] ?? noGroup;
   const known = lengthsByPrefix[prefixAt(run.digits, start)] ?? [];
-  const isSingle = group.start === start && group.end - start <= digitsMax;
+  const mayBeUnknown =
+    issuedBy === "any" && group.start === start && group.end - start <= digitsMax;
   for (
     let end = Math.min(start + digitsMax, run.digits.length);
     end >= start + digitsMin;
     end -= 1
   ) {
     const count = end - start;
-    const isCard = known.includes(count) || (isSingle && end === group.end && count >= unknownMin);
+    const isUnknown = mayBeUnknown && end === group.end && count >= unknownMin;
+    const isCard = known.includes(count) || isUnknown;
     if (isCard && isEdge(run, end - 1, 1) && isLuhnPart(run, start, end)) return end;
   }
   return 0;
@@ -90,7 +97,9 @@ function isLuhnPart({ sums }: Run, start: number, end: number): boolean {
   return ((doubled[end] ?? 0) - (doubled[start] ?? 0)) % 10 === 0;
 }
 
-function readRun(characters: readonly string[], places: readonly number[]): Run {
+function readRun(found: string) {
+  const characters = [...found];
+  const places = characters.flatMap((each, at) => (isDigit(each) ? [at] : []));
   const digits = places.map((place) => digitOf(characters[place] ?? ""));
   const groups: (typeof noGroup)[] = [];
   let start = 0;
@@ -106,7 +115,8 @@ function readRun(characters: readonly string[], places: readonly number[]): Run 
     sums[0].push((sums[0][at] ?? 0) + (at % 2 === 0 ? doubled : digit));
     sums[1].push((sums[1][at] ?? 0) + (at % 2 === 1 ? doubled : digit));
   }
-  return { digits, groups, sums };
+  const run: Run = { digits, groups, sums };
+  return { characters, places, run };
 }
 
 function prefixAt(digits: readonly number[], start: number): number {
