@@ -62,23 +62,43 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
     underLoadBytes = Math.max(underLoadBytes, gateway.readMemoryBytes());
   });
   if (plan.grown > 0) return compareGrown(setup, busyShare);
+  if (plan.kind === "short") return measureShort(setup, busyShare);
   const rounds = await measureAll(setup);
   const memory = { atRestBytes, underLoadBytes };
 
-  say("Comparing every order with the bank's ledger …");
-  const orders = await readOrders(setup.database);
-  const acknowledged = [...setup.acknowledged, ...setup.authenticated];
-  const books = auditBooks(acknowledged, orders, await readLedger(gateway.bankUrl));
+  const books = await compareBooks(setup);
   publish({ plan, busyShare, rounds, memory, books });
   return areClean(books);
 }
 
+/** Only what a sale costs in processor time. */
+async function measureShort(setup: Setup, busyShare: number): Promise<boolean> {
+  const { plan } = setup;
+  const { completedPerSecond } = await warmUp(setup);
+  const count = Math.round(Math.max(completedPerSecond, salesPerSecondMin) * plan.saleSeconds);
+  const rounds: measure.Turns[] = [];
+  for (let round = 1; round <= plan.rounds; round += 1) {
+    const turns = await measure.measureByTurns(setup, `sale${round}`, count);
+    say(`Round ${round} of ${plan.rounds}: ${report.printCosts(turns.costs)}`);
+    rounds.push(turns);
+  }
+  const costs = report.printCostRatios(rounds);
+  const books = await compareBooks(setup);
+  say(`\n${costs}\n\n${report.printBooks(books)}`);
+  writeResults(busyShare, { plan, rounds, books });
+  return areClean(books);
+}
+
+async function compareBooks({ database, gateway, acknowledged, authenticated }: Setup) {
+  say("Comparing every order with the bank's ledger …");
+  const orders = await readOrders(database);
+  const entries = await readLedger(gateway.bankUrl);
+  return auditBooks([...acknowledged, ...authenticated], orders, entries);
+}
+
 async function compareGrown(setup: Setup, busyShare: number): Promise<boolean> {
   const grown = await measureGrown(setup, setup.plan.grown, say);
-  say("Comparing every order with the bank's ledger …");
-  const orders = await readOrders(setup.database);
-  const entries = await readLedger(setup.gateway.bankUrl);
-  const books = auditBooks(setup.acknowledged, orders, entries);
+  const books = await compareBooks(setup);
   say(`\n${printGrown(grown)}\n\n${report.printBooks(books)}`);
   writeResults(busyShare, { plan: setup.plan, grown, books });
   return areClean(books);
@@ -115,14 +135,7 @@ async function startAll(plan: Plan, folder: string, stack: AsyncDisposableStack)
 
 async function measureAll(setup: Setup): Promise<readonly report.Round[]> {
   const { plan } = setup;
-  say(`Warming up with one sale, then ${plan.warmUpOrders} …`);
-  // First a single sale, as on a fresh installation: the database plans its statements for it, and
-  // the plans must serve for more.
-  await measure.measureSales(setup, "first", 1);
-  const warm = await measure.measureSales(setup, "warm", plan.warmUpOrders);
-  say(`Warm: completed ${perSecond(warm.completedPerSecond)}, refused ${warm.refused}`);
-  await measure.warmRoute(setup);
-
+  const warm = await warmUp(setup);
   const rounds: report.Round[] = [];
   for (let round = 1; round <= plan.rounds; round += 1) {
     const { completedPerSecond } = rounds.at(-1)?.sales ?? warm;
@@ -130,6 +143,18 @@ async function measureAll(setup: Setup): Promise<readonly report.Round[]> {
     rounds.push(await measureRound(setup, round, Math.round(rate * plan.saleSeconds)));
   }
   return rounds;
+}
+
+async function warmUp(setup: Setup): Promise<measure.Sales> {
+  const { warmUpOrders } = setup.plan;
+  say(`Warming up with one sale, then ${warmUpOrders} …`);
+  // First a single sale, as on a fresh installation: the database plans its statements for it, and
+  // the plans must serve for more.
+  await measure.measureSales(setup, "first", 1);
+  const warm = await measure.measureSales(setup, "warm", warmUpOrders);
+  say(`Warm: completed ${perSecond(warm.completedPerSecond)}, refused ${warm.refused}`);
+  await measure.warmRoute(setup);
+  return warm;
 }
 
 async function measureRound(setup: Setup, round: number, count: number): Promise<report.Round> {

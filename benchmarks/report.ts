@@ -122,6 +122,22 @@ export function printCosts({ sale, routeRequest, insert }: Costs): string {
   return `µs of processor time a sale: ${parts}; ${baselines}`;
 }
 
+/** Medians over the rounds, each with its least and its greatest value. */
+export function printCostRatios(rounds: readonly Turns[]): string {
+  const line = (name: string, read: (costs: Costs) => number) => {
+    const values = rounds.map(({ costs }) => read(costs));
+    const spread = `${print(Math.min(...values))} to ${print(Math.max(...values))}`;
+    return `  ${name.padEnd(46)}${print(median(values)).padStart(6)}   (${spread})`;
+  };
+  return [
+    line(
+      "gateway's time per sale ÷ bare-route request",
+      ({ sale, routeRequest }) => sale.gateway / routeRequest,
+    ),
+    line("PostgreSQL's time per sale ÷ insert", ({ sale, insert }) => sale.database / insert),
+  ].join("\n");
+}
+
 export function printVerdicts(verdicts: readonly Verdict[]): string {
   const lines = verdicts.map(({ name, value, target, reached }) => {
     const sign = reached ? "reached" : "MISSED";
