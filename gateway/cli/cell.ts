@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { addCell, countMerchants, examineCell } from "../storage/cell-administration.ts";
 import { parseDatabaseUrl } from "../storage/database-url.ts";
-import { moveMerchant } from "../storage/move-merchant.ts";
+import { abortMove, listMoves, moveMerchant } from "../storage/move-merchant.ts";
 import { takeRotationLock } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
@@ -19,10 +19,11 @@ export function addCellCommands(cell: Command): void {
     "--url-file <file>",
     "the address of its database, in a file because it has a password; else the main database",
   );
+  const abort = new Option("--abort", "before the switch: the merchant goes on in its old cell");
   // biome-ignore format: a table
   addCommands(cell, [
     ["add <name>", "make the tables of a new cell; merchants are created in it with --cell", add, [url]],
-    ["move-merchant <login> <cell>", "move a merchant while payments go on; again goes on with a move that was cut short", move],
+    ["move-merchant <login> [cell]", "move a merchant while payments go on; again goes on with a move that was cut short", move, [abort]],
     ["list",       "list the cells with the number of their merchants",                       list],
     ["check",      "connect to every cell, and say how it is",                                check],
   ]);
@@ -64,17 +65,29 @@ async function readUrl(file: string): Promise<Secret<string> | Problem> {
 }
 
 /** With the lock of key rotations: no key is destroyed while cards are between two cells. */
-async function move(session: Session, login: string, to: string): Promise<Output> {
+async function move(
+  session: Session,
+  login: string,
+  to: string | undefined,
+  { abort = false }: { readonly abort?: boolean },
+): Promise<Output> {
   const { database, cells } = session;
   const merchant = findMerchant(await readConfiguration(session), login);
   if (merchant instanceof Problem) return merchant;
-  if (!cells.names().includes(to)) return new Problem(`There is no cell ${to}.`);
+  if ((to === undefined) !== abort) return new Problem("Give either a cell or --abort.");
+  if (to !== undefined && !cells.names().includes(to))
+    return new Problem(`There is no cell ${to}.`);
   const lock = await takeRotationLock(database);
   if (lock === undefined) return new Problem("A key rotation or another move is under way.");
+  const places = { main: database, cells };
   try {
-    const moved = await moveMerchant({ main: database, cells }, merchant.id, to, report);
-    if (typeof moved === "number") return { merchant: login, cell: to, "rows copied": moved };
-    return new Problem(`A move to ${moved.begun} was begun: go on with that one first.`);
+    if (to === undefined) return describeAbort(login, await abortMove(places, merchant.id, report));
+    const moved = await moveMerchant(places, merchant.id, to, report);
+    if ("begun" in moved) {
+      return new Problem(`A move to ${moved.begun} was begun: go on with it, or --abort it first.`);
+    }
+    const { rows, stoppedMs } = moved;
+    return { merchant: login, cell: to, "rows copied": rows, "stopped for ms": stoppedMs };
   } catch (error) {
     return new Problem(`The move has not ended: ${messageOf(error)}. Run the command again.`);
   } finally {
@@ -82,11 +95,22 @@ async function move(session: Session, login: string, to: string): Promise<Output
   }
 }
 
+function describeAbort(login: string, ended: Awaited<ReturnType<typeof abortMove>>): Output {
+  if (ended === "none") return new Problem(`No move of ${login} was begun.`);
+  if (ended === "aborted") return `${login} stays in its cell.`;
+  return new Problem(`${login} lives in its new cell already: run the command with that cell.`);
+}
+
 async function list({ database, cells }: Session): Promise<Output> {
   const places = new Map(cells.places().map(({ name, url }) => [name, url]));
+  const moves = await listMoves({ main: database, cells });
   return (await countMerchants(database.query)).map(({ name, merchants }) => ({
     ...{ cell: name, merchants },
     database: places.get(name) === undefined ? "the main database" : "its own",
+    "unfinished moves": moves
+      .filter(({ from }) => from === name)
+      .map(({ login, to, state }) => `${login} to ${to} (${state})`)
+      .join(", "),
   }));
 }
 

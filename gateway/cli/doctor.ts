@@ -11,6 +11,7 @@ import { findSkew } from "../storage/database-clock.ts";
 import { canReadVault, examineServer } from "../storage/database-roles.ts";
 import { loadDirectories } from "../storage/directories.ts";
 import { listUnauthenticated } from "../storage/mac-keys.ts";
+import { listMoves } from "../storage/move-merchant.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
 import { checkValueOf } from "../vault/master-key.ts";
@@ -40,6 +41,7 @@ async function examine(session: Session): Promise<Output> {
     await checkVault(session),
     await checkGates(session),
     await checkDirectories(session),
+    await checkMoves(session),
   ];
   if (findings.some(({ trouble }) => trouble !== undefined)) process.exitCode = 1;
   if (session.json) return findings;
@@ -148,6 +150,21 @@ async function checkDirectories({ database, config }: Session): Promise<Finding>
     ...findResultTroubles(config, directories),
   ];
   return finding(what, troubles.length === 0, troubles.join("\n        "));
+}
+
+/** A stopped merchant gets 503: an operator has to act. */
+async function checkMoves({ database, cells }: Session): Promise<Finding> {
+  const moves = await listMoves({ main: database, cells });
+  const names = moves.map(({ login, to }) => `${login} to ${to}`).join(", ");
+  const what = `unfinished moves: ${names || "none"}`;
+  const told = moves.map(({ login, from, to, since, state }) => {
+    const taken = state === "switched" ? "" : ", or take it back with --abort";
+    const said = `${login} from ${from} to ${to}, ${state}, begun at ${since} UTC`;
+    return `${said}: run gw cell move-merchant ${login} ${to}${taken}.`;
+  });
+  if (told.length === 0) return { what };
+  const isStopped = moves.some(({ state }) => state === "stopped");
+  return { what, [isStopped ? "trouble" : "warning"]: told.join("\n        ") };
 }
 
 function printConfig({ json = false }: { readonly json?: boolean }): void {

@@ -1,7 +1,8 @@
 /** Walks over all cells, on real databases: several at once, and beside a cell that is away. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { makeCells } from "./cells.ts";
+import { asMerchantId } from "../values/ids.ts";
+import { livesHere, makeCells } from "./cells.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
@@ -58,4 +59,37 @@ test("a cell that is away is asked by one walk at a time, and holds up no other"
   );
   assert.equal(asked, 2);
   gone.reject(new Error("the cell is away"));
+});
+
+test("calls for a merchant that is known to be moving join no batch, until its fence is lifted", async () => {
+  const stores = walk(second);
+  const { query } = tables.database;
+  const merchant = asMerchantId("7");
+  let [tries, isFenced] = [0, true];
+  const look = () =>
+    stores.call(
+      merchant,
+      async (store) => {
+        tries += 1;
+        assert.ok(tries === 1 || !isFenced, "a call has met the fence again");
+        return store(`select 1 as there where ${livesHere("= 7")}`);
+      },
+      60_000,
+    );
+  await query("insert into moved_merchants (merchant_id) values (7)");
+
+  const first = look();
+  await assert.rejects(
+    stores.call(merchant, (store) => store(`select where ${livesHere("= 7")}`), 0),
+    { code: "55006" },
+  );
+  const later = [look(), look()];
+  isFenced = false;
+  await query("delete from moved_merchants");
+
+  assert.deepEqual(await Promise.all([first, ...later]), [
+    [{ there: 1 }],
+    [{ there: 1 }],
+    [{ there: 1 }],
+  ]);
 });

@@ -113,6 +113,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
     cellOf: (merchant: MerchantId) => current().cellOf.get(merchant) ?? mainCell,
     databasesOf,
     awaitMove,
+    moving: (merchant: MerchantId) => moving.get(merchant),
   };
   return {
     ...router,
@@ -152,7 +153,8 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
     for (let isAway = true; isAway; ) {
-      await reload();
+      // The main database may be away: the next look reads it again.
+      await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
       isAway = await query("select from moved_merchants where merchant_id = $1", [merchant]).then(
@@ -171,6 +173,8 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
   cellOf(merchant: MerchantId): string;
   databasesOf(name: string): CellDatabases;
   awaitMove(merchant: MerchantId, from: string): Promise<void>;
+  /** The wait of those who have met its fence. */
+  moving(merchant: MerchantId): Promise<void> | undefined;
 };
 
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
@@ -198,15 +202,18 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
+      // Known to be moving: its statement would fail, and with it the batch of others.
+      let moving = router.moving(merchant);
       try {
-        return await use(of(cell), isAgain);
+        if (moving === undefined) return await use(of(cell), isAgain);
       } catch (error) {
         if (!hasMoved(error)) throw error;
-        const leftMs = Math.min(giveUpAt - performance.now(), timerMaxMs);
-        const tired = delay(Math.max(0, leftMs), true, { ref: false });
-        const isTired = await Promise.race([router.awaitMove(merchant, cell), tired]);
-        if (isTired === true) throw new MerchantMoving(`merchant ${merchant} is moving`);
+        moving = router.awaitMove(merchant, cell);
       }
+      const leftMs = Math.min(giveUpAt - performance.now(), timerMaxMs);
+      const tired = delay(Math.max(0, leftMs), true, { ref: false });
+      const isTired = await Promise.race([moving, tired]);
+      if (isTired === true) throw new MerchantMoving(`merchant ${merchant} is moving`);
     }
   }
 

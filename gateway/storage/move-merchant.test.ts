@@ -5,7 +5,7 @@ import { asMerchantId, asOrderId } from "../values/ids.ts";
 import { type Cells, makeCells } from "./cells.ts";
 import type { Database } from "./database.ts";
 import { findBySequence, makeFindOrders } from "./find-orders.ts";
-import { moveMerchant } from "./move-merchant.ts";
+import { abortMove, listMoves, moveMerchant } from "./move-merchant.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 
 const merchant = asMerchantId("101");
@@ -34,7 +34,7 @@ before(async () => {
   const places = ["main", "other"].map((name) => ({ name, url: undefined }));
   const map = { cells: places, cellOf: new Map() };
   cells.follow({ current: () => map, reload: async () => undefined });
-  await fill(server.database, 101, 2500);
+  await fill(server.database, 101, 1200);
   await fill(server.database, 102, 10);
 });
 
@@ -76,18 +76,76 @@ test("a node with an old configuration cannot read or write in the cell that was
   assert.equal(elsewhere.length, 1);
 });
 
-test("a row that has changed since the first copy is brought over as it is at the end", async () => {
+test("what was changed, added and deleted since the first copy is in the new cell as it is at the end", async () => {
+  const changes = [
+    step("101, 101000001, 7"),
+    "update callbacks set tries = 3 where order_id = 101001100",
+    "delete from cards where id = 101000500",
+    // As the erasure of a person does it.
+    step("101, 101000600, 2"),
+    `update order_history set events = '[{"erased":1}]' where order_id = 101000600 and version = 1`,
+  ];
   await move("main", async (progress) => {
-    if (progress.startsWith("Stopping")) await other.query(change);
+    if (!progress.startsWith("Stopping")) return;
+    for (const change of changes) await other.query(change);
   });
 
-  const changed = await server.database.query("select version from orders where id = 101000001");
-  assert.deepEqual(changed, [{ version: 7 }]);
+  const found = await server.database.query<{ value: string }>(
+    `select version::text as value from orders where id = 101000001
+     union all select tries::text from callbacks where order_id = 101001100
+     union all select count(*)::text from cards where merchant_id = 101
+     union all select string_agg(events::text, '' order by version) from order_history
+       where order_id = 101000600`,
+  );
+  const values = found.map(({ value }) => value);
+  assert.deepEqual(values, ["7", "3", "1199", '[{"erased":1}][]']);
   assert.deepEqual(
     await countAll(other, 101),
     moved.map(() => 0),
   );
-  assert.equal((await countAll(server.database, 101))[0], 2500);
+  assert.equal((await countAll(server.database, 101))[0], 1200);
+});
+
+test("a move is taken back from any point before the switch, and not after it", async () => {
+  const { database } = server;
+  const rows = await countAll(database, 102);
+  const abort = () => abortMove({ main: database, cells }, neighbour, () => undefined);
+  const stateOf = async () =>
+    (await listMoves({ main: database, cells })).map((each) => each.state);
+  const dies = async () => assert.fail("killed");
+  const diesAt = (point: string) => async (progress: string) => {
+    if (progress.startsWith(point)) await dies();
+  };
+  assert.equal(await abort(), "none");
+
+  for (const [point, state] of [
+    ["Copying", "copying"],
+    ["Stopping", "copying"],
+    ["the switch", "stopped"],
+  ]) {
+    const main = point === "the switch" ? { ...database, transaction: dies } : database;
+    const moving = moveMerchant({ main, cells }, neighbour, "other", diesAt(point ?? ""));
+    await assert.rejects(moving, /killed/);
+    assert.deepEqual(await stateOf(), [state]);
+    assert.equal(await abort(), "aborted");
+    assert.deepEqual(await stateOf(), []);
+    const found = await makeFindOrders(database.hot).findExisting(neighbour, "order-1");
+    assert.equal(found.length, 1);
+    assert.deepEqual(await countAll(database, 102), rows);
+    assert.deepEqual(
+      await countAll(other, 102),
+      rows.map(() => 0),
+    );
+  }
+
+  await assert.rejects(move("other", diesAt("The merchant lives"), neighbour), /killed/);
+  assert.deepEqual(await stateOf(), ["stopped"]);
+  assert.equal(await abort(), "switched");
+  await assert.rejects(move("other", diesAt("Deleting"), neighbour), /killed/);
+  assert.deepEqual(await stateOf(), ["switched"]);
+  await move("other", () => undefined, neighbour);
+  await move("main", () => undefined, neighbour);
+  assert.deepEqual(await countAll(database, 102), rows);
 });
 
 test("an order whose writer commits after the fence is in the new cell", async () => {
@@ -115,11 +173,21 @@ test("an order whose writer commits after the fence is in the new cell", async (
   assert.equal((await other.query("select from orders where id = 777000001")).length, 1);
 });
 
+/** As every commit does it: the order and its history change together. */
+function step(key: string): string {
+  const [, id, version] = key.split(", ");
+  return `with moved as (update orders set version = ${version} where id = ${id})
+    insert into order_history values (${key}, now(), 'n', '[]')`;
+}
+
 const alike = `endpoint_id, attempt, digest, version, kind, stage, amount, currency, accepted_at,
   facts, progress`;
 const addLate = `
-insert into orders (merchant_id, id, client_orderid, ${alike})
-select merchant_id, 777000001, 'late', ${alike} from orders where id = 102000001`;
+with late as (
+  insert into orders (merchant_id, id, client_orderid, ${alike})
+  select merchant_id, 777000001, 'late', ${alike} from orders where id = 102000001
+)
+insert into order_history values (102, 777000001, 1, now(), 'n', '[]')`;
 
 test("a search by reference never answers with a copy that may be stale", async () => {
   const stores = cells.stores(({ node }) => node.query);
@@ -131,7 +199,7 @@ test("a search by reference never answers with a copy that may be stale", async 
     async (progress) => {
       if (progress.startsWith("Copying")) return;
       if (progress.startsWith("Stopping")) {
-        await other.query("update orders set version = 9 where id = 777000001");
+        await other.query(step("102, 777000001, 9"));
         await assert.rejects(findBySequence(server.database.query, 777n), { code: "55006" });
       }
       const found = search().then((order) => order?.version);
@@ -233,8 +301,6 @@ function forget(table: string): string {
 const waiting = `
 select virtualtransaction as by from pg_locks where not granted and mode = 'ShareLock'
   and database = (select oid from pg_database where datname = current_database())`;
-
-const change = "update orders set version = 7 where id = 101000001";
 
 function move(to: string, report: Parameters<typeof moveMerchant>[3], id = merchant) {
   return moveMerchant({ main: server.database, cells }, id, to, report);
