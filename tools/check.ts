@@ -23,7 +23,6 @@ type Group = {
   readonly lane: Lane;
   /** How long one file may take before it counts as hung, also on a busy machine. */
   readonly minutes: number;
-  readonly needsDatabase: boolean;
 };
 
 const root = resolve(import.meta.dirname, "..");
@@ -36,18 +35,18 @@ const steps: readonly Step[] = [
 
 // biome-ignore format: a table
 const groups: readonly Group[] = [
-  { name: "unit",      lane: "works", minutes: 10, needsDatabase: true,
+  { name: "unit",      lane: "works", minutes: 5,
     places: ["protocols", "gateway", "sandbox-bank", "client", "portal", "benchmarks", "tools"] },
-  { name: "scenarios", lane: "works", minutes: 20, needsDatabase: true,  places: ["tests/scenarios", "tests/contract"] },
-  { name: "outside",   lane: "works", minutes: 20, needsDatabase: true,  places: ["tests/outside"] },
-  { name: "crash",     lane: "waits", minutes: 20, needsDatabase: true,  places: ["tests/crash"] },
-  { name: "browser",   lane: "works", minutes: 20, needsDatabase: true,  places: ["tests/browser"] },
-  { name: "load",      lane: "alone", minutes: 20, needsDatabase: true,  places: ["tests/load"] },
+  { name: "scenarios", lane: "works", minutes: 8,  places: ["tests/scenarios", "tests/contract"] },
+  { name: "outside",   lane: "works", minutes: 8,  places: ["tests/outside"] },
+  { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
+  { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
+  { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"] },
 ];
 
 /** The files that take `series` for their long form. */
 const long: Group = {
-  ...{ name: "long", lane: "alone", minutes: 60, needsDatabase: true },
+  ...{ name: "long", lane: "alone", minutes: 60 },
   places: fs.globSync("tests/**/*.test.ts", { cwd: root }).filter(hasLongForm),
 };
 
@@ -86,7 +85,7 @@ async function main(wanted: readonly string[]): Promise<number> {
 }
 
 async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
-  if (jobs.some(({ needsDatabase }) => needsDatabase)) await startDatabase();
+  if (jobs.length > 0) await startDatabase();
   const { signal } = stopping;
   await runInLanes(jobs, async ({ file, minutes }) => {
     if (!signal.aborted) await runFile({ file, minutes, tally, say, signal });
@@ -169,7 +168,7 @@ function complainOfStrays(): number {
   return strays.length;
 }
 
-type Job = Pick<Group, "lane" | "minutes" | "needsDatabase"> & { readonly file: string };
+type Job = Pick<Group, "lane" | "minutes"> & { readonly file: string };
 
 function jobsOf(group: Group): readonly Job[] {
   return filesOf(group).map((file) => ({ ...group, file }));

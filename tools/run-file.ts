@@ -12,8 +12,10 @@ export type Tally = { passed: number; failed: number; skipped: number };
 
 type Course = {
   readonly file: string;
-  /** How long it may be silent before it counts as hung. */
+  /** How long it may take before it counts as hung. */
   readonly minutes: number;
+  /** How long it may take to end when its tests are over. */
+  readonly endsWithinMs?: number;
   readonly tally: Tally;
   readonly say: (line: string) => void;
   /** Ends the file. */
@@ -22,6 +24,8 @@ type Course = {
 
 /** So that the runner's own limit, which can name the test, comes first. */
 const graceMs = 10_000;
+/** More than a program that is left gets to stop by itself. */
+const endsWithinMs = 150_000;
 
 type Result = EventData.TestPass | EventData.TestFail;
 
@@ -42,8 +46,8 @@ export async function runFile(course: Course): Promise<void> {
   const watch = new AbortController();
   const signal = AbortSignal.any([watch.signal, course.signal]);
   const events = run({ files: [file], timeout: minutes * 60_000, signal });
-  const stopWatching = watchFor(events, minutes * 60_000 + graceMs, () => {
-    say(`\n✖ nothing has happened for ${minutes} minutes: ${course.file} hangs, and is ended`);
+  const stopWatching = watchFor(events, course, (why) => {
+    say(`\n✖ ${course.file} is ended: ${why}`);
     watch.abort();
   });
   events.on("test:stdout", remember).on("test:stderr", remember);
@@ -69,11 +73,22 @@ export async function runFile(course: Course): Promise<void> {
 }
 
 /** The runner's limit is about tests: a file whose tests are over may still never end. */
-function watchFor(events: Readable, quietMs: number, giveUp: () => void): () => void {
-  let timer = setTimeout(giveUp, quietMs);
-  events.on("data", () => {
+function watchFor(events: Readable, course: Course, giveUp: (why: string) => void): () => void {
+  const quietMs = course.minutes * 60_000 + graceMs;
+  const silent = `nothing has happened for ${course.minutes} minutes`;
+  const left = "its tests are over, and something that they started keeps it from ending";
+  let [begun, ended] = [0, 0];
+  let timer = setTimeout(giveUp, quietMs, silent);
+  events.on("data", ({ type, data }: { type: string; data: EventData.TestEnqueue }) => {
+    if (data.nesting === 0 && !isWholeFile(data)) {
+      if (type === "test:enqueue") begun += 1;
+      if (type === "test:complete") ended += 1;
+    }
     clearTimeout(timer);
-    timer = setTimeout(giveUp, quietMs);
+    timer =
+      begun > 0 && begun === ended
+        ? setTimeout(giveUp, course.endsWithinMs ?? endsWithinMs, left)
+        : setTimeout(giveUp, quietMs, silent);
   });
   return () => clearTimeout(timer);
 }

@@ -10,6 +10,7 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { openWindow, takePicture } from "../support/browser.ts";
 import { type Checkout, linkOf, prepareCheckout } from "../support/checkout.ts";
+import { atEnd } from "../support/clean-up.ts";
 import type { Acknowledged, SaleFields } from "../support/merchant.ts";
 import { readPdfText } from "../support/pdf-text.ts";
 import { cards } from "../support/threeds.ts";
@@ -189,7 +190,7 @@ describe("the end of a payment", () => {
 
 test("the operator's name, logo and colour stand on the pages", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-logo-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
   const logo = join(folder, "logo.svg");
   await writeFile(logo, logoOf("#7c2d12"));
   const world = await startWorld(t, {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { before, describe, type TestContext, test } from "node:test";
 import type { Page } from "playwright-core";
 import { openContext, takePicture } from "../support/browser.ts";
+import { atEnd } from "../support/clean-up.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
 const approving = "4000001000000018";
@@ -169,7 +170,7 @@ async function runCommand(command: string): Promise<URLSearchParams> {
 
 async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-welcome-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

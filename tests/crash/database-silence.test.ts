@@ -7,8 +7,9 @@ import { before, test } from "node:test";
 import { makeClient, Refused } from "@tollgate/client";
 import pg from "pg";
 import { assertBooksAgree, readLedger, readRows } from "../support/books.ts";
+import { atEnd, endOfFile } from "../support/clean-up.ts";
 import { type CrashWorld, type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
-import { endOfFile, testSearchPath } from "../support/database-server.ts";
+import { testSearchPath } from "../support/database-server.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { waitingLocks } from "../support/locks.ts";
 import { makeMerchant } from "../support/merchant.ts";
@@ -85,7 +86,7 @@ test("what the server carries out after the gateway has given it up is not done 
   const options = `-c search_path=${testSearchPath}`;
   const client = new pg.Client({ connectionString: world.databaseUrl, options });
   await client.connect();
-  t.after(() => client.end());
+  atEnd(t, () => client.end());
   const paying = startLoad(t, { ...merchants(), clients: 8, sales: 60 });
   await untilMore(paying, 20);
 

@@ -12,6 +12,7 @@ import {
   readOrders,
   untilFinal,
 } from "../support/books.ts";
+import { atEnd } from "../support/clean-up.ts";
 import { type Node, startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { type Acknowledged, about, saleFields } from "../support/merchant.ts";
@@ -97,7 +98,7 @@ function askUntilAnswered<Reply>(
   ask: (options: { readonly signal: AbortSignal }) => Promise<Reply>,
 ): Promise<Reply> {
   const gone = new AbortController();
-  t.after(() => gone.abort());
+  atEnd(t, () => gone.abort());
   const asked = ask({ signal: gone.signal });
   asked.catch(() => undefined);
   return asked;

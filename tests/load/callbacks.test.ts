@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { readRows } from "../support/books.ts";
-import type { Test } from "../support/clean-up.ts";
+import { atEnd, type Test } from "../support/clean-up.ts";
 import { startCrashWorld } from "../support/crash-world.ts";
 import { makeLoadClient } from "../support/load.ts";
 import { saleFields } from "../support/merchant.ts";
@@ -116,7 +116,7 @@ async function openInspector(t: Test, program: Program): Promise<() => Promise<M
   );
   const socket = new WebSocket(url);
   await once(socket, "open");
-  t.after(() => socket.close());
+  atEnd(t, () => socket.close());
   let asked = 0;
 
   return async () => {

@@ -10,7 +10,7 @@ import { createServer } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import type { Test } from "../support/clean-up.ts";
+import { atEnd, type Test } from "../support/clean-up.ts";
 import {
   beginWith,
   proofAtHost,
@@ -128,7 +128,7 @@ async function startDirectory(t: Test, world: World) {
   );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => server.close().closeAllConnections());
+  atEnd(t, () => server.close().closeAllConnections());
   const address = server.address();
   const url = new URL(`${world.bank.directoryUrl}/emv3ds`);
   url.port = String(typeof address === "object" ? address?.port : "");

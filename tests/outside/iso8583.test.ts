@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { DecodeFault, decode, iso87Ascii, iso87Bitmapped } from "@tollgate/protocols/iso8583";
 import { type LayoutRow, samples } from "../../protocols/iso8583/testing.ts";
 import { type AnsweringHost, startAnsweringHost } from "../support/answering-host.ts";
+import { atEnd } from "../support/clean-up.ts";
 import type { Acknowledged } from "../support/merchant.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -89,7 +90,7 @@ test("published ISO 8583 messages as answers to real sales", async (t) => {
     ascii: await startAnsweringHost(world.bank.hostPort),
     binary: await startAnsweringHost(Number(world.bank.binaryHostAddress.split(":").at(-1))),
   };
-  t.after(() => Promise.all(Object.values(hosts).map((host) => host.close())));
+  atEnd(t, () => Promise.all(Object.values(hosts).map((host) => host.close())));
   await world.changeGate("sandbox", { port: hosts.ascii.port });
   await world.changeGate("sandbox-binary", { port: hosts.binary.port });
 

@@ -12,6 +12,7 @@ import { test } from "node:test";
 import { openWalletKeys } from "../../gateway/cli/wallet.ts";
 import { asMerchantId } from "../../gateway/values/ids.ts";
 import { Secret } from "../../gateway/values/secret.ts";
+import { atEnd } from "../support/clean-up.ts";
 import { assertWalletRefused, chargeAtHost, paid } from "../support/wallets.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -89,7 +90,7 @@ const cases = [
 test("published tokens of walletb are verified and decrypted", async (t) => {
   const keys = Object.values(walletb).flatMap(({ rootKeys }) => rootKeys.keys);
   const roots = await mkdtemp(join(tmpdir(), "tollgate-roots-"));
-  t.after(() => rm(roots, { recursive: true }));
+  atEnd(t, () => rm(roots, { recursive: true }));
   await writeFile(join(roots, "keys.json"), JSON.stringify({ keys }));
   const world = await startWorld(t, { GW_WALLETB_ROOT_KEYS: join(roots, "keys.json") });
   for (const der of walletb.ECv2.recipientPrivateKeys) {

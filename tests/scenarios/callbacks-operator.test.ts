@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { atEnd } from "../support/clean-up.ts";
 import { doubtful, leaveUnanswered, settleByHand, startDoubtPlace } from "../support/doubt.ts";
 import { readGw, runGw, startProgram } from "../support/programs.ts";
 import { answerWith, startReceiver } from "../support/receiver.ts";
@@ -195,7 +196,7 @@ test("gw callback listen prints what is told, whose it is, and answers as asked"
     GW_DATABASE_URL: world.installation.databaseUrl,
     GW_DATA_DIR: world.dataDir,
   });
-  t.after(() => listener.kill());
+  atEnd(t, () => listener.kill());
   await untilTrue("it listens", () => /Ctrl-C/.test(listener.output));
   const [, url = ""] = /server_callback_url=(\S+)/.exec(listener.output) ?? [];
 

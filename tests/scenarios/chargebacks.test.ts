@@ -1,7 +1,7 @@
 /** Chargebacks: recorded once, kept from being returned too, and told to those who want it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { readGw, runGw } from "../support/programs.ts";

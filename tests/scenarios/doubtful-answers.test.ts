@@ -4,7 +4,7 @@
  * is a refusal of its repeat, for what the repeat is: the first message may have been carried out.
  */
 import assert from "node:assert/strict";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import type { Acknowledged } from "../support/merchant.ts";

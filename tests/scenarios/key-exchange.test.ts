@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { type Dialect, dialects, testOnEachDialect } from "../support/dialects.ts";
 import { readGw, runGw, runGwWith } from "../support/programs.ts";
 import { untilTrue } from "../support/until.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { type Dialect, dialects, testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor } from "../support/expect.ts";
 import { waitingLocks } from "../support/locks.ts";

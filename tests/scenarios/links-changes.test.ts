@@ -1,6 +1,7 @@
 /** A gate is changed while payments go on: what needs no new link keeps its link. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { atEnd } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { received } from "../support/expect.ts";
 import { connectionsOf, countSignOns, gateOf, untilConnections } from "../support/links.ts";
@@ -48,7 +49,7 @@ testOnEachDialect(
     const merchant = world.merchant(through);
     const gate = await gateOf(world, through);
     const lines = [await startTrapProxy(gate), await startTrapProxy(gate)] as const;
-    t.after(() => Promise.all(lines.map((line) => line.close())));
+    atEnd(t, () => Promise.all(lines.map((line) => line.close())));
     await world.changeGate(gate.name, { port: lines[0].port });
     const signOns = countSignOns(world);
 
@@ -92,7 +93,7 @@ testOnEachDialect(
     const merchant = world.merchant(through);
     const gate = await gateOf(world, through);
     const line = await startTrapProxy(gate);
-    t.after(() => line.close());
+    atEnd(t, () => line.close());
     await world.changeGate(gate.name, { port: line.port });
     line.hold();
     const before = await merchant.sale();

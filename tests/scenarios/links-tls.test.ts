@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { atEnd } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { connectionsOf, countSignOns, gateOf, untilConnections } from "../support/links.ts";
 import { readGw, runGw } from "../support/programs.ts";
@@ -150,7 +151,7 @@ test("a host that does not finish the handshake is given up in time", async (t) 
     sockets.push(socket.on("error", () => socket.destroy()));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => {
+  atEnd(t, () => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });

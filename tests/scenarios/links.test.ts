@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { atEnd, type Test } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor, received } from "../support/expect.ts";
 import { connectionsOf, gateOf, startTwoLines, untilConnections } from "../support/links.ts";
@@ -255,10 +256,7 @@ function hasLost({ logged }: World, address: string): boolean {
   return logged.some((line) => line.includes('"acquirer.link_down"') && line.includes(address));
 }
 
-async function listen(
-  t: { after(clean: () => void): void },
-  say: (socket: Socket) => void,
-): Promise<number> {
+async function listen(t: Test, say: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -267,7 +265,7 @@ async function listen(
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => {
+  atEnd(t, () => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });

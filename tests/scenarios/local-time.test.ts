@@ -1,6 +1,6 @@
 /** The local time of a gate's terminal, beside GMT, in what the host receives. */
 import assert from "node:assert/strict";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { runGw } from "../support/programs.ts";
 import { startWorld } from "../support/world.ts";

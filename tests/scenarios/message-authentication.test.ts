@@ -3,7 +3,7 @@
  * on over the links that are up. A host's message without a genuine code decides nothing.
  */
 import assert from "node:assert/strict";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { bookedFor } from "../support/expect.ts";
 import { readGw, runGwWith } from "../support/programs.ts";

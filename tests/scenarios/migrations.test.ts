@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { atEnd } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
 import { startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
@@ -62,7 +63,7 @@ test("a gateway goes on, and starts, beside the schema of a newer version that o
 
 async function makeProduction(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-migrations-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
   return {
     GW_ENV: "production",
     GW_BASE_URL: "https://pay.example",

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { atEnd } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
 import { migrateFirst, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
@@ -27,7 +28,7 @@ test("a gateway in production loads nothing of staging, with workers and without
     const place = await makePlace(t);
     const settings = { ...place.settings, GW_WORKERS: workers };
     const gateway = startProgram(["--import", recorder, gw, "start"], settings);
-    t.after(() => gateway.stop());
+    atEnd(t, () => gateway.stop());
 
     await until("it listens", () => {
       assert.ok(gateway.isRunning, gateway.output);
@@ -73,7 +74,7 @@ test("the same command in staging does", async (t) => {
 
 async function makePlace(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-production-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
   const record = join(folder, "loaded");
   const settings = {
     GW_ENV: "production",

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { atEnd } from "../support/clean-up.ts";
 import { startTrapProxy } from "../support/trap-proxy.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -68,7 +69,7 @@ test("a server that takes no writes makes the node unready", async (t) => {
 test("one dead gate is named and the node stays ready; without any gate it is not", async (t) => {
   const world = await startWorld(t);
   const line = await startTrapProxy({ host: "127.0.0.1", port: world.bank.hostPort });
-  t.after(() => line.close());
+  atEnd(t, () => line.close());
   await world.changeGate("sandbox", { port: line.port });
 
   line.shut();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { endOfFile } from "../support/database-server.ts";
+import { atEnd, endOfFile } from "../support/clean-up.ts";
 import { type Dialect, dialects } from "../support/dialects.ts";
 import { connectionsOf } from "../support/links.ts";
 import { runGw, runGwWith } from "../support/programs.ts";
@@ -92,7 +92,7 @@ testWithTotals("text names each currency and the result", async (_, { gate }) =>
 });
 
 testWithTotals("a falsified ledger is out of balance", async (t, { gate }) => {
-  t.after(() => world.bank.setSwitches({ settlementDefects: 0 }));
+  atEnd(t, () => world.bank.setSwitches({ settlementDefects: 0 }));
   await world.bank.setSwitches({ settlementDefects: 1 });
 
   const { code, report } = await compare(gate);
@@ -120,7 +120,7 @@ testWithTotals("money that only the host has is out of balance", async (_, { gat
 
 testWithTotals("an empty day is asked about in the gate's currencies", async (t, { gate }) => {
   const nothing = await compare(gate, "2001-02-03");
-  t.after(() => setGate(gate, "--currencies", "all"));
+  atEnd(t, () => setGate(gate, "--currencies", "all"));
   await setGate(gate, "--currencies", "EUR,USD");
 
   const { code, report } = await compare(gate, "2026-01-02");
@@ -153,7 +153,7 @@ test("a dialect without the message, or a command without a subject, ends with 2
 test("a host that is silent after the sign-on ends with 2", async (t) => {
   const { gate = "" } = others[0] ?? {};
   // Network messages are answered at once, all others after this time.
-  t.after(() => world.bank.setSwitches({ latencyMedianMs: 0 }));
+  atEnd(t, () => world.bank.setSwitches({ latencyMedianMs: 0 }));
   await world.bank.setSwitches({ latencyMedianMs: 600_000 });
 
   const brief = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "2" };
@@ -168,7 +168,7 @@ testWithTotals("totals travel over mutual TLS, with message authentication", asy
   const { gate } = dialect;
   const key = "2B7E151628AED2A6ABF7158809CF4F3C";
   const file = (name: string) => join(world.bank.tlsFolder, name);
-  t.after(() => world.bank.setSwitches({ macKeys: null, demandCertificate: false }));
+  atEnd(t, () => world.bank.setSwitches({ macKeys: null, demandCertificate: false }));
   await world.bank.setSwitches({ macKeys: `cmac-8:${key}`, demandCertificate: true });
   const tls = await runGw(
     ...[world, "gate", "set", gate, "--tls", "on", "--tls-roots", file("host-ca.pem")],

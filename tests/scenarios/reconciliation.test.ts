@@ -1,7 +1,7 @@
 /** The gateway's books compared with the acquirer's settlement file. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { detailsOf } from "../support/doubt.ts";
 import { runGw } from "../support/programs.ts";

@@ -3,7 +3,7 @@
  * however often the host leaves them unanswered. On the merchant interface they are returns.
  */
 import assert from "node:assert/strict";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { type Dialect, testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { runGw } from "../support/programs.ts";

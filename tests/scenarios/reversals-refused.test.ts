@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfFile } from "../support/database-server.ts";
+import { endOfFile } from "../support/clean-up.ts";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { readGw } from "../support/programs.ts";

@@ -1,6 +1,7 @@
 /** Gates: which one an order goes through, and when another may take it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { atEnd } from "../support/clean-up.ts";
 import { assertRefused, received } from "../support/expect.ts";
 import { startTrapProxy } from "../support/trap-proxy.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -42,7 +43,7 @@ test("a link that is lost before the charge leaves hands the order to the next g
   ]);
 
   const line = await startTrapProxy({ host: "127.0.0.1", port: world.bank.hostPort });
-  t.after(() => line.close());
+  atEnd(t, () => line.close());
   await world.changeGate("sandbox", { port: line.port });
 
   // Routed to the first gate, whose link is gone by the time the order is written.

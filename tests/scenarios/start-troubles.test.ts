@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import pg from "pg";
+import { atEnd, type Test } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
 
 const program = join(import.meta.dirname, "../../gateway/cli/gw.ts");
@@ -61,14 +62,11 @@ test("a node whose name another one has does not start, nor do workers", async (
 });
 
 /** A database on which nodes of these names are running. */
-async function holdNames(
-  t: { after(clean: () => unknown): void },
-  ...names: readonly string[]
-): Promise<string> {
+async function holdNames(t: Test, ...names: readonly string[]): Promise<string> {
   const url = await makeDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  t.after(() => client.end());
+  atEnd(t, () => client.end());
   for (const name of names) {
     await client.query("select pg_advisory_lock(hashtextextended($1, 8583))", [name]);
   }
@@ -147,14 +145,14 @@ function assertSentence({ code, output }: { code: number | null; output: string 
 }
 
 /** `gw start` until it ends by itself, which all of these do. */
-async function run(t: { after(clean: () => unknown): void }, settings: Settings) {
+async function run(t: Test, settings: Settings) {
   const dataDir = await makeFolder(t);
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GW_"));
   const child = spawn(process.execPath, [program, "start"], {
     env: { ...Object.fromEntries(inherited), ...freePorts, GW_DATA_DIR: dataDir, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  t.after(() => child.kill("SIGKILL"));
+  atEnd(t, () => child.kill("SIGKILL"));
   let output = "";
   child.stdout.on("data", (chunk) => {
     output += chunk;
@@ -166,17 +164,17 @@ async function run(t: { after(clean: () => unknown): void }, settings: Settings)
   return { code, output };
 }
 
-async function makeFolder(t: { after(clean: () => unknown): void }): Promise<string> {
+async function makeFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-trouble-"));
   await chmod(folder, 0o711);
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-async function occupy(t: { after(clean: () => unknown): void }): Promise<number> {
+async function occupy(t: Test): Promise<number> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  t.after(() => server.close());
+  atEnd(t, () => server.close());
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
 import { directoryChain, makeChainFiles } from "../../sandbox-bank/certificates/chains.ts";
-import type { Test } from "../support/clean-up.ts";
+import { atEnd, type Test } from "../support/clean-up.ts";
 import { readGw, runGw } from "../support/programs.ts";
 import { beginChallenge, cards, startPatientWorld, transactionIdOf } from "../support/threeds.ts";
 import { until, untilTrue } from "../support/until.ts";
@@ -124,7 +124,7 @@ async function putVisa(world: World, keyFile: string): Promise<void> {
 
 async function makeOwnFiles(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-results-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
   const [certificate, key] = [join(folder, "own.pem"), join(folder, "own.key")];
   const renew = async () => {
     const files = await makeChainFiles(directoryChain, Date.now());

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import pg from "pg";
+import { atEnd } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
 import type { Acknowledged } from "../support/merchant.ts";
 import { migrateFirst, readGw, runGw, startProgram } from "../support/programs.ts";
@@ -141,7 +142,7 @@ test("workers are handed a key that only their parent was given", async (t) => {
   };
   await migrateFirst(settings);
   const gateway = startProgram([gw, "start"], settings);
-  t.after(() => gateway.stop());
+  atEnd(t, () => gateway.stop());
 
   await until("it listens", () => {
     assert.ok(gateway.isRunning, gateway.output);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
-import type { Test } from "../support/clean-up.ts";
+import { atEnd, type Test } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
 import { migrateFirst, runGw, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
@@ -128,15 +128,13 @@ test("production starts without roots, and a sandbox beside it is not looked at"
   }
 
   const gateway = startProgram([gw, "start"], place);
-  t.after(() => gateway.stop());
+  atEnd(t, () => gateway.stop());
 
   await until("it listens", () => {
     assert.ok(gateway.isRunning, gateway.output);
     return gateway.output.includes("Tollgate listens on") || undefined;
   });
   assert.doesNotMatch(gateway.output, /wallet\.roots_unreadable/);
-  // Before the world goes, in whose folder it writes.
-  await gateway.stop();
 });
 
 test("roots that cannot be read are told to the operator, and named to merchants", async (t) => {
@@ -159,7 +157,7 @@ test("roots that cannot be read are told to the operator, and named to merchants
 
 test("roots that come later are found without a restart", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-roots-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
   const place = join(folder, "later.json");
   const late = await startWalletWorld(t, { GW_WALLETB_ROOT_KEYS: place });
   const before = await paid(late, "walletb_encrypted", await mintB(late));
@@ -200,7 +198,7 @@ test("a broken list of roots leaves the good one in force", async (t) => {
 async function startOtherBank(t: Test): Promise<Bank> {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-bank-"));
   const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
-  t.after(async () => {
+  atEnd(t, async () => {
     await bank.stop();
     await rm(dataDir, { recursive: true, force: true });
   });

@@ -2,9 +2,7 @@
  * Headless Chromium: the one out of the npm package, so that every machine tests with the same, or
  * the program that TOLLGATE_TEST_BROWSER names. The package has it for Linux on x64 only.
  */
-
 import { join } from "node:path";
-import { after } from "node:test";
 import packaged from "@sparticuz/chromium";
 import {
   type Browser,
@@ -14,7 +12,7 @@ import {
   type FrameLocator,
   type Page,
 } from "playwright-core";
-import type { Test } from "./clean-up.ts";
+import { atEnd, endOfFile, type Test } from "./clean-up.ts";
 
 const setting = "TOLLGATE_TEST_BROWSER";
 
@@ -31,10 +29,6 @@ const switches = ["--no-sandbox", "--disable-features=CDPScreenshotNewSurface"];
 const oneProcessForAllSites = "--disable-site-isolation-trials";
 
 const started = new Map<string, Promise<Browser>>();
-
-after(async () => {
-  for (const browser of started.values()) await (await browser).close();
-});
 
 /** Browsers are started when they are first needed, and serve the whole test file. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
@@ -54,7 +48,11 @@ async function startBrowser(args: string[]): Promise<Browser> {
     throw new Error(`The packaged browser is for x64 Linux: set ${setting} to a Chromium's path.`);
   }
   const executablePath = named ?? (await packaged.executablePath());
-  return chromium.launch({ executablePath, args, headless: true, timeout: 120_000 });
+  const browser = await chromium.launch({
+    ...{ executablePath, args, headless: true, timeout: 120_000 },
+  });
+  atEnd(endOfFile, () => browser.close());
+  return browser;
 }
 
 export const sizes = {
@@ -86,7 +84,7 @@ export async function openWindow(
 ): Promise<Window> {
   const somewhere = { locale: "en-AT", timezoneId: "Asia/Kolkata" };
   const context = await openContext({ ...sizes[size], ...somewhere, ...options });
-  t.after(() => context.close());
+  atEnd(t, () => context.close());
   const troubles: string[] = [];
   const note = (trouble: string) => {
     if (!harmless.test(trouble)) troubles.push(trouble);

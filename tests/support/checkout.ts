@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { after, before } from "node:test";
 import { openVault } from "@tollgate/gateway/installation";
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import type { Acknowledged, SaleFields } from "./merchant.ts";
 import { chargesAt, startPatientWorld } from "./threeds.ts";
 import { until } from "./until.ts";
@@ -38,13 +38,16 @@ export const notCharged = { received: 0, booked: 0 };
 /** One for all tests of the group that it is called in; it is there when they run. */
 export function prepareCheckout(): () => Checkout {
   let checkout: Checkout | undefined;
-  const cleanings: (() => unknown)[] = [];
+  let end: () => unknown = () => undefined;
   before(async () => {
-    checkout = await startCheckout({ after: (clean) => void cleanings.push(clean) });
+    const group: Test = {
+      after(clean) {
+        end = clean;
+      },
+    };
+    checkout = await startCheckout(group);
   });
-  after(async () => {
-    for (const clean of cleanings.toReversed()) await clean();
-  });
+  after(() => end());
   return () => {
     assert.ok(checkout !== undefined, "asked for before the tests run");
     return checkout;
@@ -136,7 +139,7 @@ export async function startShop(t: Test): Promise<Shop> {
   const server = createServer((request, response) => void serve(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  t.after(() => {
+  atEnd(t, () => {
     server.close();
     server.closeAllConnections();
   });

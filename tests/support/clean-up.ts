@@ -1,14 +1,36 @@
-/** What a test makes is cleaned up when it ends. */
+/**
+ * What a test makes is cleaned up when it ends: the latest first, and all of it, also when a test
+ * breaks off half way or one of the cleanings fails. Node's own hooks run in the order of their
+ * registration, and those behind one that throws are skipped.
+ */
+import { after } from "node:test";
 
-export type Test = { after(clean: () => unknown): void };
+type Clean = () => unknown;
+export type Test = { after(clean: Clean): void };
 
-/** The latest first, also when a test breaks off half way or one of the cleanings fails. */
-export function lastFirst(t: Test): (clean: () => Promise<unknown>) => void {
-  const cleanings: (() => Promise<unknown>)[] = [];
+let endFile: Clean = () => undefined;
+// Registered now: inside a test it would end with that test.
+after(() => endFile());
+
+/** For what all tests of a file share. */
+export const endOfFile: Test = {
+  after(clean) {
+    endFile = clean;
+  },
+};
+
+const cleaningsOf = new WeakMap<Test, Clean[]>();
+
+export function atEnd(t: Test, clean: Clean): void {
+  const known = cleaningsOf.get(t);
+  if (known !== undefined) return void known.push(clean);
+  const cleanings = [clean];
+  cleaningsOf.set(t, cleanings);
   t.after(async () => {
     const broken: unknown[] = [];
-    for (const clean of cleanings.toReversed()) await clean().catch((error) => broken.push(error));
+    for (let next = cleanings.pop(); next !== undefined; next = cleanings.pop()) {
+      await Promise.try(next).catch((error) => broken.push(error));
+    }
     if (broken.length > 0) throw broken[0];
   });
-  return (clean) => void cleanings.push(clean);
 }

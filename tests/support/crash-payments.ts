@@ -9,7 +9,7 @@ import pg from "pg";
 import { ascii } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import { assertMoneyAddsUp, readRows, untilFinal } from "./books.ts";
 import { answerPareq, passChallenge } from "./cardholder.ts";
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { type CrashOptions, type CrashWorld, type Node, startCrashWorld } from "./crash-world.ts";
 import { testSearchPath } from "./database-server.ts";
 import { waitingLocks } from "./locks.ts";
@@ -28,13 +28,13 @@ export async function startSecureWorld(t: Test, options: CrashOptions = {}): Pro
     async startBank(dataDir) {
       // A node that is killed and replaced may take long to answer, on a busy machine very long.
       const patient = { resultTimeoutMs: 120_000 };
-      secureBank = await startBank({ httpPort: 0, hostPort: 0, dataDir, ...patient });
-      return secureBank;
+      const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir, ...patient });
+      atEnd(t, () => bank.stop());
+      secureBank = bank;
+      return bank;
     },
   });
   assert.ok(secureBank !== undefined);
-  const { stop } = secureBank;
-  t.after(() => stop());
   return { ...world, secureBank };
 }
 

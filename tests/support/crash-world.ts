@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { BankAddress } from "@tollgate/gateway/demonstration";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
-import { lastFirst, type Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { copyInstallation, furnish, openFor } from "./installation.ts";
 import { extendProgram, type Program, startProgram } from "./programs.ts";
 import { findFreePort, type ResultsBalancer, startResultsBalancer } from "./results-balancer.ts";
@@ -54,7 +54,7 @@ export const crashTimes = {
 export const shortLease = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "5", GW_LEASE_SLACK_S: "3" };
 
 export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
-  const cleanUp = lastFirst(t);
+  const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-crash-"));
   await chmod(dataDir, 0o711);
   cleanUp(() => rm(dataDir, { recursive: true, force: true }));

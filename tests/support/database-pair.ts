@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { readRows } from "./books.ts";
-import { lastFirst, type Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { startGuard } from "./programs.ts";
 import { until } from "./until.ts";
 
@@ -42,7 +42,7 @@ const settings = {
 };
 
 export async function startPair(t: Test) {
-  const cleanUp = lastFirst(t);
+  const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
   const root = await mkdtemp(join(tmpdir(), "tollgate-pair-"));
   await chmod(root, 0o711);
   cleanUp(() => rm(root, { recursive: true, force: true }));

@@ -6,12 +6,11 @@ import type { ChildProcess } from "node:child_process";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
 import pg from "pg";
-import type { Test } from "./clean-up.ts";
+import { atEnd, endOfFile, type Test } from "./clean-up.ts";
 import { startGuard } from "./programs.ts";
 import { until } from "./until.ts";
 
@@ -22,22 +21,7 @@ export type Server = { readonly url: string; readonly folder: string };
 export const testSearchPath = "cell_second,public,vault";
 
 let shared: Promise<Server> | undefined;
-let stopShared = async (): Promise<void> => undefined;
 let count = 0;
-
-// Registered for the whole file: inside a test it would end with that test.
-const sharedEndings: (() => unknown)[] = [];
-
-/** For a world that all tests of a file share: it ends after the last one, before the server. */
-export const endOfFile: Test = { after: (clean) => void sharedEndings.push(clean) };
-
-after(async () => {
-  try {
-    for (const clean of sharedEndings) await clean();
-  } finally {
-    await stopShared();
-  }
-});
 
 export function sharedServer(): Promise<Server> {
   shared ??= findOrStartServer();
@@ -73,7 +57,7 @@ async function findOrStartServer(): Promise<Server> {
   const running = given === undefined ? undefined : findEmbeddedUrl(join(given, "postgres"));
   if (given !== undefined && running !== undefined) return { url: running, folder: given };
   const { url, folder, stop } = await startServer(settingsForTests);
-  stopShared = stop;
+  atEnd(endOfFile, stop);
   return { url, folder };
 }
 
@@ -113,7 +97,7 @@ export async function startOwnServer(t: Test): Promise<OwnServer> {
   const { url, pid, stop } = await startServer();
   let ended: Promise<void> | undefined;
   const end = () => (ended ??= stop());
-  t.after(end);
+  atEnd(t, end);
   const endAndAwaitNext = async (signal: "SIGKILL" | "SIGINT") => {
     const earlier = pid();
     process.kill(earlier, signal);

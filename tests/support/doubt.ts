@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { StatusReply } from "@tollgate/client";
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import type { Acknowledged } from "./merchant.ts";
 import { type Ran, readGw, runGw } from "./programs.ts";
 import { bankMessage, startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
@@ -61,7 +61,7 @@ export async function startDoubtPlace(t: Test): Promise<Place> {
   // The clock jumps by hours: an echo whose answer is still on its way would count as unanswered.
   const world = await startWorld(t, { GW_ACQUIRER_ECHO_AFTER_S: "864000" });
   const line = await startTrapProxy({ host: "127.0.0.1", port: world.bank.hostPort });
-  t.after(() => line.close());
+  atEnd(t, () => line.close());
   await world.changeGate("sandbox", { port: line.port });
   return { world, line, merchant: world.merchant() };
 }

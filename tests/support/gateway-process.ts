@@ -3,11 +3,10 @@
  * Nothing keeps running after the file's last test, nor when the test process is killed.
  */
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
+import { atEnd, endOfFile } from "./clean-up.ts";
 import { startServerGuard, stopServerOf } from "./database-server.ts";
 import { extendProgram, migrateFirst, type Program, startProgram } from "./programs.ts";
 import { until } from "./until.ts";
@@ -43,22 +42,19 @@ const freePorts = {
   GW_BANK_ISO93_HOST_PORT: "0",
 };
 
-type Started = {
-  readonly dataDir: string;
-  readonly program: Program;
-  readonly guard: ChildProcess;
-};
-
-const started: Started[] = [];
-const ownFolders: string[] = [];
-
 /** A killed gateway leaves its database running, and the next process on the folder adopts it. */
 export async function startProcess(options: ProcessOptions = {}): Promise<GatewayProcess> {
   const dataDir = options.dataDir ?? (await makeFolder());
   const settings = { ...freePorts, ...options.env, GW_DATA_DIR: dataDir };
   if (options.env?.["GW_ENV"] === "production") await migrateFirst(settings);
   const program = startProgram(["gateway/cli/gw.ts", "start"], settings);
-  started.push({ dataDir, program, guard: startServerGuard(join(dataDir, "postgres")) });
+  const guard = startServerGuard(join(dataDir, "postgres"));
+  // Not when a test ends: a process may be killed, and another one of a later test follow it.
+  atEnd(endOfFile, async () => {
+    await program.stop();
+    await stopServerOf(dataDir);
+    guard.kill("SIGKILL");
+  });
 
   const baseUrl = await until("the gateway is up", () => findAddress(program));
   const demo = await readDemo(dataDir);
@@ -72,19 +68,9 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
   });
 }
 
-/** When the file's last test is done, so that a process may be killed and another follow it. */
-after(async () => {
-  for (const { program } of started) await program.stop();
-  for (const { dataDir, guard } of started) {
-    await stopServerOf(dataDir);
-    guard.kill("SIGKILL");
-  }
-  for (const folder of ownFolders) await rm(folder, { recursive: true, force: true });
-});
-
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-process-"));
-  ownFolders.push(folder);
+  atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));
   // PostgreSQL never runs as root: its user must be able to enter the folder.
   await chmod(folder, 0o711);
   return folder;

@@ -1,5 +1,5 @@
 /** Connections of a gate: how many are up, and two lines to its host that a test can cut. */
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
 import { until } from "./until.ts";
 import type { World } from "./world.ts";
@@ -46,7 +46,7 @@ export async function startTwoLines(t: Test, world: World, through: string): Pro
   const target = { host: gate.host, port: gate.port };
   const lines = [await startTrapProxy(target), await startTrapProxy(target)] as const;
   const [first, second] = lines;
-  t.after(() => Promise.all([first.close(), second.close()]));
+  atEnd(t, () => Promise.all([first.close(), second.close()]));
   const otherAddresses = [{ host: "127.0.0.1", port: second.port }];
   await world.changeGate(gate.name, { host: "127.0.0.1", port: first.port, otherAddresses });
   await untilConnections(world, gate.name, "2 of 2");

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Acknowledgement, makeClient } from "@tollgate/client";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { saleFields } from "./merchant.ts";
 
 export type Sale = { readonly fields: ReturnType<typeof saleFields>; reply?: Acknowledgement };
@@ -76,7 +76,7 @@ export function startLoad(t: Test, options: LoadOptions): Load {
   }
 
   // Also when the test fails: no merchant goes on paying after it.
-  t.after(leave);
+  atEnd(t, leave);
   const paying = Promise.allSettled(Array.from({ length: options.clients }, pay));
   return {
     sales,

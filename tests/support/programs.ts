@@ -8,7 +8,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { until } from "./until.ts";
 
 export type Program = {
@@ -119,7 +119,7 @@ export async function startBankProgram(t: Test, dataDir: string): Promise<BankPr
     GW_BANK_ISO93_HOST_PORT: "0",
     GW_BANK_DIRECTORY_PORT: "0",
   });
-  t.after(() => program.kill());
+  atEnd(t, () => program.kill());
   const place = await untilReady(program);
   const ports = {
     GW_BANK_PORT: portOf(place.url),

@@ -1,7 +1,7 @@
 /** A merchant's receiver of callbacks: a real server that keeps what it hears. */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { until } from "./until.ts";
 
 export type Heard = {
@@ -73,7 +73,7 @@ export async function startReceiver(t: Test, first: Answer = answerWith(200)) {
     socket.on("close", () => sockets.delete(socket));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  t.after(() => {
+  atEnd(t, () => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });

@@ -14,7 +14,7 @@ import {
   writeCertificate,
   writePrivateKey,
 } from "../../sandbox-bank/certificates/certificate.ts";
-import type { Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 
 const dayMs = 86_400_000;
 
@@ -46,7 +46,7 @@ export async function writeIdentity(t: Test, folder: string, name: string, ident
   const [certificate, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
   await writeFile(certificate, identity.cert);
   await writeFile(key, identity.key, { mode: 0o600 });
-  t.after(() => Promise.all([certificate, key].map((file) => rm(file, { force: true }))));
+  atEnd(t, () => Promise.all([certificate, key].map((file) => rm(file, { force: true }))));
   return { certificate, key };
 }
 
@@ -78,7 +78,7 @@ export async function startTlsLine(
   const dropAll = () => {
     for (const socket of sockets) socket.destroy();
   };
-  t.after(() => {
+  atEnd(t, () => {
     dropAll();
     server.close();
   });

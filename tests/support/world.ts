@@ -3,7 +3,6 @@
  * with a clock that the test moves. Nothing in it waits for real time: `settle` does what is due.
  * When the world ends, the books of gateway and bank must agree.
  */
-
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +18,7 @@ import { sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { startBank } from "@tollgate/sandbox-bank";
 import { assertBalancesAgree, type StoredOrder, selectStoredOrders } from "./books.ts";
 import { makeChanges } from "./changes.ts";
-import { lastFirst, type Test } from "./clean-up.ts";
+import { atEnd, type Test } from "./clean-up.ts";
 import { addressOf, copyInstallation, furnish, openFor } from "./installation.ts";
 import { makeLocks } from "./locks.ts";
 import { type Acknowledged, makeMerchant, plainCard } from "./merchant.ts";
@@ -51,7 +50,7 @@ export async function startWorld(
   /** The bank goes by the world's clock: then both book a payment on the same day, at any hour. */
   { sharesClock = false } = {},
 ) {
-  const cleanUp = lastFirst(t);
+  const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-world-"));
   await chmod(dataDir, 0o711);
   // A program of the test may still write there.
