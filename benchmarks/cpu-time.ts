@@ -4,7 +4,10 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The processes of each part, by their ids. PostgreSQL's are the postmaster and its children. */
+/**
+ * The processes of each part, by their ids. PostgreSQL's are the postmaster and its children; a
+ * gateway with several processes (GW_WORKERS) has them as children.
+ */
 export type Processes = {
   readonly gateway: number;
   readonly bank: number;
@@ -24,7 +27,7 @@ const tickUs = 10_000;
 export function readCpuTime(processes: Processes): CpuTime {
   const { gateway, bank, postmaster, load, route } = processes;
   return {
-    gateway: readTimes(gateway).own,
+    gateway: sum([gateway, ...workersOf(gateway)].map((pid) => readTimes(pid).own)),
     bank: readTimes(bank).own,
     load: readTimes(load).own,
     route: readTimes(route).own,
@@ -53,7 +56,15 @@ export function findChild(parent: number, program: RegExp): number {
 function readWithChildren(parent: number): number {
   const { own, ended } = readTimes(parent);
   const running = childrenOf(parent).map((child) => readTimes(child).own);
-  return running.reduce((sum, time) => sum + time, own + ended);
+  return own + ended + sum(running);
+}
+
+export function workersOf(gateway: number): readonly number[] {
+  return childrenOf(gateway).filter((pid) => /gw\.ts\0serve/.test(read(`/proc/${pid}/cmdline`)));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function readTimes(pid: number): { readonly own: number; readonly ended: number } {

@@ -70,25 +70,28 @@ export type Percentiles = { readonly p50: number; readonly p99: number; readonly
 const logGrainMs = 1;
 const logFlushMs = 1_500;
 
-/** The overhead of a refused order is infinite. */
+export type Arrived = ArrivalTimes & { readonly orderIds: readonly string[] };
+
+/** Over all slices. The overhead of a refused order is infinite. */
 export async function readOverhead(
   log: { readonly file: string; readonly fromByte: number },
-  arrivals: ArrivalTimes & { readonly orderIds: readonly string[] },
+  slices: readonly Arrived[],
 ): Promise<Overhead> {
-  const { dueAtMs, sentAtMs, answeredAtMs, orderIds } = arrivals;
   await pause(logFlushMs);
   const finalAtMs = await readFinalTimes(log);
-  const finalMs = orderIds.map((orderId, index) => {
-    if (orderId === "") return Number.POSITIVE_INFINITY;
-    const at = finalAtMs.get(orderId);
-    if (at === undefined) throw new Error(`the log has no line about the end of ${orderId}`);
-    return at + logGrainMs - (dueAtMs[index] ?? 0);
-  });
+  const finalMs = slices.flatMap(({ orderIds, dueAtMs }) =>
+    orderIds.map((orderId, index) => {
+      if (orderId === "") return Number.POSITIVE_INFINITY;
+      const at = finalAtMs.get(orderId);
+      if (at === undefined) throw new Error(`the log has no line about the end of ${orderId}`);
+      return at + logGrainMs - (dueAtMs[index] ?? 0);
+    }),
+  );
   return {
-    orders: orderIds.length,
-    acknowledgedMs: delaysOf(answeredAtMs, dueAtMs),
+    orders: finalMs.length,
+    acknowledgedMs: delaysOf(slices, ({ answeredAtMs }) => answeredAtMs),
     finalMs: percentilesOf(finalMs),
-    sentLateMs: delaysOf(sentAtMs, dueAtMs),
+    sentLateMs: delaysOf(slices, ({ sentAtMs }) => sentAtMs),
   };
 }
 
@@ -109,12 +112,19 @@ async function readFinalTimes(log: {
 
 const finalStages = new Set(["approved", "declined", "filtered", "error"]);
 
-export function delaysOf(atMs: Float64Array, dueAtMs: Float64Array): Percentiles {
-  return percentilesOf(atMs.map((at, index) => at - (dueAtMs[index] ?? 0)));
+/** From the moment the requests were due. */
+export function delaysOf(
+  slices: readonly ArrivalTimes[],
+  read: (times: ArrivalTimes) => Float64Array,
+): Percentiles {
+  return percentilesOf(
+    slices.flatMap((times) =>
+      [...read(times)].map((at, index) => at - (times.dueAtMs[index] ?? 0)),
+    ),
+  );
 }
 
-function percentilesOf(values: Iterable<number>): Percentiles {
-  const all = [...values];
+function percentilesOf(all: readonly number[]): Percentiles {
   return { p50: percentile(all, 0.5), p99: percentile(all, 0.99), max: percentile(all, 1) };
 }
 

@@ -2,18 +2,8 @@
  * One round of measurements, each against processes that are already running. Orders count as
  * completed when another connection to the database sees none open any more.
  */
-import { statSync } from "node:fs";
 import { type CpuTime, readCpuTime, timeBetween } from "./cpu-time.ts";
-import {
-  delaysOf,
-  grownBetween,
-  type Means,
-  meansBetween,
-  type Overhead,
-  type Percentiles,
-  readMetrics,
-  readOverhead,
-} from "./figures.ts";
+import { grownBetween, type Means, meansBetween, readMetrics } from "./figures.ts";
 import type { Load } from "./load.ts";
 import { mintTokens, type OrderName } from "./requests.ts";
 import {
@@ -26,8 +16,10 @@ import {
   untilNoneOpen,
 } from "./setup.ts";
 
+const memoryEveryMs = 200;
 const pollsPrepared = 20_000;
 const cardsRegistered = 1_000;
+const walletSales = 1_000;
 const routeRequests = 1_000;
 
 /** The gateway's just-in-time compiler is warm by then; the bare route's must be, too. */
@@ -50,9 +42,13 @@ async function measureRoute(setup: Setup, seconds: number): Promise<Load> {
 
 export type Turns = {
   readonly insertsPerSecond: number;
+  /** Of each slice: how much they differ shows how quiet the machine was. */
+  readonly insertSlices: readonly number[];
   readonly routePerSecond: number;
   readonly sales: Sales;
   readonly costs: Costs;
+  /** Of the gateway, the highest. */
+  readonly memoryBytes: number;
 };
 
 /** Microseconds of processor time. */
@@ -74,6 +70,10 @@ export async function measureByTurns(setup: Setup, prefix: string, count: number
   const asked: (Load & { time: CpuTime })[] = [];
   const sold: Sold[] = [];
   const before = await readMetrics(setup.gateway.target.port);
+  let memoryBytes = 0;
+  using _watch = every(memoryEveryMs, () => {
+    memoryBytes = Math.max(memoryBytes, setup.gateway.readMemoryBytes());
+  });
   for (let slice = 1; slice <= slices; slice += 1) {
     inserted.push(await metered(setup, () => measureInserts(setup, insertSeconds / slices)));
     asked.push(await metered(setup, () => measureRoute(setup, routeSeconds / slices)));
@@ -84,6 +84,7 @@ export async function measureByTurns(setup: Setup, prefix: string, count: number
   const requests = sum(asked, ({ sent }) => sent);
   return {
     insertsPerSecond: (inserts * 1000) / sum(inserted, ({ tookMs }) => tookMs),
+    insertSlices: inserted.map(({ count: rows, tookMs }) => (rows * 1000) / tookMs),
     routePerSecond: (requests * 1000) / sum(asked, spanOf),
     sales: salesOf(sold, meansBetween(before, after)),
     costs: {
@@ -91,18 +92,8 @@ export async function measureByTurns(setup: Setup, prefix: string, count: number
       routeRequest: sum(asked, ({ time }) => time.route) / requests,
       insert: sum(inserted, ({ time }) => time.database) / inserts,
     },
+    memoryBytes,
   };
-}
-
-/** What a request costs at the rate of the open arrivals without a gateway behind it. */
-export async function measureRouteArrivals(setup: Setup): Promise<Percentiles> {
-  const { plan, gateway, load, routePort } = setup;
-  const target = { ...gateway.target, port: routePort };
-  const { connections, arrivalsPerSecond: perSecond, routeSeconds } = plan;
-  const batch = { kind: "sale", prefix: "route", count: perSecond * routeSeconds } as const;
-  const job = { target, connections, batch, perSecond };
-  const { answeredAtMs, dueAtMs } = await load.ask("arrive", job);
-  return delaysOf(answeredAtMs, dueAtMs);
 }
 
 export type Sales = {
@@ -156,14 +147,22 @@ function salesOf(sold: readonly Sold[], means: Means): Sales {
   };
 }
 
+function every(gapMs: number, work: () => void): Disposable {
+  const timer = setInterval(work, gapMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
 /** The result, and the processor time that each part spent on it. */
-async function metered<Result extends object>({ processes }: Setup, work: () => Promise<Result>) {
+export async function metered<Result extends object>(
+  { processes }: Setup,
+  work: () => Promise<Result>,
+) {
   const before = readCpuTime(processes);
   const result = await work();
   return { ...result, time: timeBetween(before, readCpuTime(processes)) };
 }
 
-function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): CpuTime {
+export function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): CpuTime {
   const orders = sum(sold, (each) => each.orders);
   const of = (part: keyof CpuTime) => sum(sold, ({ time }) => time[part]) / orders;
   return {
@@ -253,47 +252,17 @@ export async function measurePolls(setup: Setup): Promise<number> {
   return rateOf(await run(setup, { kind: "poll", orders }, { seconds: plan.pollSeconds }));
 }
 
-/** `bankAnswerMs` is reported beside the overhead and not subtracted from it. */
-export async function measureArrivals(
-  setup: Setup,
-  prefix: string,
-): Promise<Overhead & { readonly bankAnswerMs: number; readonly cost: CpuTime }> {
-  const { plan, gateway, load } = setup;
-  const { target, logFile: file } = gateway;
-  const { connections, arrivalsPerSecond: perSecond, arrivalSeconds } = plan;
-  const before = await readMetrics(target.port);
-  const fromByte = statSync(file).size;
-  const batch = { kind: "sale", prefix, count: perSecond * arrivalSeconds } as const;
-  const job = { target, connections, batch, perSecond };
-  const { time, ...arrivals } = await metered(setup, () => load.ask("arrive", job));
-  await untilNoneOpen(setup);
-  const after = await readMetrics(target.port);
-  await takeAcknowledged(setup, prefix);
-  const orderIds = await load.ask("found", undefined);
-  const overhead = await readOverhead({ file, fromByte }, { ...arrivals, orderIds });
-  const cost = perOne([{ orders: batch.count, time }]);
-  return { ...overhead, cost, bankAnswerMs: meansBetween(before, after).bankAnswerMs };
-}
-
 export type Wallets = {
   /** Completed, as sales are. */
   readonly perSecond: number;
   /** In the wallet worker, which does nothing else. */
   readonly openingMs: number;
   readonly openingShare: number;
-  /** Of plain sales, with concurrent wallet sales. */
-  readonly alongsideP99Ms: number;
 };
 
-const walletSales = 1_000;
-const alongsidePerSecond = 50;
-const alongsideConnections = 16;
-
-/** Wallet sales a second, the cost of opening tokens, and whether it delays card sales. */
-export async function measureWallets(setup: Setup, round: number): Promise<Wallets> {
-  const { plan, gateway, otherLoad, acknowledged } = setup;
-  const { target, bankUrl } = gateway;
-  const prefix = `wallet${round}`;
+/** Wallet sales a second, and the cost of opening their tokens. */
+export async function measureWallets(setup: Setup, prefix: string): Promise<Wallets> {
+  const { target, bankUrl } = setup.gateway;
   const tokens = await mintTokens(bankUrl, walletSales);
   const before = await readMetrics(target.port);
   const sold = await run(setup, { kind: "wallet_sale", prefix, tokens });
@@ -303,26 +272,10 @@ export async function measureWallets(setup: Setup, round: number): Promise<Walle
   await takeAcknowledged(setup, prefix);
   const openedMs = grownBetween(before, after, "tollgate_wallet_opening_ms_sum");
   const opened = grownBetween(before, after, "tollgate_wallet_opening_ms_count");
-  const perSecond = ((await countApproved(setup, prefix)) * 1000) / spentMs;
-
-  const alongside = {
-    kind: "wallet_sale",
-    prefix: `alongside${round}`,
-    tokens: await mintTokens(bankUrl, alongsidePerSecond * plan.arrivalSeconds),
-  } as const;
-  const arriving = otherLoad.ask("arrive", {
-    ...{ target, connections: alongsideConnections },
-    ...{ batch: alongside, perSecond: alongsidePerSecond },
-  });
-  const { finalMs } = await measureArrivals(setup, `mixed${round}`);
-  await arriving;
-  await untilNoneOpen(setup);
-  await takeAcknowledged(setup, alongside.prefix, { into: acknowledged, load: otherLoad });
   return {
-    perSecond,
+    perSecond: ((await countApproved(setup, prefix)) * 1000) / spentMs,
     openingMs: openedMs / opened,
     openingShare: openedMs / spentMs,
-    alongsideP99Ms: finalMs.p99,
   };
 }
 

@@ -1,14 +1,24 @@
 /**
  * What a run measures and for how long, from its command line: `--quick` for a minute's look,
- * `--short` for the processor time of a sale alone,
+ * `--short` for the processor time of a sale alone, `--budget` for what `npm test` runs,
+ * `--against <commit>` for a comparison (short, unless `--quick` or `--full` is given),
  * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`,
  * `--grown <n>` for sales with so many stored orders.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
+/** Ends the run for a reason that the user can act on: a sentence instead of a stack. */
+export class Ended extends Error {
+  override readonly name = "The benchmark ends";
+}
+
+export type Kind = keyof typeof kinds;
+
 export type Plan = Readonly<typeof full> & {
-  readonly kind: "full" | "quick" | "short";
+  readonly kind: Kind;
+  /** The commit to compare this tree with. */
+  readonly against: string | undefined;
   readonly profileFolder: string | undefined;
   /** With how many stored orders sales are compared; 0 for the other measurements. */
   readonly grown: number;
@@ -27,6 +37,8 @@ const full = {
   routeSeconds: 4,
   saleSeconds: 8,
   pollSeconds: 4,
+  /** The same for arrivals at the bare route, of sales, and of sales beside wallet sales. */
+  arrivalSlices: 4,
   arrivalSeconds: 12,
   arrivalsPerSecond: 500,
 };
@@ -54,32 +66,72 @@ const short: typeof full = {
   saleSeconds: 3,
 };
 
+/** Many short rounds, of which the best one counts: a busy moment spoils the others only. */
+const budget: typeof full = {
+  ...short,
+  rounds: 5,
+  slices: 1,
+  warmUpOrders: 8_000,
+  insertSeconds: 0.2,
+  routeSeconds: 0.7,
+  saleSeconds: 1,
+};
+
+/** Many short rounds: the two gateways take turns, and each round gives a ratio. */
+const compared: typeof full = {
+  ...short,
+  rounds: 8,
+  slices: 1,
+  insertSeconds: 0.7,
+  routeSeconds: 0.7,
+  saleSeconds: 1.5,
+};
+
+const kinds = { full, quick, short, budget, compared };
+
+const options = {
+  full: { type: "boolean" },
+  quick: { type: "boolean" },
+  short: { type: "boolean" },
+  budget: { type: "boolean" },
+  against: { type: "string" },
+  profile: { type: "string" },
+  connections: { type: "string" },
+  rounds: { type: "string" },
+  grown: { type: "string" },
+} as const;
+
 export function readPlan(parameters: readonly string[]): Plan {
-  const { values } = parseArgs({
-    args: [...parameters],
-    options: {
-      quick: { type: "boolean", default: false },
-      short: { type: "boolean", default: false },
-      profile: { type: "string" },
-      connections: { type: "string" },
-      rounds: { type: "string" },
-      grown: { type: "string" },
-    },
-  });
-  const kind = values.short ? "short" : values.quick ? "quick" : "full";
-  const chosen = { full, quick, short }[kind];
+  const values = readOptions(parameters);
+  const { against, profile } = values;
+  if (against !== undefined && (profile ?? values.grown ?? values.budget) !== undefined) {
+    throw new Ended("--against is for --short, --quick or --full, and for nothing else");
+  }
+  const usual = against === undefined ? "full" : "compared";
+  const named = (["full", "quick", "budget", "short"] as const).find((name) => values[name]);
+  const kind = named === undefined || (named === "short" && against !== undefined) ? usual : named;
+  const chosen = kinds[kind];
   return {
     ...chosen,
     kind,
+    against,
     rounds: readCount(values.rounds, chosen.rounds),
     connections: readCount(values.connections, chosen.connections),
     grown: readCount(values.grown, 0),
-    profileFolder: values.profile === undefined ? undefined : resolve(values.profile),
+    profileFolder: profile === undefined ? undefined : resolve(profile),
   };
+}
+
+function readOptions(parameters: readonly string[]) {
+  try {
+    return parseArgs({ args: [...parameters], options }).values;
+  } catch (error) {
+    throw new Ended(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function readCount(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${text} is not a count`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Ended(`${text} is not a count`);
   return Number(text);
 }

@@ -3,12 +3,12 @@
  * channel that Node gives them. The gateway is `gw start` on a fresh folder, with PostgreSQL and
  * the sandbox bank as it starts them itself and every setting at its default.
  */
-import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findEmbeddedUrl } from "../gateway/storage/embedded.ts";
-import { findChild, type Processes } from "./cpu-time.ts";
+import { findChild, type Processes, workersOf } from "./cpu-time.ts";
 import type { Target } from "./requests.ts";
 
 /** By name, the question and its answer. */
@@ -85,38 +85,58 @@ export type GatewayProcess = {
   readMemoryBytes(): number;
 };
 
+export type Launch = {
+  readonly command: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  /** The gateway's process: the started one itself, or a child of it. */
+  readonly findProcess: (pid: number) => number;
+};
+
 const program = join(import.meta.dirname, "../gateway/cli/gw.ts");
 const endWithinMs = 60_000;
 
+/** The gateway of this tree, with the flags of this process, which are those of `npm start`. */
+export function launchHere(nodeFlags: readonly string[]): Launch {
+  return {
+    command: [...process.execArgv, ...nodeFlags, program, "start"],
+    environment: environmentWithout(/^GW_/),
+    findProcess: (pid) => pid,
+  };
+}
+
+/** The gateway of a tree in another folder: on its own Node, with its own flags and cache. */
+export function launchIn(folder: string): Launch {
+  return {
+    command: [join(folder, "tools/run.mjs"), "gateway/cli/gw.ts", "start"],
+    environment: environmentWithout(/^GW_|^NODE_COMPILE_CACHE$/),
+    findProcess: (pid) => findChild(pid, /gw\.ts\0start/),
+  };
+}
+
+/** The user's settings of the gateway must not change what is measured. */
+export function environmentWithout(names: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
+}
+
 export async function startGatewayProcess(
   folder: string,
-  { stack, nodeFlags }: { stack: AsyncDisposableStack; nodeFlags: readonly string[] },
+  { stack, launch }: { stack: AsyncDisposableStack; launch: Launch },
 ): Promise<GatewayProcess> {
   if (stack.disposed) throw new Error("the benchmark is ending");
-  // With the flags of this process, which are those of `npm start`; without the user's settings.
-  const flags = [...process.execArgv, ...nodeFlags];
-  const environment = Object.entries(process.env).filter(([name]) => !name.startsWith("GW_"));
-  const child = spawn(process.execPath, [...flags, program, "start"], {
+  const child = spawn(process.execPath, launch.command, {
     // Its own process group: of a Ctrl-C it must get one signal, ours, or it would end at once.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...Object.fromEntries(environment),
-      GW_DATA_DIR: folder,
-      GW_PORT: "0",
-      GW_RESULTS_PORT: "0",
-      GW_BANK_DIRECTORY_PORT: "0",
-      GW_BANK_PORT: "0",
-      GW_BANK_HOST_PORT: "0",
-      GW_BANK_BINARY_HOST_PORT: "0",
-      GW_BANK_ISO93_HOST_PORT: "0",
-    },
+    env: { ...launch.environment, ...freePorts, GW_DATA_DIR: folder },
   });
   stack.defer(() => stop(child, folder));
   await untilUp(child);
-  const { pid } = child;
   const databaseUrl = findEmbeddedUrl(join(folder, "postgres"));
-  if (pid === undefined || databaseUrl === undefined) throw new Error("no gateway, no database");
+  if (child.pid === undefined || databaseUrl === undefined) {
+    throw new Error("no gateway, no database");
+  }
+  const pid = launch.findProcess(child.pid);
+  const pids = [pid, ...workersOf(pid)];
   return {
     ...readDemonstration(join(folder, "demo.json")),
     databaseUrl,
@@ -126,9 +146,19 @@ export async function startGatewayProcess(
       bank: findChild(pid, /sandbox-bank/),
       postmaster: readPostmaster(folder),
     },
-    readMemoryBytes: () => readMemoryBytes(pid),
+    readMemoryBytes: () => pids.reduce((bytes, each) => bytes + readMemoryBytes(each), 0),
   };
 }
+
+const freePorts = {
+  GW_PORT: "0",
+  GW_RESULTS_PORT: "0",
+  GW_BANK_DIRECTORY_PORT: "0",
+  GW_BANK_PORT: "0",
+  GW_BANK_HOST_PORT: "0",
+  GW_BANK_BINARY_HOST_PORT: "0",
+  GW_BANK_ISO93_HOST_PORT: "0",
+};
 
 function untilUp(child: ChildProcess): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -157,11 +187,9 @@ function readDemonstration(file: string): Pick<GatewayProcess, "target" | "secur
 }
 
 function readMemoryBytes(pid: number): number {
-  const status = `/proc/${pid}/status`;
-  const kilobytes = existsSync(status)
-    ? /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(status, "utf8"))?.[1]
-    : execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" }).trim();
-  return Number(kilobytes) * 1024;
+  const file = `/proc/${pid}/status`;
+  const status = existsSync(file) ? readFileSync(file, "utf8") : "";
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
 }
 
 /** One signal and the time to end cleanly; then the gateway and its database are killed. */
@@ -174,7 +202,8 @@ async function stop(child: ChildProcess, folder: string): Promise<void> {
 
   // The bank ends with its parent; PostgreSQL is started to outlive it, and gets its own signal.
   const postmaster = readPostmaster(folder);
-  child.kill("SIGKILL");
+  // The whole group: the started process may be the gateway's parent.
+  if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   await ended;
   if (postmaster > 1) process.kill(postmaster, "SIGQUIT");
 }

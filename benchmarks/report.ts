@@ -1,119 +1,161 @@
 /**
  * The figures of a run: medians over its rounds, ratios between figures of the same round (so that
- * what slows the machine slows both sides), the targets, and all of it as text and as JSON.
+ * what slows the machine slows both sides), the goals, and all of it as text and as JSON.
  */
+import type { Arrivals } from "./arrivals.ts";
 import type { Books } from "./books.ts";
-import type { CpuTime } from "./cpu-time.ts";
-import { median, type Overhead, type Percentiles } from "./figures.ts";
+import { median } from "./figures.ts";
 import type { Cards, Costs, Turns, Wallets } from "./measure.ts";
 
 export type Round = Turns & {
-  readonly routeArrivalsMs: Percentiles;
   readonly callbackSalesPerSecond: number;
   readonly capturesPerSecond: number;
   readonly cards: Cards;
   readonly frictionlessPerSecond: number;
   readonly pollsPerSecond: number;
-  readonly arrivals: Overhead & { readonly bankAnswerMs: number; readonly cost: CpuTime };
   readonly wallets: Wallets;
+  readonly arrivals: Arrivals;
 };
 
-export type Memory = { readonly atRestBytes: number; readonly underLoadBytes: number };
-
-export type Verdict = {
-  readonly name: string;
-  readonly value: number;
-  readonly target: string;
-  readonly reached: boolean;
-};
-
-type Row = readonly [name: string, unit: string, read: (round: Round) => number];
+export type Figure<Measured> = readonly [
+  name: string,
+  unit: string,
+  read: (round: Measured) => number,
+];
 
 // biome-ignore format: a table
-const rows: readonly Row[] = [
+export const saleFigures: readonly Figure<Turns>[] = [
+  ["gateway's time per sale ÷ bare-route request", "", ({ costs }) => costs.sale.gateway / costs.routeRequest],
+  ["PostgreSQL's time per sale ÷ insert",    "",   ({ costs }) => costs.sale.database / costs.insert],
+  ["processor time of a sale: gateway",      "µs", ({ costs }) => costs.sale.gateway],
+  ["processor time of a sale: PostgreSQL",   "µs", ({ costs }) => costs.sale.database],
+  ["processor time of a sale: bank",         "µs", ({ costs }) => costs.sale.bank],
+  ["processor time of a sale: generator",    "µs", ({ costs }) => costs.sale.load],
+  ["baseline: of a bare-route request",      "µs", ({ costs }) => costs.routeRequest],
+  ["baseline: of an insert, PostgreSQL",     "µs", ({ costs }) => costs.insert],
+
   ["accepted sales",                         "/s", ({ sales }) => sales.acceptedPerSecond],
   ["completed sales",                        "/s", ({ sales }) => sales.completedPerSecond],
   ["sales refused under that load",          "",   ({ sales }) => sales.refused],
+  ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
+  ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
+  ["orders per commit, accepting",           "",   ({ sales }) => sales.means.beginBatch],
+  ["orders per commit, finishing",           "",   ({ sales }) => sales.means.moveBatch],
+  ["commit, accepting, mean",                "ms", ({ sales }) => sales.means.beginMs],
+  ["commit, finishing, mean",                "ms", ({ sales }) => sales.means.moveMs],
+  ["gateway's memory, highest",              "MB", ({ memoryBytes }) => memoryBytes / 1e6],
+];
+
+// biome-ignore format: a table
+export const otherFigures: readonly Figure<Round>[] = [
   ["sales with callbacks, all delivered",    "/s", ({ callbackSalesPerSecond }) => callbackSalesPerSecond],
   ["orders held and captured",               "/s", ({ capturesPerSecond }) => capturesPerSecond],
   ["completed recurrent payments",           "/s", ({ cards }) => cards.rebillsPerSecond],
   ["card information",                       "/s", ({ cards }) => cards.cardInfoPerSecond],
   ["frictionless 3-D Secure sales",          "/s", ({ frictionlessPerSecond }) => frictionlessPerSecond],
-  ["frictionless 3-D Secure ÷ plain sales",  "",   ({ frictionlessPerSecond, sales }) => frictionlessPerSecond / sales.completedPerSecond],
   ["wallet sales, both wallets in turn",     "/s", ({ wallets }) => wallets.perSecond],
   ["opening a token, mean",                  "ms", ({ wallets }) => wallets.openingMs],
   ["share of a core spent opening them",     "",   ({ wallets }) => wallets.openingShare],
-  ["overhead, 50/s wallet sales along, p99",  "ms", ({ wallets }) => wallets.alongsideP99Ms],
   ["status polls",                           "/s", ({ pollsPerSecond }) => pollsPerSecond],
-  ["baseline: single-row inserts",           "/s", ({ insertsPerSecond }) => insertsPerSecond],
-  ["baseline: bare route",                   "/s", ({ routePerSecond }) => routePerSecond],
 
-  ["processor time of a sale: gateway",      "µs", ({ costs }) => costs.sale.gateway],
-  ["processor time of a sale: PostgreSQL",   "µs", ({ costs }) => costs.sale.database],
-  ["processor time of a sale: bank",         "µs", ({ costs }) => costs.sale.bank],
-  ["processor time of a sale: generator",    "µs", ({ costs }) => costs.sale.load],
-  ["the gateway's at 500/s",                 "µs", ({ arrivals }) => arrivals.cost.gateway],
-  ["PostgreSQL's at 500/s",                  "µs", ({ arrivals }) => arrivals.cost.database],
-  ["baseline: of a bare-route request",      "µs", ({ costs }) => costs.routeRequest],
-  ["baseline: of an insert, PostgreSQL",     "µs", ({ costs }) => costs.insert],
-
-  ["overhead at 500/s, median",              "ms", ({ arrivals }) => arrivals.finalMs.p50],
-  ["overhead at 500/s, p99",                 "ms", ({ arrivals }) => arrivals.finalMs.p99],
-  ["of it until acknowledged, median",       "ms", ({ arrivals }) => arrivals.acknowledgedMs.p50],
-  ["of it until acknowledged, p99",          "ms", ({ arrivals }) => arrivals.acknowledgedMs.p99],
-  ["of it the load generator's delay, p99",  "ms", ({ arrivals }) => arrivals.sentLateMs.p99],
+  ["gateway's time per sale at 500/s",       "µs", ({ arrivals }) => arrivals.cost.gateway],
+  ["PostgreSQL's time per sale at 500/s",    "µs", ({ arrivals }) => arrivals.cost.database],
+  ["overhead at 500/s, median",              "ms", ({ arrivals }) => arrivals.sales.finalMs.p50],
+  ["overhead at 500/s, p99",                 "ms", ({ arrivals }) => arrivals.sales.finalMs.p99],
+  ["of it until acknowledged, median",       "ms", ({ arrivals }) => arrivals.sales.acknowledgedMs.p50],
+  ["of it until acknowledged, p99",          "ms", ({ arrivals }) => arrivals.sales.acknowledgedMs.p99],
+  ["of it the load generator's delay, p99",  "ms", ({ arrivals }) => arrivals.sales.sentLateMs.p99],
   ["of it the bank's answer, mean",          "ms", ({ arrivals }) => arrivals.bankAnswerMs],
-  ["baseline: bare route at 500/s, p99",     "ms", ({ routeArrivalsMs }) => routeArrivalsMs.p99],
-
-  ["orders per commit, accepting",           "",   ({ sales }) => sales.means.beginBatch],
-  ["orders per commit, finishing",           "",   ({ sales }) => sales.means.moveBatch],
-  ["commit, accepting, mean",                "ms", ({ sales }) => sales.means.beginMs],
-  ["commit, finishing, mean",                "ms", ({ sales }) => sales.means.moveMs],
+  ["the same p99, 50/s wallet sales beside", "ms", ({ arrivals }) => arrivals.besideWallets.finalMs.p99],
+  ["baseline: bare route at 500/s, median",  "ms", ({ arrivals }) => arrivals.routeMs.p50],
+  ["baseline: bare route at 500/s, p99",     "ms", ({ arrivals }) => arrivals.routeMs.p99],
 ];
+
+/** Ratios of wall times need a quiet machine; processor time and memory do not. */
+type Basis = "processor" | "wall" | "memory";
 
 type Goal = readonly [
   name: string,
-  sign: "≥" | "≤",
-  limit: number,
-  unit: string,
+  basis: Basis,
+  goal: readonly [sign: "≥" | "≤", limit: number, aim?: number],
   read: (round: Round, memory: Memory) => number,
 ];
 
+export type Memory = {
+  readonly atRestBytes: number;
+  /** In the warm-up and the first round's sales, before any other kind of load. */
+  readonly underSalesBytes: number;
+};
+
 // biome-ignore format: a table
 const goals: readonly Goal[] = [
-  ["completed sales ÷ single-row inserts",        "≥", 0.5, "",    ({ sales, insertsPerSecond }) => sales.completedPerSecond / insertsPerSecond],
-  ["accepted sales ÷ bare route",                 "≥", 0.3, "",    ({ sales, routePerSecond }) => sales.acceptedPerSecond / routePerSecond],
-  ["sales with callbacks ÷ without",              "≥", 0.7, "",    ({ sales, callbackSalesPerSecond }) => callbackSalesPerSecond / sales.completedPerSecond],
-  ["recurrent payments ÷ plain sales",            "≥", 0.8, "",    ({ sales, cards }) => cards.rebillsPerSecond / sales.completedPerSecond],
-  ["status polls ÷ bare route",                   "≥", 0.5, "",    ({ pollsPerSecond, routePerSecond }) => pollsPerSecond / routePerSecond],
-  ["overhead p99 at 500/s, ms",                   "≤", 15,  " ms", ({ arrivals }) => arrivals.finalMs.p99],
-  ["p99 with wallet sales alongside ÷ without",   "≤", 2,   "",    ({ arrivals, wallets }) => wallets.alongsideP99Ms / arrivals.finalMs.p99],
-  ["gateway's time per sale ÷ bare-route request", "≤", 4,  "",    ({ costs }) => costs.sale.gateway / costs.routeRequest],
-  ["PostgreSQL's time per sale ÷ insert",         "≤", 1.5, "",    ({ costs }) => costs.sale.database / costs.insert],
-  ["gateway's time at 500/s ÷ under full load",   "≤", 2,   "",    ({ arrivals, costs }) => arrivals.cost.gateway / costs.sale.gateway],
-  ["gateway at rest, MB",                         "≤", 150, " MB", (_, { atRestBytes }) => atRestBytes / 1e6],
+  ["gateway's time per sale ÷ bare-route request", "processor", ["≤", 4, 3],     ({ costs }) => costs.sale.gateway / costs.routeRequest],
+  ["PostgreSQL's time per sale ÷ insert",          "processor", ["≤", 1.5],      ({ costs }) => costs.sale.database / costs.insert],
+  ["gateway's time at 500/s ÷ under full load",    "processor", ["≤", 2],        ({ arrivals, costs }) => arrivals.cost.gateway / costs.sale.gateway],
+  ["completed sales ÷ single-row inserts",         "wall",      ["≥", 0.4, 0.5], ({ sales, insertsPerSecond }) => sales.completedPerSecond / insertsPerSecond],
+  ["accepted sales ÷ bare route",                  "wall",      ["≥", 0.2],      ({ sales, routePerSecond }) => sales.acceptedPerSecond / routePerSecond],
+  ["status polls ÷ bare route",                    "wall",      ["≥", 0.6],      ({ pollsPerSecond, routePerSecond }) => pollsPerSecond / routePerSecond],
+  ["sales with callbacks ÷ without",               "wall",      ["≥", 0.75],     ({ sales, callbackSalesPerSecond }) => callbackSalesPerSecond / sales.completedPerSecond],
+  ["recurrent payments ÷ plain sales",             "wall",      ["≥", 0.8],      ({ sales, cards }) => cards.rebillsPerSecond / sales.completedPerSecond],
+  ["overhead p99 at 500/s ÷ the bare route's",     "wall",      ["≤", 4],        ({ arrivals }) => arrivals.sales.finalMs.p99 / arrivals.routeMs.p99],
+  ["that p99 with wallet sales beside ÷ without",  "wall",      ["≤", 2],        ({ arrivals }) => arrivals.besideWallets.finalMs.p99 / arrivals.sales.finalMs.p99],
+  ["gateway's memory at rest, MB",                 "memory",    ["≤", 130],      (_, { atRestBytes }) => atRestBytes / 1e6],
+  ["gateway's memory under full load, MB",         "memory",    ["≤", 350],      (_, { underSalesBytes }) => underSalesBytes / 1e6],
 ];
 
+export type Verdict = {
+  readonly name: string;
+  readonly basis: Basis;
+  readonly value: number;
+  readonly target: string;
+  readonly reached: boolean;
+};
+
 export function judge(rounds: readonly Round[], memory: Memory): readonly Verdict[] {
-  return goals.map(([name, sign, limit, unit, read]) => {
+  return goals.map(([name, basis, [sign, limit, aim], read]) => {
     const value = median(rounds.map((round) => read(round, memory)));
     const reached = sign === "≥" ? value >= limit : value <= limit;
-    return { name, value, target: `${sign} ${limit}${unit}`, reached };
+    const target = `${sign} ${limit}${aim === undefined ? "" : ` (aim ${aim})`}`;
+    return { name, basis, value, target, reached };
   });
 }
 
-export function printFigures(rounds: readonly Round[], memory: Memory): string {
-  const lines = rows.map(([name, unit, read]) => {
+const variationMax = 0.2;
+
+/** By how much the slowest slice of single-row inserts was slower than the fastest. */
+function variationOf(rounds: readonly Turns[]): number {
+  const rates = rounds.flatMap(({ insertSlices }) => insertSlices);
+  return 1 - Math.min(...rates) / Math.max(...rates);
+}
+
+export function isQuiet(rounds: readonly Turns[]): boolean {
+  return variationOf(rounds) < variationMax;
+}
+
+export function printQuietness(rounds: readonly Turns[]): string {
+  const percent = (variationOf(rounds) * 100).toFixed(0);
+  const varied = `single-row inserts varied by ${percent} % between slices`;
+  return isQuiet(rounds)
+    ? `  The machine was quiet: ${varied}.`
+    : `  The machine was not quiet: ${varied}. Only processor time and memory decide.`;
+}
+
+export function printVerdicts(verdicts: readonly Verdict[], rounds: readonly Turns[]): string {
+  const lines = verdicts.map(({ name, basis, value, target, reached }) => {
+    const doubt = basis === "wall" && !isQuiet(rounds) ? "undecided: " : "";
+    const sign = `${doubt}${reached ? "reached" : "MISSED"}`;
+    return `  ${name.padEnd(46)}${print(value).padStart(7)}   ${target.padEnd(16)}${sign}`;
+  });
+  return [...lines, "", printQuietness(rounds)].join("\n");
+}
+
+export function printFigures(rounds: readonly Round[]): string {
+  const lines = [...saleFigures, ...otherFigures].map(([name, unit, read]) => {
     const values = rounds.map(read);
     const each = values.map((value) => print(value).padStart(8)).join("");
-    return `  ${name.padEnd(42)}${print(median(values)).padStart(9)} ${unit.padEnd(4)}${each}`;
+    return `  ${name.padEnd(46)}${print(median(values)).padStart(7)} ${unit.padEnd(4)}${each}`;
   });
-  return [
-    `  ${"figure".padEnd(42)}${"median".padStart(9)}      each round`,
-    ...lines,
-    `  ${"gateway's memory at rest".padEnd(42)}${megabytes(memory.atRestBytes)}`,
-    `  ${"gateway's memory under load, highest".padEnd(42)}${megabytes(memory.underLoadBytes)}`,
-  ].join("\n");
+  return [`  ${"figure".padEnd(46)}${"median".padStart(7)}      each round`, ...lines].join("\n");
 }
 
 export function printCosts({ sale, routeRequest, insert }: Costs): string {
@@ -122,28 +164,44 @@ export function printCosts({ sale, routeRequest, insert }: Costs): string {
   return `µs of processor time a sale: ${parts}; ${baselines}`;
 }
 
-/** Medians over the rounds, each with its least and its greatest value. */
-export function printCostRatios(rounds: readonly Turns[]): string {
-  const line = (name: string, read: (costs: Costs) => number) => {
-    const values = rounds.map(({ costs }) => read(costs));
-    const spread = `${print(Math.min(...values))} to ${print(Math.max(...values))}`;
-    return `  ${name.padEnd(46)}${print(median(values)).padStart(6)}   (${spread})`;
-  };
-  return [
-    line(
-      "gateway's time per sale ÷ bare-route request",
-      ({ sale, routeRequest }) => sale.gateway / routeRequest,
-    ),
-    line("PostgreSQL's time per sale ÷ insert", ({ sale, insert }) => sale.database / insert),
-  ].join("\n");
+export function printArrivals(arrivals: Arrivals, perSecond: number): string {
+  const { sales, routeMs, besideWallets } = arrivals;
+  const p99s = [sales.finalMs, besideWallets.finalMs, routeMs].map(({ p99 }) => print(p99));
+  return (
+    `overhead at ${perSecond}/s: median ${print(sales.finalMs.p50)} ms, p99 ${p99s[0]} ms, ` +
+    `beside wallet sales ${p99s[1]} ms; the bare route's ${p99s[2]} ms`
+  );
 }
 
-export function printVerdicts(verdicts: readonly Verdict[]): string {
-  const lines = verdicts.map(({ name, value, target, reached }) => {
-    const sign = reached ? "reached" : "MISSED";
-    return `  ${name.padEnd(42)}${print(value).padStart(9)}     ${target.padEnd(10)}${sign}`;
+/** Medians over the rounds, each with its least and its greatest value. */
+export function printCostRatios(rounds: readonly Turns[]): string {
+  // The first two are the ratios.
+  const lines = saleFigures.slice(0, 2).map(([name, , read]) => {
+    const values = rounds.map(read);
+    const spread = `${print(Math.min(...values))} to ${print(Math.max(...values))}`;
+    return `  ${name.padEnd(46)}${print(median(values)).padStart(6)}   (${spread})`;
   });
   return lines.join("\n");
+}
+
+type Compared<Measured> = { readonly earlier: Measured; readonly now: Measured };
+
+/** Of each figure: both medians, and the ratio within a round with its spread. */
+export function printComparison<Measured>(
+  figures: readonly Figure<Measured>[],
+  rounds: readonly Compared<Measured>[],
+): string {
+  const heads = ["earlier", "now", "ratio", "least", "greatest"];
+  const line = (name: string, cells: readonly string[]) =>
+    `  ${name.padEnd(46)}${cells.map((cell) => cell.padStart(9)).join("")}`;
+  const lines = figures.map(([name, unit, read]) => {
+    const [earlier, now] = [rounds.map((r) => read(r.earlier)), rounds.map((r) => read(r.now))];
+    const ratios = now.map((value, index) => value / (earlier[index] ?? Number.NaN));
+    const cells = [median(earlier), median(now), median(ratios)];
+    const spread = [Math.min(...ratios), Math.max(...ratios)];
+    return line(`${name}${unit === "" ? "" : `, ${unit}`}`, [...cells, ...spread].map(print));
+  });
+  return [line("figure (medians)", heads), ...lines].join("\n");
 }
 
 export function printBooks(books: Books): string {
@@ -172,14 +230,15 @@ export const definitions = `
                 the bare route and sales are measured in short slices by turns
   ratios        of figures of the same round, then the median over the rounds
   bare route    a Fastify route that reads the same form and answers a short text; at 500/s it
-                shows how much of the overhead's p99 is the machine's own
+                shows how much of the overhead's p99 is the machine's own, measured by turns
   inserts       one 600-byte row per transaction, ten connections, same driver and server`;
 
-function megabytes(bytes: number): string {
-  return `${print(bytes / 1e6).padStart(9)} MB`;
+export function perSecond(rate: number): string {
+  return `${Math.round(rate)}/s`;
 }
 
 function print(value: number): string {
+  if (!Number.isFinite(value)) return "–";
   if (value >= 1000) return Math.round(value).toLocaleString("en");
   return value >= 100 ? value.toFixed(0) : value.toFixed(2);
 }

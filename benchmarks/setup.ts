@@ -14,6 +14,7 @@ export type Setup = {
   readonly plan: Plan;
   readonly gateway: GatewayProcess;
   readonly database: Client;
+  readonly ordersDue: "due" | "orders";
   readonly load: Part<LoadJobs>;
   /** A second generator, for concurrent load of another kind. */
   readonly otherLoad: Part<LoadJobs>;
@@ -43,9 +44,10 @@ export function run(
 
 /** The time at which every order, or callback, was seen to be final. */
 export async function untilNoneOpen(
-  { database }: Setup,
-  table: "due" | "callbacks" = "due",
+  { database, ordersDue }: Setup,
+  what: "orders" | "callbacks" = "orders",
 ): Promise<number> {
+  const table = what === "orders" ? ordersDue : what;
   const giveUpAt = Date.now() + settleWithinMs;
   for (;;) {
     const { rowCount } = await database.query({
@@ -56,6 +58,12 @@ export async function untilNoneOpen(
     if (rowCount === 0 || Date.now() > giveUpAt) return Date.now();
     await pause(lookEveryMs);
   }
+}
+
+/** The table that tells which orders are due: earlier commits have no table for it. */
+export async function findOrdersDue(database: Client): Promise<"due" | "orders"> {
+  const { rows } = await database.query("select to_regclass('due') is not null as is_known");
+  return rows[0]?.is_known ? "due" : "orders";
 }
 
 export async function countApproved({ database }: Setup, prefix: string): Promise<number> {

@@ -19,7 +19,7 @@ type Group = {
   readonly name: string;
   /** Folders or single files. */
   readonly places: readonly string[];
-  /** Crash tests wait a lot; the load has the cores to itself. */
+  /** Crash tests wait a lot; the load and the budget have the cores to themselves. */
   readonly lane: Lane;
   /** How long one file may take before it counts as hung, also on a busy machine. */
   readonly minutes: number;
@@ -42,6 +42,7 @@ const groups: readonly Group[] = [
   { name: "crash",     lane: "waits", minutes: 10, places: ["tests/crash"] },
   { name: "browser",   lane: "works", minutes: 8,  places: ["tests/browser"] },
   { name: "load",      lane: "alone", minutes: 10, places: ["tests/load"] },
+  { name: "budget",    lane: "alone", minutes: 10, places: ["tests/budget"] },
 ];
 
 /** The files that take `series` for their long form. */

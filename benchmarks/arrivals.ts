@@ -1,0 +1,87 @@
+/**
+ * Latency at a fixed rate of arrivals: of the bare route, of sales, and of sales beside wallet
+ * sales, in short slices by turns. Their ratios therefore hold on a machine whose speed changes.
+ */
+import { statSync } from "node:fs";
+import type { CpuTime } from "./cpu-time.ts";
+import * as figures from "./figures.ts";
+import { metered, perOne } from "./measure.ts";
+import { mintTokens } from "./requests.ts";
+import { type Setup, takeAcknowledged, untilNoneOpen } from "./setup.ts";
+
+export type Arrivals = {
+  readonly routeMs: figures.Percentiles;
+  readonly sales: figures.Overhead;
+  /** Of plain sales, with wallet sales beside them. */
+  readonly besideWallets: figures.Overhead;
+  /** Of the bank, for a plain sale; part of the overhead, not subtracted from it. */
+  readonly bankAnswerMs: number;
+  readonly cost: CpuTime;
+};
+
+type Slice = figures.Arrived & { readonly time: CpuTime };
+
+const walletsPerSecond = 50;
+const walletConnections = 16;
+
+export async function measureArrivals(setup: Setup, round: number): Promise<Arrivals> {
+  const { plan, gateway } = setup;
+  const log = { file: gateway.logFile, fromByte: statSync(gateway.logFile).size };
+  const route: figures.Arrived[] = [];
+  const plain: Slice[] = [];
+  const mixed: Slice[] = [];
+  let bankAnswersMs = 0;
+  for (let slice = 1; slice <= plan.arrivalSlices; slice += 1) {
+    const name = `${round}.${slice}`;
+    route.push(await arrive(setup, "route", setup.routePort));
+    const before = await figures.readMetrics(gateway.target.port);
+    plain.push(await arriveAtGateway(setup, `open${name}`));
+    const after = await figures.readMetrics(gateway.target.port);
+    bankAnswersMs += figures.meansBetween(before, after).bankAnswerMs;
+    mixed.push(await arriveBesideWallets(setup, name));
+  }
+  return {
+    routeMs: figures.delaysOf(route, ({ answeredAtMs }) => answeredAtMs),
+    sales: await figures.readOverhead(log, plain),
+    besideWallets: await figures.readOverhead(log, mixed),
+    bankAnswerMs: bankAnswersMs / plan.arrivalSlices,
+    cost: perOne(plain.map(({ time, orderIds }) => ({ time, orders: orderIds.length }))),
+  };
+}
+
+async function arriveAtGateway(setup: Setup, prefix: string): Promise<Slice> {
+  const slice = await arrive(setup, prefix, setup.gateway.target.port);
+  await untilNoneOpen(setup);
+  await takeAcknowledged(setup, prefix);
+  return slice;
+}
+
+async function arriveBesideWallets(setup: Setup, name: string): Promise<Slice> {
+  const { gateway, otherLoad: load, acknowledged: into } = setup;
+  const { target, bankUrl } = gateway;
+  const tokens = await mintTokens(bankUrl, walletsPerSecond * secondsOf(setup));
+  const prefix = `beside${name}`;
+  const arriving = load.ask("arrive", {
+    ...{ target, connections: walletConnections, perSecond: walletsPerSecond },
+    batch: { kind: "wallet_sale", prefix, tokens },
+  });
+  const slice = await arriveAtGateway(setup, `mixed${name}`);
+  await arriving;
+  await untilNoneOpen(setup);
+  await takeAcknowledged(setup, prefix, { into, load });
+  return slice;
+}
+
+async function arrive(setup: Setup, prefix: string, port: number): Promise<Slice> {
+  const { plan, gateway, load } = setup;
+  const { connections, arrivalsPerSecond: perSecond } = plan;
+  const target = { ...gateway.target, port };
+  const batch = { kind: "sale", prefix, count: perSecond * secondsOf(setup) } as const;
+  const job = { target, connections, batch, perSecond };
+  const slice = await metered(setup, () => load.ask("arrive", job));
+  return { ...slice, orderIds: await load.ask("found", undefined) };
+}
+
+function secondsOf({ plan }: Setup): number {
+  return plan.arrivalSeconds / plan.arrivalSlices;
+}

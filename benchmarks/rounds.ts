@@ -1,0 +1,66 @@
+/** The rounds of a run: the warm-up first, then sales with their baselines, or everything. */
+import { measureArrivals } from "./arrivals.ts";
+import * as measure from "./measure.ts";
+import * as report from "./report.ts";
+import type { Setup } from "./setup.ts";
+
+type Say = (text: string) => void;
+
+/** Enough for a figure even after a slow warm-up. */
+const salesPerSecondMin = 1_500;
+
+/** How many sales a round measures at once. */
+export async function warmUp(setup: Setup, say: Say): Promise<number> {
+  const { warmUpOrders, saleSeconds } = setup.plan;
+  say(`Warming up with one sale, then ${warmUpOrders} …`);
+  // First a single sale, as on a fresh installation: the database plans its statements for it, and
+  // the plans must serve for more.
+  await measure.measureSales(setup, "first", 1);
+  const { completedPerSecond, refused } = await measure.measureSales(setup, "warm", warmUpOrders);
+  say(`Warm: completed ${report.perSecond(completedPerSecond)}, refused ${refused}`);
+  await measure.warmRoute(setup);
+  return Math.round(Math.max(completedPerSecond, salesPerSecondMin) * saleSeconds);
+}
+
+export type Course = { readonly round: number; readonly count: number; readonly say: Say };
+
+/** Only what a sale costs in processor time. */
+export async function measureSales(setup: Setup, course: Course): Promise<measure.Turns> {
+  const { round, count, say } = course;
+  const turns = await measure.measureByTurns(setup, `sale${round}`, count);
+  say(report.printCosts(turns.costs));
+  return turns;
+}
+
+export async function measureRound(setup: Setup, course: Course): Promise<report.Round> {
+  const { round, count, say } = course;
+  const [half, quarter] = [Math.round(count / 2), Math.round(count / 4)];
+  const rate = (name: string, value: number) => {
+    say(`${name} ${report.perSecond(value)}`);
+    return value;
+  };
+  const turns = await measureSales(setup, course);
+  const { sales } = turns;
+  rate("single-row inserts", turns.insertsPerSecond);
+  rate("bare route", turns.routePerSecond);
+  rate(`${sales.orders} sales, accepted`, sales.acceptedPerSecond);
+  rate(`${sales.orders} sales, completed`, sales.completedPerSecond);
+  const callbacks = await measure.measureCallbacks(setup, `callback${round}`, half);
+  const callbackSalesPerSecond = rate("sales with callbacks", callbacks);
+  const captures = await measure.measureCaptures(setup, `held${round}`, quarter);
+  const capturesPerSecond = rate("held and captured", captures);
+  const cards = await measure.measureCards(setup, `again${round}`, half);
+  rate("recurrent payments", cards.rebillsPerSecond);
+  rate("card information", cards.cardInfoPerSecond);
+  const frictionless = await measure.measureFrictionless(setup, `secure${round}`, quarter);
+  const frictionlessPerSecond = rate("frictionless 3-D Secure sales", frictionless);
+  const pollsPerSecond = rate("status polls", await measure.measurePolls(setup));
+  const wallets = await measure.measureWallets(setup, `wallet${round}`);
+  rate(`wallet sales, ${wallets.openingMs.toFixed(1)} ms to open a token,`, wallets.perSecond);
+  const arrivals = await measureArrivals(setup, round);
+  say(report.printArrivals(arrivals, setup.plan.arrivalsPerSecond));
+  return {
+    ...{ ...turns, callbackSalesPerSecond, capturesPerSecond, frictionlessPerSecond },
+    ...{ cards, pollsPerSecond, wallets, arrivals },
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * A sale must not cost the gateway much more processor time than the repository's budget says
+ * (`benchmarks/budget.ts`), in requests of a bare route of the same run. Wall time is not judged: a
+ * busy machine would decide it.
+ */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+
+const root = resolve(import.meta.dirname, "../..");
+
+test("a sale costs the gateway no more processor time than the budget allows", async (t) => {
+  // The runner gives the benchmark the pinned Node, its flags and the cache of compiled sources.
+  const command = ["tools/run.mjs", "benchmarks/bench.ts", "--budget"];
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn(process.execPath, command, { cwd: root, env, signal: t.signal });
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "exit"),
+  ]);
+
+  t.diagnostic(/^A sale costs .*$/m.exec(output)?.[0] ?? "no figure");
+  assert.equal(code, 0, `${output}${errors}`);
+});
