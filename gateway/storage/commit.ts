@@ -17,7 +17,7 @@ import {
   plainArray,
   textArray,
 } from "./gather.ts";
-import { packFacts, packProgress } from "./order-row.ts";
+import { packEvents, packFacts, packProgress } from "./order-row.ts";
 import type { NodeName } from "./presence.ts";
 
 /** `retryMs` is endless for the answer of an acquirer that this node knows: it must not be lost. */
@@ -98,17 +98,21 @@ function makeWrite(query: Query, node: NodeName, { statement, name, callbackLeas
       rows = await query<WrittenRow>(statement, values, name);
       if (refusedKeys(rows).length > 0) throw new Error(`the key ${refused[0]} is destroyed`);
     }
-    const [merchants = "", ids = "", versions = ""] = columns;
-    const times = plainArray(steps.map(({ at }) => at));
-    const events = jsonArray(steps.map((step) => JSON.stringify(step.events)));
-    const names = textArray(node.names());
-    const earlier = isRepeated
-      ? await query<{ id: string }>(writtenStatement, [
-          ...[merchants, ids, versions, times, events, names],
-        ])
-      : [];
-    return new Set([...rows, ...earlier].map(({ id }) => id));
+    const written = new Set(rows.map(({ id }) => id));
+    for (const { id } of isRepeated ? await findWritten(steps) : []) written.add(id);
+    return written;
   };
+
+  function findWritten(steps: readonly Step[]) {
+    return query<{ id: string }>(writtenStatement, [
+      plainArray(steps.map(({ order }) => order.merchantId)),
+      plainArray(steps.map(({ order }) => order.id)),
+      plainArray(steps.map(({ order }) => order.version)),
+      plainArray(steps.map(({ at }) => at)),
+      jsonArray(steps.map(({ events }) => packEvents(events))),
+      textArray(node.names()),
+    ]);
+  }
 }
 
 /** Either the orders that were written, or keys that seal no cards here; then nothing was. */
@@ -134,7 +138,7 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
     plainArray(steps.map(({ order }) => order.transaction.finishedAt ?? null)),
     plainArray(steps.map(({ at }) => at)),
     jsonArray(steps.map(({ order }) => packProgress(order))),
-    jsonArray(steps.map(({ events }) => JSON.stringify(events))),
+    jsonArray(steps.map(({ events }) => packEvents(events))),
     node,
   ];
 }

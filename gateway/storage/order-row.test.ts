@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
-import { type OrderRow, packFacts, packProgress, unpackOrder } from "./order-row.ts";
+import { amount, answer, approved, asks, events, inStage, meet } from "../orders/testing.ts";
+import { asReceiptId } from "../values/ids.ts";
+import { type OrderRow, packEvents, packFacts, packProgress, unpackOrder } from "./order-row.ts";
 
 const refunded = meet(meet(approved(), asks("return")), events.returned);
 
@@ -11,6 +12,16 @@ test("an order comes out of its row as it went in", () => {
   for (const order of [inStage("authorizing"), approved(), refunded]) {
     assertSame(unpackOrder(rowOf(order)), order);
   }
+});
+
+test("amounts that are packed beforehand are written as all others are", () => {
+  const answered = { kind: "authorized", answer: { ...answer, approvedAmount: amount } } as const;
+  const stored = [events.received, { ...answered, receiptId: asReceiptId("1") }] as const;
+  assert.equal(packEvents(stored), JSON.stringify(stored));
+  const order = meet(inStage("authorizing"), stored[1]);
+  const { acceptedAt, purchase, transaction } = order;
+  assert.equal(packFacts(order), JSON.stringify({ acceptedAt, purchase }));
+  assert.deepEqual(progressOf(order).transaction, JSON.parse(JSON.stringify(transaction)));
 });
 
 test("an order of schema version 0 is read with the names of today", () => {

@@ -2,6 +2,7 @@
  * An order as a row and back. Two JSON columns hold it: `facts` is written once, `progress` by
  * every step; columns beside them are there for searches.
  */
+import type { OrderEvent } from "../orders/events.ts";
 import type {
   AcquirerIdentifiers,
   Answer,
@@ -15,7 +16,7 @@ import type {
   TransactionKind,
 } from "../orders/order.ts";
 import { asEndpointId, asMerchantId, asOrderId } from "../values/ids.ts";
-import { type PackedMoney, unpackMoney } from "../values/money.ts";
+import { type Money, type PackedMoney, unpackMoney } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 
 /** The JSON columns arrive parsed: the driver does that. */
@@ -37,13 +38,40 @@ const schema = 1;
 export const orderColumns =
   "merchant_id, id, endpoint_id, client_orderid, attempt, version, facts, progress";
 
+// `JSON.stringify` is three times as fast when it meets no `toJSON`: 3 % of a sale's time. So the
+// amounts of a plain sale are packed beforehand; `toJSON` packs all others, into the same text.
+
 export function packFacts({ acceptedAt, purchase }: Order): string {
-  return JSON.stringify({ acceptedAt, purchase });
+  return JSON.stringify({ acceptedAt, purchase: packAmount(purchase) });
 }
 
 export function packProgress(order: Order): string {
-  const { card, transaction, earlier, chargebacks, owed, deadlineAt } = order;
+  const { card, chargebacks, owed, deadlineAt } = order;
+  const transaction = packTransaction(order.transaction);
+  const earlier = order.earlier.map(packTransaction);
   return JSON.stringify({ schema, card, transaction, earlier, chargebacks, owed, deadlineAt });
+}
+
+export function packEvents(events: readonly OrderEvent[]): string {
+  return JSON.stringify(events.map(packAnswer));
+}
+
+function packTransaction(transaction: Transaction) {
+  return packAnswer(packAmount(transaction));
+}
+
+function packAmount<Type extends { readonly amount: Money }>(packed: Type) {
+  return { ...packed, amount: packed.amount.toJSON() };
+}
+
+function packAnswer<Type extends { readonly answer?: Answer | undefined }>(
+  packed: Type | OrderEvent,
+) {
+  const answer = "answer" in packed ? packed.answer : undefined;
+  const approvedAmount = answer?.approvedAmount?.toJSON();
+  return approvedAmount === undefined
+    ? packed
+    : { ...packed, answer: { ...answer, approvedAmount } };
 }
 
 export function unpackOrder(row: OrderRow): Order {
