@@ -2,7 +2,8 @@
  * `npm test`: types, format and lint, then every test of the workspaces, as many files at a time as
  * keep two cores busy. A group (`npm test -- scenarios`) or a file (`npm test -- path/x.test.ts`)
  * can be run alone. `npm test -- long` runs the files that have a long form in it; all else runs
- * them in their short form.
+ * them in their short form. `npm test -- citus` runs scenarios on the Citus cluster whose
+ * coordinator GW_TEST_CITUS_URL names.
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -51,6 +52,12 @@ const long: Group = {
   places: fs.globSync("tests/**/*.test.ts", { cwd: root }).filter(hasLongForm),
 };
 
+/** The scenarios once more, with the merchant in a cell that a worker of Citus has. */
+const citus: Group = {
+  ...{ name: "citus", lane: "works", minutes: 20, needsDatabase: false },
+  places: ["tests/citus", "tests/scenarios"],
+};
+
 /** What the databases of a whole run take, with room for the programs beside them. */
 const roomBytes = 14 * 2 ** 30;
 
@@ -66,7 +73,7 @@ async function main(wanted: readonly string[]): Promise<number> {
   const unknown = wanted.filter((name) => !isGroup(name) && !fs.existsSync(name));
   if (unknown.length > 0) {
     say(`There is no group and no test file called ${unknown.join(", ")}; the groups are:`);
-    say([...groups, long].map(({ name }) => name).join(", "));
+    say([...groups, long, citus].map(({ name }) => name).join(", "));
     return close({ ...tally, failed: unknown.length });
   }
   if (wanted.length === 0) {
@@ -81,6 +88,7 @@ async function main(wanted: readonly string[]): Promise<number> {
     process.env["TOLLGATE_LONG"] = "yes";
     await runAll(jobsOf(long), tally);
   }
+  if (wanted.length === 0 || wanted.includes(citus.name)) await runOnCitus(tally);
   await stopDatabase();
   return close(tally);
 }
@@ -91,6 +99,20 @@ async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
   await runInLanes(jobs, async ({ file, minutes }) => {
     if (!signal.aborted) await runFile({ file, minutes, tally, say, signal });
   });
+}
+
+/** After all others: the files of this process use the cluster from here on. */
+async function runOnCitus(tally: Tally): Promise<void> {
+  if (process.env["GW_TEST_CITUS_URL"] === undefined) {
+    tally.skipped += 1;
+    return say("– citus: skipped, because GW_TEST_CITUS_URL names no coordinator of a cluster");
+  }
+  await stopDatabase();
+  const folder = fs.mkdtempSync(join(tmpdir(), `tollgate-check-${process.pid}-`));
+  process.env["TOLLGATE_TEST_FOLDER"] = folder;
+  process.env["TOLLGATE_ON_CITUS"] = "yes";
+  stopDatabase = async () => fs.rmSync(folder, { recursive: true, force: true });
+  await runAll(jobsOf(citus), tally);
 }
 
 /** One PostgreSQL for all files of a run; a file that is run without it starts its own. */
@@ -140,7 +162,7 @@ async function leave(signal: "SIGINT" | "SIGTERM"): Promise<never> {
 
 /** A run in which nothing was tried proves nothing. */
 function close({ passed, failed, skipped }: Tally): number {
-  const nothing = passed + failed === 0;
+  const nothing = passed + failed + skipped === 0;
   if (nothing) say("\nNo test was run.");
   say(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
   return failed > 0 || nothing ? 1 : 0;
@@ -163,7 +185,7 @@ async function runStep({ name, program, parameters }: Step): Promise<0 | 1> {
 
 /** A test that no group runs would look as if it passed. */
 function complainOfStrays(): number {
-  const known = new Set(groups.flatMap(filesOf));
+  const known = new Set([...groups, citus].flatMap(filesOf));
   const strays = findTests(".").filter((file) => !known.has(file));
   for (const file of strays) say(`✖ ${file} belongs to no group of tools/check.ts`);
   return strays.length;
@@ -192,7 +214,7 @@ function hasLongForm(file: string): boolean {
 }
 
 function isGroup(name: string): boolean {
-  return [...groups, long].some((group) => group.name === name);
+  return [...groups, long, citus].some((group) => group.name === name);
 }
 
 function isWanted(file: string, group: Group, wanted: readonly string[]): boolean {

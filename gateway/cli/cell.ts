@@ -1,7 +1,12 @@
 /** `gw cell`: adds, lists and checks the cells that merchants' orders are in; moves merchants. */
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { addCell, countMerchants, examineCell } from "../storage/cell-administration.ts";
+import {
+  addCell,
+  countMerchants,
+  describePlace,
+  examineCell,
+} from "../storage/cell-administration.ts";
 import { parseDatabaseUrl } from "../storage/database-url.ts";
 import { abortMove, listMoves, moveMerchant } from "../storage/move-merchant.ts";
 import { takeRotationLock } from "../storage/vault-keys.ts";
@@ -19,10 +24,14 @@ export function addCellCommands(cell: Command): void {
     "--url-file <file>",
     "the address of its database, in a file because it has a password; else the main database",
   );
+  const citus = new Option(
+    "--citus",
+    "its database is a Citus coordinator, which chooses a worker",
+  );
   const abort = new Option("--abort", "before the switch: the merchant goes on in its old cell");
   // biome-ignore format: a table
   addCommands(cell, [
-    ["add <name>", "make the tables of a new cell; merchants are created in it with --cell", add, [url]],
+    ["add <name>", "make the tables of a new cell; merchants are created in it with --cell", add, [url, citus]],
     ["move-merchant <login> [cell]", "move a merchant while payments go on; again goes on with a move that was cut short", move, [abort]],
     ["list",       "list the cells with the number of their merchants",                       list],
     ["check",      "connect to every cell, and say how it is",                                check],
@@ -32,7 +41,7 @@ export function addCellCommands(cell: Command): void {
 async function add(
   session: Session,
   name: string,
-  { urlFile }: { readonly urlFile?: string },
+  { urlFile, citus: onCitus = false }: { readonly urlFile?: string; readonly citus?: boolean },
 ): Promise<Output> {
   const { database, cells } = session;
   if (!nameForm.test(name)) {
@@ -45,8 +54,9 @@ async function add(
   if (lock === undefined) return new Problem("A key rotation is under way: add the cell after it.");
   try {
     const { sealSecret } = await openVault(session);
-    await addCell({ database, cells, sealSecret }, { name, url }, report);
-    return { cell: name, database: url === undefined ? "the main database" : "its own" };
+    const place = { name, url, onCitus };
+    const where = await addCell({ database, cells, sealSecret }, place, report);
+    return { cell: name, database: where };
   } catch (error) {
     return new Problem(`The cell ${name} could not be made: ${messageOf(error)}.`);
   } finally {
@@ -102,28 +112,33 @@ function describeAbort(login: string, ended: Awaited<ReturnType<typeof abortMove
 }
 
 async function list({ database, cells }: Session): Promise<Output> {
-  const places = new Map(cells.places().map(({ name, url }) => [name, url]));
+  const places = new Map(cells.places().map((place) => [place.name, place]));
   const moves = await listMoves({ main: database, cells });
-  return (await countMerchants(database.query)).map(({ name, merchants }) => ({
-    ...{ cell: name, merchants },
-    database: places.get(name) === undefined ? "the main database" : "its own",
-    "unfinished moves": moves
-      .filter(({ from }) => from === name)
-      .map(({ login, to, state }) => `${login} to ${to} (${state})`)
-      .join(", "),
-  }));
+  const counts = await countMerchants(database.query);
+  return Promise.all(
+    counts.map(async ({ name, merchants }) => ({
+      ...{ cell: name, merchants },
+      database: await describePlace(cells.databasesOf(name).node, places.get(name) ?? { name }),
+      "unfinished moves": moves
+        .filter(({ from }) => from === name)
+        .map(({ login, to, state }) => `${login} to ${to} (${state})`)
+        .join(", "),
+    })),
+  );
 }
 
 /** A cell that is away makes the exit code 1; the others are told of all the same. */
 async function check({ cells }: Session): Promise<Output> {
   return Promise.all(
-    cells.names().map(async (name) => {
+    cells.places().map(async (place) => {
+      const { node } = cells.databasesOf(place.name);
+      const where = { cell: place.name, database: await describePlace(node, place) };
       try {
-        const { version, orders, size } = await examineCell(cells.databasesOf(name).node, name);
-        return { cell: name, state: "good", postgres: version, orders, size };
+        const { version, orders, size } = await examineCell(node, place);
+        return { ...where, state: "good", postgres: version, orders, size };
       } catch (error) {
         process.exitCode = 1;
-        return { cell: name, state: messageOf(error), postgres: "", orders: "", size: "" };
+        return { ...where, state: messageOf(error), postgres: "", orders: "", size: "" };
       }
     }),
   );

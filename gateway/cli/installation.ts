@@ -154,13 +154,14 @@ async function openCells({ database, masterKey, config, report, open, approve }:
   let refusal: Problem | undefined;
   const cellsAway: string[] = [];
   await stores.each(async (cell, name) => {
-    if (name === mainCell) return;
+    const place = cells.places().find((each) => each.name === name);
+    if (place === undefined || name === mainCell) return;
     const approveHere: Approve = async (missing) => {
       const refused = await approve(missing);
       refusal ??= refused;
       return refused;
     };
-    await prepareCell(cell, name, report, approveHere).catch((error) => {
+    await prepareCell(cell, place, report, approveHere).catch((error) => {
       cellsAway.push(name);
       throw error;
     });
@@ -180,7 +181,7 @@ async function deletePendingOnServer(cells: Cells): Promise<void> {
 /** Connections are made when they are needed. */
 function openAs(role: string | undefined, servers: Servers, config: Config, place?: CellPlace) {
   return openDatabase(servers, {
-    ...(place !== undefined && { searchPath: schemaOf(place.name) }),
+    ...(place !== undefined && { searchPath: schemaOf(place.name), onCitus: place.onCitus }),
     poolSize: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectMs,
     statementTimeoutMs: config.databaseStatementMs,

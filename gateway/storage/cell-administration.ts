@@ -2,30 +2,39 @@
 import type { Vault } from "../vault/vault.ts";
 import { copyDestroyedKeys } from "./card-keys.ts";
 import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
+import { examineOnWorker, findWorker, makeDistributedSchema } from "./citus.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
-import { separateVault } from "./database-roles.ts";
+import { checkRoles, separateVault } from "./database-roles.ts";
 import { approveAll, migrateCell } from "./migrate.ts";
 
-/** The caller holds the lock of key rotations: no key is destroyed meanwhile. */
+/** The caller holds the lock of key rotations: no key is destroyed meanwhile. Answers the place. */
 export async function addCell(
   { database, cells, sealSecret }: AddingCell,
   place: CellPlace,
   report: (progress: string) => void,
-): Promise<void> {
+): Promise<string> {
   const cell = cells.open(place);
+  let where: string;
   try {
-    await prepareCell(cell.node, place.name, report);
+    if (place.onCitus === true) {
+      const problem = await makeDistributedSchema(cell.node, schemaOf(place.name));
+      if (problem !== undefined) throw new Error(problem.sentence);
+    }
+    await prepareCell(cell.node, place, report);
     await copyDestroyedKeys(database.query, cell.node.query);
+    where = await describePlace(cell.node, place);
   } finally {
     await cell.node.close();
   }
   const sealed = place.url === undefined ? null : sealSecret(place.url, cellContext(place.name));
-  await database.query("insert into cells (name, sealed_url) values ($1, $2)", [
-    place.name,
-    sealed,
-  ]);
+  const values = [place.name, sealed, place.onCitus === true];
+  await database.query(
+    "insert into cells (name, sealed_url, on_citus) values ($1, $2, $3)",
+    values,
+  );
   await notifyNodes(database.query);
+  return where;
 }
 
 type AddingCell = {
@@ -37,13 +46,15 @@ type AddingCell = {
 /** Tables and grants as this version needs them. */
 export async function prepareCell(
   cell: Database,
-  name: string,
+  { name, onCitus = false }: CellPlace,
   report: (progress: string) => void,
   approve = approveAll,
 ): Promise<void> {
-  const problem = await migrateCell(cell, schemaOf(name), report, approve);
+  const schema = schemaOf(name);
+  const problem = await migrateCell(cell, schema, report, approve);
   if (problem !== undefined) throw new Error(problem.sentence);
-  await separateVault(cell, [schemaOf(name)]);
+  const advice = await separateVault(cell, { schemas: [schema], rolesLogIn: onCitus });
+  if (onCitus && advice === undefined) await checkRoles(cell);
 }
 
 export function countMerchants(query: Query) {
@@ -54,16 +65,28 @@ export function countMerchants(query: Query) {
 }
 
 /** What `gw cell check` tells of a cell that answers. */
-export async function examineCell({ query }: Database, name: string) {
-  const [row] = await query<{ version: string; orders: string; size: string; moved: number }>(
+export async function examineCell({ query }: Database, { name, onCitus = false }: CellPlace) {
+  await query("select from moved_merchants limit 1");
+  const schema = name === mainCell ? "public" : schemaOf(name);
+  const [row] = await query<{ version: string; orders: string; size: string }>(
     `select current_setting('server_version') as version,
        greatest(0, (select sum(reltuples) from pg_class where relname = 'orders'
          and relnamespace = $1::regnamespace))::bigint as orders,
        (select pg_size_pretty(sum(pg_total_relation_size(oid))) from pg_class
-        where relkind in ('r', 'm') and relnamespace = $1::regnamespace) as size,
-       (select count(*)::int from moved_merchants) as moved`,
-    [name === mainCell ? "public" : schemaOf(name)],
+        where relkind in ('r', 'm') and relnamespace = $1::regnamespace) as size`,
+    [schema],
   );
   if (row === undefined) throw new Error("the cell did not answer");
-  return row;
+  return onCitus ? { ...row, ...(await examineOnWorker(query, schema)) } : row;
+}
+
+/** In words. A coordinator of Citus is asked for the worker. */
+export async function describePlace(
+  { query }: Database,
+  { name, url, onCitus = false }: CellPlace,
+): Promise<string> {
+  const database = url === undefined ? "the main database" : "its own";
+  if (!onCitus) return database;
+  const worker = await findWorker(query, schemaOf(name)).catch(() => "unknown");
+  return `${database}, Citus worker ${worker}`;
 }

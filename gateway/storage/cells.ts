@@ -14,8 +14,13 @@ export const mainCell = "main";
 /** The vault's tables are reached by connections of their own. */
 export type CellDatabases = { readonly node: Database; readonly vault: Database };
 
-/** Without an address it is in the main database. */
-export type CellPlace = { readonly name: string; readonly url: Secret<string> | undefined };
+export type CellPlace = {
+  readonly name: string;
+  /** Without an address it is in the main database. */
+  readonly url?: Secret<string> | undefined;
+  /** Its database is a Citus coordinator, which keeps the cell's tables on a worker. */
+  readonly onCitus?: boolean;
+};
 
 export function schemaOf(cell: string): string {
   return `cell_${cell}`;
@@ -30,11 +35,12 @@ export async function loadCells(
   query: Query,
   open: Vault["openSecret"],
 ): Promise<readonly CellPlace[]> {
-  const rows = await query<{ name: string; sealed: Buffer | null }>(
-    "select name, sealed_url as sealed from cells order by created_at, name",
+  const rows = await query<{ name: string; sealed: Buffer | null; onCitus: boolean }>(
+    `select name, sealed_url as sealed, on_citus as "onCitus" from cells
+     order by created_at, name`,
   );
-  return rows.map(({ name, sealed }) => ({
-    name,
+  return rows.map(({ name, sealed, onCitus }) => ({
+    ...{ name, onCitus },
     url: sealed === null ? undefined : open(sealed, cellContext(name)),
   }));
 }
@@ -97,7 +103,7 @@ type Options = {
 export type Cells = ReturnType<typeof makeCells>;
 export type Stores<Store> = ReturnType<typeof makeStores<Store>>;
 
-const firstMap: CellMap = { cells: [{ name: mainCell, url: undefined }], cellOf: new Map() };
+const firstMap: CellMap = { cells: [{ name: mainCell }], cellOf: new Map() };
 
 export function makeCells({ main, open, waitMs, onFailed }: Options) {
   const opened = new Map<string, CellDatabases>([[mainCell, main]]);

@@ -11,25 +11,33 @@ const mainSchemas = ["public", "vault"] as const;
 export const nodeRole = "tollgate_gateway";
 export const vaultRole = "tollgate_vault";
 
+type Separation = {
+  readonly schemas: readonly string[];
+  /** The coordinator of Citus connects to its workers as the role of the session. */
+  readonly rolesLogIn: boolean;
+};
+
 /**
  * Makes the roles and grants of a cell; answers with advice for an administrator if the login may
  * not.
  */
 export async function separateVault(
   { query, transaction }: Database,
-  schemas: readonly string[] = mainSchemas,
+  { schemas, rolesLogIn }: Separation = { schemas: mainSchemas, rolesLogIn: false },
 ): Promise<string | undefined> {
-  if (await isVaultSeparate(query, schemas)) return undefined;
+  const isSeparate = () => isVaultSeparate(query, { schemas, rolesLogIn });
+  if (await isSeparate()) return undefined;
   try {
     await transaction(async (change) => {
       await change("select pg_advisory_xact_lock(8584, 0)");
       await change(makeRoles);
+      if (rolesLogIn) await letLogIn(change);
       for (const schema of schemas) await change(grantsIn(schema));
     });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
   }
-  if (await isVaultSeparate(query, schemas)) return undefined;
+  if (await isSeparate()) return undefined;
   const [row] = await query<{ login: string }>("select current_user as login");
   return (
     "The gateway's own statements can read the vault's tables. Have an administrator of the " +
@@ -38,8 +46,34 @@ export async function separateVault(
   );
 }
 
-async function isVaultSeparate(query: Query, schemas: readonly string[]): Promise<boolean> {
-  const roles = await query(rolesStatement, [[nodeRole, vaultRole]]);
+/**
+ * Without a password: the workers' `pg_hba.conf` decides who may. Citus passes on what changes a
+ * role only if the role was made through this database, so the workers are told separately.
+ */
+async function letLogIn(query: Query): Promise<void> {
+  await query("set local citus.enable_alter_role_propagation = off");
+  for (const role of [nodeRole, vaultRole]) {
+    const change = `alter role ${role} login`;
+    await query(change);
+    await query("select run_command_on_workers($1)", [change]);
+  }
+}
+
+/** Fails when a server behind this one, a worker of Citus, refuses one of the roles. */
+export function checkRoles({ transaction }: Database): Promise<void> {
+  return transaction(async (query) => {
+    for (const role of [nodeRole, vaultRole]) {
+      await query(`set local role ${role}`);
+      await query("select from moved_merchants limit 1");
+    }
+  });
+}
+
+async function isVaultSeparate(
+  query: Query,
+  { schemas, rolesLogIn }: Separation,
+): Promise<boolean> {
+  const roles = await query(rolesStatement, [[nodeRole, vaultRole], rolesLogIn]);
   if (roles.length < 2) return false;
   const values = [nodeRole, vaultRole, schemas];
   const [row] = await query<{ separate: boolean }>(separateStatement, values);
@@ -128,7 +162,9 @@ end $$`;
 
 /** The roles that this login may assume. */
 const rolesStatement = `
-select from pg_roles where rolname = any($1) and not rolsuper and pg_has_role(current_user, oid,
+select from pg_roles
+where rolname = any($1) and not rolsuper and (rolcanlogin or not $2)
+  and pg_has_role(current_user, oid,
   case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`;
 
 const separateStatement = `

@@ -35,6 +35,8 @@ type DatabaseOptions = ConnectionOptions & {
   readonly role?: string | undefined;
   /** The schemas of a cell, whose tables statements name without one; those of the first cell. */
   readonly searchPath?: string;
+  /** Citus cannot plan batches generically, and keeps planner settings from its workers. */
+  readonly onCitus?: boolean;
 };
 
 /** Of the first cell, and of everything that an installation has once. */
@@ -50,7 +52,8 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   const servers = typeof place === "string" ? makeServers(place) : place;
   const connections = makeConnections(servers, options);
   const cold = connections.openPool(session);
-  const hot = connections.openPool(`${hotPlanner} ${session}`, 2);
+  const hotSession = options.onCitus === true ? session : `${hotPlanner} ${session}`;
+  const hot = connections.openPool(hotSession, 2);
   const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
 
   return {

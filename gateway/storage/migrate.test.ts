@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import type { Database } from "./database.ts";
 import { nodeRole, separateVault, vaultRole } from "./database-roles.ts";
-import { migrateCell } from "./migrate.ts";
+import { migrateCell, statementsOf } from "./migrate.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 
 const schema = "cell_second";
@@ -30,6 +30,13 @@ test("the tables of a new cell are those of the first cell", async () => {
   );
 });
 
+test("a file is cut into statements, and a block stays whole", () => {
+  const block = "do $$\nbegin\n  perform 1;\nend $$";
+  const file = `-- a comment;\ncreate table a (b int);\n${block};\n\nselect 1;\n`;
+
+  assert.deepEqual(statementsOf(file), ["create table a (b int)", block, "select 1"]);
+});
+
 test("every file is applied to a cell once", async () => {
   const applied: string[] = [];
 
@@ -43,7 +50,7 @@ test("every file is applied to a cell once", async () => {
 });
 
 test("a node may add cards to a cell and read none; the vault reads cards alone", async () => {
-  assert.equal(await separateVault(cell, [schema]), undefined);
+  assert.equal(await separateVault(cell, { schemas: [schema], rolesLogIn: false }), undefined);
 
   await cell.transaction(async (query) => {
     await query(`set local role ${nodeRole}`);

@@ -163,11 +163,7 @@ async function findMissing(query: Query, place: Place) {
 
 function makeTable(database: Database, { table, schema }: Place): Promise<void> {
   return database.transaction(async (query) => {
-    if (schema !== undefined) {
-      // On Citus the schema's tables are then kept together on one node; elsewhere it says nothing.
-      await query("set local citus.enable_schema_based_sharding = on");
-      await query(`create schema if not exists ${schema}`);
-    }
+    if (schema !== undefined) await query(`create schema if not exists ${schema}`);
     await query(
       `create table if not exists ${table} (
          name text primary key, applied_at timestamptz not null default now())`,
@@ -195,7 +191,8 @@ export async function applyOne(
   const run = () =>
     database.transaction(async (query) => {
       await query(`set local lock_timeout = ${locking.waitMs}`);
-      if (isRun) await query(sql);
+      // One by one: Citus forwards the text of some statements, and takes no second one in it.
+      for (const statement of isRun ? statementsOf(sql) : []) await query(statement);
       await record(query);
     });
   for (let tries = 1; ; tries += 1) {
@@ -215,9 +212,16 @@ function asError(error: unknown): Error & { readonly code?: unknown } {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Each ends with a semicolon at the end of a line. */
-function statementsOf(sql: string): readonly string[] {
-  const statements = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
+/** Each ends with a semicolon at the end of a line; those between two `$$` belong to a block. */
+export function statementsOf(sql: string): readonly string[] {
+  const parts = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
+  const statements = [""];
+  for (const part of parts) {
+    const last = statements.length - 1;
+    const isInBlock = (statements[last]?.split("$$").length ?? 0) % 2 === 0;
+    if (isInBlock) statements[last] += `;${part}`;
+    else statements.push(part);
+  }
   return statements.map((statement) => statement.trim()).filter((statement) => statement !== "");
 }
 

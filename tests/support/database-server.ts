@@ -10,6 +10,13 @@ import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
 import pg from "pg";
+import {
+  citusUrl,
+  copyCitusDatabase,
+  dropCitusDatabases,
+  makeCitusDatabase,
+  nameForRun,
+} from "./citus.ts";
 import { atEnd, endOfFile, type Test } from "./clean-up.ts";
 import { startGuard } from "./programs.ts";
 import { until } from "./until.ts";
@@ -29,14 +36,23 @@ export function sharedServer(): Promise<Server> {
 }
 
 /** The address of a new database, which goes when the server goes. */
-export async function makeDatabase(template = "template1"): Promise<string> {
+export async function makeDatabase(template?: string): Promise<string> {
   const server = await sharedServer();
   count += 1;
   const name = `world_${process.pid}_${count}`;
+  if (citusUrl !== undefined)
+    return makeOnCitus(citusUrl, nameForRun(server.folder, name), template);
   await whileConnected(server, (client) =>
-    client.query(`create database ${name} template ${template}`),
+    client.query(`create database ${name} template ${template ?? "template1"}`),
   );
   return server.url.replace(/\/tollgate(?=\?|$)/, `/${name}`);
+}
+
+async function makeOnCitus(url: string, name: string, template?: string): Promise<string> {
+  if (template === undefined) await makeCitusDatabase(url, name);
+  else await copyCitusDatabase(url, template, name);
+  atEnd(endOfFile, () => dropCitusDatabases(url, (each) => each === name));
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 
 export async function whileConnected(
@@ -54,6 +70,7 @@ export async function whileConnected(
 
 async function findOrStartServer(): Promise<Server> {
   const given = process.env["TOLLGATE_TEST_FOLDER"];
+  if (citusUrl !== undefined) return { url: citusUrl, folder: given ?? (await makeFolder()) };
   const running = given === undefined ? undefined : findEmbeddedUrl(join(given, "postgres"));
   if (given !== undefined && running !== undefined) return { url: running, folder: given };
   const { url, folder, stop } = await startServer(settingsForTests);
@@ -61,10 +78,15 @@ async function findOrStartServer(): Promise<Server> {
   return { url, folder };
 }
 
-async function startServer(settings: Readonly<Record<string, string>> = {}) {
+async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-server-"));
   // The database runs as another user when the tests are run by root.
   await chmod(folder, 0o711);
+  return folder;
+}
+
+async function startServer(settings: Readonly<Record<string, string>> = {}) {
+  const folder = await makeFolder();
   const postgres = join(folder, "postgres");
   const server = await startEmbedded({ folder: postgres, report: () => undefined, settings });
   if (server instanceof Problem) throw new Error(server.sentence);

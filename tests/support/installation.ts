@@ -17,6 +17,13 @@ import { type Installation, openInstallation, openVault } from "@tollgate/gatewa
 import { Problem } from "@tollgate/gateway/problem";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import {
+  citusUrl,
+  dropCitusDatabases,
+  isOfEndedRun,
+  makeCitusTemplate,
+  nameForRun,
+} from "./citus.ts";
+import {
   makeDatabase,
   type Server,
   sharedServer,
@@ -24,7 +31,6 @@ import {
   whileConnected,
 } from "./database-server.ts";
 
-const template = "installation";
 const secondCell = "second";
 
 let prepared: Promise<void> | undefined;
@@ -38,7 +44,7 @@ export async function copyInstallation(dataDir: string): Promise<string> {
   prepared ??= prepare(server);
   await prepared;
   await cp(folderOf(server), dataDir, { recursive: true });
-  return makeDatabase(template);
+  return makeDatabase(templateOf(server));
 }
 
 export async function openFor(
@@ -84,8 +90,10 @@ export function addressOf(bank: Bank): BankAddress {
 async function prepare(server: Server): Promise<void> {
   await whileConnected(server, async (client) => {
     await client.query("select pg_advisory_lock(1)");
+    const template = templateOf(server);
     const known = await client.query("select from pg_database where datname = $1", [template]);
     if (known.rowCount === 1) return;
+    if (citusUrl !== undefined) await dropCitusDatabases(citusUrl, isOfEndedRun);
     const url = await makeDatabase();
     const dataDir = folderOf(server);
     const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir });
@@ -96,16 +104,22 @@ async function prepare(server: Server): Promise<void> {
     await installation.close();
     await bank.stop();
     const name = new URL(url).pathname.slice(1);
-    await client.query(`alter database ${name} rename to ${template}`);
+    if (citusUrl !== undefined) await makeCitusTemplate(citusUrl, name, template);
+    else await client.query(`alter database ${name} rename to ${template}`);
   });
 }
 
 /** The demonstration merchant lives in it, the others in the main cell. */
 async function addSecondCell(installation: Installation): Promise<void> {
   const { sealSecret } = await openVault(installation);
-  const place = { name: secondCell, url: undefined };
+  const place = { name: secondCell, onCitus: citusUrl !== undefined };
   await addCell({ ...installation, sealSecret }, place, () => undefined);
   await installation.close();
+}
+
+/** A Citus cluster outlives the run, so the name tells whose it is. */
+function templateOf({ folder }: Server): string {
+  return citusUrl === undefined ? "installation" : nameForRun(folder, "installation");
 }
 
 function folderOf({ folder }: Server): string {
