@@ -2,7 +2,6 @@
  * The gateway, wired together: from an open database to listening sockets. Nothing is started on
  * import, and nothing is shared between two gateways in one process.
  */
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeGates } from "./acquirers/gates.ts";
 import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
@@ -118,9 +117,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function listen(): Promise<void> {
     try {
       await directoryServers.start(guarded(threeds.makeReceiveResult(engine.reports)));
-      await server.listen({ host: config.host, port: config.port });
-      // Kept, because a closing server no longer knows its port.
-      port = (server.server.address() as AddressInfo).port;
+      port = await server.listen({ host: config.host, port: config.port });
     } catch (error) {
       await close();
       throw error;

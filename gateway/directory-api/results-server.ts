@@ -7,13 +7,13 @@
  */
 import { constants, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server } from "node:https";
 import { join, resolve } from "node:path";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { isDeepStrictEqual } from "node:util";
-import { type FastifyInstance, fastify } from "fastify";
 import { makeSummary } from "../http/rate-limit.ts";
+import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
+import { makeServer } from "../http/server.ts";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 
@@ -59,22 +59,35 @@ export async function startResultsServer(options: ResultsOptions) {
   const { clock, authorities, host, limits = usualLimits } = options;
   let context = secureContext(options.own, authorities());
   let receive: Receive = async () => new Failure("storage_unavailable");
-  const app = fastify({
-    https: { ...context, handshakeTimeout: limits.handshakeTimeoutMs },
-    ...{ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, keepAliveTimeout: idleMs },
-  });
-  addRoutes(app, options, (directory, text) => receive(directory, text));
-  const { server } = app;
-  server.maxConnections = limits.connectionsMax;
-  // Fastify sets the time limit of a request after Node has derived that of its headers from it.
-  server.headersTimeout = requestTimeoutMs;
   const refusals = makeSummary(clock, refusalsEveryMs, options.onRefused);
-  server.on("tlsClientError", (error) => refusals.add(error.message));
-  server.on("drop", () => refusals.add("too many connections"));
-  await app.listen({ host, port: options.port });
+  let tlsServer: Server;
+  const app = makeServer({
+    routes: [resultsRoute(options, (directory, text) => receive(directory, text))],
+    bounds: {
+      ...{
+        bodyBytesMax,
+        headerTimeoutMs: requestTimeoutMs,
+        requestTimeoutMs,
+        idleTimeoutMs: idleMs,
+      },
+      connectionsMax: limits.connectionsMax,
+      onRefused: (cause) => refusals.add(cause),
+    },
+    isSecure: false,
+    answerError({ status, error }) {
+      if (status === 500) options.onCrash(error);
+      return { contentType: "text/plain", body: "" };
+    },
+    open(times, listener) {
+      const { handshakeTimeoutMs: handshakeTimeout } = limits;
+      tlsServer = createServer({ ...context, ...times, handshakeTimeout }, listener);
+      return tlsServer.on("tlsClientError", (error) => refusals.add(error.message));
+    },
+  });
+  const port = await app.listen({ host, port: options.port });
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
 
     /** Until this call results are answered with 503, and directory servers send them again. */
     serve(made: Receive): void {
@@ -96,7 +109,7 @@ export async function startResultsServer(options: ResultsOptions) {
 
     async stop(): Promise<void> {
       refusals.end();
-      const closing = setTimeout(() => server.closeAllConnections(), 1_000).unref();
+      const closing = setTimeout(() => tlsServer.closeAllConnections(), 1_000).unref();
       await app.close();
       clearTimeout(closing);
     },
@@ -106,7 +119,7 @@ export async function startResultsServer(options: ResultsOptions) {
   function apply(own: Identity): void {
     const next = secureContext(own, authorities());
     if (isDeepStrictEqual(next, context)) return;
-    server.setSecureContext(next);
+    tlsServer.setSecureContext(next);
     context = next;
   }
 }
@@ -127,41 +140,38 @@ function secureContext(
   };
 }
 
-type Named = { readonly Params: { readonly directory: string } };
+function resultsRoute({ authorities, onRefused }: ResultsOptions, receive: Receive): HttpRoute {
+  return {
+    method: "*",
+    path: "/results/:directory",
+    answerEarly(request) {
+      const status = refusalOf(request);
+      if (status === undefined) return undefined;
+      const headers: HttpReply["headers"] = status === 405 ? { allow: "POST" } : {};
+      return Promise.resolve({ status, headers, body: "" });
+    },
+    async answer({ params: [directory = ""], body }) {
+      const received = await receive(directory, Buffer.from(body).toString());
+      if (received instanceof Failure) return unavailable;
+      return { status: 200, headers: { "content-type": jsonType }, body: received };
+    },
+  };
 
-function addRoutes(
-  app: FastifyInstance<Server>,
-  { authorities, onRefused, onCrash }: ResultsOptions,
-  receive: Receive,
-): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(/^application\/json\b/i, { parseAs: "string" }, (_request, body, done) =>
-    done(null, body),
-  );
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send());
-  app.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {
-    const { statusCode = 500 } = error;
-    if (statusCode >= 500) onCrash(error);
-    return reply.code(statusCode).send();
-  });
-  app.all<Named>("/results/:directory", {
-    onRequest: async ({ params: { directory }, raw, method }, reply) => {
-      const authority = authorities().get(directory);
-      if (authority === undefined) return reply.code(404).send();
-      if (!isIssuedBy((raw.socket as TLSSocket).getPeerCertificate(true), authority)) {
-        onRefused(`another directory server's certificate at the address of ${directory}`, 1);
-        return reply.code(403).send();
-      }
-      return method === "POST" ? undefined : reply.code(405).header("allow", "POST").send();
-    },
-    handler: async ({ params: { directory }, body }, reply) => {
-      if (typeof body !== "string") return reply.code(415).send();
-      const received = await receive(directory, body);
-      if (received instanceof Failure) return reply.code(503).header("retry-after", "1").send();
-      return reply.type("application/json;charset=utf-8").send(received);
-    },
-  });
+  function refusalOf({ params: [directory = ""], method, headers, socket }: HttpRequest) {
+    const authority = authorities().get(directory);
+    if (authority === undefined) return 404;
+    // The server takes TLS connections only.
+    if (!isIssuedBy((socket as TLSSocket).getPeerCertificate(true), authority)) {
+      onRefused(`another directory server's certificate at the address of ${directory}`, 1);
+      return 403;
+    }
+    if (method !== "POST") return 405;
+    return /^application\/json\b/i.test(headers["content-type"] ?? "") ? undefined : 415;
+  }
 }
+
+const jsonType = "application/json;charset=utf-8";
+const unavailable: HttpReply = { status: 503, headers: { "retry-after": "1" }, body: "" };
 
 /** The handshake has verified the chain; here it must lead to this directory server's authority. */
 function isIssuedBy(shown: DetailedPeerCertificate, { certificates, name }: Authority): boolean {

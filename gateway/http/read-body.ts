@@ -12,21 +12,21 @@ export type BodyBounds = {
   readonly unfinishedBytesMax: number;
 };
 
-/** The framework answers a request with the status of the error. */
-export class BodyRefused extends Error {
+/** Why a body was not read, as the status of the answer. */
+export class BodyRefused {
   readonly statusCode: 408 | 413 | 503;
 
-  constructor(statusCode: 408 | 413 | 503, message: string) {
-    super(message);
+  constructor(statusCode: 408 | 413 | 503) {
     this.statusCode = statusCode;
   }
 }
 
-type Done = (error: Error | null, body?: Uint8Array) => void;
+type Done = (read: Uint8Array | BodyRefused) => void;
+type End = (refused?: BodyRefused) => void;
 
 export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
   /** By what ends their reading. */
-  const unfinished = new Map<Body, Done>();
+  const unfinished = new Map<Body, End>();
   let unfinishedBytes = 0;
 
   return {
@@ -37,10 +37,10 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
     /** `declared` is the length that the client announced, if it did. */
     read(payload: Readable, declared: number | undefined, done: Done): void {
       const body = new Body(declared);
-      const onEnd = () => end(null);
-      const onClose = () => end(new BodyRefused(408, "the client closed the connection"));
+      const onEnd = () => end();
+      const onClose = () => end(new BodyRefused(408));
       if ((declared ?? 0) > bodyBytesMax) {
-        done(tooLarge());
+        done(new BodyRefused(413));
         return;
       }
       payload.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
@@ -49,18 +49,18 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
 
       function onData(chunk: Buffer): void {
         if (body.length + chunk.length > bodyBytesMax) {
-          end(tooLarge());
+          end(new BodyRefused(413));
           return;
         }
         unfinishedBytes += body.add(chunk, bodyBytesMax);
         if (unfinishedBytes > unfinishedBytesMax) makeRoom();
       }
 
-      function end(error: Error | null): void {
+      function end(refused?: BodyRefused): void {
         payload.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
         unfinished.delete(body);
         unfinishedBytes -= body.capacity;
-        done(error, error === null ? body.bytes() : undefined);
+        done(refused ?? body.bytes());
       }
     },
   };
@@ -71,12 +71,10 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
     const largestFirst = [...unfinished].sort(([left], [right]) => right.capacity - left.capacity);
     for (const [, end] of largestFirst) {
       if (unfinishedBytes <= wantedBytes) return;
-      end(new BodyRefused(503, "too many bytes in unfinished bodies"));
+      end(new BodyRefused(503));
     }
   }
 }
-
-const tooLarge = () => new BodyRefused(413, "the body is too large");
 
 /** One buffer that doubles: a body of tiny chunks must not cost an object for each. */
 class Body {

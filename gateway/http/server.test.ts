@@ -2,19 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
-import { addHealthRoutes, makeServer, makeStorageGuard } from "./server.ts";
+import { healthRoutes } from "./health.ts";
+import { makeStorageGuard } from "./server.ts";
+import { serveRoutes } from "./testing.ts";
 
 test("the gateway is ready when nothing is missing, and says what is", async (t) => {
   let state = { ready: true, missing: {} };
-  const server = makeServer({
-    bounds: { bodyBytesMax: 1000 },
-    isSecure: false,
-    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
-  });
-  t.after(() => server.close());
-  addHealthRoutes(server, {
-    checkReadiness: async () => state,
-    registry: { contentType: "text/plain; version=0.0.4", metrics: async () => "up 1\n" },
+  const server = serveRoutes(t, {
+    routes: healthRoutes({
+      checkReadiness: async () => state,
+      registry: { contentType: "text/plain; version=0.0.4", metrics: async () => "up 1\n" },
+    }),
   });
 
   const [live, ready] = [await server.inject("/health/live"), await server.inject("/health/ready")];

@@ -1,13 +1,27 @@
 /**
- * The HTTP server: bounds, headers, the health routes, and the answers to requests that no route
- * takes. It knows nothing of payments; bodies arrive as bytes.
+ * The HTTP server, on `node:http` (decision 0044): bounds, headers, and the answers to requests
+ * that no route takes. It knows nothing of payments; bodies arrive as bytes.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
 import { Failure } from "../values/failure.ts";
 import type { IsTrusted } from "./client-network.ts";
 import { makeConnectionBounds } from "./connection-bounds.ts";
-import { type BodyBounds, makeReadBody } from "./read-body.ts";
+import { type BodyBounds, BodyRefused, makeReadBody } from "./read-body.ts";
+import {
+  type FoundRoute,
+  type HttpReply,
+  type HttpRequest,
+  type HttpRoute,
+  makeRouter,
+} from "./router.ts";
 
 export type Bounds = BodyBounds & {
   readonly connectionsMax: number;
@@ -18,6 +32,8 @@ export type Bounds = BodyBounds & {
   readonly headerTimeoutMs: number;
   /** For the whole request. */
   readonly requestTimeoutMs: number;
+  /** For a connection without a request. */
+  readonly idleTimeoutMs: number;
   /** A connection, a request or a body was refused. */
   readonly onRefused: (cause: RefusalCause) => void;
 };
@@ -29,12 +45,13 @@ export type RefusalCause =
   | "too many bytes in unfinished bodies";
 
 type Options = {
+  readonly routes: readonly HttpRoute[];
   readonly bounds?: Partial<Bounds>;
   readonly isSecure: boolean;
-  /** False when the answer is known without the body: then it is not read. */
-  readonly wantsBody?: (request: FastifyRequest) => boolean;
   /** Answers a request that no route has answered. */
   readonly answerError: (error: RequestError) => ErrorReply;
+  /** Another server than plain HTTP. */
+  readonly open?: (options: ServerOptions, receive: RequestListener) => Server;
 };
 
 export type RequestError = {
@@ -45,146 +62,158 @@ export type RequestError = {
 };
 export type ErrorReply = { readonly contentType: string; readonly body: string };
 
-const strictTransport = "max-age=31536000; includeSubDomains";
+export type HttpServer = ReturnType<typeof makeServer>;
+
 const closeIdleEveryMs = 20;
-const keepAliveTimeout = 72_000;
 /** How often at least the server looks for requests that have taken too long. */
 const lookEveryMs = 1_000;
 
 const usualBounds: Bounds = {
   ...{ bodyBytesMax: 1_048_576, unfinishedBytesMax: 67_108_864 },
   ...{ connectionsMax: 10_000, connectionsPerAddressMax: 0, isTrusted: () => false },
-  ...{ headerTimeoutMs: 10_000, requestTimeoutMs: 20_000, onRefused: () => undefined },
+  ...{ headerTimeoutMs: 10_000, requestTimeoutMs: 20_000, idleTimeoutMs: 72_000 },
+  onRefused: () => undefined,
 };
 
-export function makeServer({ isSecure, answerError, ...options }: Options) {
+/** On every reply. */
+const plainHeaders = { "x-content-type-options": "nosniff" };
+const secureHeaders = {
+  ...plainHeaders,
+  "strict-transport-security": "max-age=31536000; includeSubDomains",
+};
+
+export function makeServer({ routes, isSecure, answerError, ...options }: Options) {
   const bounds = { ...usualBounds, ...options.bounds };
-  const wantsBody = options.wantsBody ?? (() => true);
+  const commonHeaders = isSecure ? secureHeaders : plainHeaders;
+  const findRoute = makeRouter(routes);
   const connections = makeConnectionBounds(bounds);
   const bodies = makeReadBody(bounds);
-  const server = fastify({
-    exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
-    serverFactory: (listener) => openServer(listener),
-    frameworkErrors: (error, { url, headers }, reply) => {
-      const answer = answerError({ status: 400, path: url, accept: headers.accept, error });
-      reply.hijack();
-      reply.raw.writeHead(400, { "content-type": answer.contentType }).end(answer.body);
+  const server = (options.open ?? createServer)(timesOf(bounds), receive);
+  server.maxConnections = bounds.connectionsMax;
+  server.on("drop", () => bounds.onRefused("too many connections"));
+  server.on("connection", (socket) => {
+    if (connections.admitConnection(socket)) return;
+    socket.destroy();
+    bounds.onRefused("too many connections of one address");
+  });
+  let isClosing = false;
+
+  return {
+    /** Answers the port. */
+    async listen({ host, port }: { readonly host: string; readonly port: number }) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      server.once("error", reject).listen(port, host, resolve);
+      await promise;
+      server.off("error", reject);
+      return (server.address() as AddressInfo).port;
     },
-  });
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", (request, payload, done) => {
-    const isRead = request.method === "POST" && !request.is404 && wantsBody(request);
-    // Later, because a short body has arrived by then and the connection can be kept.
-    if (!isRead) setImmediate(done, null, noBody);
-    else bodies.read(payload, declaredLength(request), done);
-  });
 
-  // A client that is answered while the server closes keeps its connection, and the server, open.
-  let closing: NodeJS.Timeout | undefined;
-  server.addHook("preClose", async () => {
-    closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs).unref();
-  });
-  server.addHook("onClose", async () => clearInterval(closing));
+    /** Ends when every request that has begun is answered. */
+    async close(): Promise<void> {
+      isClosing = true;
+      // A client that is answered meanwhile keeps its connection, and the server, open.
+      const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs).unref();
+      await new Promise((closed) => server.close(closed));
+      clearInterval(closing);
+    },
 
-  server.setNotFoundHandler((request, reply) => sendError(404, request, reply));
-  server.setErrorHandler((error: unknown, request, reply) => {
-    sendError(statusOf(error), request, reply, error);
-  });
-  return Object.assign(server, {
     /** Bytes of bodies that have not arrived whole. */
     countUnfinishedBytes: () => bodies.unfinishedBytes,
-  });
+  };
 
-  function openServer(listener: (request: IncomingMessage, response: ServerResponse) => void) {
-    const { headerTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout } = bounds;
-    const connectionsCheckingInterval = Math.min(lookEveryMs, headersTimeout, requestTimeout);
-    const times = { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval };
-    const opened = createServer(times, (request, response) => {
-      // On every reply; set below the framework, because its hooks cost more.
-      response.setHeader("x-content-type-options", "nosniff");
-      if (isSecure) response.setHeader("strict-transport-security", strictTransport);
-      if (connections.admitRequest(request, response)) listener(request, response);
-      else refuse(request, response);
-    });
-    opened.maxConnections = bounds.connectionsMax;
-    opened.on("drop", () => bounds.onRefused("too many connections"));
-    return opened.on("connection", (socket) => {
-      if (connections.admitConnection(socket)) return;
-      socket.destroy();
-      bounds.onRefused("too many connections of one address");
-    });
+  function receive(incoming: IncomingMessage, response: ServerResponse): void {
+    const exchange = { incoming, response };
+    const found = findOrRefuse(exchange);
+    if (typeof found === "number") refuse(exchange, found);
+    else take(exchange, found);
   }
 
-  function refuse({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
+  function findOrRefuse({ incoming, response }: Exchange): FoundRoute | 400 | 404 | 503 {
+    if (isClosing) return 503;
+    const { method = "", url = "" } = incoming;
+    if (connections.admitRequest(incoming, response)) return findRoute(method, url);
     bounds.onRefused("too many requests of one client");
-    const { contentType, body } = answerError({ status: 503, path: url, accept: headers.accept });
-    const head = { "content-type": contentType, "retry-after": "1", connection: "close" };
-    response.writeHead(503, head).end(body);
+    return 503;
   }
 
-  function sendError(
-    status: RequestError["status"],
-    request: FastifyRequest,
-    reply: FastifyReply,
-    error?: unknown,
+  function take(exchange: Exchange, { route, params }: FoundRoute): void {
+    const { method = "", url = "", headers, socket } = exchange.incoming;
+    const request = { method, url, params, headers, socket, body: noBody };
+    const early = route.answerEarly?.(request);
+    if (early !== undefined) void reply(exchange, early);
+    else if (method === "POST") readAndAnswer(exchange, route, request);
+    else void reply(exchange, route.answer(request));
+  }
+
+  function readAndAnswer(
+    exchange: Exchange,
+    route: HttpRoute,
+    request: HttpRequest & { body: Uint8Array },
   ): void {
-    const { url, headers } = request;
-    if (status === 503) bounds.onRefused("too many bytes in unfinished bodies");
-    if (status === 503) reply.header("retry-after", "1");
-    closeIfUnread(request, reply);
-    const { contentType, body } = answerError({ status, path: url, accept: headers.accept, error });
-    reply.code(status).header("cache-control", "no-store").type(contentType).send(body);
+    bodies.read(exchange.incoming, declaredLength(request), (read) => {
+      if (!(read instanceof BodyRefused)) {
+        request.body = read;
+        void reply(exchange, route.answer(request));
+        return;
+      }
+      const { statusCode } = read;
+      if (statusCode === 503) bounds.onRefused("too many bytes in unfinished bodies");
+      refuse(exchange, statusCode);
+    });
+  }
+
+  async function reply(exchange: Exchange, answer: Promise<HttpReply>): Promise<void> {
+    try {
+      const made = await answer;
+      // A short body that is not read arrives in the meantime, and the connection can be kept.
+      if (!exchange.incoming.complete) await nextTurn();
+      send(exchange, made);
+    } catch (error) {
+      send(exchange, errorReply(exchange, 500, error));
+    }
+  }
+
+  function refuse(exchange: Exchange, status: RequestError["status"]): void {
+    void reply(exchange, Promise.resolve(errorReply(exchange, status)));
+  }
+
+  /** Head and body leave in one write. */
+  function send({ incoming, response }: Exchange, { status, headers, body }: HttpReply): void {
+    const length = { "content-length": Buffer.byteLength(body) };
+    // The rest of a body that the answer does not depend on is not waited for.
+    const ending = incoming.complete && !isClosing ? undefined : closeAfterwards;
+    response.writeHead(status, { ...commonHeaders, ...headers, ...length, ...ending }).end(body);
+  }
+
+  function errorReply(
+    { incoming: { url: path = "", headers } }: Exchange,
+    status: RequestError["status"],
+    error?: unknown,
+  ): HttpReply {
+    const { contentType, body } = answerError({ status, path, accept: headers.accept, error });
+    const known = { "content-type": contentType, "cache-control": "no-store" };
+    const later = status === 503 ? { "retry-after": "1", ...closeAfterwards } : undefined;
+    return { status, headers: { ...known, ...later }, body };
   }
 }
 
-function declaredLength({ headers }: FastifyRequest): number | undefined {
-  const { "content-length": length } = headers;
-  return length === undefined ? undefined : Number(length);
-}
+type Exchange = { readonly incoming: IncomingMessage; readonly response: ServerResponse };
 
 const noBody = new Uint8Array();
+const closeAfterwards = { connection: "close" };
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** The rest of a body that the answer does not depend on is not waited for. */
-export function closeIfUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (!raw.complete) reply.header("connection", "close");
+function timesOf({ headerTimeoutMs, requestTimeoutMs, idleTimeoutMs }: Bounds): ServerOptions {
+  return {
+    ...{ headersTimeout: headerTimeoutMs, requestTimeout: requestTimeoutMs },
+    keepAliveTimeout: idleTimeoutMs,
+    connectionsCheckingInterval: Math.min(lookEveryMs, headerTimeoutMs, requestTimeoutMs),
+  };
 }
 
-/** The framework reports client errors with a status; any other error is the gateway's own. */
-function statusOf(error: unknown): RequestError["status"] {
-  const status =
-    error instanceof Error && "statusCode" in error ? Number(error.statusCode) : undefined;
-  if (status === 413 || status === 408 || status === 503) return status;
-  return status !== undefined && status >= 400 && status < 500 ? 400 : 500;
-}
-
-type HealthOptions = {
-  /** Whether the gateway can take payments, and what does not work, by name. */
-  readonly checkReadiness: () => Promise<{
-    readonly ready: boolean;
-    readonly missing: Readonly<Record<string, string>>;
-  }>;
-  /** Connections that are up, of those that are wanted, by gate. */
-  readonly describeLinks?: () => Readonly<Record<string, string>>;
-  readonly registry: { readonly contentType: string; metrics(): Promise<string> };
-};
-
-export function addHealthRoutes(server: FastifyInstance, options: HealthOptions): void {
-  const { checkReadiness, describeLinks, registry } = options;
-  server.get("/health/live", async (_request, reply) => {
-    return reply.header("cache-control", "no-store").send({ status: "live" });
-  });
-  server.get("/health/ready", async (_request, reply) => {
-    const { ready, missing } = await checkReadiness();
-    reply.code(ready ? 200 : 503).header("cache-control", "no-store");
-    return reply.send({
-      ...{ status: ready ? "ready" : "not ready", missing },
-      ...(describeLinks && { links: describeLinks() }),
-    });
-  });
-  server.get("/metrics", async (_request, reply) => {
-    return reply.header("content-type", registry.contentType).send(await registry.metrics());
-  });
+function declaredLength({ headers }: HttpRequest): number | undefined {
+  const { "content-length": length } = headers;
+  return length === undefined ? undefined : Number(length);
 }
 
 /**

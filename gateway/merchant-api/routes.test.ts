@@ -1,7 +1,7 @@
 /** Requests that no operation takes, and failures of the gateway itself. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeServer } from "../http/server.ts";
+import { serveRoutes } from "../http/testing.ts";
 import { makeAnswerError } from "./routes.ts";
 
 const wire = { fieldWord: "gw", lineFeeds: false };
@@ -55,14 +55,11 @@ test("an exception is an internal failure, and its path is logged without the qu
 function serve(t: { after(clean: () => unknown): void }) {
   const lines: (readonly [event: string, facts: object])[] = [];
   const log = (event: string, facts: object) => void lines.push([event, facts]);
-  const server = makeServer({
+  const answer = () => Promise.reject(new Error("broken"));
+  const server = serveRoutes(t, {
+    routes: [{ method: "POST", path: "/gw/api/fails", answer }],
     bounds: { bodyBytesMax: 100 },
-    isSecure: false,
     answerError: makeAnswerError({ pathWord: "gw", wire, log }),
   });
-  server.post("/gw/api/fails", () => {
-    throw new Error("broken");
-  });
-  t.after(() => server.close());
   return { server, lines };
 }

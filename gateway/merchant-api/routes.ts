@@ -3,8 +3,8 @@
  * for groups; and the answers to requests that no route takes.
  */
 import { randomUUIDv7 } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { closeIfUnread, type ErrorReply, type RequestError } from "../http/server.ts";
+import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
+import type { ErrorReply, RequestError } from "../http/server.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import { asSerialNumber, type SerialNumber } from "../values/ids.ts";
 import { AccessDenied, accessDeniedPage } from "./oauth.ts";
@@ -31,34 +31,42 @@ export type RoutesOptions = PipelineDependencies &
     readonly wire: WireOptions;
   };
 
-const otherMethods = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"];
-
-export function addMerchantRoutes(server: FastifyInstance, options: RoutesOptions): void {
+export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   const { pathWord, wire } = options;
   const operations = options.operations.flatMap((operation) =>
     operation.sync === true ? [operation, synchronousVariantOf(operation)] : [operation],
   );
-  for (const operation of operations) {
-    for (const version of versionsOf(operation)) {
-      const answer = makeAnswer(operation, version, options);
-      for (const form of ["endpoint", "group"] as const) {
+  return operations.flatMap((operation) =>
+    versionsOf(operation).flatMap((version) => {
+      const makeRoute = makeRouteOf(operation, version, options);
+      return (["endpoint", "group"] as const).flatMap((form): readonly HttpRoute[] => {
         const id = form === "group" ? "group/:id" : ":id";
-        const url = `/${pathWord}/api${pathIn(version, operation).replace("{id}", id)}`;
-        server.post(url, (request, reply) => answer(form, request, reply));
-        server.route({
-          method: otherMethods,
-          url,
-          handler: (request, reply) => refuseMethod(request, reply, wire),
-        });
-      }
-    }
-  }
+        const path = `/${pathWord}/api${pathIn(version, operation).replace("{id}", id)}`;
+        const refuse = async (request: HttpRequest) => refuseMethod(request, wire);
+        return [makeRoute(form, path), { method: "*", path, answerEarly: refuse, answer: refuse }];
+      });
+    }),
+  );
 }
 
-function makeAnswer(operation: Operation, version: Version, options: RoutesOptions) {
+function makeRouteOf(operation: Operation, version: Version, options: RoutesOptions) {
+  const { findEntryPoint, wire } = options;
   const pipeline = makePipeline(operation, options, version);
 
-  return async (form: Call["form"], request: FastifyRequest, reply: FastifyReply) => {
+  return (form: Call["form"], path: string): HttpRoute => ({
+    method: "POST",
+    path,
+    // An endpoint or a group that does not exist: the request is refused with any body.
+    answerEarly: (request) => (isKnown(idOf(request)) ? undefined : answer(form, request)),
+    answer: (request) => answer(form, request),
+  });
+
+  function isKnown(id: string): boolean {
+    const isEndpoint = findEntryPoint("endpoint", id) !== undefined;
+    return isEndpoint || findEntryPoint("group", id) !== undefined;
+  }
+
+  async function answer(form: Call["form"], request: HttpRequest): Promise<HttpReply> {
     const startedAt = performance.now();
     const serialNumber = asSerialNumber(randomUUIDv7());
     const call = callOf(form, request, serialNumber);
@@ -68,62 +76,53 @@ function makeAnswer(operation: Operation, version: Version, options: RoutesOptio
     });
     const handled = { operation, version, serialNumber, outcome };
     await recordRequest(handled, options);
-    closeIfUnread(request, reply);
-    send(outcome, serialNumber, request, reply);
     logAnswer(handled, performance.now() - startedAt, options);
-    return reply;
-  };
-
-  function send(
-    { answer, retryAfterSeconds = 1 }: RequestOutcome,
-    serialNumber: SerialNumber,
-    { headers }: FastifyRequest,
-    reply: FastifyReply,
-  ): void {
-    reply.header("cache-control", "no-store");
-    if (answer instanceof AccessDenied) {
-      // The same page for every client, independent of its `Accept` header.
-      reply.code(403).type("text/html;charset=utf-8");
-      reply.header("content-security-policy", "default-src 'none'");
-      reply.header("referrer-policy", "no-referrer").send(accessDeniedPage);
-      return;
-    }
-    const format = formatFor(headers.accept);
-    const status = answer instanceof Failure ? statusFor(answer) : 200;
-    reply.code(status).type(contentTypes[format]);
-    if (status === 503) reply.header("retry-after", "1");
-    if (status === 429) reply.header("retry-after", String(retryAfterSeconds));
-    reply.send(writeReply(answer, serialNumber, format, options.wire));
+    return replyOf(outcome, serialNumber, request.headers.accept, wire);
   }
 }
 
-function callOf(form: Call["form"], request: FastifyRequest, serialNumber: SerialNumber): Call {
-  const { headers, body, raw } = request;
+function replyOf(
+  { answer, retryAfterSeconds = 1 }: RequestOutcome,
+  serialNumber: SerialNumber,
+  accept: string | undefined,
+  wire: WireOptions,
+): HttpReply {
+  // The same page for every client, independent of its `Accept` header.
+  if (answer instanceof AccessDenied) return accessDenied;
+  const format = formatFor(accept);
+  const body = writeReply(answer, serialNumber, format, wire);
+  const status = answer instanceof Failure ? statusFor(answer) : 200;
+  if (status === 200) return { status, headers: headersOf[format], body };
+  const later = { "retry-after": String(status === 429 ? retryAfterSeconds : 1) };
+  return { status, headers: { ...headersOf[format], ...later }, body };
+}
+
+const headersOf = {
+  form: { "content-type": contentTypes.form, "cache-control": "no-store" },
+  json: { "content-type": contentTypes.json, "cache-control": "no-store" },
+} as const;
+
+const accessDenied: HttpReply = {
+  status: 403,
+  headers: {
+    "content-type": "text/html;charset=utf-8",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'",
+    "referrer-policy": "no-referrer",
+  },
+  body: accessDeniedPage,
+};
+
+function callOf(form: Call["form"], request: HttpRequest, serialNumber: SerialNumber): Call {
+  const { method, url, headers, body, socket } = request;
   return {
-    id: idOf(request) ?? "",
-    form,
-    contentType: headers["content-type"],
-    body: body instanceof Uint8Array ? body : new Uint8Array(),
-    serialNumber,
-    method: request.method,
-    target: raw.url ?? "",
-    port: raw.socket.localPort ?? 0,
-    authorization: headers.authorization,
+    ...{ id: idOf(request), form, contentType: headers["content-type"], body, serialNumber },
+    ...{ method, target: url, port: socket.localPort ?? 0, authorization: headers.authorization },
   };
 }
 
-function idOf({ params }: FastifyRequest): string | undefined {
-  const hasId = typeof params === "object" && params !== null && "id" in params;
-  return hasId ? String(params.id) : undefined;
-}
-
-/** False for endpoints and groups that do not exist: the request is refused with any body. */
-export function makeWantsBody({ findEntryPoint }: Pick<RoutesOptions, "findEntryPoint">) {
-  return (request: FastifyRequest): boolean => {
-    const id = idOf(request);
-    if (id === undefined || findEntryPoint("endpoint", id) !== undefined) return true;
-    return findEntryPoint("group", id) !== undefined;
-  };
+function idOf({ params: [id = ""] }: HttpRequest): string {
+  return id;
 }
 
 /** Results and refusals are 200; the other statuses are about the gateway, not the request. */
@@ -132,17 +131,11 @@ function statusFor({ code }: Failure): number {
   return code === "too_many_requests" ? 429 : 200;
 }
 
-function refuseMethod(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  wire: WireOptions,
-): FastifyReply {
-  const { method, headers } = request;
-  closeIfUnread(request, reply);
+function refuseMethod({ headers }: HttpRequest, wire: WireOptions): HttpReply {
   const failure = new Failure("malformed_request", "only POST is allowed here");
   const { contentType, body } = writeFailure(failure, headers.accept, wire);
-  reply.code(405).header("allow", "POST").header("cache-control", "no-store");
-  return reply.type(contentType).send(method === "HEAD" ? "" : body);
+  const known = { "content-type": contentType, "cache-control": "no-store", "allow": "POST" };
+  return { status: 405, headers: known, body };
 }
 
 function writeFailure(failure: Failure, accept: string | undefined, wire: WireOptions): ErrorReply {

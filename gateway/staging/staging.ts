@@ -23,16 +23,15 @@ import {
 } from "./demonstration.ts";
 import { firstSale, makeRequests, writeCommand } from "./example-sale.ts";
 import { sandboxRanges } from "./sandbox-ranges.ts";
-import { addWelcomeRoutes, makeFindFacts } from "./welcome.ts";
+import { makeFindFacts, welcomeRoutes } from "./welcome.ts";
 
 /** What a node in staging has beyond a node in production. */
 export function makeStagingParts(installation: Installation): StagingParts {
   const findFacts = makeFindFacts(installation);
   return {
     ranges: sandboxRanges,
-    addPages(server, { findState, clock }) {
-      addWelcomeRoutes(server, clock, async () => findFacts(await findState()));
-    },
+    routes: ({ findState, clock }) =>
+      welcomeRoutes(clock, async () => findFacts(await findState())),
   };
 }
 

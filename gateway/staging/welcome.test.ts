@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
-import { makeServer } from "../http/server.ts";
+import { serveRoutes } from "../http/testing.ts";
 import { asOrderId } from "../values/ids.ts";
 import { asInstant, minutes } from "../values/time.ts";
 import type { OrderLine } from "../views/status.ts";
-import { addWelcomeRoutes } from "./welcome.ts";
+import { welcomeRoutes } from "./welcome.ts";
 import { renderWelcome, type WelcomeFacts } from "./welcome-page.ts";
 
 const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
@@ -132,13 +132,6 @@ test("only the page itself can send its form", async (t) => {
 });
 
 function serve(t: { after(clean: () => unknown): void }, found: WelcomeFacts | undefined) {
-  const server = makeServer({
-    bounds: { bodyBytesMax: 1000 },
-    isSecure: false,
-    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
-  });
   const clock = { now: () => now, after: () => () => undefined };
-  addWelcomeRoutes(server, clock, async () => found);
-  t.after(() => server.close());
-  return server;
+  return serveRoutes(t, { routes: welcomeRoutes(clock, async () => found) });
 }

@@ -10,8 +10,8 @@ import type { Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { FormFault, parseForm, writeForm } from "@tollgate/protocols/form";
-import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Installation } from "../cli/installation.ts";
+import { type HttpReply, type HttpRoute, redirectTo } from "../http/router.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { pageHeaders } from "../pages/design.ts";
 import { namesOfServers } from "../storage/database-url.ts";
@@ -41,40 +41,50 @@ const answerWithinMs = 10_000;
 const headers = pageHeaders({ referrer: "same-origin" });
 
 /** There are no facts before there is a demonstration merchant. */
-export function addWelcomeRoutes(
-  server: FastifyInstance,
+export function welcomeRoutes(
   clock: Clock,
   findFacts: () => Promise<WelcomeFacts | undefined>,
-): void {
-  server.get("/", async (request, reply) => {
-    const wanted = URL.parse(request.url, "http://gateway")?.searchParams.get("order");
-    return show(reply, { wanted: wanted ?? undefined });
-  });
+): readonly HttpRoute[] {
+  const welcome: HttpRoute = {
+    method: "GET",
+    path: "/",
+    answer({ url }) {
+      const wanted = URL.parse(url, "http://gateway")?.searchParams.get("order");
+      return show({ wanted: wanted ?? undefined });
+    },
+  };
 
-  server.post("/try", async (request, reply) => {
-    if (!isFromOwnPage(request.headers)) {
-      return reply.code(403).type("text/plain;charset=utf-8").send("only from the page at /\n");
-    }
-    const facts = await findFacts();
-    if (facts === undefined) return show(reply, {});
-    const chosen = readChosen(request.body);
-    const clientOrderId = newOrderId("try");
-    const place = { address: addressOf(request.socket), clientOrderId };
-    const refused = await trySale(facts, chosen, place);
-    if (refused !== undefined) {
-      return show(reply.code(422), { refused: { sentence: refused.sentence, chosen } });
-    }
-    return reply.redirect(`/?order=${encodeURIComponent(clientOrderId)}`, 303);
-  });
+  const form: HttpRoute = {
+    method: "POST",
+    path: "/try",
+    async answer(request) {
+      if (!isFromOwnPage(request.headers)) return notFromHere;
+      const facts = await findFacts();
+      if (facts === undefined) return show({});
+      const chosen = readChosen(request.body);
+      const clientOrderId = newOrderId("try");
+      const place = { address: addressOf(request.socket), clientOrderId };
+      const refused = await trySale(facts, chosen, place);
+      if (refused === undefined) return redirectTo(`/?order=${encodeURIComponent(clientOrderId)}`);
+      return show({ refused: { sentence: refused.sentence, chosen } }, 422);
+    },
+  };
+  return [welcome, form];
 
-  async function show(reply: FastifyReply, visit: Partial<Visit>): Promise<FastifyReply> {
+  async function show(visit: Partial<Visit>, status = 200): Promise<HttpReply> {
     const facts = await findFacts();
     const own = { now: clock.now(), newOrderId: newOrderId("example") };
     const page =
       facts === undefined ? renderUnprepared() : renderWelcome(facts, { ...own, ...visit });
-    return reply.headers(headers).send(page.text);
+    return { status, headers, body: page.text };
   }
 }
+
+const notFromHere: HttpReply = {
+  status: 403,
+  headers: { "content-type": "text/plain;charset=utf-8" },
+  body: "only from the page at /\n",
+};
 
 function newOrderId(word: string): string {
   return `${word}-${randomBytes(5).toString("hex")}`;
@@ -86,8 +96,8 @@ function addressOf({ localAddress = "127.0.0.1", localPort = 0 }: Socket): strin
   return `http://${host}:${localPort}`;
 }
 
-function readChosen(body: unknown): Chosen {
-  const form = body instanceof Uint8Array ? parseForm(body) : { pairs: [] };
+function readChosen(body: Uint8Array): Chosen {
+  const form = parseForm(body);
   const sent = new Map(form instanceof FormFault ? [] : form.pairs);
   const get = (name: string) => sent.get(name)?.trim() ?? "";
   return { card: get("card"), amount: get("amount"), endpoint: get("endpoint") };

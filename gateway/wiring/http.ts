@@ -1,27 +1,22 @@
 /** Builds the HTTP edges: merchant interface, cardholder's pages, receipts, health, staging. */
-import type { FastifyInstance } from "fastify";
 import type { Gates } from "../acquirers/gates.ts";
 import { signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
 import { makeIsTrusted } from "../http/client-network.ts";
+import { healthRoutes } from "../http/health.ts";
 import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
-import {
-  addHealthRoutes,
-  type Bounds,
-  makeServer,
-  makeStorageGuard,
-  type RefusalCause,
-} from "../http/server.ts";
+import type { HttpRoute } from "../http/router.ts";
+import { type Bounds, makeServer, makeStorageGuard, type RefusalCause } from "../http/server.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import type { PipelineDependencies } from "../merchant-api/pipeline.ts";
-import { addMerchantRoutes, makeAnswerError, makeWantsBody } from "../merchant-api/routes.ts";
+import { makeAnswerError, merchantRoutes } from "../merchant-api/routes.ts";
 import type { Order } from "../orders/order.ts";
-import { addReceiptRoutes } from "../pages/cardholder/receipts.ts";
-import { addCardholderRoutes } from "../pages/cardholder/routes.ts";
+import { receiptRoute } from "../pages/cardholder/receipts.ts";
+import { cardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
 import type { Configuration, LiveConfiguration } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
@@ -57,10 +52,10 @@ type Dependencies = Resources & {
 export type StagingParts = {
   /** The issuers of test cards. */
   readonly ranges: readonly IssuerRange[];
-  addPages?(
-    server: FastifyInstance,
-    node: { readonly findState: () => Promise<NodeState>; readonly clock: Clock },
-  ): void;
+  routes?(node: {
+    readonly findState: () => Promise<NodeState>;
+    readonly clock: Clock;
+  }): readonly HttpRoute[];
 };
 
 export type NodeState = {
@@ -83,18 +78,6 @@ export function makeHttpServer(dependencies: Dependencies) {
   const services = servicesOf(dependencies, querying);
 
   const access = accessOf(dependencies, querying);
-  const server = makeServer({
-    bounds: boundsOf(dependencies),
-    wantsBody: makeWantsBody(access),
-    isSecure: config.baseUrl.startsWith("https://"),
-    answerError: makeAnswerError({ pathWord, wire, log }),
-  });
-  addMerchantRoutes(server, {
-    ...{ operations, pathWord, wire, services, clock, log, metrics },
-    ...access,
-    storeRequest: routeStoreRequest(dependencies.cells),
-  });
-  addPages(server, services, dependencies, querying);
   const checkReadiness = makeCheckReadiness(dependencies);
   const describeLinks = () => {
     const connections = [...dependencies.gates.connections()];
@@ -102,15 +85,27 @@ export function makeHttpServer(dependencies: Dependencies) {
       connections.map(([gate, { up, wanted }]) => [gate, `${up} of ${wanted}`]),
     );
   };
-  addHealthRoutes(server, { checkReadiness, describeLinks, registry: metrics.registry });
   const findState = async () => ({
     ...{ configuration: configuration.current(), missing: (await checkReadiness()).missing },
   });
-  staging?.addPages?.(server, { findState, clock });
-  return server;
+  return makeServer({
+    bounds: boundsOf(dependencies),
+    isSecure: config.baseUrl.startsWith("https://"),
+    answerError: makeAnswerError({ pathWord, wire, log }),
+    routes: [
+      ...merchantRoutes({
+        ...{ operations, pathWord, wire, services, clock, log, metrics },
+        ...access,
+        storeRequest: routeStoreRequest(dependencies.cells),
+      }),
+      ...pageRoutes(services, dependencies, querying),
+      ...healthRoutes({ checkReadiness, describeLinks, registry: metrics.registry }),
+      ...(staging?.routes?.({ findState, clock }) ?? []),
+    ],
+  });
 }
 
-function boundsOf({ config, clock, log, metrics }: Dependencies): Bounds {
+function boundsOf({ config, clock, log, metrics }: Dependencies): Partial<Bounds> {
   const summary = makeSummary(clock, refusalsEveryMs, (cause, count) =>
     log("http.refused", { cause, count }),
   );
@@ -180,12 +175,11 @@ function accessOf({ config, cells, clock, configuration }: Dependencies, queryin
 }
 
 /** The pages of 3-D Secure, the return to the shop, and receipts. */
-function addPages(
-  server: FastifyInstance,
+function pageRoutes(
   { threeds, printDate }: Services,
   { config, log, clock, configuration, cells, vault }: Dependencies,
   querying: Guard,
-): void {
+): readonly HttpRoute[] {
   const { pathWord, pageLogoFile: logoFile } = config;
   const theme = openTheme({
     name: config.pageName,
@@ -199,12 +193,14 @@ function addPages(
     const sign = (text: string) => signFor(merchant, text);
     return browserReturnOf(order, { sign, merchantName: merchant.name });
   };
-  addCardholderRoutes(server, { pathWord, threeds, returnOf, theme });
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     readReceiptId: vault.readReceiptId,
     findByReceipt: routeFindByReceipt(cells),
   });
   const receipts = { find: querying(findReceipt) };
-  addReceiptRoutes(server, { pathWord, receipts, theme, printDate, clock });
+  return [
+    ...cardholderRoutes({ pathWord, threeds, returnOf, theme }),
+    receiptRoute({ pathWord, receipts, theme, printDate, clock }),
+  ];
 }

@@ -3,7 +3,7 @@
  * with a policy that lets it post to the issuer or to the shop and nothing else. Its URL grants
  * access to the payment, so it is never sent to other sites.
  */
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { HttpReply, HttpRequest } from "../../http/router.ts";
 import { type Page, pageHeaders, renderPage, type Theme } from "../design.ts";
 import { english, type Texts } from "./english.ts";
 import { german } from "./german.ts";
@@ -20,16 +20,16 @@ export type CardholderPage = Pick<Page, "title" | "content" | "script" | "refres
   readonly framedBy?: "own" | "any";
 };
 
-type PageRequest = Pick<FastifyRequest, "headers">;
+type PageRequest = Pick<HttpRequest, "headers">;
 
-export function makePageReply(request: PageRequest, reply: FastifyReply, theme: Theme) {
+export function makePageReply(request: PageRequest, theme: Theme) {
   const { language, texts } = chooseLanguage(request.headers["accept-language"]);
-  const show = ({ status = 200, ...page }: CardholderPage): FastifyReply => {
+  const show = ({ status = 200, ...page }: CardholderPage): HttpReply => {
     const policy = { "style-src": theme.styleSource, ...policyOf(page) };
-    reply.code(status).headers(pageHeaders({ policy }));
-    reply.header("content-language", language).header("vary", "Accept-Language");
-    if (status === 429 || status === 503) reply.header("retry-after", "5");
-    return reply.send(renderPage({ ...page, language, theme }).text);
+    const own = { "content-language": language, "vary": "Accept-Language" };
+    const later = status === 429 || status === 503 ? { "retry-after": "5" } : undefined;
+    const headers = { ...pageHeaders({ policy }), ...own, ...later };
+    return { status, headers, body: renderPage({ ...page, language, theme }).text };
   };
   /**
    * Issuers return inside the frame that they were opened in, the gateway's or a shop's. The page
@@ -75,7 +75,7 @@ function sourcesOf(url: string): string {
  * behind a proxy's folder; and each page is served with and without a slash at its end, which the
  * browser counts as one more folder.
  */
-export function linkFrom({ url }: Pick<FastifyRequest, "url">, foldersUp: number, path: string) {
+export function linkFrom({ url }: Pick<HttpRequest, "url">, foldersUp: number, path: string) {
   const hasSlash = /^[^?]*\/(\?|$)/.test(url);
   return "../".repeat(foldersUp + (hasSlash ? 1 : 0)) + path;
 }

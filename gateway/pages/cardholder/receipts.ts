@@ -2,9 +2,9 @@
  * Receipts of approved payments, for the screen and for paper. Merchants make their URLs from
  * `receipt-id`; everyone who knows a URL may open it.
  */
-import type { FastifyInstance, FastifyRequest } from "fastify";
 import { clientNetworkOf } from "../../http/client-network.ts";
 import { makeRateLimit } from "../../http/rate-limit.ts";
+import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
 import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
@@ -35,18 +35,14 @@ export type ReceiptRouteOptions = {
 /** Each search for a receipt is a database query, so clients may guess only so many ids. */
 const misses = { burst: 60, perSecond: 2 };
 
-type ReceiptRequest = FastifyRequest<{ Params: { endpointId: string; receiptId: string } }>;
-
-export function addReceiptRoutes(
-  server: FastifyInstance,
-  { pathWord, receipts, theme, printDate, clock }: ReceiptRouteOptions,
-): void {
+export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
+  const { pathWord, receipts, theme, printDate, clock } = options;
   const missLimit = makeRateLimit<string>(misses, clock);
-  const path = `/${pathWord}/view-receipt/:endpointId/:receiptId`;
+  return { method: "GET", path: `/${pathWord}/view-receipt/:endpointId/:receiptId`, answer };
 
-  server.get(path, async (request: ReceiptRequest, reply) => {
-    const { texts, show } = makePageReply(request, reply, theme);
-    const { endpointId, receiptId } = request.params;
+  async function answer(request: HttpRequest): Promise<HttpReply> {
+    const { texts, show } = makePageReply(request, theme);
+    const [endpointId = "", receiptId = ""] = request.params;
     const client = clientNetworkOf(request.headers);
     const self = linkFrom(request, 0, `${encodeURIComponent(receiptId)}/`);
     const tryLater = unavailablePage(texts, self);
@@ -63,7 +59,7 @@ export function addReceiptRoutes(
     const printAmount = (money: Money) =>
       texts.money(`${formatAmount(money)} ${money.currency.code}`);
     return show(receiptPage(receiptOf(order, { merchantName, printDate, printAmount }), texts));
-  });
+  }
 }
 
 // biome-ignore format: a table

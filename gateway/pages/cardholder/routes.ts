@@ -4,7 +4,7 @@
  * reload, the back button or a reopened tab the journey continues where the order is.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
 import type { SeenBrowser } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
@@ -23,31 +23,65 @@ export type CardholderOptions = {
   readonly theme: Theme;
 };
 
-type LinkRequest = FastifyRequest<{ Params: { orderId: string; token: string } }>;
 type Form = ReadonlyMap<string, string>;
 
-export function addCardholderRoutes(
-  server: FastifyInstance,
-  { pathWord, threeds, returnOf, theme }: CardholderOptions,
-): void {
+export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute[] {
+  const { pathWord, threeds, returnOf, theme } = options;
   const pathTo = (page: string) => `/${pathWord}/form/${page}/:orderId/:token`;
-  const findOrder = ({ params }: LinkRequest) => threeds.find(params.orderId, params.token);
+  const findOrder = ({ params: [orderId = "", token = ""] }: HttpRequest) =>
+    threeds.find(orderId, token);
 
-  server.get(pathTo("redirect"), async (request: LinkRequest, reply) => {
-    const { texts, show } = makePageReply(request, reply, theme);
-    const order = await findOrder(request);
-    if (order === undefined) return show(unknownPage(texts));
-    const redirect = linkTo("redirect", request);
-    if (order instanceof Failure) return show(pages.unavailablePage(texts, redirect));
-    return show(
-      presentPage(order, texts, {
-        redirect,
-        report: linkTo("method-result", request),
-        toReceipt: ({ endpointId, receiptId }) =>
-          linkFrom(request, 3, `view-receipt/${endpointId}/${receiptId}/`),
-      }),
-    );
-  });
+  const redirect: HttpRoute = {
+    method: "GET",
+    path: pathTo("redirect"),
+    async answer(request) {
+      const { texts, show } = makePageReply(request, theme);
+      const order = await findOrder(request);
+      if (order === undefined) return show(unknownPage(texts));
+      const here = linkTo("redirect", request);
+      if (order instanceof Failure) return show(pages.unavailablePage(texts, here));
+      return show(
+        presentPage(order, texts, {
+          redirect: here,
+          report: linkTo("method-result", request),
+          toReceipt: ({ endpointId, receiptId }) =>
+            linkFrom(request, 3, `view-receipt/${endpointId}/${receiptId}/`),
+        }),
+      );
+    },
+  };
+
+  const methodFrame: HttpRoute = {
+    method: "POST",
+    path: pathTo("method-frame"),
+    async answer(request) {
+      const { texts, show } = makePageReply(request, theme);
+      return show(pages.methodDonePage(texts));
+    },
+  };
+
+  return [
+    redirect,
+    methodFrame,
+    // The gateway's own page sends the method's result; issuers send the others, from any frame.
+    uploadRoute("method-result", (order, form, request) => {
+      const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
+      return threeds.uploadMethod(order, { browser: seenBrowser(request, completion, form) });
+    }),
+    uploadRoute("method", (order, _form, request) =>
+      threeds.uploadMethod(order, { browser: seenBrowser(request, "Y", new Map()) }),
+    ),
+    uploadRoute("challenge", (order, form) =>
+      threeds.uploadChallenge(order, form.get("cres") ?? ""),
+    ),
+    uploadRoute("pares", (order, form) =>
+      threeds.uploadPares(order, { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" }),
+    ),
+    // A reloaded tab requests the URL alone, without the posted form.
+    ...["method-result", "method", "challenge", "pares", "method-frame"].map((page): HttpRoute => {
+      return { method: "GET", path: pathTo(page), answer: async (request) => goBack(request) };
+    }),
+  ];
 
   function presentPage(order: Order, texts: Texts, links: pages.JourneyLinks): CardholderPage {
     if (isOver(order)) return pages.lastPage(returnOf(order), texts, links);
@@ -56,25 +90,12 @@ export function addCardholderRoutes(
     return pages.stepPage(step, texts, links);
   }
 
-  // The gateway's own page sends the method's result; issuers send the others, from any frame.
-  takeUpload("method-result", (order, form, request) => {
-    const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
-    return threeds.uploadMethod(order, { browser: seenBrowser(request, completion, form) });
-  });
-  takeUpload("method", (order, _form, request) =>
-    threeds.uploadMethod(order, { browser: seenBrowser(request, "Y", new Map()) }),
-  );
-  takeUpload("challenge", (order, form) => threeds.uploadChallenge(order, form.get("cres") ?? ""));
-  takeUpload("pares", (order, form) =>
-    threeds.uploadPares(order, { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" }),
-  );
-
-  function takeUpload(
+  function uploadRoute(
     page: "method-result" | "method" | "challenge" | "pares",
-    upload: (order: Order, form: Form, request: LinkRequest) => Promise<Order | Failure>,
-  ): void {
-    server.post(pathTo(page), async (request: LinkRequest, reply) => {
-      const { texts, show, showFramed } = makePageReply(request, reply, theme);
+    upload: (order: Order, form: Form, request: HttpRequest) => Promise<Order | Failure>,
+  ): HttpRoute {
+    const answer = async (request: HttpRequest): Promise<HttpReply> => {
+      const { texts, show, showFramed } = makePageReply(request, theme);
       const order = await findOrder(request);
       // Not a step of this gateway, so it cannot have begun in a frame.
       if (order === undefined) return show(unknownPage(texts));
@@ -85,22 +106,13 @@ export function addCardholderRoutes(
       if (!(taken instanceof Failure) || taken.code === "not_allowed_now") {
         // A shop may show the issuer's page in a frame, where that page must not be shown.
         const isOwnWindow = page === "method-result" || (page === "pares" && !isFramed(request));
-        return isOwnWindow ? goBack(request, reply) : showFramed(pages.donePage(texts, onward));
+        return isOwnWindow ? goBack(request) : showFramed(pages.donePage(texts, onward));
       }
       const isOurs = taken.code === "storage_unavailable" || taken.code === "internal_failure";
       const error = (isOurs ? pages.unavailablePage : pages.refusedPage)(texts, onward);
       return page === "method-result" ? show(error) : showFramed(error);
-    });
-  }
-
-  server.post(pathTo("method-frame"), async (request: LinkRequest, reply) => {
-    const { texts, show } = makePageReply(request, reply, theme);
-    return show(pages.methodDonePage(texts));
-  });
-
-  // A reloaded tab requests the URL alone, without the posted form.
-  for (const page of ["method-result", "method", "challenge", "pares", "method-frame"]) {
-    server.get(pathTo(page), async (request: LinkRequest, reply) => goBack(request, reply));
+    };
+    return { method: "POST", path: pathTo(page), answer };
   }
 }
 
@@ -108,19 +120,19 @@ function unknownPage(texts: Texts): CardholderPage {
   return pages.messagePage(texts.unknownTitle, texts.unknownSentence, { status: 404 });
 }
 
-function goBack(request: LinkRequest, reply: FastifyReply): FastifyReply {
-  reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
-  return reply.redirect(linkTo("redirect", request), 303);
+function goBack(request: HttpRequest): HttpReply {
+  const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+  return redirectTo(linkTo("redirect", request), headers);
 }
 
-function linkTo(page: string, request: LinkRequest): string {
-  const { orderId, token } = request.params;
+function linkTo(page: string, request: HttpRequest): string {
+  const [orderId = "", token = ""] = request.params;
   const path = `${page}/${encodeURIComponent(orderId)}/${encodeURIComponent(token)}`;
   return linkFrom(request, 2, path);
 }
 
-function readForm(body: unknown): Form {
-  const form = body instanceof Uint8Array ? parseForm(body) : { pairs: [] };
+function readForm(body: Uint8Array): Form {
+  const form = parseForm(body);
   return new Map(form instanceof FormFault ? [] : form.pairs);
 }
 
@@ -130,7 +142,7 @@ const propertyCharactersMax = 2048;
  * The browser as 3-D Secure describes it, from the request's headers and the page's report. Its IP
  * address is the merchant's word: the connection may come from a proxy.
  */
-function seenBrowser({ headers }: LinkRequest, completion: "Y" | "N", report: Form): SeenBrowser {
+function seenBrowser({ headers }: HttpRequest, completion: "Y" | "N", report: Form): SeenBrowser {
   const language = headers["accept-language"]?.split(/[,;]/)[0]?.trim();
   const all: readonly (readonly [name: string, value: string | undefined])[] = [
     ["browserUserAgent", headers["user-agent"]],

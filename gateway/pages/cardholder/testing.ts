@@ -1,5 +1,5 @@
 /** Shared by the tests of this folder: each step, and a server with one order in memory. */
-import { makeServer } from "../../http/server.ts";
+import { serveRoutes } from "../../http/testing.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import type { MethodUpload, PaResUpload } from "../../threeds/uploads.ts";
@@ -8,8 +8,8 @@ import { asInstant, makePrintDate } from "../../values/time.ts";
 import { browserReturnOf } from "../../views/result.ts";
 import type { BrowserAuthentication, ReceiptServices } from "../../wiring/services.ts";
 import { plainTheme, type Theme } from "../design.ts";
-import { addReceiptRoutes } from "./receipts.ts";
-import { addCardholderRoutes } from "./routes.ts";
+import { receiptRoute } from "./receipts.ts";
+import { cardholderRoutes } from "./routes.ts";
 
 const redirectTo = "https://pay.example/gw/form/redirect/42000001/t0ken";
 export const onward = "../../redirect/42000001/t0ken";
@@ -56,15 +56,9 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
     uploadChallenge: take,
     uploadPares: take,
   };
-  const server = makeServer({
-    bounds: { bodyBytesMax: 10_000 },
-    isSecure: false,
-    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
-  });
   const sign = (text: string) => `signed:${text}`;
   const returnOf = (final: Order) => browserReturnOf(final, { sign, merchantName });
   const { theme = plainTheme } = journey;
-  addCardholderRoutes(server, { pathWord: "gw", threeds, returnOf, theme });
   const receipts: ReceiptServices = {
     find: async (endpointId, receiptId) => {
       if (endpointId !== "1001" || receiptId !== "814660") return undefined;
@@ -73,7 +67,11 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   };
   const printDate = makePrintDate("UTC");
   const clock = { now: () => asInstant(0) };
-  addReceiptRoutes(server, { pathWord: "gw", receipts, theme, printDate, clock });
-  t.after(() => server.close());
+  const server = serveRoutes(t, {
+    routes: [
+      ...cardholderRoutes({ pathWord: "gw", threeds, returnOf, theme }),
+      receiptRoute({ pathWord: "gw", receipts, theme, printDate, clock }),
+    ],
+  });
   return { server, taken };
 }

@@ -1,0 +1,47 @@
+/** Whether the gateway lives and can take payments, and its figures for Prometheus. */
+import type { HttpReply, HttpRoute } from "./router.ts";
+
+type HealthOptions = {
+  /** Whether the gateway can take payments, and what does not work, by name. */
+  readonly checkReadiness: () => Promise<{
+    readonly ready: boolean;
+    readonly missing: Readonly<Record<string, string>>;
+  }>;
+  /** Connections that are up, of those that are wanted, by gate. */
+  readonly describeLinks?: () => Readonly<Record<string, string>>;
+  readonly registry: { readonly contentType: string; metrics(): Promise<string> };
+};
+
+export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
+  const { checkReadiness, describeLinks, registry } = options;
+  return [
+    { method: "GET", path: "/health/live", answer: async () => replyOf(200, { status: "live" }) },
+    {
+      method: "GET",
+      path: "/health/ready",
+      async answer() {
+        const { ready, missing } = await checkReadiness();
+        return replyOf(ready ? 200 : 503, {
+          ...{ status: ready ? "ready" : "not ready", missing },
+          ...(describeLinks && { links: describeLinks() }),
+        });
+      },
+    },
+    {
+      method: "GET",
+      path: "/metrics",
+      async answer() {
+        const headers = { "content-type": registry.contentType };
+        return { status: 200, headers, body: await registry.metrics() };
+      },
+    },
+  ];
+}
+
+function replyOf(status: number, document: object): HttpReply {
+  const headers = {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+  };
+  return { status, headers, body: JSON.stringify(document) };
+}

@@ -1,0 +1,95 @@
+/**
+ * Paths and what answers them. A path is fixed except for the parameters at its end, so that a few
+ * look-ups in a table find its route. A slash at the end of a requested path is ignored.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+
+export type HttpRequest = {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly url: string;
+  /** The parameters at the end of the path, decoded. */
+  readonly params: readonly string[];
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: Socket;
+  /** Empty where it was not read. */
+  readonly body: Uint8Array;
+};
+
+export type HttpReply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type HttpRoute = {
+  /** `*` stands for all methods that have no route of their own. */
+  readonly method: "GET" | "POST" | "*";
+  /** Segments that begin with a colon are parameters; only the last two can be. */
+  readonly path: string;
+  /** The reply when it does not depend on the body, which then is not read. */
+  readonly answerEarly?: (request: HttpRequest) => Promise<HttpReply> | undefined;
+  readonly answer: (request: HttpRequest) => Promise<HttpReply>;
+};
+
+/** The browser is to request another page, in place of a form that it has posted. */
+export function redirectTo(location: string, headers: HttpReply["headers"] = {}): HttpReply {
+  return { status: 303, headers: { location, ...headers }, body: "" };
+}
+
+export type FoundRoute = { readonly route: HttpRoute; readonly params: readonly string[] };
+
+const parametersMax = 2;
+const parameterCharactersMax = 200;
+
+export function makeRouter(routes: readonly HttpRoute[]) {
+  /** By the number of parameters, then by the fixed part of the path. */
+  const tables = Array.from({ length: parametersMax + 1 }, () => new Map<string, Methods>());
+  for (const route of routes) {
+    const [fixed = "", ...parameters] = route.path.split("/:");
+    const methods: Methods = tables[parameters.length]?.get(fixed) ?? new Map();
+    tables[parameters.length]?.set(fixed, methods.set(route.method, route));
+  }
+
+  /** Or the status of the answer: 404 for an unknown path, 400 for one that cannot be decoded. */
+  return (method: string, url: string): FoundRoute | 400 | 404 => {
+    const path = pathOf(url);
+    let end = path.length;
+    for (const table of tables) {
+      const methods = table.get(path.slice(0, end));
+      if (methods !== undefined) {
+        const route = methods.get(method) ?? methods.get("*");
+        const params = readParameters(path, end);
+        if (route === undefined) return 404;
+        return typeof params === "number" ? params : { route, params };
+      }
+      end = path.lastIndexOf("/", end - 1);
+      if (end < 0) return 404;
+    }
+    return 404;
+  };
+}
+
+type Methods = Map<string, HttpRoute>;
+
+function pathOf(target: string): string {
+  // A client may send the whole URL.
+  const url = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?]*/i, "");
+  const query = url.indexOf("?");
+  const path = query < 0 ? url : url.slice(0, query);
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** None may be empty or too long. */
+function readParameters(path: string, start: number): readonly string[] | 400 | 404 {
+  if (start === path.length) return [];
+  const sent = path.slice(start + 1).split("/");
+  if (sent.some(({ length }) => length === 0 || length > parameterCharactersMax)) return 404;
+  if (!path.includes("%")) return sent;
+  try {
+    return sent.map((each) => decodeURIComponent(each));
+  } catch {
+    return 400;
+  }
+}
