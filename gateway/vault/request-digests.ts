@@ -4,15 +4,10 @@
  * share for some minutes. When that key is destroyed, nothing is left that depends on the CVV, and
  * a request that differs from an earlier one in the CVV alone counts as its repeat.
  */
-import {
-  createHmac,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-  timingSafeEqual,
-} from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, type Instant } from "../values/time.ts";
+import { hmac } from "./hmac.ts";
 import type { Keys } from "./keys.ts";
 import { keyBytes, open, seal } from "./seal.ts";
 
@@ -61,13 +56,17 @@ const slotBytes = 4;
 const macBytes = 16;
 
 export function makeRequestDigests({ keys, store, clock }: Dependencies) {
-  const opened = new Map<number, Promise<KeyObject | undefined>>();
+  const opened = new Map<number, KeyObject>();
+  const opening = new Map<number, Promise<KeyObject | undefined>>();
   return {
-    async make(request: Fingerprint): Promise<RequestDigest> {
+    async make({ text, cvv }: Fingerprint): Promise<RequestDigest> {
       const { id: keyId, key } = keys.current("digests");
-      const { cvv } = request;
-      const digest = hmac(key, request.text.reveal());
-      return { keyId, digest, cvv: cvv && (await digestCvv(digest, cvv.reveal())) };
+      const digest = hmac(key, text.reveal());
+      if (cvv === undefined) return { keyId, digest, cvv };
+      const slot = Math.floor(clock.now() / slotMs);
+      // Without the key, a payment goes on, and its CVV is not compared.
+      const cvvKey = opened.get(slot) ?? (await openSlot(slot, true).catch(() => undefined));
+      return { keyId, digest, cvv: cvvKey && digestCvv(slot, cvvKey, digest, cvv.reveal()) };
     },
 
     async isSame(request: Fingerprint, earlier: RequestDigest): Promise<boolean> {
@@ -88,32 +87,21 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     },
   };
 
-  /** Without the key, a payment goes on, and its CVV is not compared. */
-  async function digestCvv(request: Buffer, cvv: string): Promise<Buffer | undefined> {
-    const slot = Math.floor(clock.now() / slotMs);
-    const key = await openSlot(slot, true).catch(() => undefined);
-    if (key === undefined) return undefined;
-    const written = Buffer.alloc(slotBytes);
-    written.writeUInt32BE(slot);
-    return Buffer.concat([written, macOf(key, request, cvv)]);
-  }
-
   async function isSameCvv({ cvv }: Fingerprint, request: Buffer, earlier: Buffer) {
     const slot = earlier.readUInt32BE();
-    const key = isOver(slot, clock.now()) ? undefined : await openSlot(slot, false);
+    const isDestroyed = isOver(slot, clock.now());
+    const key = isDestroyed ? undefined : (opened.get(slot) ?? (await openSlot(slot, false)));
     if (key === undefined) return true;
     return timingSafeEqual(macOf(key, request, cvv?.reveal() ?? ""), earlier.subarray(slotBytes));
   }
 
+  /** A failure, and a key that is not there, are looked for again. */
   function openSlot(slot: number, makesOne: boolean): Promise<KeyObject | undefined> {
-    const known = opened.get(slot);
+    const known = opening.get(slot);
     if (known !== undefined) return known;
-    const opening = loadSlot(slot, makesOne);
-    opened.set(slot, opening);
-    // A failure, and a key that is not there, are looked for again.
-    const forget = () => void opened.delete(slot);
-    opening.then((key) => key ?? forget(), forget);
-    return opening;
+    const loading = loadSlot(slot, makesOne).finally(() => opening.delete(slot));
+    opening.set(slot, loading);
+    return loading;
   }
 
   async function loadSlot(slot: number, makesOne: boolean): Promise<KeyObject | undefined> {
@@ -124,7 +112,10 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     }
     if (row === undefined) return undefined;
     const sealing = await findKey(row.keyId);
-    return sealing && createSecretKey(open(sealing, row.sealed, contextOf(slot)));
+    if (sealing === undefined) return undefined;
+    const key = createSecretKey(open(sealing, row.sealed, contextOf(slot)));
+    opened.set(slot, key);
+    return key;
   }
 
   function newKey(slot: number): CvvKeyRow {
@@ -152,13 +143,16 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
   }
 }
 
-function hmac(key: KeyObject, text: string): Buffer {
-  return createHmac("sha256", key).update(text).digest();
+function digestCvv(slot: number, key: KeyObject, request: Buffer, cvv: string): Buffer {
+  const digest = Buffer.allocUnsafe(slotBytes + macBytes);
+  digest.writeUInt32BE(slot);
+  macOf(key, request, cvv).copy(digest, slotBytes);
+  return digest;
 }
 
 /** With the request's own digest, so that equal CVVs of two orders cannot be recognised. */
 function macOf(key: KeyObject, request: Buffer, cvv: string): Buffer {
-  return createHmac("sha256", key).update(request).update(cvv).digest().subarray(0, macBytes);
+  return hmac(key, cvv, request).subarray(0, macBytes);
 }
 
 function expiryOf(slot: number): Instant {

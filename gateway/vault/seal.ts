@@ -9,15 +9,16 @@ import { asCardRefId, type CardRefId } from "../values/ids.ts";
 const algorithm = "aes-256-gcm";
 const nonceBytes = 12;
 const tagBytes = 16;
+const cipherOptions = { authTagLength: tagBytes };
 export const keyBytes = 32;
 
 type SealingKey = KeyObject | Uint8Array;
 
 export function seal(key: SealingKey, plain: Uint8Array | string, context: string): Buffer {
   const nonce = takeRandom(nonceBytes);
-  const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+  const cipher = createCipheriv(algorithm, key, nonce, cipherOptions);
   cipher.setAAD(Buffer.from(context));
-  const sealed = cipher.update(typeof plain === "string" ? Buffer.from(plain) : plain);
+  const sealed = typeof plain === "string" ? cipher.update(plain, "utf8") : cipher.update(plain);
   // In this mode it adds no bytes and only makes the tag.
   cipher.final();
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
@@ -27,7 +28,7 @@ export function seal(key: SealingKey, plain: Uint8Array | string, context: strin
 export function open(key: SealingKey, sealed: Uint8Array, context: string): Buffer {
   const nonce = sealed.subarray(0, nonceBytes);
   const tag = sealed.subarray(nonceBytes, nonceBytes + tagBytes);
-  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+  const decipher = createDecipheriv(algorithm, key, nonce, cipherOptions);
   decipher.setAAD(Buffer.from(context));
   decipher.setAuthTag(tag);
   const body = sealed.subarray(nonceBytes + tagBytes);

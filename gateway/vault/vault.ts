@@ -2,11 +2,12 @@
  * The vault: card numbers are stored here only, sealed, and only this code can open them. Storage
  * is handed in, as the function types below say.
  */
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { type Card, CardNumber } from "../values/card-number.ts";
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import type { Keys, OpenKey, Purpose } from "./keys.ts";
+import { hmac } from "./hmac.ts";
+import type { Keys, OpenKey } from "./keys.ts";
 import { makeReceiptIds } from "./receipt-ids.ts";
 import { open, seal } from "./seal.ts";
 
@@ -52,14 +53,17 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
      * hash id is sixty bits of it: at most nineteen digits, as ids are on the wire.
      */
     fingerprint(merchantId: MerchantId, number: CardNumber) {
-      const fingerprint = hmac("fingerprints", `${merchantId}/${number.reveal()}`);
+      const fingerprint = hmac(
+        keys.current("fingerprints").key,
+        `${merchantId}/${number.reveal()}`,
+      );
       return { fingerprint, hashId: String(fingerprint.readBigUInt64BE() >> 4n) };
     },
 
     /** For short comparisons: after a rotation the same text has another digest. */
-    digest: (text: Secret<string>) => hmac("digests", text.reveal()),
+    digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
     /** A secret that is shared with the named receiver; the same for the same name, for ever. */
-    secretFor: (name: string) => hmac("webhooks", `shared/${name}`),
+    secretFor: (name: string) => hmac(keys.current("webhooks").key, `shared/${name}`),
     /** For URLs that the gateway issues: only this installation can make the token of a text. */
     tokenOf: (text: string) => tokenUnder(keys.current("digests").key, text),
 
@@ -77,10 +81,6 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     openSecret: (sealed: Uint8Array, context: string) =>
       new Secret(openWithAny(keys.list("secrets"), sealed, context).plain.toString()),
   };
-
-  function hmac(purpose: Purpose, text: string): Buffer {
-    return createHmac("sha256", keys.current(purpose).key).update(text).digest();
-  }
 
   /**
    * An unknown key was made by a rotation of which this node was not notified yet, or destroyed by
@@ -114,8 +114,7 @@ export function unpackCard(packed: string): Card {
 }
 
 function tokenUnder(key: KeyObject, text: string): string {
-  const digest = createHmac("sha256", key).update(`token/${text}`).digest("base64url");
-  return digest.slice(0, tokenLength);
+  return hmac(key, `token/${text}`).toString("base64url").slice(0, tokenLength);
 }
 
 /** What a card is sealed for. */
