@@ -132,13 +132,14 @@ async function check({ cells }: Session): Promise<Output> {
   return Promise.all(
     cells.places().map(async (place) => {
       const { node } = cells.databasesOf(place.name);
-      const where = { cell: place.name, database: await describePlace(node, place) };
+      const database = await describePlace(node, place);
       try {
         const { version, orders, size } = await examineCell(node, place);
-        return { ...where, state: "good", postgres: version, orders, size };
+        return { cell: place.name, state: "good", postgres: version, orders, size, database };
       } catch (error) {
         process.exitCode = 1;
-        return { ...where, state: messageOf(error), postgres: "", orders: "", size: "" };
+        const state = messageOf(error);
+        return { cell: place.name, state, postgres: "", orders: "", size: "", database };
       }
     }),
   );
