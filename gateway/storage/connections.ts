@@ -66,6 +66,8 @@ type Mark = { readonly server: number; readonly generation: number };
 
 /** A dead machine is noticed after this time and ten unanswered probes, one a second. */
 const keepAliveInitialDelayMillis = 5_000;
+/** Values as text: those of two servers are compared (`copy-rows.ts`). */
+const form = "-c timezone=UTC -c datestyle=ISO,YMD -c bytea_output=hex";
 /** A pool's own wait says nothing about the server. */
 const poolIsBusy = "timeout exceeded when trying to connect";
 
@@ -93,7 +95,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
     query_timeout: options.statementTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis,
-    options: `-c statement_timeout=0 ${settings}`,
+    options: `-c statement_timeout=0 ${form} ${settings}`,
   });
 
   return {

@@ -4,7 +4,7 @@
  * about a second for each hundred thousand orders.
  */
 import type { MerchantId } from "../values/ids.ts";
-import type { Database, Query } from "./database.ts";
+import type { Database } from "./database.ts";
 
 const pageSize = 1000;
 const rangeSize = 200;
@@ -119,7 +119,15 @@ async function findDiffering(pair: Pair, table: CopiedTable, merchant: MerchantI
   const all = [...new Set([...wanted.keys(), ...known.keys()])];
   const differing = all.filter((at) => wanted.get(at) !== known.get(at)).sort((a, b) => a - b);
   const { bounds } = table;
-  return differing.map((at): Range => ({ merchant, from: bounds[at - 1], until: bounds[at] }));
+  const ranges: Range[] = [];
+  for (const at of differing) {
+    const last = ranges.at(-1);
+    const isNext = last !== undefined && last.until === bounds[at - 1];
+    // Neighbours become one.
+    if (isNext) ranges.pop();
+    ranges.push({ merchant, from: isNext ? last.from : bounds[at - 1], until: bounds[at] });
+  }
+  return ranges;
 }
 
 /** By the number of the range: how many rows, and the sum of their digests. */
@@ -245,17 +253,15 @@ function readPage(database: Database, table: Table, page: Page) {
     from ${table.name}
     where ${ownedBy(table)}${limits.join("")}${beyond(">", after)}${beyond("<=", upTo)}
     order by ${key} ${limit === undefined ? "" : `limit ${limit}`}`;
-  return inOneForm(database, (query) => query<KeyedHash>(statement, values));
+  return database.query<KeyedHash>(statement, values);
 }
 
 /** As JSON text that nothing here parses: numbers keep all their digits. */
 async function readRows(database: Database, table: Table, keys: readonly string[]) {
-  const [row] = await inOneForm(database, (query) =>
-    query<{ rows: string | null }>(
-      `select json_agg(row_to_json(${table.name}))::text as rows from ${table.name}
-       where ${inKeys(table)}`,
-      [`[${keys.join(",")}]`],
-    ),
+  const [row] = await database.query<{ rows: string | null }>(
+    `select json_agg(row_to_json(${table.name}))::text as rows from ${table.name}
+     where ${inKeys(table)}`,
+    [`[${keys.join(",")}]`],
   );
   return row?.rows ?? "[]";
 }
@@ -263,13 +269,4 @@ async function readRows(database: Database, table: Table, keys: readonly string[
 function inKeys({ key, types }: Table): string {
   const parts = types.map((type, at) => `(wanted ->> ${at})::${type}`).join(", ");
   return `(${key.join(", ")}) in (select ${parts} from json_array_elements($1::json) as wanted)`;
-}
-
-/** Two servers may print values in different forms. */
-function inOneForm<Result>({ transaction }: Database, work: (query: Query) => Promise<Result>) {
-  return transaction(async (query) => {
-    await query(`select set_config('timezone', 'UTC', true),
-      set_config('bytea_output', 'hex', true), set_config('datestyle', 'ISO, YMD', true)`);
-    return work(query);
-  });
 }

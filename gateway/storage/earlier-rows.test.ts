@@ -56,6 +56,31 @@ for (const _ of ["recorded", "recorded again"]) {
 }
 assert.equal(await migrateCell(cell, "cell_earlier", () => undefined), undefined);
 
+test("the keys of large tables are indexes that were made while payments go on", async () => {
+  const rows = await query<{ name: string }>(
+    `select indexrelid::regclass::text as name from pg_index
+       join pg_class on pg_class.oid = indrelid
+     where relnamespace = 'cell_earlier'::regnamespace
+       and (relname = 'orders' or relname ~ '_until_') and indisvalid order by 1`,
+  );
+
+  // Made under the lock, an index of the first partition would have the partition's name.
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    [
+      "callback_attempts_first_pkey",
+      "order_history_first_by_time",
+      "order_history_first_pkey",
+      "orders_by_client_orderid",
+      "orders_due",
+      "orders_pkey",
+      "requests_pkey",
+    ],
+  );
+  const checks = "select from pg_constraint where conname = 'first_months'";
+  assert.deepEqual(await query(checks), []);
+});
+
 test("what was there is found by its receipt, its serial number and its history", async () => {
   const receipt = asReceiptId("814660");
   const byReceipt = await find.makeFindByReceipt(query)(merchant, receipt, undefined);

@@ -184,23 +184,29 @@ export async function applyOne(
     query(`insert into ${table} (name, compatible_from) values ($1, $2)`, [name, compatibleFrom]);
   if (isRun) report(`Applying ${path}`);
   if (!inTransaction) {
-    for (const statement of statementsOf(sql)) await reportIndex(database, statement, path, report);
+    for (const statement of statementsOf(sql)) {
+      await retryLocked(() => reportIndex(database, statement, path, report));
+    }
     await record(database.query);
     return;
   }
-  const run = () =>
+  await retryLocked(() =>
     database.transaction(async (query) => {
       await query(`set local lock_timeout = ${locking.waitMs}`);
       // One by one: Citus forwards the text of some statements, and takes no second one in it.
       for (const statement of isRun ? statementsOf(sql) : []) await query(statement);
       await record(query);
-    });
-  for (let tries = 1; ; tries += 1) {
-    const error = await run().then(() => undefined, asError);
-    if (error === undefined) return;
-    if (error.code !== lockNotAvailable || tries === locking.tries) throw error;
-    report(`${path} waits for a lock that another session holds (try ${tries})`);
-    await pause(locking.gapMs);
+    }),
+  );
+
+  async function retryLocked(run: () => Promise<unknown>): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const error = await run().then(() => undefined, asError);
+      if (error === undefined) return;
+      if (error.code !== lockNotAvailable || tries === locking.tries) throw error;
+      report(`${path} waits for a lock that another session holds (try ${tries})`);
+      await pause(locking.gapMs);
+    }
   }
 }
 

@@ -40,8 +40,13 @@ export async function startSecureWorld(t: Test, options: CrashOptions = {}): Pro
 
 export type Pay = ReturnType<typeof payAt>;
 
-export function payAt({ set }: Pick<SecureWorld, "set">, node: Pick<Node, "url">) {
-  const merchant = makeMerchant({ set, baseUrl: () => node.url, makeClient, through: "secure" });
+export function payAt(
+  { set }: Pick<SecureWorld, "set">,
+  node: Pick<Node, "url">,
+  make = makeClient,
+) {
+  const place = { set, baseUrl: () => node.url, makeClient: make };
+  const merchant = makeMerchant({ ...place, through: "secure" });
   return {
     ...merchant,
 

@@ -35,21 +35,26 @@ const gapMaxMs = 100;
 
 export type Merchants = Pick<LoadOptions, "set" | "url">;
 
+/** How such a merchant calls. */
+export const patience = {
+  tries: triesMax,
+  timeoutMs: 60_000,
+  timing: {
+    now: () => performance.now(),
+    random: () => Math.random(),
+    pause: async (durationMs: number, signal?: AbortSignal) => {
+      await pause(Math.min(durationMs, gapMaxMs), undefined, { signal });
+    },
+  },
+};
+
 export function makeLoadClient({ set, url }: Merchants) {
   const client = makeClient({
     baseUrl: placeholder,
     login: set.login,
     controlKey: set.controlKey,
-    tries: triesMax,
-    timeoutMs: 60_000,
+    ...patience,
     fetch: (address, request) => fetch(address.replace(placeholder, url()), request),
-    timing: {
-      now: () => performance.now(),
-      random: () => Math.random(),
-      pause: async (durationMs, signal) => {
-        await pause(Math.min(durationMs, gapMaxMs), undefined, { signal });
-      },
-    },
   });
   return client.endpoint(set.endpoints["plain"] ?? "");
 }

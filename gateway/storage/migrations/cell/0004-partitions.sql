@@ -1,12 +1,19 @@
 -- compatible-from: 0001
--- locks: order_history, requests and callback_attempts, while their keys are made: some seconds for each million rows
+-- locks: orders, order_history, requests and callback_attempts, for an instant
+-- Ids are unique in the installation: hosts and directory servers name an order by its id alone.
+drop index orders_by_id;
+alter table orders drop constraint orders_pkey;
+alter table orders add constraint orders_pkey primary key using index orders_key;
+
 -- Tables that only grow, in partitions by month: storage/partitions.ts makes them ahead of time and
--- drops old ones. The table as it is becomes the first partition, up to the end of its latest month.
--- The default partition takes what no month has, so that no payment waits for a partition. Requests
--- are parted by serial number: a UUID of version 7, which begins with the time. Tables are made
--- outside of the block, because Citus distributes only those.
+-- drops old ones. The table as it is becomes the first partition, with the key and the proof that
+-- 0003 has made. The default partition takes what no month has, so that no payment waits for a
+-- partition. Requests are parted by serial number: a UUID of version 7, which begins with the time.
+-- Tables are made outside of the block, because Citus distributes only those.
 alter table order_history drop constraint order_history_pkey;
 alter table order_history rename to order_history_first;
+alter table order_history_first
+  add constraint order_history_first_pkey primary key using index order_history_key;
 create table order_history (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -18,7 +25,7 @@ create table order_history (
 ) partition by range (at);
 create table order_history_default partition of order_history default;
 
-alter table requests drop constraint requests_pkey;
+-- Its key stays as it is, with its name.
 alter table requests rename to requests_first;
 create table requests (
   merchant_id bigint not null,
@@ -28,17 +35,14 @@ create table requests (
   operation   text not null,
   at          timestamptz not null,
   answer      json not null,
-  primary key (merchant_id, serial)
+  constraint requests_key primary key (merchant_id, serial)
 ) partition by range (serial);
 create table requests_default partition of requests default;
 
--- An attempt that was recorded again after a lost connection stands there twice.
-delete from callback_attempts as later using callback_attempts as earlier
-where later.ctid > earlier.ctid and later.merchant_id = earlier.merchant_id
-  and later.order_id = earlier.order_id and later.sequence = earlier.sequence
-  and later.at = earlier.at and later.node = earlier.node;
 drop index callback_attempts_of;
 alter table callback_attempts rename to callback_attempts_first;
+alter table callback_attempts_first
+  add constraint callback_attempts_first_pkey primary key using index callback_attempts_key;
 create table callback_attempts (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -63,10 +67,12 @@ declare
   ends timestamp;
   bound text;
 begin
+  perform set_config('timezone', 'UTC', true);
+  select substring(pg_get_constraintdef(oid) from '\d{4}-\d\d-\d\d')::timestamp into ends
+  from pg_constraint
+  where conname = 'first_months' and conrelid = 'order_history_first'::regclass;
+  ends := coalesce(ends, date_trunc('month', now() at time zone 'UTC') + interval '1 month');
   foreach base in array array['order_history', 'requests', 'callback_attempts'] loop
-    execute format('select greatest(max(at), now()) at time zone ''UTC'' from %I', base || '_first')
-      into ends;
-    ends := date_trunc('month', ends) + interval '1 month';
     place := base || to_char(ends, '"_until_"YYYY_MM');
     bound := case base
       when 'requests' then
@@ -77,8 +83,9 @@ begin
       autovacuum_analyze_scale_factor = 0.05)', place);
     execute format('alter table %I attach partition %I for values from (minvalue) to (%L)',
       base, place, bound);
+    execute format('alter table %I drop constraint if exists first_months', place);
   end loop;
 end $$;
 
--- Reconciliation reads the orders with steps since a day began.
+-- Reconciliation reads the orders with steps since a day began. The first partition has its part.
 create index order_history_by_time on order_history using brin (at) with (pages_per_range = 32);
