@@ -42,7 +42,7 @@ export type Gateway = {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging } = options;
   const resources = await openResources(options);
-  const { config, log, metrics, database, vault } = resources;
+  const { config, log, metrics, database, vault, auditOf } = resources;
   let { port } = config;
   const node = await takePresence(database, {
     names: nodeNamesOf(config),
@@ -69,10 +69,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wallets = await openWallets(resources);
   const baseUrl = () => baseUrlOf(config, port);
   const threeds = makeThreeDs({ ...resources, ...directoryServers, configuration, baseUrl });
-  const shared = { ...resources, configuration, threeds, gates, node };
+  const shared = { ...resources, configuration, threeds, gates, node, audit: auditOf(node.name) };
   const callbacks = makeCallbacks(shared);
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
-  gates.open(makeStartAcquirer(resources, engine.lateApprovals, configuration));
+  gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
   gates.update(configuration.current().gates.values());
   const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });
   metrics.watch({

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { makeReferenceStore } from "../storage/cards.ts";
 import { readDatabaseTime } from "../storage/database-clock.ts";
-import { condemnCards, writeAudit } from "../storage/retention.ts";
+import { condemnCards } from "../storage/retention.ts";
 import { routeReferences } from "../storage/routed-stores.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
@@ -10,7 +10,6 @@ import { makePrintDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
-import { userName } from "./operator-events.ts";
 
 export function addCardCommands(card: Command): void {
   const now = new Option("--now", "destroy the number at once: no capture and no return any more");
@@ -24,6 +23,8 @@ export function addCardCommands(card: Command): void {
 async function showCard(session: Session, login: string, id: string): Promise<Output> {
   const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
+  const subject = `card reference ${id} of ${login}`;
+  await session.audit.write({ action: "card show", subject });
   const printDate = makePrintDate(session.config.zone);
   const { card, purpose, orderId, createdAt, removedAt, isDevice } = reference;
   return {
@@ -53,8 +54,8 @@ async function removeCard(
   const at = await readDatabaseTime(session.database.query);
   const isRemoved = await store.remove(ofMerchant, "operator", at);
   if (!isRemoved && !now) return new Problem(`The reference ${id} is removed already.`);
-  const line = { at, actor: userName(), action: "card.removed", detail: { reference: id, now } };
-  await writeAudit(session.database.query, line);
+  const subject = `card reference ${id} of ${login}`;
+  await session.audit.write({ action: "card remove", subject, after: { now } });
   if (now) {
     const stores = session.cells.stores((databases) => databases);
     await stores.call(merchantId, async ({ node, vault }) => {

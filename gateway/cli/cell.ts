@@ -43,7 +43,7 @@ async function add(
   name: string,
   { urlFile, citus: onCitus = false }: { readonly urlFile?: string; readonly citus?: boolean },
 ): Promise<Output> {
-  const { database, cells } = session;
+  const { audit, database, cells } = session;
   if (!nameForm.test(name)) {
     return new Problem("A cell's name is a small letter, then up to 30 letters, digits or _.");
   }
@@ -55,7 +55,7 @@ async function add(
   try {
     const { sealSecret } = await openVault(session);
     const place = { name, url, onCitus };
-    const where = await addCell({ database, cells, sealSecret }, place, report);
+    const where = await addCell({ audit, database, cells, sealSecret }, place, report);
     return { cell: name, database: where };
   } catch (error) {
     return new Problem(`The cell ${name} could not be made: ${messageOf(error)}.`);

@@ -2,10 +2,13 @@
  * How commands are declared and run. A command is a function that returns what to print, or the
  * problem that stops it: the first goes to standard output, the second to standard error.
  */
-import type { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { makeAdministration } from "../storage/administration.ts";
+import type { AuditEntry } from "../storage/audit.ts";
 import { Problem } from "../values/problem.ts";
 import { type Installation, openInstallation } from "./installation.ts";
+import { openToLook } from "./look.ts";
+import { commandRights, refuse } from "./rights.ts";
 
 type Lines = Readonly<Record<string, unknown>>;
 /** A sentence, named values, or a table; nothing when the command has printed everything itself. */
@@ -44,20 +47,52 @@ export function setAction(
   work: Work<[Session]>,
   options?: readonly Option[],
 ): void {
-  setOutput(command, run, options);
+  const why = new Option("--why <text>", "the reason, for the audit");
+  const [, usual] = rightsOf(command);
+  const isChange = usual === "change" || usual === "record";
+  setOutput(command, run, isChange ? [...(options ?? []), why] : options);
 
-  async function run(given: never[], json: boolean): Promise<Output> {
+  async function run(words: never[], json: boolean): Promise<Output> {
     const report = (progress: string) => process.stderr.write(`${progress}\n`);
+    const { why: reason, ...others }: { readonly why?: string } = words.at(-1) ?? {};
+    const given = [...words.slice(0, -1), others as never];
+    const [right, mode] = rightsOf(command, others);
     const place = { environment: process.env, report, besideOthers: true };
-    const installation = await openInstallation(place);
+    const installation = await (mode === "look" ? openToLook(place) : openInstallation(place));
     if (installation instanceof Problem) return installation;
     try {
-      const administration = makeAdministration(installation.database.query);
-      return await work({ ...installation, administration, json }, ...given);
+      const refused = await refuse(installation, right);
+      if (refused !== undefined) return refused;
+      const audit = installation.auditAs(reason === undefined ? {} : { why: reason });
+      if (mode === "record") await audit.write(entryOf(command, given));
+      const administration = makeAdministration(audit);
+      return await work({ ...installation, audit, administration, json }, ...given);
     } finally {
       await installation.close();
     }
   }
+}
+
+/** Whether a command looks or changes may depend on an option. */
+function rightsOf(command: Command, options: object = {}) {
+  const path = pathOf(command);
+  const found =
+    commandRights["reveal" in options ? `${path} --reveal` : path] ?? commandRights[path];
+  if (found === undefined) throw new Error(`no rights are known for gw ${path}`);
+  return found;
+}
+
+export function pathOf(command: Command): string {
+  const { parent } = command;
+  if (parent === null) return "";
+  return `${pathOf(parent)} ${command.name()}`.trim();
+}
+
+/** Words of a command line are no secrets: those are read from files or standard input. */
+function entryOf(command: Command, given: readonly unknown[]): AuditEntry {
+  const words = given.slice(0, -1).flat();
+  const subject = words.filter((word) => word !== undefined).join(" ") || pathOf(command);
+  return { action: pathOf(command), subject, after: Object(given.at(-1)) };
 }
 
 function setOutput(

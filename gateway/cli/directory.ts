@@ -65,8 +65,8 @@ export function addDirectoryCommands(directory: Command): void {
   ]);
 }
 
-async function listDirectories({ database }: Session): Promise<Output> {
-  const ranges = await makeDirectoryAdministration(database.query).countRanges();
+async function listDirectories({ audit, database }: Session): Promise<Output> {
+  const ranges = await makeDirectoryAdministration(audit, database.query).countRanges();
   const known = await loadDirectories(database.query);
   const faults = await findFileFaults(known);
   return known.map(({ name, networks: served, settings: own }) => ({
@@ -96,18 +96,18 @@ async function putDirectory(session: Session, name: string, options: GivenOption
   const fault = await findFileFault(own);
   if (fault !== undefined) return fault;
   const server = { name, networks: meant, settings: own };
-  await makeDirectoryAdministration(session.database.query).put(server);
+  await makeDirectoryAdministration(session.audit, session.database.query).put(server);
   return describe(server);
 }
 
-async function refreshDirectory({ database }: Session, name: string): Promise<Output> {
-  const known = await makeDirectoryAdministration(database.query).refresh(name);
+async function refreshDirectory({ audit, database }: Session, name: string): Promise<Output> {
+  const known = await makeDirectoryAdministration(audit, database.query).refresh(name);
   if (!known) return unknown(name);
   return { refreshed: name, note: "a running node requests its card ranges now" };
 }
 
-async function removeDirectory({ database }: Session, name: string): Promise<Output> {
-  const known = await makeDirectoryAdministration(database.query).remove(name);
+async function removeDirectory({ audit, database }: Session, name: string): Promise<Output> {
+  const known = await makeDirectoryAdministration(audit, database.query).remove(name);
   return known ? { removed: name } : unknown(name);
 }
 

@@ -4,6 +4,7 @@
  * operator's name and reason.
  */
 import { type Command, Option } from "commander";
+import { userName } from "../config/config.ts";
 import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt } from "../orders/prior-attempts.ts";
@@ -16,7 +17,7 @@ import { type Instant, makePrintDate } from "../values/time.ts";
 import { wireStageOf } from "../views/status.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault } from "./installation.ts";
-import { makeReport, stale, userName } from "./operator-events.ts";
+import { makeReport, stale } from "./operator-events.ts";
 import { findOrder } from "./order.ts";
 
 const listedMax = 1_000;

@@ -1,47 +1,6 @@
 #!/usr/bin/env node
-/** The command line. One file declares and implements a command, and is loaded when it is used. */
-import { Command } from "commander";
+/** The command line. A command's file is loaded when the command is used. */
+import { makeProgram } from "./commands.ts";
 
-type Row = readonly [
-  name: string,
-  description: string,
-  load: () => Promise<(command: Command) => void>,
-];
-
-// biome-ignore format: a table
-const commands: readonly Row[] = [
-  ["start",     "start everything: database, sandbox bank (staging), gateway",                  async () => (await import("./start.ts")).addStart],
-  ["serve",     "start one gateway node: the merchant interface and the background jobs",       async () => (await import("./start.ts")).addServe],
-  ["config",    "print every setting with its value, its origin and its meaning",               async () => (await import("./doctor.ts")).addConfig],
-  ["migrate",   "bring the database schema up to date",                                         async () => (await import("./migrate.ts")).addMigrate],
-  ["doctor",    "check this installation for problems",                                         async () => (await import("./doctor.ts")).addDoctor],
-  ["merchant",  "create, show and change merchants",                                            async () => (await import("./merchant.ts")).addMerchantCommands],
-  ["cell",      "cells: the databases and schemas that merchants' orders are in",                 async () => (await import("./cell.ts")).addCellCommands],
-  ["wallet",    "merchants' identifiers at wallets, and the keys for their payment data",       async () => (await import("./wallet.ts")).addWalletCommands],
-  ["directory", "directory servers of 3-D Secure, and their card ranges",                       async () => (await import("./directory.ts")).addDirectoryCommands],
-  ["gate",      "gates: the connections to acquirers",                                          async () => (await import("./gate.ts")).addGateCommands],
-  ["endpoint",  "create and change endpoints",                                                  async () => (await import("./endpoint.ts")).addEndpointCommands],
-  ["group",     "create endpoint groups",                                                       async () => (await import("./endpoint.ts")).addGroupCommands],
-  ["order",     "show orders",                                                                  async () => (await import("./order.ts")).addOrderCommands],
-  ["doubt",     "orders in doubt: it is not known whether the bank processed the transaction",  async () => (await import("./doubt.ts")).addDoubtCommands],
-  ["reconcile", "compare a day of a gate with the acquirer's settlement file or its host",      async () => (await import("./reconcile.ts")).addReconcile],
-  ["chargeback", "chargebacks: import the acquirer's file, list",                               async () => (await import("./chargeback.ts")).addChargebackCommands],
-  ["bin",       "load and search the BIN table: which bank issued a card",                      async () => (await import("./bin.ts")).addBinCommands],
-  ["card",      "show and remove registered cards",                                             async () => (await import("./card.ts")).addCardCommands],
-  ["privacy",   "erase a person's data on request",                                             async () => (await import("./privacy.ts")).addPrivacyCommands],
-  ["key",       "the vault's keys, and the key-encryption key that seals them",                 async () => (await import("./key.ts")).addKeyCommands],
-  ["callback",  "callbacks to merchants: list, show every attempt, send again",                 async () => (await import("./callback.ts")).addCallbackCommands],
-];
-
-const program = new Command("gw")
-  .description("Tollgate, a card payment gateway that you run yourself")
-  .version("0.1.0");
-
-const words = process.argv.slice(2);
-for (const [name, description, load] of commands) {
-  const command = program.command(name).description(description);
-  // The first word, or the second after `help`.
-  if (words.slice(0, 2).includes(name)) (await load())(command);
-}
-
+const program = await makeProgram(process.argv.slice(2));
 await program.parseAsync();

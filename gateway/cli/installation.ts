@@ -6,7 +6,9 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { actorOf, type Config, readConfig } from "../config/config.ts";
+import { makePublishHead } from "../observability/audit-heads.ts";
+import { type Actor, makeAudit, openSigner } from "../storage/audit.ts";
 import { deletePendingCards } from "../storage/cards.ts";
 import { prepareCell } from "../storage/cell-administration.ts";
 import {
@@ -28,11 +30,14 @@ import { type Approve, approveAll, migrate, refuseOlder } from "../storage/migra
 import { routeFindSealedCard } from "../storage/routed-stores.ts";
 import { deleteCvvKeys, makeKeyStore } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
+import { Secret } from "../values/secret.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
 import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 
 export type Installation = Exclude<Awaited<ReturnType<typeof openInstallation>>, Problem>;
+/** Nothing for a command that only looks and has no key. */
+export type OpenKnown = () => Promise<Vault["openSecret"] | undefined>;
 
 type InstallationOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -77,9 +82,7 @@ export async function openInstallation(options: InstallationOptions) {
   const vaultAdvice = await separateVault(database);
   if (vaultAdvice !== undefined && !options.besideOthers) report(vaultAdvice);
   const isSeparate = vaultAdvice === undefined;
-  // Cells behind the main address leave a failed server together with it.
-  const serversOf = (place?: CellPlace) =>
-    place?.url === undefined ? servers : makeServers(place.url.reveal());
+  const serversOf = makeServersOf(servers);
   const openCell = (place?: CellPlace) => {
     const own = serversOf(place);
     return {
@@ -96,8 +99,12 @@ export async function openInstallation(options: InstallationOptions) {
     return found;
   }
   const { cells, cellsAway } = found;
+  const actor = actorOf(config, options.environment);
+  const vault = { database, masterKey, cells };
+  const auditAs = await openAudit(vault, { config, actor, report });
+  const openKnown: OpenKnown = async () => (await openVault(vault)).openSecret;
   return {
-    ...{ config, databaseUrl: server.url, masterKey },
+    ...{ config, databaseUrl: server.url, masterKey, actor, audit: auditAs({}), auditAs },
     async close() {
       if (server.isOwn) {
         await deletePendingOnServer(cells);
@@ -106,6 +113,7 @@ export async function openInstallation(options: InstallationOptions) {
       await cells.close();
       await close();
     },
+    openKnown,
     /** With the rights of the login, for operators' commands. */
     ...{ database, cells },
     /** Their schema may be older. */
@@ -117,16 +125,42 @@ export async function openInstallation(options: InstallationOptions) {
   };
 }
 
-type VaultPlace = Pick<Installation, "database" | "masterKey" | "cells">;
+/** Cells behind the main address leave a failed server together with it. */
+export function makeServersOf(main: Servers): (place?: CellPlace) => Servers {
+  return (place) => (place?.url === undefined ? main : makeServers(place.url.reveal()));
+}
+
+type VaultPlace = {
+  readonly database: Database;
+  readonly masterKey: Uint8Array;
+  readonly cells: Cells;
+};
 
 export async function openVault({ database, masterKey, cells }: VaultPlace): Promise<Vault> {
   const keys = await openKeys(masterKey, makeKeyStore(database.query));
   return makeVault(keys, routeFindSealedCard(cells));
 }
 
+type AuditPlace = Pick<InstallationOptions, "report"> & {
+  readonly config: Config;
+  readonly actor: Actor;
+};
+
+async function openAudit(place: VaultPlace, { config, actor, report }: AuditPlace) {
+  const signer = await openSigner(place.database.query, await openVault(place));
+  const publish = makePublishHead(config, (where, cause) =>
+    report(`The head of the audit could not be written to ${where}: ${cause}.`),
+  );
+  return (by: Partial<Actor>) =>
+    makeAudit(place.database, { actor: { ...actor, ...by }, signer, publish });
+}
+
+/** For commands that only look and have no key. */
+export const leaveSealed: Vault["openSecret"] = () => new Secret("");
+
 export async function readConfiguration(installation: Installation): Promise<Configuration> {
-  const { openSecret } = await openVault(installation);
-  return loadConfiguration(installation.database.query, openSecret, amountDigitsOf);
+  const open = (await installation.openKnown()) ?? leaveSealed;
+  return loadConfiguration(installation.database.query, open, amountDigitsOf);
 }
 
 type CellsToOpen = {
@@ -179,7 +213,12 @@ async function deletePendingOnServer(cells: Cells): Promise<void> {
 }
 
 /** Connections are made when they are needed. */
-function openAs(role: string | undefined, servers: Servers, config: Config, place?: CellPlace) {
+export function openAs(
+  role: string | undefined,
+  servers: Servers,
+  config: Config,
+  place?: CellPlace,
+) {
   return openDatabase(servers, {
     ...(place !== undefined && { searchPath: schemaOf(place.name), onCitus: place.onCitus }),
     poolSize: config.databasePoolSize,
@@ -191,7 +230,10 @@ function openAs(role: string | undefined, servers: Servers, config: Config, plac
 }
 
 /** Its own server is started here, and stopped when the installation is closed. */
-async function findServer(config: Config, { report, besideOthers }: InstallationOptions) {
+export async function findServer(
+  config: Config,
+  { report, besideOthers }: Pick<InstallationOptions, "report" | "besideOthers">,
+) {
   const others = { isOwn: false, stop: async () => undefined };
   if (config.databaseUrl !== "") {
     const servers = parseDatabaseUrl(config.databaseUrl);
@@ -212,14 +254,18 @@ async function updateSchema(
   try {
     return await migrate(database, report, approve);
   } catch (error) {
-    if (config.databaseUrl === "") throw error;
-    const cause = error instanceof Error ? error.message || error.name : String(error);
-    return new Problem(
-      `The database at ${namesOfServers(config.databaseUrl)} (GW_DATABASE_URL) ` +
-        `cannot be used: ${cause}. ` +
-        "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.",
-    );
+    return describeUnusable(config, error);
   }
+}
+
+/** Throws the error when the database is the embedded one. */
+export function describeUnusable({ databaseUrl }: Config, error: unknown): Problem {
+  if (databaseUrl === "") throw error;
+  const cause = error instanceof Error ? error.message || error.name : String(error);
+  return new Problem(
+    `The database at ${namesOfServers(databaseUrl)} (GW_DATABASE_URL) cannot be used: ${cause}. ` +
+      "Check that it runs and that address and password are right, or unset GW_DATABASE_URL.",
+  );
 }
 
 /** Also makes the keys of a new database. */

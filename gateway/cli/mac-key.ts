@@ -138,8 +138,8 @@ async function exchangeKey(session: Session, name: string): Promise<Output> {
     return new Problem(`The gate ${name} has no zone key: see \`gw gate mac-key zone\`.`);
   }
   const { sealSecret } = await openVault(session);
-  const { database, config } = session;
-  const storeKey = makeStoreKey({ database, sealSecret, clock: systemClock }, gate.id);
+  const { audit, database, config } = session;
+  const storeKey = makeStoreKey({ audit, sealSecret, clock: systemClock }, gate.id);
   const { answerTimeoutMs } = config;
   const asked = await exchangeOverOwnLink(gate, { storeKey, clock: systemClock, answerTimeoutMs });
   if (asked instanceof Problem) return asked;

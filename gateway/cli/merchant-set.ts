@@ -2,9 +2,10 @@
  * A merchant with the set of endpoints that staging offers: one per currency and 3-D Secure policy,
  * and a group. The demonstration merchant is one of these, and `gw merchant create` makes more.
  */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Merchant } from "../orders/merchant.ts";
-import { makeAdministration } from "../storage/administration.ts";
+import { type Administration, makeAdministration } from "../storage/administration.ts";
+import type { Audit } from "../storage/audit.ts";
 import { type Configuration, controlKeyContext, loadGates } from "../storage/configuration.ts";
 import type { Database } from "../storage/database.ts";
 import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
@@ -57,13 +58,13 @@ type NewMerchantSet = {
 };
 
 export async function createMerchantSet(
-  database: Database,
+  audit: Audit,
   vault: Vault,
   { login, gates, cell }: NewMerchantSet,
 ): Promise<MerchantSet> {
-  const controlKey = randomBytes(20).toString("hex");
-  return database.transaction(async (query) => {
-    const administration = makeAdministration(query);
+  const controlKey = randomUUID().toUpperCase();
+  return audit.together(async (inside) => {
+    const administration = makeAdministration(inside);
     const sealed = vault.sealSecret(new Secret(controlKey), controlKeyContext(login));
     const merchantId = await administration.createMerchant(login, sealed, cell);
     const endpoints = await createEndpoints(administration, merchantId, { gates, known: [] });
@@ -76,7 +77,7 @@ export async function createMerchantSet(
 
 /** The endpoints of the set that the merchant lacks and that there is a gate for, by name. */
 export async function createEndpoints(
-  administration: ReturnType<typeof makeAdministration>,
+  administration: Administration,
   merchantId: MerchantId,
   { gates, known }: { readonly gates: SandboxGates; readonly known: readonly string[] },
 ): Promise<Readonly<Record<string, EndpointId>>> {

@@ -68,7 +68,10 @@ async function createMerchant(
   const gates = await findSandboxGates(database);
   if (gates === undefined) return new Problem("There is no gate yet: run `npm start` once.");
   const vault = await openVault(session);
-  return describe(await createMerchantSet(database, vault, { login, gates, cell }), session.json);
+  return describe(
+    await createMerchantSet(session.audit, vault, { login, gates, cell }),
+    session.json,
+  );
 }
 
 async function listMerchants(session: Session): Promise<Output> {

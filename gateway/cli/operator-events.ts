@@ -2,7 +2,7 @@
  * Events that a command reports to an order. The command runs no effects: a node finds the order
  * due, and sends the callback. An event is decided about the order as the command has read it.
  */
-import { userInfo } from "node:os";
+import { userName } from "../config/config.ts";
 import { makeAdvance } from "../orders/advance.ts";
 import { type ApplyDependencies, makeApply } from "../orders/apply.ts";
 import type { OrderEvent } from "../orders/events.ts";
@@ -48,10 +48,6 @@ export function makeReport({
 
 function unexpected(): never {
   throw new Error("an operator's event leads to no immediate effect");
-}
-
-export function userName(): string {
-  return userInfo().username;
 }
 
 const triesMax = 20;

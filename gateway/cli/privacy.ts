@@ -5,6 +5,7 @@
 import { createInterface } from "node:readline/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
+import { userName } from "../config/config.ts";
 import { makeReferenceStore } from "../storage/cards.ts";
 import { hasMoved } from "../storage/cells.ts";
 import type { Database } from "../storage/database.ts";
@@ -15,14 +16,13 @@ import {
   type Person,
   vacuumErased,
 } from "../storage/erasure.ts";
-import { condemnCards, writeAudit } from "../storage/retention.ts";
+import { condemnCards } from "../storage/retention.ts";
 import { CardNumber, isLuhnValid } from "../values/card-number.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault, readConfiguration } from "./installation.ts";
-import { userName } from "./operator-events.ts";
 
 const reportEveryMs = 1_000;
 
@@ -60,8 +60,8 @@ async function erase(session: Session, given: Given): Promise<Output> {
   const by = userName();
   const what = given.email === undefined ? "card" : "email";
   // Before it happens: a command that is interrupted has left its line.
-  const line = { at: systemClock.now(), actor: by, action: "privacy.erase" };
-  await writeAudit(session.database.query, { ...line, detail: { by: what, ...counts } });
+  const after = { by: what, ...counts };
+  await session.audit.write({ action: "privacy erase", subject: "a person", after });
   const erased = await eraseAll(closed, by).catch((error) => {
     if (hasMoved(error)) return new Problem("A merchant is moving: run it again after the move.");
     throw error;

@@ -94,7 +94,8 @@ export async function addWalletKey(
 
 export async function openWalletKeys(installation: Installation) {
   const { sealSecret } = await openVault(installation);
-  return makeWalletKeyAdministration(installation.database.query, sealSecret);
+  const { audit, database } = installation;
+  return makeWalletKeyAdministration(audit, database.query, sealSecret);
 }
 
 /** A PKCS #10 request for a P-256 key, in PEM. */

@@ -3,7 +3,7 @@
  * that production does not allow are reported together, one sentence each.
  */
 import { createHash } from "node:crypto";
-import { hostname } from "node:os";
+import { hostname, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { Problem } from "../values/problem.ts";
 import { type Config, type Setting, type SettingName, settings } from "./settings.ts";
@@ -11,7 +11,8 @@ import { type Config, type Setting, type SettingName, settings } from "./setting
 export type { Config } from "./settings.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export function readConfig(environment: Environment): Config | Problem {
+/** Commands that only look need no key-encryption key. */
+export function readConfig(environment: Environment, needsKey = true): Config | Problem {
   const isProduction = environment["GW_ENV"] === "production";
   const problems: string[] = [];
   const values = Object.entries<Setting<unknown>>(settings).map(([key, setting]) => {
@@ -27,7 +28,7 @@ export function readConfig(environment: Environment): Config | Problem {
   const config = Object.fromEntries(values) as Config;
   if (problems.length === 0) problems.push(...keyProblems(config, environment));
   if (problems.length === 0 && isProduction) {
-    problems.push(...productionProblems(config, environment));
+    problems.push(...productionProblems(config, environment, needsKey));
   }
   return problems.length > 0 ? new Problem(problems.join("\n")) : config;
 }
@@ -57,6 +58,20 @@ export function nodeNamesOf({ nodeName, dataDir }: Config): readonly string[] {
   const place = createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 8);
   const first = `${hostname()}-${place}`;
   return [first, ...Array.from({ length: 9 }, (_, index) => `${first}-${index + 2}`)];
+}
+
+/** The user of this machine. */
+export function userName(): string {
+  return userInfo().username;
+}
+
+/** Who runs a command, and from where. `GW_USER` names a person where several share an account. */
+export function actorOf({ user }: Config, environment: Environment) {
+  const account = userName();
+  const who = user === "" ? account : user;
+  const place = who === account ? hostname() : `${account}@${hostname()}`;
+  const address = environment["SSH_CONNECTION"]?.split(" ")[0];
+  return { who, from: address === undefined ? place : `${place} from ${address}` };
 }
 
 /** The address that merchants use: signatures cover it, and browsers are sent to it. */
@@ -105,12 +120,17 @@ function keyProblems(config: Config, environment: Environment): readonly string[
   return problems;
 }
 
-function productionProblems(config: Config, environment: Environment): readonly string[] {
+function productionProblems(
+  config: Config,
+  environment: Environment,
+  needsKey: boolean,
+): readonly string[] {
   const problems: string[] = [];
   if (!config.baseUrl.startsWith("https://")) {
     problems.push("In production GW_BASE_URL must be an https:// address.");
   }
-  if (environment[keyFromParent] === undefined && keySourcesOf(config).length === 0) {
+  const isGiven = environment[keyFromParent] !== undefined || keySourcesOf(config).length > 0;
+  if (needsKey && !isGiven) {
     problems.push(
       "In production GW_MASTER_KEY_FILE must name your key-encryption key, or another of the " +
         "GW_MASTER_KEY settings must give it.",

@@ -51,6 +51,9 @@ export const events = {
   "directory.connection_refused":        ["warn",  "clients that tried to post results were refused; `cause` tells why, `count` how many"],
   "directory.result_failed":             ["error", "a result message ended with an exception"],
 
+  "audit.head_unpublished":              ["error", "a signed head of the audit could not be written to `place`, outside of the database; `cause` tells why"],
+  "audit.sign_failed":                   ["error", "the newest entry of the audit could not be signed; the node tries again"],
+
   "wallet.token_refused":                ["info",  "a wallet's payment data was refused; `code` and `detail` tell why"],
   "wallet.token_release_failed":         ["warn",  "a wallet's payment data could not be released after a failed request; it stays used"],
   "wallet.key_unreadable":               ["error", "a wallet key cannot be opened and is not used"],

@@ -58,10 +58,10 @@ const sandboxSettings = {
 };
 
 export async function putSandboxGates(
-  { database }: Installation,
+  { audit }: Pick<Installation, "audit">,
   { host, binaryHost, iso93Host }: BankAddress,
 ): Promise<SandboxGates> {
-  const { putGate } = makeAdministration(database.query);
+  const { putGate } = makeAdministration(audit);
   const settingsOf = (address: string) => {
     const [name = "", port = ""] = address.split(":");
     return { ...sandboxSettings, host: name, port: Number(port) };
@@ -80,12 +80,12 @@ export async function putSandboxGates(
 
 /** The bank writes its certificates to the data folder that it shares with the gateway. */
 export async function putSandboxDirectory(
-  { database, config }: Installation,
+  { audit, database, config }: Installation,
   { directory }: BankAddress,
 ): Promise<void> {
   if (directory === undefined) return;
   const folder = join(resolve(config.dataDir), "bank", "tls");
-  await makeDirectoryAdministration(database.query).put({
+  await makeDirectoryAdministration(audit, database.query).put({
     name: "sandbox",
     networks: [],
     settings: {
@@ -112,16 +112,16 @@ export async function makeDemonstration(
   gates: SandboxGates,
   cell = mainCell,
 ): Promise<MerchantSet> {
-  const { database } = installation;
+  const { audit } = installation;
   const configuration = await readConfiguration(installation);
   const merchant = findMerchant(configuration, demonstrationLogin);
   if (merchant instanceof Problem) {
     const vault = await openVault(installation);
-    return createMerchantSet(database, vault, { login: demonstrationLogin, gates, cell });
+    return createMerchantSet(audit, vault, { login: demonstrationLogin, gates, cell });
   }
   const set = merchantSetOf(configuration, merchant);
   const known = Object.keys(set.endpoints);
-  const administration = makeAdministration(database.query);
+  const administration = makeAdministration(audit);
   const added = await createEndpoints(administration, merchant.id, { gates, known });
   return { ...set, endpoints: { ...set.endpoints, ...added } };
 }
@@ -139,7 +139,7 @@ export async function makeDemonstrationKey(
   const merchant = findMerchant(await readConfiguration(installation), demonstrationLogin);
   if (merchant instanceof Problem) return undefined;
   if (merchant.oauthKeys.some((known) => known.publicKey.equals(publicKey))) return undefined;
-  const { addMerchantKey } = makeAdministration(installation.database.query);
+  const { addMerchantKey } = makeAdministration(installation.audit);
   await addMerchantKey(merchant.id, "demonstration", pemOf(publicKey));
   return undefined;
 }
@@ -174,7 +174,7 @@ export async function prepareWallets(installation: Installation, login: string, 
   const merchant = findMerchant(await readConfiguration(installation), login);
   if (merchant instanceof Problem) return undefined;
   const settings: Required<WalletSettings> = { ...walletDefaults, ...merchant.settings.wallets };
-  const { setMerchant } = makeAdministration(installation.database.query);
+  const { setMerchant } = makeAdministration(installation.audit);
   await setMerchant(merchant.id, { ...merchant.settings, wallets: settings });
 
   const keys = await openWalletKeys(installation);

@@ -1,5 +1,6 @@
 /** Adds, lists and examines cells. A cell is listed when it has all tables and grants. */
 import type { Vault } from "../vault/vault.ts";
+import type { Audit } from "./audit.ts";
 import { copyDestroyedKeys } from "./card-keys.ts";
 import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
 import { examineOnWorker, findWorker, makeDistributedSchema } from "./citus.ts";
@@ -10,7 +11,7 @@ import { approveAll, migrateCell } from "./migrate.ts";
 
 /** The caller holds the lock of key rotations: no key is destroyed meanwhile. Answers the place. */
 export async function addCell(
-  { database, cells, sealSecret }: AddingCell,
+  { audit, database, cells, sealSecret }: AddingCell,
   place: CellPlace,
   report: (progress: string) => void,
 ): Promise<string> {
@@ -28,16 +29,17 @@ export async function addCell(
     await cell.node.close();
   }
   const sealed = place.url === undefined ? null : sealSecret(place.url, cellContext(place.name));
-  const values = [place.name, sealed, place.onCitus === true];
-  await database.query(
-    "insert into cells (name, sealed_url, on_citus) values ($1, $2, $3)",
-    values,
-  );
-  await notifyNodes(database.query);
+  await audit.change(async (query, write) => {
+    const values = [place.name, sealed, place.onCitus === true];
+    await query("insert into cells (name, sealed_url, on_citus) values ($1, $2, $3)", values);
+    await write({ action: "cell add", subject: `cell ${place.name}`, after: { database: where } });
+    await notifyNodes(query);
+  });
   return where;
 }
 
 type AddingCell = {
+  readonly audit: Audit;
   readonly database: Database;
   readonly cells: Pick<Cells, "open">;
   readonly sealSecret: Vault["sealSecret"];

@@ -9,6 +9,7 @@ import { asEndpointId, asGateId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { makeAdministration } from "./administration.ts";
+import { makeAudit } from "./audit.ts";
 import { configurationChannel, loadConfiguration } from "./configuration.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { startEmbedded } from "./embedded.ts";
@@ -21,6 +22,7 @@ const settings: GateSettings = {
 };
 
 let database: Database;
+const audit = () => makeAudit(database, { actor: { who: "a test", from: "here" } });
 let clean = async (): Promise<void> => undefined;
 
 before(async () => {
@@ -56,7 +58,7 @@ test("an endpoint of an older database keeps its gate", async () => {
 });
 
 test("an endpoint's gates come by rank, with what they take", async () => {
-  const administration = makeAdministration(database.query);
+  const administration = makeAdministration(audit());
   const limited = await administration.putGate({
     name: "limited",
     kind: "iso87_binary",
@@ -85,7 +87,7 @@ test("an endpoint's gates come by rank, with what they take", async () => {
 });
 
 test("an endpoint's gates can be set anew: some stay, some come, some go", async () => {
-  const administration = makeAdministration(database.query);
+  const administration = makeAdministration(audit());
   const make = (name: string) => administration.putGate({ name, kind: "sandbox", settings });
   const [stays, goes, comes] = [await make("stays"), await make("goes"), await make("comes")];
   const id = await makeEndpoint([
@@ -111,7 +113,7 @@ test("an endpoint's gates can be set anew: some stay, some come, some go", async
 });
 
 test("a gate through which an order may still have to be settled cannot be removed", async () => {
-  const administration = makeAdministration(database.query);
+  const administration = makeAdministration(audit());
   const gateId = await administration.putGate({ name: "owed", kind: "sandbox", settings });
   const used = { identifiers: { gate: { id: gateId } } };
   const other = { identifiers: { gate: { id: "1" } } };
@@ -135,7 +137,7 @@ test("a gate through which an order may still have to be settled cannot be remov
 });
 
 test("fees are known only where the merchant is shown what payments cost", async () => {
-  const administration = makeAdministration(database.query);
+  const administration = makeAdministration(audit());
   const fee = { percent: "2.5", fixed: "30" };
   const gateId = await administration.putGate({
     name: "costly",
@@ -155,7 +157,7 @@ test("fees are known only where the merchant is shown what payments cost", async
 });
 
 test("every change is told to the nodes", async (t) => {
-  const administration = makeAdministration(database.query);
+  const administration = makeAdministration(audit());
   const listener = await database.connect();
   t.after(() => listener.end());
   await listener.query(`listen ${configurationChannel}`);
@@ -186,7 +188,7 @@ function load() {
 async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]>[1]) {
   const [merchant] = (await load()).merchants;
   assert.ok(merchant !== undefined);
-  return makeAdministration(database.query).createEndpoint({
+  return makeAdministration(audit()).createEndpoint({
     ...{ merchantId: merchant.id, name: "made", currency: "USD", gates },
     settings: { threeDSecure: "off", descriptor: "SHOP" },
   });

@@ -80,6 +80,12 @@ async function isVaultSeparate(
   return row?.separate === true;
 }
 
+/** The role of nodes, where the login may assume it. */
+export async function findNodeRole(query: Query): Promise<string | undefined> {
+  const roles = await query(rolesStatement, [[nodeRole]]);
+  return roles.length > 0 ? nodeRole : undefined;
+}
+
 export async function canReadVault(query: Query): Promise<boolean> {
   const [row] = await query<{ can: boolean }>(
     "select has_table_privilege('cards', 'select') as can",
@@ -128,6 +134,9 @@ end $$`;
 const isVaults = `(relnamespace::regnamespace::text = 'vault'
   or relname in ('cards', 'condemned_cards', 'held_keys', 'held_secrets'))`;
 
+/** The audit: what is written stays as it is. */
+const appendOnly = "'audit', 'audit_signatures', 'audit_keys'";
+
 const grantsIn = (schema: string) => `
 do $$
 declare
@@ -136,7 +145,7 @@ begin
   grant usage on schema ${schema} to ${nodeRole}, ${vaultRole};
   for each in
     select oid::regclass as name, ${isVaults} as is_vaults, relname = 'cards' as is_cards,
-      relname = 'moved_merchants' as is_fence,
+      relname = 'moved_merchants' as is_fence, relname in (${appendOnly}) as is_append_only,
       relkind = 'S' as is_sequence
     from pg_class where relkind in ('r', 'p', 'S') and relnamespace = '${schema}'::regnamespace
   loop
@@ -148,6 +157,9 @@ begin
       execute format('revoke all on %s from ${nodeRole}', each.name);
       execute format(
         'grant select, insert, update, delete, truncate on %s to ${vaultRole}', each.name);
+    elsif each.is_append_only then
+      execute format('revoke all on %s from ${nodeRole}', each.name);
+      execute format('grant select, insert on %s to ${nodeRole}', each.name);
     else
       execute format('grant select, insert, update, delete on %s to ${nodeRole}', each.name);
     end if;
@@ -169,7 +181,8 @@ where rolname = any($1) and not rolsuper and (rolcanlogin or not $2)
 
 const separateStatement = `
 with tables as (
-  select oid, relkind = 'S' as is_sequence, ${isVaults} as is_vaults
+  select oid, relkind = 'S' as is_sequence, ${isVaults} as is_vaults,
+    relname in (${appendOnly}) as is_append_only
   from pg_class where relkind in ('r', 'p', 'S')
     and relnamespace::regnamespace::text = any($3::text[])
 )
@@ -181,6 +194,8 @@ select current_schema() = ($3::text[])[1]
   and not exists (
     select from tables where case
       when is_sequence then not is_vaults and not has_sequence_privilege($1, oid, 'usage')
+      when is_append_only then has_table_privilege($1, oid, 'update, delete, truncate') or not (
+        has_table_privilege($1, oid, 'select') and has_table_privilege($1, oid, 'insert'))
       when not is_vaults then not (
         has_table_privilege($1, oid, 'select') and has_table_privilege($1, oid, 'insert')
         and has_table_privilege($1, oid, 'update') and has_table_privilege($1, oid, 'delete'))

@@ -32,7 +32,7 @@ before(async () => {
 after(() => place.stop());
 
 function store(gate: typeof one, key: string, digest = key) {
-  const dependencies = { database: place.database, sealSecret, clock: { now: () => now } };
+  const dependencies = { audit: place.audit, sealSecret, clock: { now: () => now } };
   return makeStoreKey(
     dependencies,
     gate,

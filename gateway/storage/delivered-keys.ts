@@ -6,8 +6,9 @@ import type { DeliveredKey, StoreKey } from "../acquirers/gates.ts";
 import type { GateId } from "../values/ids.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
+import type { Audit } from "./audit.ts";
 import { notifyNodes } from "./configuration.ts";
-import type { Database, Query } from "./database.ts";
+import type { Query } from "./database.ts";
 import { macKeyContext } from "./mac-keys.ts";
 
 /** A delivered key writes after this, if the host has not used it before. */
@@ -16,7 +17,7 @@ const writesAfterMs = 60_000;
 const verifiesForMs = 3_600_000;
 
 type StoreDependencies = {
-  readonly database: Pick<Database, "query" | "transaction">;
+  readonly audit: Audit;
   readonly sealSecret: Vault["sealSecret"];
   readonly clock: Pick<Clock, "now">;
 };
@@ -26,11 +27,11 @@ type StoreDependencies = {
  * at once: there is no other.
  */
 export function makeStoreKey(
-  { database, sealSecret, clock }: StoreDependencies,
+  { audit, sealSecret, clock }: StoreDependencies,
   gateId: GateId,
 ): StoreKey {
   return (delivered: DeliveredKey) =>
-    database.transaction(async (query) => {
+    audit.change(async (query, write) => {
       // Deliveries to one gate come one after the other.
       await query("select id from gates where id = $1 for update", [gateId]);
       const now = clock.now();
@@ -47,6 +48,9 @@ export function makeStoreKey(
         [gateId, now],
       );
       await add(query, delivered, now);
+      const { algorithm, bytes, checkValue } = delivered;
+      const after = { algorithm, bytes, checkValue };
+      await write({ action: "mac-key deliver", subject: `gate with id ${gateId}`, after });
       await notifyNodes(query);
       return "stored";
     });

@@ -10,6 +10,7 @@ import type {
 } from "../threeds/card-ranges.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import type { Clock } from "../values/time.ts";
+import type { Audit } from "./audit.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 
@@ -23,37 +24,48 @@ export async function loadDirectories(query: Query): Promise<readonly DirectoryS
 const dueAtOnce =
   "due_at = 'epoch', claim = null, failures = 0, version = null, serial_number = null";
 
-export function makeDirectoryAdministration(query: Query) {
+export function makeDirectoryAdministration(audit: Audit, query: Query) {
+  const find = (ask: Query, name: string) =>
+    ask<DirectoryServer>("select networks, settings from directory_servers where name = $1", [
+      name,
+    ]);
+  /** Whether the statement has changed something. */
+  const change = (action: string, name: string, text: string, values: readonly unknown[]) =>
+    audit.change(async (inside, write) => {
+      const [before] = await find(inside, name);
+      const changed = await inside(text, values);
+      if (changed.length === 0) return false;
+      const [after] = await find(inside, name);
+      await write({ action, subject: `directory server ${name}`, before, after });
+      await notifyNodes(inside);
+      return true;
+    });
   return {
     /** Its ranges become due: at another address they may be others. */
     async put({ name, networks, settings }: DirectoryServer): Promise<void> {
-      await query(
+      await change(
+        "directory put",
+        name,
         `with server as (
            insert into directory_servers (name, networks, settings) values ($1, $2, $3)
            on conflict (name) do update set networks = $2, settings = $3 returning name)
          insert into card_range_lists (directory, protocol, stamp)
          select name, protocol, $4 from server, (values ('1'), ('2')) as known (protocol)
-         on conflict (directory, protocol) do update set ${dueAtOnce}`,
+         on conflict (directory, protocol) do update set ${dueAtOnce} returning directory`,
         [name, networks, JSON.stringify(settings), randomUUID()],
       );
-      await notifyNodes(query);
     },
 
-    async remove(name: string): Promise<boolean> {
+    remove(name: string): Promise<boolean> {
       const statement = "delete from directory_servers where name = $1 returning name";
-      const removed = await query(statement, [name]);
-      await notifyNodes(query);
-      return removed.length > 0;
+      return change("directory remove", name, statement, [name]);
     },
 
     /** A running node requests the whole list of ranges at once. */
-    async refresh(name: string): Promise<boolean> {
-      const found = await query(
-        `update card_range_lists set ${dueAtOnce} where directory = $1 returning directory`,
-        [name],
-      );
-      await notifyNodes(query);
-      return found.length > 0;
+    refresh(name: string): Promise<boolean> {
+      const statement = `update card_range_lists set ${dueAtOnce} where directory = $1
+        returning directory`;
+      return change("directory refresh", name, statement, [name]);
     },
 
     async countRanges() {

@@ -77,6 +77,13 @@ export async function migrateCell(
   return problem;
 }
 
+/** For commands that only look: they change no schema. */
+export async function refuseOlderSchema(query: Query): Promise<Problem | undefined> {
+  const missing = await findMissing(query, main);
+  if (missing instanceof Problem) return missing;
+  return missing.length === 0 ? undefined : refuseOlder(missing);
+}
+
 async function update(
   database: Database,
   places: readonly Place[],

@@ -1,7 +1,6 @@
 /**
  * What the retention of card numbers reads and writes in one cell: nodes' connections find out
- * which cards are due, the vault's connections destroy them. And the audit lines of an
- * installation.
+ * which cards are due, the vault's connections destroy them.
  */
 import type { CardOfMerchant } from "../engine/cards.ts";
 import type { CondemnedCard, RetentionStore } from "../engine/retention.ts";
@@ -116,20 +115,3 @@ with done as (
 )
 delete from cards using ${wanted}
 where cards.merchant_id = wanted.merchant_id and cards.id = wanted.id`;
-
-export type AuditLine = {
-  readonly at: Instant;
-  /** A node or an operator. */
-  readonly actor: string;
-  readonly action: string;
-  /** Numbers and settings: never a name, an address or a card. */
-  readonly detail: object;
-};
-
-export async function writeAudit(query: Query, line: AuditLine): Promise<void> {
-  await query(
-    `insert into audit (at, actor, action, detail)
-     values (to_timestamp($1::float8 / 1000), $2, $3, $4)`,
-    [line.at, line.actor, line.action, JSON.stringify(line.detail)],
-  );
-}

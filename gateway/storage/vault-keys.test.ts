@@ -139,7 +139,7 @@ async function storeSecrets(vault: ReturnType<typeof makeVault>, pem: string): P
      values (11, 'retail', 8, $1, '')`,
     [seal("0123456789abcdef", macKeyContext("11"))],
   );
-  const wallets = makeWalletKeyAdministration(query, vault.sealSecret);
+  const wallets = makeWalletKeyAdministration(tables.audit, query, vault.sealSecret);
   await wallets.add({ merchantId, wallet: "walletb", publicKey: "", privateKey: new Secret(pem) });
 }
 

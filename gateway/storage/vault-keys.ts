@@ -7,6 +7,7 @@ import type { KeyStore, SealedKey } from "../vault/keys.ts";
 import type { CvvKeyRow, CvvKeyStore } from "../vault/request-digests.ts";
 import type { RotationStore } from "../vault/rotate-keys.ts";
 import type { SealedCard } from "../vault/vault.ts";
+import { auditKeyContext } from "./audit.ts";
 import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import { cellContext } from "./cells.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
@@ -224,7 +225,8 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
   return {
     async listSecrets() {
       const merchants = await query<{ id: string; sealed: Buffer }>(
-        "select login as id, control_key as sealed from merchants order by merchants.id",
+        `select login as id, sealed from merchants, unnest(array[control_key, old_control_key])
+           as sealed where sealed is not null order by merchants.id`,
       );
       const wallets = await query<{ id: string; owner: string; wallet: string; sealed: Buffer }>(
         `select id, merchant_id as owner, wallet, sealed from vault.wallet_keys
@@ -239,7 +241,11 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
       const zones = await query<{ id: string; sealed: Buffer }>(
         "select gate_id as id, sealed from gate_zone_keys order by gate_id",
       );
+      const audit = await query<{ id: string; sealed: Buffer }>(
+        "select id::text, sealed from audit_keys order by audit_keys.id",
+      );
       return [
+        ...audit.map((row) => ({ ...row, context: auditKeyContext })),
         ...cells.map((row) => ({ ...row, context: cellContext(row.id) })),
         ...zones.map((row) => ({ ...row, context: zoneKeyContext(row.id) })),
         ...gates.map(({ owner, ...row }) => ({ ...row, context: macKeyContext(owner) })),
@@ -258,7 +264,9 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
 
 // biome-ignore format: a table
 const reseal: Readonly<Record<string, string>> = {
-  "control-key": "update merchants set control_key = $3 where login = $1 and control_key = $2",
+  "control-key": `update merchants set control_key = case control_key when $2 then $3 else control_key end,
+    old_control_key = case old_control_key when $2 then $3 else old_control_key end where login = $1`,
+  "audit-key":   "update audit_keys set sealed = $3 where id = $1::int and sealed = $2",
   "wallet-key":  "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2",
   "cell":        "update cells set sealed_url = $3 where name = $1 and sealed_url = $2",
   "zone-key":    "update gate_zone_keys set sealed = $3 where gate_id = $1::bigint and sealed = $2",

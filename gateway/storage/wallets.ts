@@ -9,6 +9,7 @@ import type { Clock } from "../values/time.ts";
 import type { Vault } from "../vault/vault.ts";
 import type { UsedToken } from "../wallets/open-wallet.ts";
 import type { ReadKeys, Wallet, WalletKey } from "../wallets/wallet-trust.ts";
+import type { Audit } from "./audit.ts";
 import { livesHere } from "./cells.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
@@ -60,18 +61,27 @@ type NewWalletKey = Pick<ListedWalletKey, "merchantId" | "wallet" | "publicKey">
   readonly privateKey: Secret<string>;
 };
 
-export function makeWalletKeyAdministration(query: Query, sealSecret: Vault["sealSecret"]) {
+export function makeWalletKeyAdministration(
+  audit: Audit,
+  query: Query,
+  sealSecret: Vault["sealSecret"],
+) {
   return {
     async add({ privateKey, ...key }: NewWalletKey): Promise<string> {
       const { merchantId, wallet, publicKey } = key;
       const sealed = sealSecret(privateKey, walletKeyContext(merchantId, wallet));
-      const [row] = await query<{ id: string }>(
-        `insert into vault.wallet_keys (merchant_id, wallet, sealed, public_key)
-         values ($1, $2, $3, $4) returning id`,
-        [merchantId, wallet, sealed, publicKey],
-      );
-      await notifyNodes(query);
-      return row?.id ?? "";
+      return audit.change(async (inside, write) => {
+        const [row] = await inside<{ id: string }>(
+          `insert into vault.wallet_keys (merchant_id, wallet, sealed, public_key)
+           values ($1, $2, $3, $4) returning id`,
+          [merchantId, wallet, sealed, publicKey],
+        );
+        const { id = "" } = row ?? {};
+        const after = { merchantId, wallet, publicKey };
+        await write({ action: "wallet-key make", subject: `wallet key ${id}`, after });
+        await notifyNodes(inside);
+        return id;
+      });
     },
 
     list: () =>
@@ -83,22 +93,31 @@ export function makeWalletKeyAdministration(query: Query, sealSecret: Vault["sea
       ),
 
     async certify(id: string, certificate: string, expiresAt: number): Promise<void> {
-      await query(
-        `update vault.wallet_keys set certificate = $2,
-           expires_at = to_timestamp($3::float8 / 1000) where id = $1`,
-        [id, certificate, expiresAt],
-      );
-      await notifyNodes(query);
+      await audit.change(async (inside, write) => {
+        await inside(
+          `update vault.wallet_keys set certificate = $2,
+             expires_at = to_timestamp($3::float8 / 1000) where id = $1`,
+          [id, certificate, expiresAt],
+        );
+        const after = { certificate };
+        await write({ action: "wallet-key certify", subject: `wallet key ${id}`, after });
+        await notifyNodes(inside);
+      });
     },
 
     /** Destroys the private key at once. */
     async remove(id: string): Promise<boolean> {
-      const removed = await query(
-        `update vault.wallet_keys set removed_at = now(), sealed = ''
-         where id = $1 and removed_at is null returning id`,
-        [id],
-      );
-      await notifyNodes(query);
+      const removed = await audit.change(async (inside, write) => {
+        const rows = await inside(
+          `update vault.wallet_keys set removed_at = now(), sealed = ''
+           where id = $1 and removed_at is null returning id`,
+          [id],
+        );
+        if (rows.length === 0) return rows;
+        await write({ action: "wallet-key remove", subject: `wallet key ${id}` });
+        await notifyNodes(inside);
+        return rows;
+      });
       // Frees the earlier version of the row, which has it.
       if (removed.length > 0) await query("vacuum vault.wallet_keys");
       return removed.length > 0;

@@ -11,6 +11,7 @@ import {
 } from "../certificates/certificate-files.ts";
 import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
+import type { Audit } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeStoreKey } from "../storage/delivered-keys.ts";
 import type { Clock } from "../values/time.ts";
@@ -18,13 +19,13 @@ import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
 export function makeStartAcquirer(
-  { config, clock, log, metrics, database, vault }: Resources,
+  { config, clock, log, metrics, audit, vault }: Resources & { readonly audit: Audit },
   lateApprovals: LateApprovals,
   configuration: Pick<LiveConfiguration, "reload">,
 ): StartAcquirer {
   return (gate, onReady) => {
     const { name } = gate;
-    const store = makeStoreKey({ database, sealSecret: vault.sealSecret, clock }, gate.id);
+    const store = makeStoreKey({ audit, sealSecret: vault.sealSecret, clock }, gate.id);
     return startIso8583Acquirer(gate, {
       ...{ clock, onReady, answerTimeoutMs: config.answerTimeoutMs },
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },

@@ -3,11 +3,12 @@ import type { Gates } from "../acquirers/gates.ts";
 import { every } from "../engine/claim.ts";
 import { makeRetention } from "../engine/retention.ts";
 import type { EventName } from "../observability/events.ts";
+import { type Audit, signNewest } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { claimDueExchanges, postponeExchange } from "../storage/delivered-keys.ts";
 import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
 import type { NodeName } from "../storage/presence.ts";
-import { makeRetentionStore, writeAudit } from "../storage/retention.ts";
+import { makeRetentionStore } from "../storage/retention.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
@@ -18,6 +19,7 @@ import type { Resources } from "./resources.ts";
 const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
 const askEveryMs = 60_000;
+const signEveryMs = 10_000;
 /** In how many statements at most: a thousand callbacks a second. */
 const deletionsMax = 20;
 
@@ -29,6 +31,7 @@ type Workers = Resources & {
   /** Reads again what the operator may have changed: a notice of it may have been lost. */
   readonly reload: () => Promise<void>;
   readonly gates: Gates;
+  readonly audit: Audit;
 };
 
 export function startBackgroundJobs(workers: Workers) {
@@ -53,6 +56,7 @@ export function startBackgroundJobs(workers: Workers) {
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     start(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     start(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
+    start(signEveryMs, () => signAudit(workers), "audit.sign_failed"),
   ];
   return {
     stop: () => Promise.all(stops.map((stop) => stop())),
@@ -83,11 +87,17 @@ export async function keepPartitions(
   if (made.length + dropped.length > 0) log("storage.partitions_changed", { made, dropped });
 }
 
+/** The head after entries of commands that have no key. */
+async function signAudit({ database, signer, publishHead }: Workers): Promise<void> {
+  const head = await signNewest(database, signer);
+  if (head !== undefined) await publishHead(head);
+}
+
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
 export function makeCardRetention(
   workers: Omit<Workers, "engine" | "callbacks" | "reload">,
 ): () => Promise<unknown> {
-  const { config, clock, log, metrics, cells, configuration, node } = workers;
+  const { config, clock, log, metrics, cells, configuration } = workers;
   const keepDaysOf = (id: MerchantId) => {
     const { cardKeepDays, unpaidCardKeepDays } =
       configuration.current().merchants.find((merchant) => merchant.id === id)?.settings ?? {};
@@ -110,8 +120,7 @@ export function makeCardRetention(
       return [config.cardKeepDays, config.unpaidCardKeepDays, ...own.sort()].join("\n");
     },
     async audit(counts: Readonly<Record<string, number>>) {
-      const line = { at: clock.now(), actor: node.name, action: "cards.destroyed", detail: counts };
-      await writeAudit(workers.database.query, line);
+      await workers.audit.write({ action: "cards destroy", subject: "cards", after: counts });
       log("vault.cards_destroyed", counts);
       if (counts.removed) log("vault.removed_cards_destroyed", { count: counts.removed });
       for (const [why, count] of Object.entries(counts)) metrics.destroyed.inc({ why }, count);

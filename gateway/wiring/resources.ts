@@ -1,7 +1,10 @@
 /** What every part of a node uses: settings, databases, clock, log, metrics, vault. */
+import { hostname } from "node:os";
 import type { Config } from "../config/config.ts";
+import { makePublishHead } from "../observability/audit-heads.ts";
 import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
+import { makeAudit, openSigner } from "../storage/audit.ts";
 import { type CellDatabases, type CellPlace, makeCells } from "../storage/cells.ts";
 import { openDatabaseClock, readDatabaseTime } from "../storage/database-clock.ts";
 import { routeFindSealedCard, routePendingCards } from "../storage/routed-stores.ts";
@@ -40,11 +43,21 @@ export async function openResources(options: ResourceOptions) {
     onFailed: (cell, error) => log("cell.failed", { cell, err: error }),
   });
   const lasting = { retryMs: config.acceptRetryMs };
+  const vault = makeVault(keys, routeFindSealedCard(cells, lasting));
+  const signer = await openSigner(databases.node.query, vault);
+  const publishHead = makePublishHead(config, (place, cause) =>
+    log("audit.head_unpublished", { place, cause }),
+  );
   return {
     ...{ config, log, clock, keys, cells, metrics: makeMetrics() },
     database: databases.node,
     vaultDatabase: databases.vault,
-    vault: makeVault(keys, routeFindSealedCard(cells, lasting)),
+    vault,
+    ...{ signer, publishHead },
+    auditOf: (node: string) =>
+      makeAudit(databases.node, {
+        ...{ actor: { who: `node ${node}`, from: hostname() }, signer, publish: publishHead },
+      }),
     pendingCards: makePendingCards(keys, routePendingCards(cells, lasting)),
     digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };

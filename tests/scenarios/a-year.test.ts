@@ -51,11 +51,11 @@ test("a year passes: partitions, card numbers, a person's data, and the books", 
   await world.settle();
 
   await assertErased(world, orders[0] ?? assert.fail());
-  const audited = await world.installation.database.query<{ action: string; detail: object }>(
-    "select action, detail from audit order by id",
+  const audited = await world.installation.database.query<{ action: string; after: object }>(
+    "select action, after from audit order by seq",
   );
-  assert.ok(audited.some(({ action }) => action === "cards.destroyed"));
-  const erasures = audited.filter(({ action }) => action === "privacy.erase");
+  assert.ok(audited.some(({ action }) => action === "cards destroy"));
+  const erasures = audited.filter(({ action }) => action === "privacy erase");
   // While it was open, when it was erased, and when nothing was left.
   const counts = [
     { orders: 0, open: 1 },
@@ -63,7 +63,7 @@ test("a year passes: partitions, card numbers, a person's data, and the books", 
     { orders: 0, open: 0 },
   ];
   assert.deepEqual(
-    erasures.map(({ detail }) => detail),
+    erasures.map(({ after }) => after),
     counts.map((each) => ({ by: "email", ...each })),
   );
 });

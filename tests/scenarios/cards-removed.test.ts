@@ -118,10 +118,10 @@ test("the card is destroyed, unless an order with it is in doubt", async (t) => 
   await assertRefused(merchant.return(sold), 9, /the card number was destroyed/);
   await merchant.rebill({ cardrefid: kept });
   assert.ok(world.logged.some((line) => line.includes("vault.removed_cards_destroyed")));
-  const audited = await world.installation.database.query<{ detail: object }>(
-    "select detail from audit where action = 'cards.destroyed'",
+  const audited = await world.installation.database.query<{ after: object }>(
+    "select after from audit where action = 'cards destroy'",
   );
-  assert.deepEqual(audited, [{ detail: { removed: 1 } }, { detail: { removed: 1 } }]);
+  assert.deepEqual(audited, [{ after: { removed: 1 } }, { after: { removed: 1 } }]);
 });
 
 async function isCount(world: World, count: number): Promise<true | undefined> {

@@ -91,7 +91,7 @@ export async function startWorld(
     async stranger(login = "stranger", cell = "main") {
       const made = { login, gates, cell };
       const other = await createMerchantSet(
-        installation.database,
+        installation.audit,
         await openVault(installation),
         made,
       );

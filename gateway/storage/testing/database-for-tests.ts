@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Problem } from "../../values/problem.ts";
+import { makeAudit } from "../audit.ts";
 import { type Database, openDatabase } from "../database.ts";
 import { findEmbeddedUrl, startEmbedded } from "../embedded.ts";
 import { migrate, migrateCell } from "../migrate.ts";
@@ -22,6 +23,7 @@ export async function startDatabase(given?: Server) {
   const opened: Database[] = [database];
   return {
     database,
+    audit: makeAudit(database, { actor: { who: "a test", from: "here" } }),
     url: server.url,
     /** Another cell in the same database. */
     async addCell(schema: string): Promise<Database> {

@@ -1,0 +1,24 @@
+/** Every command that works on the installation has its row in the table of rights. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Command } from "commander";
+import { pathOf } from "./command.ts";
+import { makeProgram } from "./commands.ts";
+import { commandRights } from "./rights.ts";
+
+/** They read settings or files, or open the installation in their own way. */
+const without = [
+  ...["start", "serve", "config", "migrate"],
+  ...["key make", "key split", "key check"],
+];
+
+test("the table of rights has every command, and no other", async () => {
+  const paths = leavesOf(await makeProgram()).map(pathOf);
+
+  const listed = Object.keys(commandRights).filter((path) => !path.endsWith("--reveal"));
+  assert.deepEqual(paths.filter((path) => !without.includes(path)).sort(), listed.sort());
+});
+
+function leavesOf(command: Command): readonly Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+}

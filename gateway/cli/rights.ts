@@ -1,0 +1,98 @@
+/**
+ * What each command does, and the right that it needs. `look` needs neither the key-encryption key
+ * nor the vault. `keys` needs them, and changes nothing. `change` writes the audit in the
+ * transaction of its change; `record` is more than one transaction, and is in the audit before it
+ * begins.
+ */
+import { findUser } from "../storage/users.ts";
+import { Problem } from "../values/problem.ts";
+import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
+import type { Installation } from "./installation.ts";
+
+export type CommandMode = "look" | "keys" | "change" | "record";
+
+// biome-ignore format: a table
+export const commandRights: Readonly<Record<string, readonly [Right, CommandMode]>> = {
+  "doctor":                     ["operate",           "keys"],
+  "audit list":                 ["see_audit",         "look"],
+  "audit verify":               ["see_audit",         "look"],
+  "user list":                  ["manage_users",      "look"],
+  "user add":                   ["manage_users",      "change"],
+  "user role":                  ["manage_users",      "change"],
+  "user disable":               ["manage_users",      "change"],
+  "user enable":                ["manage_users",      "change"],
+  "merchant list":              ["see_configuration", "look"],
+  "merchant show":              ["reveal_secrets",    "record"],
+  "merchant create":            ["change_merchants",  "change"],
+  "merchant set":               ["change_merchants",  "change"],
+  "merchant key list":          ["see_configuration", "look"],
+  "merchant key add":           ["manage_keys",       "change"],
+  "merchant key remove":        ["manage_keys",       "change"],
+  "endpoint list":              ["see_configuration", "look"],
+  "endpoint create":            ["change_merchants",  "change"],
+  "endpoint set":               ["change_merchants",  "change"],
+  "endpoint gates":             ["change_merchants",  "change"],
+  "group create":               ["change_merchants",  "change"],
+  "gate list":                  ["see_configuration", "look"],
+  "gate show":                  ["see_configuration", "look"],
+  "gate create":                ["change_acquiring",  "change"],
+  "gate set":                   ["change_acquiring",  "change"],
+  "gate remove":                ["change_acquiring",  "change"],
+  "gate mac-key list":          ["see_configuration", "look"],
+  "gate mac-key set":           ["manage_keys",       "change"],
+  "gate mac-key drop":          ["manage_keys",       "change"],
+  "gate mac-key zone":          ["manage_keys",       "change"],
+  "gate mac-key drop-zone":     ["manage_keys",       "change"],
+  "gate mac-key exchange":      ["manage_keys",       "change"],
+  "directory list":             ["see_configuration", "look"],
+  "directory show":             ["see_configuration", "look"],
+  "directory put":              ["change_acquiring",  "change"],
+  "directory refresh":          ["change_acquiring",  "change"],
+  "directory remove":           ["change_acquiring",  "change"],
+  "wallet set":                 ["change_acquiring",  "change"],
+  "wallet key list":            ["see_configuration", "keys"],
+  "wallet key make":            ["manage_keys",       "change"],
+  "wallet key certify":         ["manage_keys",       "change"],
+  "wallet key remove":          ["manage_keys",       "change"],
+  "order show":                 ["see_orders",        "look"],
+  "doubt list":                 ["see_orders",        "look"],
+  "doubt ask":                  ["move_money",        "record"],
+  "doubt settle":               ["move_money",        "record"],
+  "reconcile":                  ["reconcile",         "keys"],
+  "chargeback list":            ["see_orders",        "look"],
+  "chargeback import":          ["reconcile",         "record"],
+  "callback list":              ["see_orders",        "look"],
+  "callback show":              ["see_orders",        "look"],
+  "callback resend":            ["resend_callbacks",  "record"],
+  "callback listen":            ["see_orders",        "look"],
+  "callback secret":            ["reveal_secrets",    "record"],
+  "card show":                  ["see_orders",        "look"],
+  "card remove":                ["erase_data",        "change"],
+  "privacy erase":              ["erase_data",        "change"],
+  "bin count":                  ["see_configuration", "look"],
+  "bin find":                   ["see_configuration", "look"],
+  "bin load":                   ["change_acquiring",  "record"],
+  "cell list":                  ["see_configuration", "look"],
+  "cell check":                 ["operate",           "keys"],
+  "cell add":                   ["operate",           "change"],
+  "cell move-merchant":         ["operate",           "record"],
+  "key list":                   ["manage_keys",       "keys"],
+  "key rotate":                 ["manage_keys",       "record"],
+  "key rewrap":                 ["manage_keys",       "record"],
+};
+
+/** A user of this login has the rights of its role; another login of the machine has all. */
+export async function refuse(
+  { actor, config, database }: Installation,
+  right: Right,
+): Promise<Problem | undefined> {
+  const { who } = actor;
+  const user = await findUser(database.query, who);
+  if (user === undefined) {
+    if (!config.usersOnly) return undefined;
+    return new Problem(`${who} is no user: GW_USERS_ONLY is on, see \`gw user list\`.`);
+  }
+  if (!user.enabled) return new Problem(`The user ${who} is disabled.`);
+  if (!isMerchantRole(user.role) && hasRight(user.role, right)) return undefined;
+  return new Problem(`The role ${user.role} of ${who} does not have the right ${right}.`);
+}

@@ -1,0 +1,190 @@
+/**
+ * Proves the audit: every entry's hash, the numbers without a gap, the head, the signatures, and
+ * heads that were written outside. Answers with what is wrong, one sentence each.
+ */
+import { createPublicKey, verify as verifyWith } from "node:crypto";
+import {
+  type AuditKey,
+  digestEarlier,
+  type Head,
+  hashEntry,
+  listAuditKeys,
+  nameOfKey,
+  type SignedHead,
+  type StoredEntry,
+  signedText,
+} from "./audit.ts";
+import type { Query } from "./database.ts";
+
+const pageRows = 1_000;
+const findingsMax = 50;
+
+type Row = Omit<StoredEntry, "seq" | "at"> & {
+  readonly seq: string;
+  readonly at: string;
+  readonly hash: string;
+};
+
+const entryColumns = `seq, round(extract(epoch from at) * 1000)::bigint as at, actor, origin,
+  action, subject, reason, before::text, after::text, encode(hash, 'hex') as hash`;
+
+export type Verified = {
+  readonly entries: number;
+  readonly signatures: number;
+  readonly outsideHeads: number;
+  /** Entries after the newest signature: no signature proves them yet. */
+  readonly unsigned: number;
+  readonly findings: readonly string[];
+};
+
+type ToVerify = {
+  /** Whether the key is one that the vault has sealed; without it, no one knows whose it is. */
+  readonly isOwnKey?: ((key: AuditKey) => boolean) | undefined;
+  readonly outside: readonly SignedHead[];
+  readonly report?: (entries: number) => void;
+};
+
+export async function verifyAudit(query: Query, given: ToVerify): Promise<Verified> {
+  const findings: string[] = [];
+  const find = (sentence: string) => {
+    if (findings.length < findingsMax) findings.push(sentence);
+  };
+  const keys = await listAuditKeys(query);
+  for (const key of keys) {
+    if (given.isOwnKey?.(key) !== false) continue;
+    find(`The signing key ${key.id} was not made by this installation.`);
+  }
+  const signed = await loadSignatures(query, keys, find);
+  const outside = given.outside.filter((head) => {
+    const key = keys.find(({ publicKey }) => nameOfKey(publicKey) === head.key);
+    const isGood = key !== undefined && isSigned(key, head, Buffer.from(head.signature, "base64"));
+    if (!isGood) find(`The outside head ${head.seq} is not signed by a key of this installation.`);
+    return isGood;
+  });
+  const proved = Map.groupBy([...signed, ...outside], ({ seq }) => seq);
+  const last = await walk(query, proved, find, given.report);
+
+  await checkHead(query, last, find);
+  await checkEarlier(query, find);
+  const highest = highestOf([...signed, ...outside]);
+  if (highest > last.seq) {
+    find(`The entries ${last.seq + 1} to ${highest} are missing: their head was signed.`);
+  }
+  const newest = highestOf(signed);
+  return {
+    ...{ entries: last.seq, signatures: signed.length, outsideHeads: outside.length },
+    unsigned: Math.max(0, last.seq - newest),
+    findings,
+  };
+}
+
+function highestOf(heads: readonly Head[]): number {
+  return heads.reduce((highest, { seq }) => Math.max(highest, seq), 0);
+}
+
+type Find = (sentence: string) => void;
+
+async function walk(
+  query: Query,
+  proved: ReadonlyMap<number, readonly Head[]>,
+  find: Find,
+  report?: (entries: number) => void,
+): Promise<Head> {
+  let previous: Head = { seq: 0, hash: "" };
+  for (let count = pageRows; count === pageRows; ) {
+    const rows = await query<Row>(
+      `select ${entryColumns} from audit where seq > $1 order by seq limit ${pageRows}`,
+      [previous.seq],
+    );
+    for (const { hash, ...row } of rows) {
+      const entry = { ...row, seq: Number(row.seq), at: Number(row.at) };
+      const { seq } = entry;
+      if (seq === previous.seq + 2) find(`The entry ${seq - 1} is missing.`);
+      if (seq > previous.seq + 2)
+        find(`The entries ${previous.seq + 1} to ${seq - 1} are missing.`);
+      if (hashEntry(entry, previous.hash) !== hash) {
+        find(`The entry ${seq} or the one before it was changed.`);
+      }
+      if (proved.get(seq)?.some((head) => head.hash !== hash)) {
+        find(`The entry ${seq} is another than the one whose head was signed.`);
+      }
+      previous = { seq, hash };
+    }
+    count = rows.length;
+    report?.(previous.seq);
+  }
+  return previous;
+}
+
+async function loadSignatures(query: Query, keys: readonly AuditKey[], find: Find) {
+  const rows = await query<{ seq: string; hash: Buffer; key_id: number; signature: Buffer }>(
+    "select seq, hash, key_id, signature from audit_signatures order by seq",
+  );
+  return rows.flatMap(({ key_id, signature, ...row }) => {
+    const head = { seq: Number(row.seq), hash: row.hash.toString("hex") };
+    const key = keys.find(({ id }) => id === key_id);
+    if (key !== undefined && isSigned(key, head, signature)) return head;
+    find(`The signature of head ${head.seq} is wrong.`);
+    return [];
+  });
+}
+
+function isSigned({ publicKey }: AuditKey, head: Head, signature: Buffer): boolean {
+  try {
+    const key = createPublicKey({ key: publicKey, format: "der", type: "spki" });
+    return verifyWith(null, signedText(head), key, signature);
+  } catch {
+    return false;
+  }
+}
+
+async function checkHead(query: Query, last: Head, find: Find): Promise<void> {
+  const [row] = await query<{ seq: string; hash: Buffer }>("select seq, hash from audit_head");
+  if (row === undefined) return find("The head of the audit is missing.");
+  const isLast = Number(row.seq) === last.seq && row.hash.toString("hex") === last.hash;
+  if (!isLast) find(`The head names the entry ${row.seq}, and the last entry is ${last.seq}.`);
+}
+
+/** The first entry has the digest of the lines that earlier versions had written. */
+async function checkEarlier(query: Query, find: Find): Promise<void> {
+  const [first] = await query<{ after: { earlier?: number; digest?: string } | null }>(
+    "select after from audit where seq = 1",
+  );
+  const { earlier = 0, digest } = first?.after ?? {};
+  const [row] = await query<{ count: number }>(
+    "select count(*)::int as count from audit where seq is null",
+  );
+  const count = row?.count ?? 0;
+  const found = await digestEarlier(query, earlier);
+  if (first !== undefined && found.digest !== digest) {
+    find(`Of the ${earlier} lines of earlier versions, one was changed, added or deleted.`);
+  }
+  if (first !== undefined && count > earlier) {
+    find(`${count - earlier} lines were added outside of the chain.`);
+  }
+}
+
+export type EntryFilter = {
+  readonly by?: string | undefined;
+  readonly action?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly limit: number;
+};
+
+/** The latest, oldest first. */
+export async function findEntries(query: Query, filter: EntryFilter) {
+  const rows = await query<Row>(
+    `select * from (
+       select ${entryColumns} from audit
+       where seq is not null and ($1::text is null or actor = $1)
+         and ($2::text is null or starts_with(action, $2)) and ($3::text is null or subject = $3)
+         and ($4::float8 is null or at >= to_timestamp($4::float8 / 1000))
+         and ($5::float8 is null or at <= to_timestamp($5::float8 / 1000))
+       order by seq desc limit $6
+     ) as latest order by seq`,
+    [filter.by, filter.action, filter.subject, filter.since, filter.until, filter.limit],
+  );
+  return rows.map(({ hash: _, seq, at, ...row }) => ({ seq: Number(seq), at: Number(at), ...row }));
+}

@@ -1,0 +1,57 @@
+/** Users and their roles, for `gw` and for the portal. */
+import type { MerchantId } from "../values/ids.ts";
+import type { Role } from "../values/roles.ts";
+import type { Audit } from "./audit.ts";
+import type { Query } from "./database.ts";
+
+export type User = {
+  readonly login: string;
+  readonly role: Role;
+  /** The login of the merchant; null for an operator's user. */
+  readonly merchant: string | null;
+  readonly enabled: boolean;
+};
+
+const select = `select users.login, role, merchants.login as merchant, users.enabled
+  from users left join merchants on merchants.id = merchant_id`;
+
+export async function findUser(query: Query, login: string): Promise<User | undefined> {
+  const [user] = await query<User>(`${select} where users.login = $1`, [login]);
+  return user;
+}
+
+export function listUsers(query: Query): Promise<readonly User[]> {
+  return query<User>(`${select} order by users.login`);
+}
+
+export function makeUserAdministration(audit: Audit) {
+  return {
+    add: (login: string, role: Role, merchant?: MerchantId) =>
+      change(
+        ...(["user add", login] as const),
+        "insert into users (login, role, merchant_id) values ($1, $2, $3)",
+        [login, role, merchant ?? null],
+      ),
+    setRole: (login: string, role: Role, merchant?: MerchantId) =>
+      change(
+        ...(["user role", login] as const),
+        "update users set role = $2, merchant_id = $3 where login = $1",
+        [login, role, merchant ?? null],
+      ),
+    enable: (login: string, enabled: boolean) =>
+      change(
+        ...([enabled ? "user enable" : "user disable", login] as const),
+        "update users set enabled = $2 where login = $1",
+        [login, enabled],
+      ),
+  };
+
+  function change(action: string, login: string, text: string, values: readonly unknown[]) {
+    return audit.change(async (query, write) => {
+      const before = await findUser(query, login);
+      await query(text, values);
+      const after = await findUser(query, login);
+      await write({ action, subject: `user ${login}`, before, after });
+    });
+  }
+}

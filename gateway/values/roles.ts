@@ -1,0 +1,62 @@
+/**
+ * Who changes, who sees, who moves money: one row for each right, one column for each role. The
+ * roles of a merchant have their rights within that merchant only.
+ */
+
+export const operatorRoles = ["admin", "support", "finance", "auditor"] as const;
+export const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-viewer"] as const;
+export const roles = [...operatorRoles, ...merchantRoles] as const;
+export type Role = (typeof roles)[number];
+
+const y = true;
+const n = false;
+
+// biome-ignore format: a table
+const matrix = {
+  //                       admin support finance auditor  merchant-admin -developer -viewer
+  see_orders:             [y,    y,      y,      y,       y,             y,         y],
+  see_configuration:      [y,    y,      y,      y,       y,             y,         n],
+  see_audit:              [y,    n,      n,      y,       n,             n,         n],
+  reveal_secrets:         [y,    n,      n,      n,       y,             y,         n],
+  resend_callbacks:       [y,    y,      n,      n,       y,             y,         n],
+  move_money:             [y,    n,      y,      n,       y,             n,         n],
+  reconcile:              [y,    n,      y,      n,       n,             n,         n],
+  change_merchants:       [y,    n,      n,      n,       n,             n,         n],
+  change_acquiring:       [y,    n,      n,      n,       n,             n,         n],
+  manage_keys:            [y,    n,      n,      n,       y,             y,         n],
+  manage_users:           [y,    n,      n,      n,       y,             n,         n],
+  erase_data:             [y,    n,      n,      n,       n,             n,         n],
+  operate:                [y,    n,      n,      n,       n,             n,         n],
+} as const satisfies Readonly<Record<string, readonly boolean[]>>;
+
+export type Right = keyof typeof matrix;
+export const rights = Object.keys(matrix) as readonly Right[];
+
+// biome-ignore format: a table
+export const rightMeanings: Readonly<Record<Right, string>> = {
+  see_orders:        "orders, their history, masked cards and callbacks",
+  see_configuration: "merchants, endpoints, groups, gates and directory servers, without secrets",
+  see_audit:         "the audit",
+  reveal_secrets:    "control keys and secrets of callbacks, in the clear",
+  resend_callbacks:  "have callbacks sent again",
+  move_money:        "pay, capture, refund, settle orders in doubt",
+  reconcile:         "settlement and chargeback files",
+  change_merchants:  "merchants, endpoints, groups, screening",
+  change_acquiring:  "gates, directory servers, wallets, the BIN table",
+  manage_keys:       "control keys, OAuth keys, keys of gates and of the vault",
+  manage_users:      "users and their roles",
+  erase_data:        "cards and persons' data",
+  operate:           "cells, migrations, checks of the installation",
+};
+
+export function isRole(text: string): text is Role {
+  return roles.some((role) => role === text);
+}
+
+export function isMerchantRole(role: Role): boolean {
+  return merchantRoles.some((each) => each === role);
+}
+
+export function hasRight(role: Role, right: Right): boolean {
+  return matrix[right][roles.indexOf(role)] === true;
+}
