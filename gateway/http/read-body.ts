@@ -36,18 +36,18 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
 
     /** `declared` is the length that the client announced, if it did. */
     read(payload: Readable, declared: number | undefined, done: Done): void {
-      const body = new Body(declared);
-      const onEnd = () => end();
-      const onClose = () => end(new BodyRefused(408));
       if ((declared ?? 0) > bodyBytesMax) {
         done(new BodyRefused(413));
         return;
       }
-      payload.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+      const body = new Body(declared);
+      const onClose = () => end(new BodyRefused(408));
       unfinished.set(body, end);
-      payload.resume();
+      payload.on("data", onData).on("end", end).on("error", onClose).on("close", onClose);
 
+      /** What arrives after a refusal is dropped. */
       function onData(chunk: Buffer): void {
+        if (!unfinished.has(body)) return;
         if (body.length + chunk.length > bodyBytesMax) {
           end(new BodyRefused(413));
           return;
@@ -57,8 +57,7 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
       }
 
       function end(refused?: BodyRefused): void {
-        payload.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
-        unfinished.delete(body);
+        if (!unfinished.delete(body)) return;
         unfinishedBytes -= body.capacity;
         done(refused ?? body.bytes());
       }
@@ -76,10 +75,12 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
   }
 }
 
-/** One buffer that doubles: a body of tiny chunks must not cost an object for each. */
+const empty = Buffer.alloc(0);
+
+/** The only chunk, or one buffer that doubles: tiny chunks must not cost an object for each. */
 class Body {
   readonly #declared: number | undefined;
-  #buffer = Buffer.alloc(0);
+  #buffer: Buffer = empty;
   length = 0;
 
   constructor(declared: number | undefined) {
@@ -98,6 +99,11 @@ class Body {
   add(chunk: Buffer, most: number): number {
     const { capacity } = this;
     const needed = this.length + chunk.length;
+    if (chunk.length === this.#declared) {
+      this.#buffer = chunk;
+      this.length = needed;
+      return needed;
+    }
     if (needed > capacity) {
       const wanted = needed === this.#declared ? needed : Math.max(needed, 2 * capacity);
       const grown = Buffer.allocUnsafeSlow(Math.min(wanted, most));

@@ -53,9 +53,10 @@ const olderNames: Readonly<Record<string, string>> = {
   customer_browser_user_agent:      "customer_user_agent",
 };
 
-const browserNames = Object.keys(browserFields).filter((name) =>
-  name.startsWith("customer_browser_"),
-);
+/** With the older name of each, or the same name again. */
+const browserNames = Object.keys(browserFields)
+  .filter((name) => name.startsWith("customer_browser_"))
+  .map((name) => [name, olderNames[name] ?? name] as const);
 
 // biome-ignore format: a table
 export const payerFields = {
@@ -106,14 +107,12 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   const needsReturn =
     request.redirect_url === undefined &&
     endpoints.some(({ settings }) => settings.threeDSecure !== "off");
-  return [
-    ...(isWallet ? walletFaults(request) : cardFaults(request, context.receivedAt)),
-    ...(needsCvv ? [missing("cvv2")] : []),
-    ...stateFaults(request),
-    ...(needsReturn ? [missing("redirect_url")] : []),
-    ...browserFaults(request),
-    ...callbackFaults(request, context),
-  ];
+  const faults = [...(isWallet ? walletFaults(request) : cardFaults(request, context.receivedAt))];
+  if (needsCvv) faults.push(missing("cvv2"));
+  faults.push(...stateFaults(request));
+  if (needsReturn) faults.push(missing("redirect_url"));
+  faults.push(...browserFaults(request), ...callbackFaults(request, context));
+  return faults;
 }
 
 /** The gate is not known yet, so one gate that needs the CVV is enough. */
@@ -152,29 +151,35 @@ export function callbackFaults(
   request: Pick<PurchaseRequest, "server_callback_url" | "notify_url">,
   { services }: Context,
 ): readonly Failure[] {
-  return (["server_callback_url", "notify_url"] as const).flatMap((name) => {
+  const faults: Failure[] = [];
+  for (const name of ["server_callback_url", "notify_url"] as const) {
     const sent = request[name];
     const fault = sent === undefined ? undefined : services.findCallbackFault(sent);
-    return fault === undefined ? [] : [invalid(`${name}: ${fault}`)];
-  });
+    if (fault !== undefined) faults.push(invalid(`${name}: ${fault}`));
+  }
+  return faults;
 }
 
 /** A merchant that announces the browser's fields must send all of them. */
 function browserFaults(request: Readonly<Record<string, unknown>>): readonly Failure[] {
   if (request["customer_browser_info"] !== "true") return [];
   const browser = readBrowser(request) ?? {};
-  return browserNames.filter((name) => browser[name] === undefined).map(missing);
+  const absent = browserNames.filter(([name]) => browser[name] === undefined);
+  return absent.map(([name]) => missing(name));
 }
 
 /** The browser's properties by their newer names; nothing when none was sent. */
 export function readBrowser(
   request: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string>> | undefined {
-  const known = browserNames.flatMap((name) => {
-    const value = request[name] ?? request[olderNames[name] ?? name];
-    return typeof value === "string" ? [[name, value] as const] : [];
-  });
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+  let browser: Record<string, string> | undefined;
+  for (const [name, older] of browserNames) {
+    const value = request[name] ?? request[older];
+    if (typeof value !== "string") continue;
+    browser ??= {};
+    browser[name] = value;
+  }
+  return browser;
 }
 
 const cardNames = [

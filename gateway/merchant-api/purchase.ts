@@ -1,6 +1,6 @@
 /** Begins an order: reads the purchase and the card or wallet of the request, and accepts it. */
 import type { Endpoint } from "../orders/merchant.ts";
-import type { ChargeKind, Purchase } from "../orders/order.ts";
+import type { ChargeKind, Purchase, WalletType } from "../orders/order.ts";
 import type { OrderRequest, RequestFingerprint } from "../orders/requests.ts";
 import { canSend } from "../orders/route.ts";
 import { CardNumber } from "../values/card-number.ts";
@@ -25,7 +25,7 @@ export async function charge(
   const amount = parseAmount(request.amount, request.currency);
   const isPossible = amount !== undefined && !isZero(amount) && canSend(endpoint, amount);
   if (!isPossible) return new Failure("amount_out_of_range");
-  return begin(kind, request, { ...context, endpoint, amount });
+  return await begin(kind, request, { ...context, endpoint, amount });
 }
 
 type PurchaseContext = Context & { readonly endpoint: Endpoint; readonly amount: Money };
@@ -38,9 +38,13 @@ export async function begin(
   const { endpoint, serialNumber, services } = context;
   const subject = kind === "sale" ? endpoint.id : `${kind}/${endpoint.id}`;
   const requestFingerprint = requestFingerprintOf(subject, context);
-  const payment = await readPayment(request, context, requestFingerprint);
+  const purchase = readPurchase(request, context.amount);
+  const { payment_data: sent, payment_data_type: type } = request;
+  const payment: Payment | Failure =
+    sent === undefined || type === undefined
+      ? { paid: { purchase, ...readCard(request) } }
+      : await openWallet({ sent, type, request, purchase, requestFingerprint }, context);
   if (payment instanceof Failure) return payment;
-  const { release, ...paid } = payment;
   const accepted = await services.orders.accept({
     kind,
     merchantId: endpoint.merchant.id,
@@ -48,29 +52,32 @@ export async function begin(
     clientOrderId: request.client_orderid,
     serialNumber,
     requestFingerprint,
-    ...paid,
+    ...payment.paid,
   });
   if (accepted instanceof Failure) {
     // After a failure of the database an order may exist that uses the payment data.
-    if (accepted.code === "duplicate_order") await release?.();
+    if (accepted.code === "duplicate_order") await payment.release?.();
     return accepted;
   }
   return acknowledge(accepted);
 }
 
-type Payment = Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentication"> & {
+type Payment = {
+  readonly paid: Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentication">;
   /** Releases a wallet's payment data, which can be used once, for another order. */
   readonly release?: () => Promise<void>;
 };
 
-async function readPayment(
-  request: PurchaseRequest,
+type WalletPayment = Pick<OrderRequest, "purchase" | "requestFingerprint"> & {
+  readonly sent: string;
+  readonly type: WalletType;
+  readonly request: PurchaseRequest;
+};
+
+async function openWallet(
+  { sent, type, request, purchase, requestFingerprint }: WalletPayment,
   { endpoint, amount, services }: PurchaseContext,
-  requestFingerprint: RequestFingerprint,
 ): Promise<Payment | Failure> {
-  const purchase = readPurchase(request, amount);
-  const { payment_data: sent, payment_data_type: type } = request;
-  if (sent === undefined || type === undefined) return { purchase, ...readCard(request) };
   const opened = await services.wallets.open({
     ...{ type, endpoint, amount, text: readWalletText(sent) },
     requestFingerprint: requestFingerprint.text,
@@ -79,10 +86,12 @@ async function readPayment(
   if (opened instanceof Failure) return opened;
   const { wallet, paid } = opened;
   const bought = { ...purchase, wallet };
-  if (paid === undefined) return { purchase: bought, card: { kind: "none" }, cardData: undefined };
+  if (paid === undefined) {
+    return { paid: { purchase: bought, card: { kind: "none" }, cardData: undefined } };
+  }
   const { facts, cardData, authentication, release } = paid;
   const proof = authentication === undefined ? {} : { authentication };
-  return { purchase: bought, card: { kind: "new", facts }, cardData, release, ...proof };
+  return { paid: { purchase: bought, card: { kind: "new", facts }, cardData, ...proof }, release };
 }
 
 /** Splits the card into the facts that may be stored and the data that may not. */

@@ -70,14 +70,20 @@ function makeRouteOf(operation: Operation, version: Version, options: RoutesOpti
     const startedAt = performance.now();
     const serialNumber = asSerialNumber(randomUUIDv7());
     const call = callOf(form, request, serialNumber);
-    const outcome = await pipeline(call).catch((error): RequestOutcome => {
-      options.log("request.failed", { serial: serialNumber, err: error });
-      return { answer: new Failure("internal_failure"), authenticated: false };
-    });
+    const outcome = await tryPipeline(call);
     const handled = { operation, version, serialNumber, outcome };
     await recordRequest(handled, options);
     logAnswer(handled, performance.now() - startedAt, options);
     return replyOf(outcome, serialNumber, request.headers.accept, wire);
+  }
+
+  async function tryPipeline(call: Call): Promise<RequestOutcome> {
+    try {
+      return await pipeline(call);
+    } catch (error) {
+      options.log("request.failed", { serial: call.serialNumber, err: error });
+      return { answer: new Failure("internal_failure"), authenticated: false };
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CardNumber } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
-import { makeLog, maskLine } from "./log.ts";
+import { makeLog, maskDigits } from "./log.ts";
 
 // biome-ignore format: a table
 const masked: readonly (readonly [line: string, shown: string])[] = [
@@ -19,7 +19,7 @@ const masked: readonly (readonly [line: string, shown: string])[] = [
 ];
 
 test("digits that are a card number are masked", () => {
-  for (const [line, shown] of masked) assert.equal(maskLine(line), shown);
+  for (const [line, shown] of masked) assert.equal(maskDigits(line), shown);
 });
 
 // biome-ignore format: a table
@@ -34,7 +34,7 @@ const untouched: readonly string[] = [
 ];
 
 test("other digits stay readable", () => {
-  for (const line of untouched) assert.equal(maskLine(line), line);
+  for (const line of untouched) assert.equal(maskDigits(line), line);
 });
 
 test("a line is one JSON object, with secrets hidden and cards masked", () => {
@@ -66,6 +66,30 @@ test("an error is logged with its stack, and a card in its message is masked", (
   assert.match(lines[0] ?? "", /cannot send 400000\*{4}0018/);
   assert.match(lines[0] ?? "", /log\.test\.ts/);
   assert.doesNotMatch(lines[0] ?? "", /4000001/);
+});
+
+test("the gateway's own ids stay readable, also when they pass for card numbers", () => {
+  const lines: string[] = [];
+  const log = makeLog("info", { write: (line) => lines.push(line) });
+
+  log("request.answered", { order: "4000001000000018", other: "4000001000000018" });
+
+  const { order, other } = JSON.parse(lines[0] ?? "");
+  assert.deepEqual([order, other], ["4000001000000018", "400000****0018"]);
+});
+
+test("values that JSON cannot print, or that are absent, leave a line that can be read", () => {
+  const lines: string[] = [];
+  const log = makeLog("info", { write: (line) => lines.push(line) });
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+
+  log("request.answered", { circle, minor: 1042n, absent: undefined, share: Number.NaN });
+
+  const { time, ...line } = JSON.parse(lines[0] ?? "");
+  assert.match(time, /^\d{4}-\d\d-\d\dT/);
+  const facts = { circle: "[unprintable]", minor: "1042", share: null };
+  assert.deepEqual(line, { level: 30, ...facts, event: "request.answered" });
 });
 
 test("what is below the level is not written", () => {

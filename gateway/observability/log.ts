@@ -1,20 +1,60 @@
 /**
  * Structured logs, a JSON object a line with the event's name in `event`. `CardNumber` and `Secret`
  * print themselves masked; as a second fence, digits that look like a card number are masked in
- * every line before it is written.
+ * every value before it is written.
  */
-import { type DestinationStream, pino } from "pino";
+import { type DestinationStream, pino, stdSerializers } from "pino";
 import { isLuhnValid } from "../values/card-number.ts";
 import { type EventName, events } from "./events.ts";
 
 /** Writes a line of the level that the catalogue gives the event. */
 export type Log = (event: EventName, facts: object) => void;
 
-export function makeLog(level: string, destination: DestinationStream): Log {
-  const masked = { write: (line: string) => destination.write(maskLine(line)) };
-  const options = { level, timestamp: makeTimestamp(), base: null, messageKey: "event" };
-  const logger = pino(options, masked);
-  return (event, facts) => logger[events[event][0]](facts, event);
+/** As pino numbers them. */
+const levels: Readonly<Record<string, number>> = {
+  ...{ trace: 10, debug: 20, info: 30, warn: 40, error: 50 },
+  silent: Number.POSITIVE_INFINITY,
+};
+
+export function makeLog(level: string, destination: Pick<DestinationStream, "write">): Log {
+  const lowest = levels[level] ?? 0;
+  const printTime = makeTimestamp();
+  return (event, facts) => {
+    const own = levels[events[event][0]] ?? 0;
+    if (own < lowest) return;
+    const head = `{"level":${own}${printTime()}`;
+    destination.write(`${head}${printFacts(facts)},"event":"${event}"}\n`);
+  };
+}
+
+// The gateway's own ids are digits too, and operators search for them: they are skipped by name.
+// Everything else that passes the Luhn check is masked, even if it is not a card number.
+const ownIds: ReadonlySet<string> = new Set([
+  ...["order", "serial", "merchant", "entry", "endpoint", "reference"],
+]);
+
+function printFacts(facts: object): string {
+  let text = "";
+  for (const [name, value] of Object.entries(facts)) {
+    const printed = print(name === "err" ? stdSerializers.err(value) : value);
+    if (printed === undefined) continue;
+    text += `,"${name}":${ownIds.has(name) ? printed : maskDigits(printed)}`;
+  }
+  return text;
+}
+
+/** Nothing for an absent value; what JSON cannot tell must not end the caller. */
+function print(value: unknown): string | undefined {
+  if (typeof value === "string") return JSON.stringify(value);
+  try {
+    return JSON.stringify(value, plainValue);
+  } catch {
+    return '"[unprintable]"';
+  }
+}
+
+function plainValue(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
 }
 
 /** Formatting the time is the most expensive part of a line, and many lines share a millisecond. */
@@ -41,15 +81,12 @@ export function openStandardOutput() {
 
 export const logBuffer = { sync: false, minLength: 65_536, maxWrite: 131_072 };
 
-// The gateway's own ids are digits too, and operators search for them: they are skipped by name.
-// Everything else that passes the Luhn check is masked, even if it is not a card number.
-const ownIds = `"(?:order|serial|merchant|entry|endpoint|reference)":"[^"]*"`;
-const cardLike = String.raw`(?<!\d|\d\.)\d(?:[ -]?\d){11,18}(?!\d|\.\d)`;
-const idsAndCards = new RegExp(`${ownIds}|${cardLike}`, "g");
+const digitsMin = 12;
+const cardLike = /(?<!\d|\d\.)\d(?:[ -]?\d){11,18}(?!\d|\.\d)/g;
 
-export function maskLine(line: string): string {
-  return line.replace(idsAndCards, (found) => {
-    if (found.startsWith('"')) return found;
+export function maskDigits(text: string): string {
+  if (text.length < digitsMin) return text;
+  return text.replace(cardLike, (found) => {
     const digits = found.replace(/\D/g, "");
     return isLuhnValid(digits) ? `${digits.slice(0, 6)}****${digits.slice(-4)}` : found;
   });

@@ -27,7 +27,7 @@ const lengths: Readonly<Record<string, readonly number[]>> = {
 };
 
 export function maskCardNumbers(text: string): string {
-  return text.replace(digitRuns, maskRun);
+  return text.length < digitsMin ? text : text.replace(digitRuns, maskRun);
 }
 
 /**
@@ -35,6 +35,7 @@ export function maskCardNumbers(text: string): string {
  * masked, one in ten would pass for a card number of an unknown network by chance.
  */
 export function hasCardNumber(text: string): boolean {
+  if (text.length < digitsMin) return false;
   return (text.match(digitRuns) ?? []).some((found) => {
     const { run } = readRun(found);
     return run.digits.some((_, start) => findCardEnd(run, start, "network") > 0);
