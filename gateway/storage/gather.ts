@@ -192,7 +192,7 @@ export function bytesArray(values: readonly (Uint8Array | null)[]): string {
 }
 
 function bytesElement(value: Uint8Array | null): string {
-  return value === null ? "NULL" : `"\\\\x${Buffer.from(value).toString("hex")}"`;
+  return value === null ? "NULL" : `"\\\\x${value.toHex()}"`;
 }
 
 /** Deletes in the background, at most once in `everyMs`; what fails is left to the next time. */

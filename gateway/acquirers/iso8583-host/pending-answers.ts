@@ -52,11 +52,12 @@ export class PendingAnswers {
   add(key: string, timeoutMs: number): Promise<Ending> {
     const lane = this.#lanes.get(timeoutMs) ?? this.#openLane(timeoutMs);
     const deadlineAt = later(this.#clock.now(), timeoutMs);
-    const waiter = { key, owner: this, lane, deadlineAt, ...Promise.withResolvers<Ending>() };
+    const { promise, resolve } = Promise.withResolvers<Ending>();
+    const waiter = { key, owner: this, lane, deadlineAt, promise, resolve };
     this.#byKey.set(key, waiter);
     lane.waiters.add(waiter);
     this.#count += 1;
-    return waiter.promise;
+    return promise;
   }
 
   /** False when no request waits for it. */
