@@ -11,7 +11,7 @@ import { offer } from "./processes.ts";
 export type BaselineJobs = {
   /** How many single-row transactions the same driver makes at the same server. */
   readonly insert: readonly [InsertJob, { readonly count: number; readonly tookMs: number }];
-  /** A bare route of the same HTTP framework: reads the form of a sale, answers a short text. */
+  /** A bare route of Fastify: reads the form of a sale, answers a short text. */
   readonly listenRoute: readonly [undefined, { readonly port: number }];
   /** A merchant that answers callbacks at once. */
   readonly listenReceiver: readonly [undefined, { readonly port: number }];

@@ -58,8 +58,8 @@ export type ArrivalTimes = Span & {
   readonly answeredAtMs: Float64Array;
 };
 
-const lookEveryMs = 1;
-const leadMs = 20;
+/** Until the server has accepted all connections and is at rest again. */
+const leadMs = 200;
 
 export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
   const { requests, perSecond, onReply } = arrivals;
@@ -82,9 +82,11 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
   for (const connection of connections) connection.close();
   return { startedAtMs, endedAtMs, dueAtMs, sentAtMs, answeredAtMs };
 
+  /** Wakes up for arrivals only: needless wake-ups would disturb what is measured. */
   function sendDue(): void {
-    sendWhileIdle(epochNow());
-    if (next < requests.count) setTimeout(sendDue, lookEveryMs);
+    const now = epochNow();
+    sendWhileIdle(now);
+    if (next < requests.count) setTimeout(sendDue, Math.ceil((dueAtMs[next] ?? 0) - now));
   }
 
   /** Arrivals that find no idle connection wait for one, and the wait counts as theirs. */
