@@ -181,7 +181,7 @@ export function printCostRatios(rounds: readonly Turns[]): string {
     const spread = `${print(Math.min(...values))} to ${print(Math.max(...values))}`;
     return `  ${name.padEnd(46)}${print(median(values)).padStart(6)}   (${spread})`;
   });
-  return lines.join("\n");
+  return [...lines, printQuietness(rounds)].join("\n");
 }
 
 type Compared<Measured> = { readonly earlier: Measured; readonly now: Measured };
