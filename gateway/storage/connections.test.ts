@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { after, before, test } from "node:test";
+import pg from "pg";
 import { examineServers } from "./connections.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { judge } from "./faults.ts";
-import { startDatabase } from "./testing/database-for-tests.ts";
+import { startDatabase, startOwn } from "./testing/database-for-tests.ts";
 
 const options = { poolSize: 2, connectTimeoutMs: 500, onLost: () => undefined };
 const silent = createServer((socket) => sockets.push(socket));
@@ -62,21 +63,71 @@ test("when no server takes writes each is named with its reason, and the work ca
   assert.match(error.message, /^127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:\d+: .*timeout/);
 });
 
-test("a statement that takes too long is given up with its connection, and never cancelled", async () => {
+test("a statement that takes too long is given up with its connection, and the server ends it", async () => {
   const { query } = open(served.url, 300);
   const [before_] = await query<{ pid: number }>("select pg_backend_pid() as pid");
 
-  const error = await query("select pg_sleep(10)").catch((caught) => caught);
+  const error = await served.database.transaction(async (inside) => {
+    await inside("lock table orders in exclusive mode");
+    const given = await query("delete from orders").catch((caught) => caught);
+    // The lock is held until then: the statement does not end by itself.
+    await untilGone(served.database, before_?.pid);
+    return given;
+  });
   const [now] = await query<{ pid: number }>("select pg_backend_pid() as pid");
-  const running = await served.database.query(
-    "select from pg_stat_activity where pid = $1 and query like '%pg_sleep%' and state = 'active'",
-    [before_?.pid],
-  );
 
   assert.equal(judge(error), "retry");
   assert.notEqual(now?.pid, before_?.pid);
-  assert.equal(running.length, 1, "the server was told to stop it");
 });
+
+test("a commit that waits for its standby goes on waiting when its client has gone", async () => {
+  const server = await startOwn();
+  const watcher = openDatabase(server.url, options);
+  await watcher.query("create table kept (id integer)");
+  await watcher.query("alter system set synchronous_standby_names = 'nobody'");
+  await watcher.query("select pg_reload_conf()");
+  const checkOften = "set client_connection_check_interval = '20ms'";
+  const [waiting, blocked] = [await connectTo(server.url), await connectTo(server.url)];
+  for (const client of [waiting, blocked]) await client.query(checkOften);
+  await waiting.query("set synchronous_commit = on");
+  const [held, freed] = [await pidOf(waiting), await pidOf(blocked)];
+
+  waiting.query("insert into kept values (1)").catch(() => undefined);
+  const standbyWait = "select from pg_stat_activity where wait_event = 'SyncRep' and pid = $1";
+  while ((await watcher.query(standbyWait, [held])).length === 0);
+  blocked.query("select pg_sleep(3600)").catch(() => undefined);
+  for (const client of [waiting, blocked]) client.connection.stream.destroy();
+  // The server has looked, and has ended the statement that is not in a commit.
+  await untilGone(watcher, freed);
+  const stillThere = await watcher.query(standbyWait, [held]);
+  const seen = await watcher.query("select from kept");
+  await watcher.query("alter system set synchronous_standby_names = ''");
+  await watcher.query("select pg_reload_conf()");
+  await untilGone(watcher, held);
+  const written = await watcher.query("select from kept");
+  await watcher.close();
+  await server.stop();
+
+  assert.equal(stillThere.length, 1, "the wait was ended early");
+  assert.equal(seen.length, 0);
+  assert.equal(written.length, 1);
+});
+
+async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  return client;
+}
+
+async function pidOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query("select pg_backend_pid() as pid");
+  return rows[0]?.pid;
+}
+
+async function untilGone({ query }: Database, pid: number | undefined): Promise<void> {
+  while ((await query("select from pg_stat_activity where pid = $1", [pid])).length > 0);
+}
 
 test("the server's own time limit is off, also where the database sets one", async () => {
   const [row] = await served.database.query<{ name: string }>("select current_database() as name");

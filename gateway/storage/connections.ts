@@ -2,7 +2,8 @@
  * The connection policy, for every database that the gateway opens. A connection is made to the
  * first server that takes writes, and the server that did so last is asked first. All time limits
  * are the client's: it closes the connection and never cancels a statement, because PostgreSQL
- * reports success for a cancelled wait of a commit for its standby (decision 0036).
+ * reports success for a cancelled wait of a commit for its standby (decision 0036). A wait of a
+ * commit outlives its client.
  */
 import pg from "pg";
 import { messageOf, Problem } from "../values/problem.ts";
@@ -155,9 +156,9 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   /** Fails on a standby, and on a server that was made read-only. */
   async function checkWritable(client: pg.ClientBase): Promise<void> {
     const limitMs = options.connectTimeoutMs;
-    const question = { text: "show transaction_read_only", query_timeout: limitMs };
-    const { rows } = await client.query<{ transaction_read_only: string }>(question);
-    if (rows[0]?.transaction_read_only === "off") return;
+    const question = { text: firstStatement, query_timeout: limitMs };
+    const { rows } = await client.query<{ readOnly: string }>(question);
+    if (rows[0]?.readOnly === "off") return;
     throw Object.assign(new Error("the server is read-only"), { code: readOnly });
   }
 
@@ -208,6 +209,15 @@ export async function examineServers(url: string, timeoutMs: number) {
     }),
   );
 }
+
+/**
+ * The server ends a statement whose client has gone, wherever it waits but in a commit: statements
+ * that were given up would pile up behind a lock. Not every system can tell that a client has gone.
+ */
+const firstStatement = `
+select current_setting('transaction_read_only') as "readOnly",
+  case when version() ~* 'linux|darwin|bsd'
+    then set_config('client_connection_check_interval', '2s', false) end`;
 
 function drop(client: pg.PoolClient): void {
   destroy(client);

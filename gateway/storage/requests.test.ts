@@ -1,10 +1,12 @@
-/** Nonces in a real database: accepted once, by any node, and deleted when they may be. */
+/** Nonces, tokens and records in a real database: each counts once, also when an answer is lost. */
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { asMerchantId } from "../values/ids.ts";
+import { asEndpointId, asMerchantId, asSerialNumber } from "../values/ids.ts";
 import { asInstant, later, minutes } from "../values/time.ts";
-import { makeTakeNonce } from "./requests.ts";
+import type { Query } from "./database.ts";
+import { makeStoreRequest, makeTakeNonce } from "./requests.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
+import { makeClaimToken, releaseToken } from "./wallets.ts";
 
 const { database, stop } = await startDatabase();
 after(stop);
@@ -18,9 +20,12 @@ beforeEach(async () => {
   await database.query("delete from oauth_nonces");
 });
 
-function makeNode() {
-  const clock = { now: () => now, after: () => () => undefined };
-  const take = makeTakeNonce(database.hot, { clock, windowMs });
+const clock = { now: () => now, after: () => () => undefined };
+/** For as long as a test may take. */
+const retryMs = minutes(5);
+
+function makeNode(query: Query = database.hot) {
+  const take = makeTakeNonce(query, { clock, windowMs, retryMs });
   return (nonce: string, merchant = "7", signedAt = now) =>
     take({ merchantId: asMerchantId(merchant), nonce, signedAt });
 }
@@ -65,6 +70,43 @@ test("a nonce is kept as long as its time stamp may be accepted, and not for eve
   const rows = await database.query<{ nonce: string }>("select nonce from oauth_nonces");
   assert.deepEqual(rows.map(({ nonce }) => nonce).sort(), ["from-tomorrow", "new"]);
 });
+
+test("what was committed by a try whose answer was lost is the request's own", async () => {
+  const take = makeNode(losingFirst());
+  const claim = makeClaimToken(losingFirst(), clock, { retryMs });
+  const store = makeStoreRequest(losingFirst(), { retryMs });
+  const wallet = { wallet: "walleta" as const, digest: Buffer.from("a") };
+  const replayIds = [{ id: "t", keepUntil: later(start, windowMs) }];
+  const token = { merchantId: asMerchantId("7"), ...wallet, replayIds };
+  const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
+  const ids = { merchantId: asMerchantId("7"), endpointId: asEndpointId("1"), orderId: undefined };
+  const record = { ...ids, serialNumber, operation: "sale", at: start, answer: "{}" };
+
+  const taken = await Promise.all([take("lost"), take("lost"), take("other")]);
+  const claimed = await claim(token);
+  const repeated = await claim(token);
+  await store(record);
+
+  assert.deepEqual(taken, [true, false, true]);
+  assert.equal(await makeNode()("lost"), false);
+  assert.deepEqual([claimed, repeated], [true, true]);
+  const [held] = await database.query("select holders from wallet_messages");
+  assert.deepEqual(held, { holders: 2 });
+  for (const _ of [claimed, repeated]) await releaseToken(database.query, token);
+  assert.equal(await claim({ ...token, digest: Buffer.from("b") }), true);
+  assert.equal((await database.query("select from requests")).length, 1);
+});
+
+/** The connection ends after the first statement is committed, before its answer comes. */
+function losingFirst(): Query {
+  let isLost = false;
+  return async (text, values, name) => {
+    const rows = await database.hot<never>(text, values, name);
+    if (isLost) return rows;
+    isLost = true;
+    throw new Error("Connection terminated unexpectedly");
+  };
+}
 
 /** Deletion runs in the background. */
 async function untilForgotten(nonce: string): Promise<void> {

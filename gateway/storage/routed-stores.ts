@@ -26,7 +26,7 @@ import {
 } from "./find-orders.ts";
 import type { GatherOptions } from "./gather.ts";
 import type { NodeName } from "./presence.ts";
-import { makeStoreRequest, makeTakeNonce } from "./requests.ts";
+import { makeStoreRequest, makeTakeNonce, type NonceOptions } from "./requests.ts";
 import { makeClaimToken, releaseToken } from "./wallets.ts";
 
 export function routeFindSealedCard(cells: Cells, options: GatherOptions = {}): FindSealedCard {
@@ -146,22 +146,25 @@ export function routeReferences(cells: Cells): MerchantReferences {
   };
 }
 
-export function routeStoreRequest(cells: Cells): ReturnType<typeof makeStoreRequest> {
-  const stores = cells.stores(({ node }) => makeStoreRequest(node.hot));
+export function routeStoreRequest(
+  cells: Cells,
+  options: GatherOptions,
+): ReturnType<typeof makeStoreRequest> {
+  const stores = cells.stores(({ node }) => makeStoreRequest(node.hot, options));
   return (request) => stores.call(request.merchantId, (store) => store(request));
 }
 
 export function routeTakeNonce(
   cells: Cells,
-  options: { readonly clock: Clock; readonly windowMs: number },
+  options: NonceOptions,
 ): ReturnType<typeof makeTakeNonce> {
   const stores = cells.stores(({ node }) => makeTakeNonce(node.hot, options));
   return (nonce) => stores.call(nonce.merchantId, (take) => take(nonce));
 }
 
-export function routeTokens(cells: Cells, clock: Clock) {
+export function routeTokens(cells: Cells, clock: Clock, options: GatherOptions) {
   const stores = cells.stores(({ node }) => ({
-    claim: makeClaimToken(node.hot, clock),
+    claim: makeClaimToken(node.hot, clock, options),
     release: (token: Parameters<typeof releaseToken>[1]) => releaseToken(node.query, token),
   }));
   const merchantOf = ({ merchantId }: { readonly merchantId: MerchantId }) => merchantId;

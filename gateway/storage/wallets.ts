@@ -2,7 +2,7 @@
  * What is stored for wallets: merchants' keys, sealed by the vault's keys, and the tokens that were
  * used, so that each pays once.
  */
-import { createPrivateKey } from "node:crypto";
+import { createPrivateKey, randomUUID } from "node:crypto";
 import type { MerchantId } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Clock } from "../values/time.ts";
@@ -13,7 +13,14 @@ import type { Audit } from "./audit.ts";
 import { livesHere } from "./cells.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
-import { bytesArray, makeGather, makeSweep, plainArray, textArray } from "./gather.ts";
+import {
+  bytesArray,
+  type GatherOptions,
+  makeGather,
+  makeSweep,
+  plainArray,
+  textArray,
+} from "./gather.ts";
 
 export async function loadWalletKeys(query: Query, open: Vault["openSecret"]): Promise<ReadKeys> {
   const rows = await query<KeyRow>(
@@ -128,7 +135,11 @@ export function makeWalletKeyAdministration(
 const deleteEveryMs = 60_000;
 
 /** False when another request has used the token; repeats of the same request share it. */
-export function makeClaimToken(query: Query, clock: Clock): (token: UsedToken) => Promise<boolean> {
+export function makeClaimToken(
+  query: Query,
+  clock: Clock,
+  options: GatherOptions = {},
+): (token: UsedToken) => Promise<boolean> {
   const deleteOld = makeSweep(clock, deleteEveryMs, (now) =>
     query(
       "delete from wallet_messages where remember_until < to_timestamp($1::float8 / 1000)",
@@ -137,7 +148,7 @@ export function makeClaimToken(query: Query, clock: Clock): (token: UsedToken) =
     ),
   );
 
-  return makeGather(async (tokens: readonly UsedToken[]) => {
+  const take = makeGather(async (tokens: readonly ClaimedToken[]) => {
     const claims = claimsOf(tokens);
     const rows = await query<TokenRow>(
       claimStatement,
@@ -148,6 +159,7 @@ export function makeClaimToken(query: Query, clock: Clock): (token: UsedToken) =
         bytesArray(claims.map(({ digest }) => digest)),
         plainArray(claims.map(({ keepUntil }) => keepUntil)),
         plainArray(claims.map(({ holders }) => holders)),
+        plainArray(claims.map(({ claim }) => claim)),
       ],
       "take_wallet_messages",
     );
@@ -158,18 +170,22 @@ export function makeClaimToken(query: Query, clock: Clock): (token: UsedToken) =
     return tokens.map((token) =>
       token.replayIds.every(({ id }) => digests.get(keyOf(token, id))?.equals(token.digest)),
     );
-  });
+  }, options);
+  return (token) => take({ ...token, claim: randomUUID() });
 }
+
+/** A claim is one request's, and the same in all its tries. */
+type ClaimedToken = UsedToken & { readonly claim: string };
 
 type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { digest: Buffer };
 
-type Claim = Omit<UsedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
+type Claim = Omit<ClaimedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
 
 /**
  * A statement may write a row once: of several requests with one replay id the first is written,
  * and its repeats are counted as holders.
  */
-function claimsOf(tokens: readonly UsedToken[]): readonly Claim[] {
+function claimsOf(tokens: readonly ClaimedToken[]): readonly Claim[] {
   const claims = new Map<string, Claim>();
   for (const { replayIds, ...token } of tokens) {
     for (const replayId of replayIds) {
@@ -186,21 +202,27 @@ function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">,
   return `${merchantId}/${wallet}/${id}`;
 }
 
-/** Returns the digest of the present holder: the first request, or the next after its release. */
+/**
+ * Returns the digest of the present holder: the first request, or the next after its release. A try
+ * whose answer was lost is not counted twice. If a repeat was counted in between, it is: then the
+ * token stays with this request, which is safe.
+ */
 const claimStatement = `
 insert into wallet_messages as known
-  (merchant_id, wallet, message_id, digest, remember_until, holders)
-select merchant_id, wallet, message_id, digest, to_timestamp(remember_until / 1000), holders
-from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::float8[], $6::int[])
-  as taken (merchant_id, wallet, message_id, digest, remember_until, holders)
+  (merchant_id, wallet, message_id, digest, remember_until, holders, claim)
+select merchant_id, wallet, message_id, digest, to_timestamp(remember_until / 1000), holders, claim
+from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::float8[], $6::int[], $7::uuid[])
+  as taken (merchant_id, wallet, message_id, digest, remember_until, holders, claim)
 where ${livesHere("= any($1::bigint[])")}
 order by merchant_id, wallet, message_id
 on conflict (merchant_id, wallet, message_id) do update set
   digest = case when known.holders = 0 then excluded.digest else known.digest end,
   remember_until =
     case when known.holders = 0 then excluded.remember_until else known.remember_until end,
-  holders = known.holders + case
-    when known.holders = 0 or known.digest = excluded.digest then excluded.holders else 0 end
+  holders = known.holders + case when known.claim is not distinct from excluded.claim then 0
+    when known.holders = 0 or known.digest = excluded.digest then excluded.holders else 0 end,
+  claim = case when known.holders = 0 or known.digest = excluded.digest
+    then excluded.claim else known.claim end
 returning merchant_id, wallet, message_id, digest`;
 
 /** Another request can claim the token when no holder is left. */

@@ -96,7 +96,7 @@ export function makeHttpServer(dependencies: Dependencies) {
       ...merchantRoutes({
         ...{ operations, pathWord, wire, services, clock, log, metrics },
         ...access,
-        storeRequest: routeStoreRequest(dependencies.cells),
+        storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),
       ...pageRoutes(services, dependencies, querying),
       ...healthRoutes({ checkReadiness, describeLinks, registry: metrics.registry }),
@@ -157,7 +157,7 @@ type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken
 
 function accessOf({ config, cells, clock, configuration }: Dependencies, querying: Guard): Access {
   const windowMs = config.oauthWindowMs;
-  const takeNonce = routeTakeNonce(cells, { clock, windowMs });
+  const takeNonce = routeTakeNonce(cells, { clock, windowMs, retryMs: config.acceptRetryMs });
   const limitOf = (perSecond: number) => makeRateLimit<MerchantId>({ perSecond }, clock);
   const transactions = limitOf(config.transactionsPerSecond);
   const queries = limitOf(config.questionsPerSecond);

@@ -36,7 +36,7 @@ export async function openWallets(resources: Resources) {
       allowSandboxSigner: config.environment === "staging",
     },
     digest: vault.digest,
-    ...routeTokens(cells, clock),
+    ...routeTokens(cells, clock, { retryMs: config.acceptRetryMs }),
     onReleaseFailed: (error) => log("wallet.token_release_failed", { err: error }),
     onRefused: ({ type, endpoint }, { code, detail }) =>
       log("wallet.token_refused", { merchant: endpoint.merchant.login, type, code, detail }),
