@@ -60,13 +60,13 @@ async function letLogIn(query: Query): Promise<void> {
 }
 
 /** Fails when a server behind this one, a worker of Citus, refuses one of the roles. */
-export function checkRoles({ transaction }: Database): Promise<void> {
-  return transaction(async (query) => {
-    for (const role of [nodeRole, vaultRole]) {
+export async function checkRoles({ transaction }: Database): Promise<void> {
+  for (const role of [nodeRole, vaultRole]) {
+    await transaction(async (query) => {
       await query(`set local role ${role}`);
       await query("select from moved_merchants limit 1");
-    }
-  });
+    });
+  }
 }
 
 async function isVaultSeparate(

@@ -42,17 +42,23 @@ type DatabaseOptions = ConnectionOptions & {
 /** Of the first cell, and of everything that an installation has once. */
 export const mainSearchPath = "public,vault";
 
+/** Citus passes `set local` on to the worker: a statement there waits no longer for a lock. */
+const settingsReachWorkers = "-c citus.propagate_set_commands=local";
+
 /** A transaction replaces a whole list: its statements are few and may take longer. */
 const transactionPatience = 12;
 
 /** Two that share their servers leave a failed one together. */
 export function openDatabase(place: string | Servers, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
-  const session = `-c search_path=${options.searchPath ?? mainSearchPath} ${role}`;
+  const onCitus = options.onCitus === true;
+  const session = `-c search_path=${options.searchPath ?? mainSearchPath} ${role} ${
+    onCitus ? settingsReachWorkers : ""
+  }`;
   const servers = typeof place === "string" ? makeServers(place) : place;
   const connections = makeConnections(servers, options);
   const cold = connections.openPool(session);
-  const hotSession = options.onCitus === true ? session : `${hotPlanner} ${session}`;
+  const hotSession = onCitus ? session : `${hotPlanner} ${session}`;
   const hot = connections.openPool(hotSession, 2);
   const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
 
