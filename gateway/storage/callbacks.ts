@@ -122,22 +122,25 @@ where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
       and earlier.due_at <= to_timestamp($1::float8 / 1000))
 order by due_at limit $2`;
 
-/** Compare-and-set: a faster node has moved the time. Wrapped for the planner. */
+/** Compare-and-set: a faster node has moved the time. Compared as no index can, for the planner. */
 const stillDue = `
 from json_to_recordset($1::json)
   as found (merchant_id bigint, order_id bigint, sequence int, due float8, waits float8)
 where callbacks.merchant_id = found.merchant_id and callbacks.order_id = found.order_id
   and callbacks.sequence = found.sequence and callbacks.ended is null
-  and coalesce(abs(extract(epoch from callbacks.due_at) - found.due) < 0.001, false)`;
+  and callbacks.due_at is not distinct from to_timestamp(found.due)`;
 
 export const deferStatement = `
 update callbacks set due_at = to_timestamp(found.waits) ${stillDue}`;
 
 export const claimStatement = `
-update callbacks set due_at = to_timestamp($2::float8 / 1000) ${stillDue}
-returning callbacks.merchant_id as "merchantId", callbacks.order_id as "orderId",
-  callbacks.sequence, serial as "serialNumber", url, receiver, tries,
-  (extract(epoch from begun_at) * 1000)::float8 as "begunAt"`;
+with claimed as (
+  update callbacks set due_at = to_timestamp($2::float8 / 1000) ${stillDue}
+  returning callbacks.merchant_id, callbacks.order_id, callbacks.sequence, serial, url, receiver,
+    tries, begun_at
+)
+select merchant_id as "merchantId", order_id as "orderId", sequence, serial as "serialNumber", url,
+  receiver, tries, (extract(epoch from begun_at) * 1000)::float8 as "begunAt" from claimed`;
 
 export const releaseStatement = `
 update callbacks set due_at = to_timestamp($2::float8 / 1000)

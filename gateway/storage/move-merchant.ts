@@ -182,9 +182,12 @@ function switchCell({ transaction }: Database, merchant: MerchantId, to: string,
 /** Answers the fence's time: it is the mark of the move that has set it last. */
 async function fence({ query }: Database, merchant: MerchantId): Promise<string | undefined> {
   const [row] = await query<{ at: string }>(
-    `insert into moved_merchants as known (merchant_id, moved_at) values ($1, clock_timestamp())
-     on conflict (merchant_id) do update set moved_at = excluded.moved_at
-     returning extract(epoch from known.moved_at)::text as at`,
+    `with fenced as (
+       insert into moved_merchants (merchant_id, moved_at) values ($1, clock_timestamp())
+       on conflict (merchant_id) do update set moved_at = excluded.moved_at
+       returning moved_at
+     )
+     select extract(epoch from moved_at)::text as at from fenced`,
     [merchant],
   );
   return row?.at;
@@ -220,7 +223,7 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
   const { from, to } = pair;
   const at = await fence(from, merchant);
   const lift = async () => {
-    const own = "merchant_id = $1 and extract(epoch from moved_at)::text = $2";
+    const own = "merchant_id = $1 and moved_at = to_timestamp($2::float8)";
     await from.query(`delete from moved_merchants where ${own}`, [merchant, at]);
     // The fence may have hidden orders from a walk.
     await beginWalksAnew(from);
