@@ -3,7 +3,7 @@ import type { Vault } from "../vault/vault.ts";
 import type { Audit } from "./audit.ts";
 import { copyDestroyedKeys } from "./card-keys.ts";
 import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
-import { examineOnWorker, findWorker, makeDistributedSchema } from "./citus.ts";
+import { checkWorker, examineOnWorker, findWorker, makeDistributedSchema } from "./citus.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { checkRoles, separateVault } from "./database-roles.ts";
@@ -56,7 +56,9 @@ export async function prepareCell(
   const problem = await migrateCell(cell, schema, report, approve);
   if (problem !== undefined) throw new Error(problem.sentence);
   const advice = await separateVault(cell, { schemas: [schema], rolesLogIn: onCitus });
-  if (onCitus && advice === undefined) await checkRoles(cell);
+  if (!onCitus) return;
+  if (advice === undefined) await checkRoles(cell);
+  await checkWorker(cell.query, schema);
 }
 
 export function countMerchants(query: Query) {

@@ -35,6 +35,21 @@ export async function findWorker(query: Query, schema: string): Promise<string> 
   return row?.worker ?? "no worker";
 }
 
+/**
+ * A move compares rows as texts, and a session's own form of times stays on the coordinator: so the
+ * worker must have the usual one.
+ */
+export async function checkWorker(query: Query, schema: string): Promise<void> {
+  const [row] = await query<{ result: string }>(
+    `select result from run_command_on_placements($1::regclass, $$
+       select current_setting('timezone') || '; ' || current_setting('datestyle')
+         || '; ' || current_setting('bytea_output') $$)`,
+    [`${schema}.orders`],
+  );
+  if (/^(Etc\/)?UTC; ISO, .{3}; hex$/.test(row?.result ?? "")) return;
+  throw new Error(`the worker needs timezone UTC, datestyle ISO, bytea_output hex: ${row?.result}`);
+}
+
 /** Counts and sizes are those of the worker: the coordinator's tables are empty. */
 export async function examineOnWorker(query: Query, schema: string) {
   const [row] = await query<{ orders: string; size: string }>(
