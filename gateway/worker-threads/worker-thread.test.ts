@@ -1,6 +1,8 @@
 /** Requests to a real thread: each has its reply, or a fault, also when the thread is lost. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { getPriority } from "node:os";
 import { type TestContext, test } from "node:test";
 import { makeMovingClock } from "./testing/moving-clock.ts";
 import type { TestRequest } from "./testing/test-thread.ts";
@@ -33,6 +35,23 @@ test("each request has its own reply, at once or later", async (t) => {
   assert.deepEqual(replies, ["a", "b", "c"]);
   assert.deepEqual(lost, []);
 });
+
+const onLinux = { skip: process.platform !== "linux" };
+
+test(
+  "the thread has a lower priority than the thread that carries payments",
+  onLinux,
+  async (t) => {
+    const before = new Set(readdirSync("/proc/self/task"));
+    const { ask } = startThread(t);
+    await ask({ text: "a", when: "now" });
+
+    const begun = readdirSync("/proc/self/task").filter((id) => !before.has(id));
+    const priorities = begun.map((id) => getPriority(Number(id)));
+
+    assert.equal(Math.max(...priorities), Math.min(getPriority() + 10, 19));
+  },
+);
 
 test("a request is cancelled by the clock that was given for it", async (t) => {
   const cancelClock = makeMovingClock();
