@@ -22,6 +22,7 @@ const revealers: readonly string[] = [
   "gateway/acquirers/iso8583-host/key-exchange.ts",
   "gateway/acquirers/iso8583-host/message-authentication.ts",
   "gateway/cli/merchant-set.ts",
+  "gateway/cli/merchant.ts",
   "gateway/merchant-api/control.ts",
   "gateway/vault/pending-cards.ts",
   "gateway/vault/request-digests.ts",

@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from "commander";
 import type { Gate } from "../acquirers/gates.ts";
-import type { Endpoint, EndpointSettings } from "../orders/merchant.ts";
+import type { Endpoint, EndpointSettings, Merchant } from "../orders/merchant.ts";
 import type { GatePlace } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { asEndpointId } from "../values/ids.ts";
@@ -53,7 +53,10 @@ const settingsIn = (currency?: Currency): readonly SettingOption<EndpointSetting
 export function addEndpointCommands(endpoint: Command): void {
   const settings = settingsIn().map(({ option }) => option);
   const currency = new Option("--currency <code>", "three-letter currency code");
-  const gate = new Option("--gate <name:rank:weight>", "a gate, may be repeated (sandbox)");
+  const gate = new Option(
+    "--gate <name:rank:weight>",
+    "a gate, may be repeated; where there is one gate only, that",
+  );
   const create = [
     ...settings,
     currency.makeOptionMandatory(),
@@ -74,8 +77,17 @@ export function addEndpointCommands(endpoint: Command): void {
 }
 
 export function addGroupCommands(group: Command): void {
-  const description = "create a group of a merchant's endpoints, one per currency";
-  addCommands(group, [["create <login> <name> <endpoints...>", description, createGroup]]);
+  const set = [
+    new Option("--endpoints <ids>", "these endpoints and no others, by commas"),
+    new Option("--enable", "accept requests"),
+    new Option("--disable", "begin nothing new through the group"),
+  ];
+  // biome-ignore format: a table
+  addCommands(group, [
+    ["list <login>",                         "list a merchant's groups",                              listGroups],
+    ["create <login> <name> <endpoints...>", "create a group of a merchant's endpoints, one per currency", createGroup],
+    ["set <groupid>",                        "change a group",                                        setGroup, set],
+  ]);
 }
 
 type NewEndpoint = GivenOptions & { readonly currency: string; readonly gate?: readonly string[] };
@@ -84,9 +96,10 @@ async function createEndpoint(
   session: Session,
   login: string,
   name: string,
-  { gate = [sandboxGate], ...options }: NewEndpoint,
+  { gate: named, ...options }: NewEndpoint,
 ): Promise<Output> {
   const configuration = await readConfiguration(session);
+  const gate = named ?? usualGates(configuration);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
   const currency = findCurrency(options.currency);
@@ -100,6 +113,13 @@ async function createEndpoint(
   const made = { merchantId: merchant.id, name, currency: code, gates, settings };
   const id = await session.administration.createEndpoint(made);
   return { login, endpoint: id, name, currency: code };
+}
+
+/** The sandbox bank's in staging, and the only one where there is no choice. */
+function usualGates({ gates }: Configuration): readonly string[] {
+  const names = [...gates.values()].map(({ name }) => name);
+  if (names.includes(sandboxGate)) return [sandboxGate];
+  return names.length === 1 ? names : [];
 }
 
 async function listEndpoints(session: Session, login: string): Promise<Output> {
@@ -153,17 +173,52 @@ async function createGroup(session: Session, login: string, name: string, ids: r
   const configuration = await readConfiguration(session);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
+  const members = readMembers(merchant, ids, configuration);
+  if (members instanceof Problem) return members;
+  const id = await session.administration.createGroup(merchant.id, name, members);
+  return { login, group: id, name, endpoints: ids.join(", ") };
+}
+
+function readMembers(merchant: Merchant, ids: readonly string[], configuration: Configuration) {
   const own = endpointsOf(merchant, configuration);
   const members = ids.flatMap((id) => own.filter((each) => each.id === id));
   if (members.length !== ids.length) {
-    return new Problem(`Not all of these are endpoints of ${login}.`);
+    return new Problem(`Not all of these are endpoints of ${merchant.login}.`);
   }
   if (new Set(members.map(({ currency }) => currency)).size !== members.length) {
     return new Problem("A group can have one endpoint per currency only.");
   }
-  const memberIds = members.map(({ id }) => id);
-  const id = await session.administration.createGroup(merchant.id, name, memberIds);
-  return { login, group: id, name, endpoints: ids.join(", ") };
+  return members.map(({ id }) => id);
+}
+
+async function listGroups(session: Session, login: string): Promise<Output> {
+  const configuration = await readConfiguration(session);
+  const merchant = findMerchant(configuration, login);
+  if (merchant instanceof Problem) return merchant;
+  const own = configuration.groups.filter((group) => group.merchant.id === merchant.id);
+  return own.map(({ id, name, enabled, endpoints }) => ({
+    ...{ id, name, state: enabled ? "on" : "off" },
+    endpoints: endpoints.map((endpoint) => endpoint.id).join(", "),
+  }));
+}
+
+type GroupChange = EndpointChange & { readonly endpoints?: string };
+
+async function setGroup(session: Session, id: string, options: GroupChange): Promise<Output> {
+  const configuration = await readConfiguration(session);
+  const group = configuration.groups.find((each) => each.id === id);
+  if (group === undefined) return new Problem(`There is no group ${id}: see \`gw group list\`.`);
+  const { enable = false, disable = false, endpoints } = options;
+  if (Object.keys(options).length === 0) {
+    return new Problem("Nothing to change: see `gw group set --help`.");
+  }
+  if (enable && disable) return new Problem("Choose --enable or --disable.");
+  const ids = endpoints?.split(",").map((each) => each.trim()) ?? group.endpoints.map((e) => e.id);
+  const members = readMembers(group.merchant, ids, configuration);
+  if (members instanceof Problem) return members;
+  const enabled = enable || (group.enabled && !disable);
+  await session.administration.setGroup(group.id, members, enabled);
+  return { group: id, name: group.name, state: enabled ? "on" : "off", endpoints: ids.join(", ") };
 }
 
 export function findEndpoint({ endpoints }: Configuration, id: string): Endpoint | Problem {
@@ -228,7 +283,9 @@ export function readGatePlaces(
     }
     places.push({ gateId, rank: Number(rank), weight: Number(weight) });
   }
-  return places.length === 0 ? new Problem("An endpoint needs at least one gate.") : places;
+  return places.length === 0
+    ? new Problem("An endpoint needs at least one gate: name it with --gate.")
+    : places;
 }
 
 function isWithin(text: string, most: number): boolean {

@@ -34,7 +34,7 @@ const endpointRows = [
 
 /** The gates to the sandbox bank: one per dialect of ISO 8583. */
 export type SandboxGates = { readonly sandbox: GateId } & {
-  readonly [Name in "binary" | "iso93"]: GateId | undefined;
+  readonly [Name in "binary" | "iso93"]?: GateId | undefined;
 };
 
 export type MerchantSet = {
@@ -53,38 +53,56 @@ export async function findSandboxGates({ query }: Database): Promise<SandboxGate
 
 type NewMerchantSet = {
   readonly login: string;
-  readonly gates: SandboxGates;
   readonly cell: string;
+  /** Without them it is the merchant alone. */
+  readonly gates?: SandboxGates;
+  /** What the gate accepts, when it does not accept all. */
+  readonly currencies?: readonly string[] | undefined;
 };
 
 export async function createMerchantSet(
   audit: Audit,
   vault: Vault,
-  { login, gates, cell }: NewMerchantSet,
+  { login, gates, cell, currencies }: NewMerchantSet,
 ): Promise<MerchantSet> {
-  const controlKey = randomUUID().toUpperCase();
+  const controlKey = makeControlKey();
   return audit.together(async (inside) => {
     const administration = makeAdministration(inside);
     const sealed = vault.sealSecret(new Secret(controlKey), controlKeyContext(login));
     const merchantId = await administration.createMerchant(login, sealed, cell);
-    const endpoints = await createEndpoints(administration, merchantId, { gates, known: [] });
+    if (gates === undefined) return { login, controlKey, endpoints: {}, group: "" };
+    const chosen = { gates, currencies, known: [] };
+    const endpoints = await createEndpoints(administration, merchantId, chosen);
     const grouped = endpointRows.filter(({ inGroup }) => inGroup);
     const members = grouped.flatMap(({ name }) => endpoints[name] ?? []);
-    const group = await administration.createGroup(merchantId, "all", members);
+    const isGrouped = members.length > 0;
+    const group = isGrouped ? await administration.createGroup(merchantId, "all", members) : "";
     return { login, controlKey, endpoints, group };
   });
+}
+
+type EndpointsToCreate = {
+  readonly gates: SandboxGates;
+  readonly currencies?: readonly string[] | undefined;
+  readonly known: readonly string[];
+};
+
+/** In the form of a UUID, in capitals as merchants know it. */
+export function makeControlKey(): string {
+  return randomUUID().toUpperCase();
 }
 
 /** The endpoints of the set that the merchant lacks and that there is a gate for, by name. */
 export async function createEndpoints(
   administration: Administration,
   merchantId: MerchantId,
-  { gates, known }: { readonly gates: SandboxGates; readonly known: readonly string[] },
+  { gates, currencies, known }: EndpointsToCreate,
 ): Promise<Readonly<Record<string, EndpointId>>> {
   const endpoints: Record<string, EndpointId> = {};
   for (const { name, currency, policy, gate } of endpointRows) {
     const gateId = gates[gate];
-    if (gateId === undefined || known.includes(name)) continue;
+    const isAccepted = currencies?.includes(currency) ?? true;
+    if (gateId === undefined || known.includes(name) || !isAccepted) continue;
     endpoints[name] = await administration.createEndpoint({
       merchantId,
       name,

@@ -9,6 +9,8 @@ import type { MerchantSettings } from "../orders/merchant.ts";
 import { mainCell } from "../storage/cells.ts";
 import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
+import { addControlKeyCommands, describeKeys } from "./control-key.ts";
+import { findGate } from "./gate.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import {
   createMerchantSet,
@@ -32,14 +34,22 @@ const bitsMin = 2048;
 
 export function addMerchantCommands(merchant: Command): void {
   const name = new Option("--name <text>", "to distinguish it from the others");
-  const cell = new Option("--cell <name>", "where its orders will be; the main cell if not given");
+  const create = [
+    new Option("--cell <name>", "where its orders will be; the main cell if not given"),
+    new Option("--gate <name>", "the gate of its first endpoints; in staging the sandbox bank's"),
+    new Option("--no-endpoints", "create the merchant alone"),
+  ];
+  const reveal = new Option("--reveal", "with the control keys in the clear; it is in the audit");
   // biome-ignore format: a table
   addCommands(merchant, [
-    ["create <login>", "create a merchant; in staging with the endpoints of the demonstration", createMerchant, [cell]],
-    ["list",           "list all merchants",                                                    listMerchants],
-    ["show <login>",   "show a merchant with its endpoints, groups and control key",            showMerchant],
-    ["set <login>",    "change a merchant's settings",                                          setMerchant, settingsTable.map(({ option }) => option)],
+    ["create <login>",  "create a merchant, with a set of endpoints through one gate; prints its control key", createMerchant, create],
+    ["list",            "list all merchants",                                              listMerchants],
+    ["show <login>",    "show a merchant with its endpoints and groups",                   showMerchant, [reveal]],
+    ["set <login>",     "change a merchant's settings",                                    setMerchant, settingsTable.map(({ option }) => option)],
+    ["disable <login>", "refuse all requests of a merchant but those for the status",      (session: Session, login: string) => enableMerchant(session, login, false)],
+    ["enable <login>",  "serve a merchant again",                                          (session: Session, login: string) => enableMerchant(session, login, true)],
   ]);
+  addControlKeyCommands(merchant);
   const key = merchant.command("key").description("public keys of a merchant's OAuth signatures");
   // biome-ignore format: a table
   addCommands(key, [
@@ -52,7 +62,7 @@ export function addMerchantCommands(merchant: Command): void {
 async function createMerchant(
   session: Session,
   login: string,
-  { cell = mainCell }: { readonly cell?: string },
+  { cell = mainCell, gate, endpoints }: CreateOptions,
 ): Promise<Output> {
   if (!session.cells.names().includes(cell)) {
     return new Problem(`There is no cell ${cell}: see \`gw cell list\`.`);
@@ -60,39 +70,64 @@ async function createMerchant(
   if (!loginForm.test(login)) {
     return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
   }
-  const known = findMerchant(await readConfiguration(session), login);
-  if (!(known instanceof Problem)) {
+  const configuration = await readConfiguration(session);
+  if (!(findMerchant(configuration, login) instanceof Problem)) {
     return new Problem(`There is a merchant ${login} already: choose another login.`);
   }
-  const { database } = session;
-  const gates = await findSandboxGates(database);
-  if (gates === undefined) return new Problem("There is no gate yet: run `npm start` once.");
+  const named = gate === undefined ? undefined : findGate(gate, configuration);
+  if (named instanceof Problem) return named;
+  const gates = named ? { sandbox: named.id } : await findSandboxGates(session.database);
+  const chosen = endpoints && gates ? { gates, currencies: named?.settings.currencies } : {};
   const vault = await openVault(session);
-  return describe(
-    await createMerchantSet(session.audit, vault, { login, gates, cell }),
-    session.json,
-  );
+  const set = await createMerchantSet(session.audit, vault, { login, cell, ...chosen });
+  return session.json ? set : describe(set, { "control key": set.controlKey });
+}
+
+type CreateOptions = {
+  readonly cell?: string;
+  readonly gate?: string;
+  readonly endpoints: boolean;
+};
+
+async function enableMerchant(session: Session, login: string, enabled: boolean): Promise<Output> {
+  const merchant = findMerchant(await readConfiguration(session), login);
+  if (merchant instanceof Problem) return merchant;
+  await session.administration.enableMerchant(merchant.id, enabled);
+  return { login, state: enabled ? "on" : "off" };
 }
 
 async function listMerchants(session: Session): Promise<Output> {
   const configuration = await readConfiguration(session);
-  return configuration.merchants.map(({ id, login, name }) => {
-    return { login, name, id, endpoints: endpointsOf({ id }, configuration).length };
+  return configuration.merchants.map(({ id, login, name, enabled }) => {
+    const endpoints = endpointsOf({ id }, configuration).length;
+    return { login, name, id, endpoints, state: enabled ? "on" : "off" };
   });
 }
 
-async function showMerchant(session: Session, login: string): Promise<Output> {
+async function showMerchant(
+  session: Session,
+  login: string,
+  { reveal = false }: { readonly reveal?: boolean },
+): Promise<Output> {
   const configuration = await readConfiguration(session);
   const merchant = findMerchant(configuration, login);
   if (merchant instanceof Problem) return merchant;
-  return describe(merchantSetOf(configuration, merchant), session.json);
+  const keys = await describeKeys(session, merchant);
+  const { cell, enabled, settings } = merchant;
+  const shown = { state: enabled ? "on" : "off", cell, ...keys };
+  if (reveal) {
+    await session.audit.write({ action: "control-key reveal", subject: `merchant ${login}` });
+  }
+  const { controlKey, ...set } = merchantSetOf(configuration, merchant);
+  const old = merchant.oldControlKey?.reveal();
+  const clear = reveal ? { controlKey, ...(old && { oldControlKey: old }) } : {};
+  if (session.json) return { ...set, ...shown, settings, ...clear };
+  return describe(set, { ...shown, ...clear });
 }
 
-function describe(set: MerchantSet, json: boolean): Output {
-  if (json) return set;
-  const endpoints = Object.entries(set.endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
-  const { login, controlKey, group } = set;
-  return { login, "control key": controlKey, ...Object.fromEntries(endpoints), group };
+function describe({ login, endpoints, group }: Omit<MerchantSet, "controlKey">, more: object) {
+  const named = Object.entries(endpoints).map(([name, id]) => [`endpoint ${name}`, id]);
+  return { login, ...more, ...Object.fromEntries(named), group };
 }
 
 // biome-ignore format: a table

@@ -8,7 +8,13 @@ import { Secret } from "../values/secret.ts";
 import { makeFindReceipt } from "./find.ts";
 
 const merchant = {
-  ...{ id: asMerchantId("7"), login: "shop", name: "Shop", controlKey: new Secret("k") },
+  ...{
+    id: asMerchantId("7"),
+    login: "shop",
+    name: "Shop",
+    controlKey: new Secret("k"),
+    enabled: true,
+  },
   ...{ cell: "main", oauthKeys: [], settings: {} },
 };
 const endpoint: Endpoint = {

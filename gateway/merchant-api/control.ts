@@ -6,8 +6,10 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { EntryPoint, Merchant } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
+import type { MerchantId } from "../values/ids.ts";
 import { findCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
+import type { Secret } from "../values/secret.ts";
 import type { ControlTerm, Sent } from "./operation.ts";
 
 const sha1Bytes = 20;
@@ -17,6 +19,7 @@ export function checkControl(
   terms: readonly ControlTerm[],
   sent: Sent,
   entryPoint: EntryPoint,
+  noteOldKey: (merchant: MerchantId) => void = () => undefined,
 ): Failure | undefined {
   const { merchant, id } = entryPoint;
   const [first, ...others] = terms;
@@ -25,10 +28,17 @@ export function checkControl(
   const login = sent.get("login") ?? "";
   const sameLogin = login === "" || login === merchant.login;
   const control = controlOf(sent);
-  const isSigned = (signed: string) =>
-    timingSafeEqual(hash("sha1", signed + merchant.controlKey.reveal(), "buffer"), control);
-  const sameControl = first === "{id?}" ? isSigned(id + text) || isSigned(text) : isSigned(text);
-  return sameLogin && sameControl ? undefined : new Failure("control_mismatch");
+  const isSignedWith = (key: Secret<string>) => {
+    const isSigned = (signed: string) =>
+      timingSafeEqual(hash("sha1", signed + key.reveal(), "buffer"), control);
+    return first === "{id?}" ? isSigned(id + text) || isSigned(text) : isSigned(text);
+  };
+  const { controlKey, oldControlKey } = merchant;
+  const isOld = oldControlKey !== undefined && isSignedWith(oldControlKey);
+  const isNew = isSignedWith(controlKey);
+  if (!sameLogin || !(isNew || isOld)) return new Failure("control_mismatch");
+  if (!isNew) noteOldKey(merchant.id);
+  return undefined;
 }
 
 /** Signs a result for the merchant: it proves that the gateway sent it. */

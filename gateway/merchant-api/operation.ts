@@ -30,6 +30,11 @@ export type Operation<Request extends Fields = Fields> = {
   readonly control: readonly ControlTerm<keyof Request & string>[];
   /** Reads only: it is not recorded by serial number, and has a rate limit of its own. */
   readonly isQuery?: boolean;
+  /**
+   * Goes on for a disabled endpoint, or for a disabled merchant too; others are refused as if the
+   * endpoint did not exist.
+   */
+  readonly goesOn?: "for_disabled_endpoints" | "for_disabled_merchants";
   /** Has a synchronous variant, which waits for the result and returns the status. */
   readonly sync?: boolean;
   /** Checks between fields, reported together with the faults of single fields. */
@@ -90,5 +95,7 @@ export function pathIn(version: Version, { path }: Operation): string {
 
 /** The endpoint for the currency: the only one, or the one of the group. */
 export function endpointFor(entryPoint: EntryPoint, currency: string): Endpoint | undefined {
-  return entryPoint.endpoints.find((endpoint) => endpoint.currency === currency);
+  return entryPoint.endpoints.find(
+    (endpoint) => endpoint.enabled && endpoint.currency === currency,
+  );
 }

@@ -36,6 +36,8 @@ export type PipelineDependencies = {
   readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
   readonly oauth: OAuthOptions;
   readonly clock: Clock;
+  /** Called when a request is signed with the control key before the present one. */
+  readonly noteOldKey: (merchant: MerchantId) => void;
   /**
    * Zero, or the seconds that the merchant has to wait. Called after authentication, so that no one
    * can use up another merchant's limit.
@@ -48,7 +50,7 @@ export function makePipeline(
   dependencies: PipelineDependencies,
   version: Version,
 ): (call: Call) => Promise<RequestOutcome> {
-  const { services, findEntryPoint, takeToken, oauth, clock } = dependencies;
+  const { services, findEntryPoint, takeToken, oauth, clock, noteOldKey } = dependencies;
   const { control, isQuery = false, takesGroupIds = false, rules = () => [], handle } = operation;
   const isOAuth = version === "v4";
   const { known, signed, others } = isOAuth ? oauthFields(operation) : splitFields(operation);
@@ -60,7 +62,7 @@ export function makePipeline(
     const entryPoint =
       findEntryPoint(call.form, call.id) ??
       (takesGroupIds ? findEntryPoint("group", call.id) : undefined);
-    if (entryPoint === undefined) {
+    if (entryPoint === undefined || !isServed(operation, entryPoint)) {
       return { answer: new Failure("unknown_endpoint"), authenticated: false };
     }
     const refuse = (answer: Failure | AccessDenied) => {
@@ -72,7 +74,7 @@ export function makePipeline(
     if (unreadable !== undefined) return refuse(unreadable);
     const mismatch = isOAuth
       ? await checkOAuth({ call, pairs: body.pairs, entryPoint }, oauth, clock)
-      : checkChecksum(control, sent, entryPoint);
+      : checkChecksum(control, sent, entryPoint, noteOldKey);
     if (mismatch !== undefined) return refuse(mismatch);
     const retryAfterSeconds = takeToken(isQuery, entryPoint.merchant.id);
     if (retryAfterSeconds > 0) {
@@ -93,6 +95,11 @@ export function makePipeline(
   };
 }
 
+function isServed({ goesOn }: Operation, { disabled }: EntryPoint): boolean {
+  if (disabled === undefined || goesOn === "for_disabled_merchants") return true;
+  return disabled === "itself" && goesOn === "for_disabled_endpoints";
+}
+
 function nonEmpty(faults: readonly Failure[]): readonly Failure[] | undefined {
   return faults.length > 0 ? faults : undefined;
 }
@@ -101,8 +108,9 @@ function checkChecksum(
   control: readonly ControlTerm[],
   sent: Sent,
   entryPoint: EntryPoint,
+  noteOldKey: PipelineDependencies["noteOldKey"],
 ): Failure | undefined {
-  const mismatch = checkControl(control, sent, entryPoint);
+  const mismatch = checkControl(control, sent, entryPoint, noteOldKey);
   if (mismatch !== undefined) return mismatch;
   const oauthOnly = entryPoint.endpoints.some(({ settings }) => settings.oauthOnly === true);
   return oauthOnly ? new Failure("control_mismatch", "", "only v4 is taken here") : undefined;

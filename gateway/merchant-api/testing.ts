@@ -9,6 +9,7 @@ const merchant: Merchant = {
   name: "Acme",
   controlKey: new Secret("top-secret-key"),
   cell: "main",
+  enabled: true,
   oauthKeys: [],
   settings: {},
 };

@@ -20,6 +20,7 @@ export const events = {
   "request.refused":                     ["info",  "a merchant's request was refused; `faults` tells why"],
   "request.access_denied":               ["info",  "a merchant's request was not authenticated; `check` tells which check failed"],
   "request.failed":                      ["error", "a request ended with an exception and was answered with an internal error"],
+  "request.old_key_unnoted":             ["warn",  "the last use of a merchant's old control key could not be stored"],
   "http.refused":                        ["warn",  "connections, requests or bodies were refused because a bound of the HTTP server was reached; `cause` tells which, `count` how many; at most one line a minute"],
 
   "acquirer.link_up":                    ["info",  "a link of a gate is signed on; `connection` tells which"],

@@ -12,6 +12,10 @@ export type Merchant = {
   /** Where its orders are. */
   readonly cell: string;
   readonly controlKey: Secret<string>;
+  /** The one before it, which counts until an operator drops it. */
+  readonly oldControlKey?: Secret<string> | undefined;
+  /** A disabled merchant may ask for the status of its orders alone. */
+  readonly enabled: boolean;
   /** What requests may be signed with by OAuth; several while the merchant changes them. */
   readonly oauthKeys: readonly OAuthKey[];
   readonly settings: MerchantSettings;
@@ -110,6 +114,8 @@ export type EndpointGroup = {
 export type EntryPoint = {
   readonly id: EndpointId | GroupId;
   readonly merchant: Merchant;
-  /** One for an endpoint, one per currency for a group. */
+  /** One for an endpoint, one per currency for a group; disabled ones too. */
   readonly endpoints: readonly Endpoint[];
+  /** Disabled itself, or its merchant is: what may still be asked is up to the operation. */
+  readonly disabled?: "itself" | "merchant";
 };

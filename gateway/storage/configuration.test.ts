@@ -174,7 +174,7 @@ test("every change is told to the nodes", async (t) => {
   await listener.query("select 1");
 
   assert.equal(told, 5);
-  assert.equal((await load()).endpointById.has(id), false);
+  assert.equal((await load()).endpointById.get(id)?.disabled, "itself");
 });
 
 function load() {

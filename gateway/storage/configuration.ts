@@ -31,7 +31,7 @@ export type Configuration = CellMap & {
   readonly endpoints: ReadonlyMap<EndpointId, Endpoint>;
   readonly groups: readonly EndpointGroup[];
   readonly gates: ReadonlyMap<GateId, Gate>;
-  /** By the number in the path; disabled entry points are not here. */
+  /** By the number in the path. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
@@ -86,14 +86,13 @@ export async function loadConfiguration(
   );
   const endpoints = byId(await loadEndpoints(query, merchants, gates, amountDigitsOf));
   const groups = await loadGroups(query, merchants, endpoints);
-  const enabled = [...endpoints.values()].filter(isEnabled);
   return {
     ...{ merchants: [...merchants.values()], endpoints, groups, gates },
     // Read after the merchants: no merchant is in a cell that is not here.
     cells: await loadCells(query, open),
     cellOf: new Map([...merchants.values()].map(({ id, cell }) => [id, cell])),
-    endpointById: byId(enabled.map((each) => ({ ...each, endpoints: [each] }))),
-    groupById: byId(groups.filter(isEnabled)),
+    endpointById: byId([...endpoints.values()].map((each) => entryPointOf(each, [each]))),
+    groupById: byId(groups.map((group) => entryPointOf(group, group.endpoints))),
   };
 }
 
@@ -102,12 +101,25 @@ export function controlKeyContext(login: string): string {
   return `control-key/${login}`;
 }
 
-type MerchantRow = Omit<Merchant, "controlKey" | "oauthKeys"> & { readonly control_key: Buffer };
+function entryPointOf(
+  own: Pick<Endpoint, "merchant" | "enabled"> & Pick<EntryPoint, "id">,
+  endpoints: readonly Endpoint[],
+): EntryPoint {
+  const { id, merchant, enabled } = own;
+  const disabled = merchant.enabled ? (enabled ? undefined : "itself") : "merchant";
+  return { id, merchant, endpoints, ...(disabled && { disabled }) };
+}
+
+type MerchantRow = Omit<Merchant, "controlKey" | "oldControlKey" | "oauthKeys"> & {
+  readonly control_key: Buffer;
+  readonly old_control_key: Buffer | null;
+};
 type OAuthKeyRow = Omit<OAuthKey, "publicKey"> & { merchant_id: MerchantId; public_key: string };
 
 async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly Merchant[]> {
   const rows = await query<MerchantRow>(
-    "select id, login, name, cell, control_key, settings from merchants order by id",
+    `select id, login, name, cell, enabled, control_key, old_control_key, settings
+     from merchants order by id`,
   );
   const keyRows = await query<OAuthKeyRow>(
     `select merchant_id, id, name, public_key from merchant_keys
@@ -118,9 +130,10 @@ async function loadMerchants(query: Query, open: OpenSecret): Promise<readonly M
     publicKey: createPublicKey(public_key),
   }));
   const oauthKeys = Map.groupBy(keys, ({ merchant_id }) => merchant_id);
-  return rows.map(({ control_key, ...row }) => ({
+  return rows.map(({ control_key, old_control_key: old, ...row }) => ({
     ...row,
     controlKey: open(control_key, controlKeyContext(row.login)),
+    ...(old !== null && { oldControlKey: open(old, controlKeyContext(row.login)) }),
     oauthKeys: oauthKeys.get(row.id) ?? [],
   }));
 }
@@ -209,7 +222,7 @@ async function loadGroups(
   return rows.map(({ merchant_id, members, ...row }) => ({
     ...row,
     merchant: get(merchants, merchant_id),
-    endpoints: members.map((member) => get(endpoints, member)).filter(isEnabled),
+    endpoints: members.map((member) => get(endpoints, member)),
   }));
 }
 
@@ -217,13 +230,31 @@ function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]) 
   return new Map<Entry["id"], Entry>(entries.map((entry) => [entry.id, entry]));
 }
 
-function isEnabled({ enabled }: { readonly enabled: boolean }): boolean {
-  return enabled;
-}
-
 /** The database's foreign keys guarantee that it exists. */
 function get<Key extends string, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`no row ${key}`);
   return value;
+}
+
+/** Called by a node when a request was signed with the old key. */
+export async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
+  await query(
+    `update merchants set old_control_key_used_at = now()
+     where id = $1 and old_control_key is not null`,
+    [id],
+  );
+}
+
+export type ControlKeyUse = { readonly set: string | null; readonly oldUsed: string | null };
+
+export async function findControlKeyUse(query: Query, id: MerchantId): Promise<ControlKeyUse> {
+  const printed = (column: string) =>
+    `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC')`;
+  const [row] = await query<ControlKeyUse>(
+    `select ${printed("control_key_set_at")} as set, ${printed("old_control_key_used_at")}
+       as "oldUsed" from merchants where id = $1`,
+    [id],
+  );
+  return row ?? { set: null, oldUsed: null };
 }

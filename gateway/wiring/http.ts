@@ -18,7 +18,11 @@ import type { Order } from "../orders/order.ts";
 import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
-import type { Configuration, LiveConfiguration } from "../storage/configuration.ts";
+import {
+  type Configuration,
+  type LiveConfiguration,
+  noteOldControlKey,
+} from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
 import {
   routeFindByReceipt,
@@ -153,14 +157,20 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
   };
 }
 
-type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken">;
+type Access = Pick<PipelineDependencies, "findEntryPoint" | "oauth" | "takeToken" | "noteOldKey">;
 
-function accessOf({ config, cells, clock, configuration }: Dependencies, querying: Guard): Access {
+const noteEveryMs = 60_000;
+
+function accessOf(
+  { config, cells, clock, configuration, database, log }: Dependencies,
+  querying: Guard,
+): Access {
   const windowMs = config.oauthWindowMs;
   const takeNonce = routeTakeNonce(cells, { clock, windowMs, retryMs: config.acceptRetryMs });
   const limitOf = (perSecond: number) => makeRateLimit<MerchantId>({ perSecond }, clock);
   const transactions = limitOf(config.transactionsPerSecond);
   const queries = limitOf(config.questionsPerSecond);
+  const notedAt = new Map<MerchantId, number>();
   return {
     findEntryPoint(form, id) {
       const { endpointById, groupById } = configuration.current();
@@ -170,8 +180,19 @@ function accessOf({ config, cells, clock, configuration }: Dependencies, queryin
       ...{ windowMs, takeNonce: querying(takeNonce) },
       baseUrls: (port) => signedUrlsOf(config, port),
     },
+    noteOldKey,
     takeToken: (isQuery, merchant) => (isQuery ? queries : transactions).take(merchant),
   };
+
+  /** Once a minute for each merchant: it tells an operator when the old key may be dropped. */
+  function noteOldKey(merchant: MerchantId): void {
+    const now = clock.now();
+    if (now - (notedAt.get(merchant) ?? 0) < noteEveryMs) return;
+    notedAt.set(merchant, now);
+    noteOldControlKey(database.query, merchant).catch((error) =>
+      log("request.old_key_unnoted", { err: error }),
+    );
+  }
 }
 
 /** The pages of 3-D Secure, the return to the shop, and receipts. */

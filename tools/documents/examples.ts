@@ -115,6 +115,7 @@ export async function makeExamples(): Promise<readonly Example[]> {
     findEntryPoint: () => sample.endpoint,
     clock: sample.clock,
     takeToken: () => 0,
+    noteOldKey: () => undefined,
     oauth: { baseUrls: () => [sample.baseUrl], windowMs: 0, takeNonce: async () => true },
   };
   const examples: Example[] = [];

@@ -55,6 +55,7 @@ const merchant: Merchant = {
   login: "acme",
   name: "Acme",
   controlKey: new Secret(controlKey),
+  enabled: true,
   cell: "main",
   oauthKeys: [{ id: "1", name: "", publicKey: createPublicKey(privateKeyPem) }],
   settings: {},

@@ -42,7 +42,7 @@ export const accountVerification = operation({
 
   async handle(request, context) {
     // The request has no currency, so any endpoint of a group will do.
-    const [endpoint] = context.entryPoint.endpoints;
+    const endpoint = context.entryPoint.endpoints.find(({ enabled }) => enabled);
     if (endpoint === undefined) return new Failure("unknown_endpoint");
     const amount = new Money(0n, getCurrency(endpoint.currency));
     return begin("account-verification", request, { ...context, endpoint, amount });
@@ -59,6 +59,7 @@ const following = {
 export const capture = operation({
   ...following,
   name: "capture",
+  goesOn: "for_disabled_endpoints",
   path: "/v2/capture/{id}",
   purpose: "Charges the amount that a preauthorisation holds, in full or in part, once.",
   handle: (request, context) => followUp("capture", request, context),
@@ -67,6 +68,7 @@ export const capture = operation({
 export const returnMoney = operation({
   ...following,
   name: "return",
+  goesOn: "for_disabled_endpoints",
   path: "/v2/return/{id}",
   purpose:
     "Refunds a sale or a capture, in full or in parts up to the charged amount; cancels a " +

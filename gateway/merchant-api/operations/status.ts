@@ -21,6 +21,7 @@ export const status = operation({
 
   control: ["login", "client_orderid", "orderid"],
   isQuery: true,
+  goesOn: "for_disabled_merchants",
 
   async handle(request, { entryPoint, services }) {
     const { orderid, "by-request-sn": bySerialNumber } = request;

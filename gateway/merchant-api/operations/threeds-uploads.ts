@@ -23,6 +23,7 @@ const completions = ["Y", "N", "U"] as const;
 
 export const uploadMethodUrlResult = operation({
   name: "upload-method-url-result",
+  goesOn: "for_disabled_endpoints",
   path: "/3ds/v1/upload-method-url-result/{id}",
   ...shared,
   purpose: "Reports that the issuer's method frame was loaded, and the properties of the browser.",
@@ -63,6 +64,7 @@ export const uploadMethodUrlResult = operation({
 
 export const uploadCresResult = operation({
   name: "upload-cres-result",
+  goesOn: "for_disabled_endpoints",
   path: "/3ds/v1/upload-cres-result/{id}",
   ...shared,
   purpose: "Reports that the cardholder has returned from the challenge (3-D Secure 2.x).",
@@ -81,6 +83,7 @@ export const uploadCresResult = operation({
 
 export const uploadParesResult = operation({
   name: "upload-pares-result",
+  goesOn: "for_disabled_endpoints",
   path: "/3ds/v1/upload-pares-result/{id}",
   ...shared,
   purpose: "Submits the PARes of the cardholder's bank (3-D Secure 1.0.2).",
