@@ -82,7 +82,7 @@ async function isVaultSeparate(
 
 /** The role of nodes, where the login may assume it. */
 export async function findNodeRole(query: Query): Promise<string | undefined> {
-  const roles = await query(rolesStatement, [[nodeRole]]);
+  const roles = await query(rolesStatement, [[nodeRole], false]);
   return roles.length > 0 ? nodeRole : undefined;
 }
 
