@@ -27,7 +27,8 @@ export type RetentionStore = RemovedReferences & {
   /** Those of the cards that a reference needs. */
   findReferenced(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   condemn(cards: readonly CondemnedCard[], at: Instant): Promise<void>;
-  listCondemned(limit: number): Promise<readonly CondemnedCard[]>;
+  /** By merchant and id, after a card. */
+  listCondemned(limit: number, after?: CardOfMerchant): Promise<readonly CondemnedCard[]>;
   /** Those of the cards whose number an open order may have to send again. */
   findNeeded(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   destroy(cards: readonly CardOfMerchant[]): Promise<void>;
@@ -61,6 +62,8 @@ export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
   /** Condemned before the previous run ended: messages that were begun with them have been sent. */
   let ripe: ReadonlySet<string> = new Set();
+  /** After which card they are listed. */
+  let place: CondemnedCard | undefined;
 
   return async (): Promise<void> => {
     await destroyRipe();
@@ -68,18 +71,35 @@ export function makeRetention(dependencies: Dependencies) {
     const now = clock.now();
     await store.restartWalks(dependencies.rules(), now, later(now, -walkEveryMs));
     for (const days of listDays()) await walk(days);
-    ripe = new Set((await store.listCondemned(pageSize)).map(keyOf));
+    const condemned = new Set<string>();
+    await eachPage(async (cards) => {
+      for (const card of cards) condemned.add(keyOf(card));
+    });
+    ripe = condemned;
   };
 
   async function destroyRipe(): Promise<void> {
-    const condemned = await store.listCondemned(pageSize);
-    const cards = condemned.filter((card) => ripe.has(keyOf(card)));
-    const free = await findFree(cards);
-    if (free.length === 0) return;
-    await audit(countBy(free));
-    // Again, because the audit may have taken its time. The vault's role cannot read the orders, so
-    // its own statement cannot check it.
-    await store.destroy(await findFree(free));
+    place = await eachPage(async (condemned) => {
+      const cards = condemned.filter((card) => ripe.has(keyOf(card)));
+      const free = await findFree(cards);
+      if (free.length === 0) return;
+      await audit(countBy(free));
+      // Again, because the audit may have taken its time. The vault's role cannot read the orders,
+      // so its own statement cannot check it.
+      await store.destroy(await findFree(free));
+    });
+  }
+
+  /** Answers where the next run goes on: cards that are needed for long hold up no others. */
+  async function eachPage(take: (cards: readonly CondemnedCard[]) => Promise<void>) {
+    let after = place;
+    for (let page = 0; page < pagesMax; page += 1) {
+      const cards = await store.listCondemned(pageSize, after);
+      await take(cards);
+      if (cards.length < pageSize) return undefined;
+      after = cards.at(-1);
+    }
+    return after;
   }
 
   /** Those that no open order needs and, unless its owner wants it destroyed, no reference. */

@@ -1,6 +1,6 @@
 /**
- * A cell's copy of the list of the vault's keys. The statement that writes a card locks the row of
- * its key for sharing; the statement that destroys a key locks it alone. So no card is written
+ * A cell's copy of the list of the vault's keys. The statement that writes a card, or pending card
+ * data, locks the row of its key for sharing; the statement that destroys a key locks it alone. So no card is written
  * under a destroyed key, however late its writer is. A key is listed by its first writer, and a
  * destroyed key stays listed in every cell.
  */
@@ -11,6 +11,24 @@ export function lockUsableKeys(ids: string): string {
   return `usable as materialized (
   select id from card_keys where id = any(${ids}) and destroyed_at is null for share
 )`;
+}
+
+/** A row tells what was written, or a key that seals nothing here; then nothing was. */
+export type RefusedKey = { readonly refusedKey?: number | null };
+
+/** Fails when a key is destroyed. One that is only new here is listed, and the write repeated. */
+export async function writeUnderKeys<Row extends RefusedKey>(
+  query: Query,
+  write: () => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const rows = await write();
+  const refused = rows.flatMap(({ refusedKey }) => refusedKey ?? []);
+  if (refused.length === 0) return rows;
+  await listCardKeys(query, refused);
+  const again = await write();
+  const isRefused = again.some(({ refusedKey }) => typeof refusedKey === "number");
+  if (isRefused) throw new Error(`the key ${refused[0]} is destroyed`);
+  return again;
 }
 
 export async function listCardKeys(query: Query, ids: readonly number[]): Promise<void> {

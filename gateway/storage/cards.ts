@@ -19,6 +19,7 @@ import type { CardId, CardRefId, MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts";
 import type { FindSealedCard, StoredSealedCard } from "../vault/vault.ts";
+import { lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 import { isHere, livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import { openWith } from "./find-orders.ts";
@@ -180,7 +181,7 @@ export function makePendingCardStore(query: Query, options: GatherOptions = {}):
       plainArray(latest.map(({ row }) => row.keyId)),
       plainArray(latest.map(({ expiresAt }) => expiresAt)),
     ];
-    await query(putPending, columns, "put_pending_cards");
+    await writeUnderKeys(query, () => query<RefusedKey>(putPending, columns, "put_pending_cards"));
     return items.map(() => undefined);
   }, options);
   const find = makeGather(async (wanted: readonly Wanted[]) => {
@@ -225,15 +226,20 @@ with source as (
   select context, sealed, sealed_key, key_id, to_timestamp(expires / 1000) as expires_at
   from unnest($1::text[], $2::bytea[], $3::bytea[], $4::integer[], $5::float8[])
     as source (context, sealed, sealed_key, key_id, expires)
+), ${lockUsableKeys("$4::integer[]")}, refused as (
+  select distinct key_id from source where key_id not in (select id from usable)
 ), key as (
   insert into held_keys (context, key_id, sealed, expires_at)
-  select context, key_id, sealed_key, expires_at from source where ${ownersLiveHere}
+  select context, key_id, sealed_key, expires_at from source
+  where not exists (select from refused) and ${ownersLiveHere}
   on conflict (context) do update set key_id = excluded.key_id, sealed = excluded.sealed,
     expires_at = excluded.expires_at
+), secret as (
+  insert into held_secrets (context, sealed, expires_at)
+  select context, sealed, expires_at from source where not exists (select from refused)
+  on conflict (context) do update set sealed = excluded.sealed, expires_at = excluded.expires_at
 )
-insert into held_secrets (context, sealed, expires_at)
-select context, sealed, expires_at from source
-on conflict (context) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`;
+select key_id as "refusedKey" from refused`;
 
 const deletePending = (condition: string) => `
 with key as (delete from held_keys where ${condition})

@@ -6,7 +6,7 @@
 import type { Begin, Beginning } from "../engine/accept.ts";
 import { dueAtOf, type Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
-import { listCardKeys, lockUsableKeys } from "./card-keys.ts";
+import { lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 import { livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
 import {
@@ -90,14 +90,7 @@ function makeWrite(query: Query, node: NodeName, { statement, name, callbackLeas
     const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
     const columns = stepColumns(steps, node.name);
     const values = [...columns, callbacks, ...more];
-    let rows = await query<WrittenRow>(statement, values, name);
-    const refused = refusedKeys(rows);
-    if (refused.length > 0) {
-      // The first cards of a new key, or of a destroyed one, which stays refused.
-      await listCardKeys(query, refused);
-      rows = await query<WrittenRow>(statement, values, name);
-      if (refusedKeys(rows).length > 0) throw new Error(`the key ${refused[0]} is destroyed`);
-    }
+    const rows = await writeUnderKeys(query, () => query<WrittenRow>(statement, values, name));
     const written = new Set(rows.map(({ id }) => id));
     for (const { id } of isRepeated ? await findWritten(steps) : []) written.add(id);
     return written;
@@ -115,12 +108,7 @@ function makeWrite(query: Query, node: NodeName, { statement, name, callbackLeas
   }
 }
 
-/** Either the orders that were written, or keys that seal no cards here; then nothing was. */
-type WrittenRow = { readonly id: string; readonly refusedKey?: number | null };
-
-function refusedKeys(rows: readonly WrittenRow[]): readonly number[] {
-  return rows.flatMap(({ refusedKey }) => refusedKey ?? []);
-}
+type WrittenRow = RefusedKey & { readonly id: string };
 
 function stepColumns(steps: readonly Step[], node: string): string[] {
   const runningNodes = steps.map((step) =>

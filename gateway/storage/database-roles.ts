@@ -146,7 +146,7 @@ begin
   for each in
     select oid::regclass as name, ${isVaults} as is_vaults, relname = 'cards' as is_cards,
       relname = 'moved_merchants' as is_fence, relname in (${appendOnly}) as is_append_only,
-      relkind = 'S' as is_sequence
+      relname = 'card_keys' as is_key_list, relkind = 'S' as is_sequence
     from pg_class where relkind in ('r', 'p', 'S') and relnamespace = '${schema}'::regnamespace
   loop
     if each.is_sequence then
@@ -165,6 +165,9 @@ begin
     end if;
     if each.is_fence then
       execute format('grant select on %s to ${vaultRole}', each.name);
+    end if;
+    if each.is_key_list then
+      execute format('grant select, insert, update on %s to ${vaultRole}', each.name);
     end if;
     if each.is_cards then
       execute format('grant insert on %s to ${nodeRole}', each.name);
@@ -191,6 +194,7 @@ select current_schema() = ($3::text[])[1]
        from unnest($3::text[]) as schema, unnest(array[$1::text, $2::text]) as role)
   and has_table_privilege($1, 'cards', 'insert')
   and has_table_privilege($2, 'moved_merchants', 'select')
+  and has_table_privilege($2, 'card_keys', 'update')
   and not exists (
     select from tables where case
       when is_sequence then not is_vaults and not has_sequence_privilege($1, oid, 'usage')

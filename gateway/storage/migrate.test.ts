@@ -1,7 +1,9 @@
 /** A new cell has the tables of the first one, and no card is written under a destroyed key. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { asInstant } from "../values/time.ts";
 import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
+import { makePendingCardStore } from "./cards.ts";
 import type { Database } from "./database.ts";
 import { nodeRole, separateVault, vaultRole } from "./database-roles.ts";
 import { migrateCell, statementsOf } from "./migrate.ts";
@@ -94,6 +96,22 @@ test("a key is closed after the statements that write with it, and never under a
   await listCardKeys(cell.query, [7]);
   const usable = `with ${lockUsableKeys("$1::int[]")} select from usable`;
   assert.deepEqual(await cell.query(usable, [[7]]), []);
+});
+
+test("pending card data is written under a new key, and never under a destroyed one", async () => {
+  const { put } = makePendingCardStore(cell.query);
+  const row = { context: "1/1", sealed: Buffer.from("a"), sealedKey: Buffer.from("b") };
+  const expiresAt = asInstant(1_900_000_000_000);
+
+  await put({ ...row, keyId: 8 }, expiresAt);
+  assert.equal(await closeCardKey(cell, 8), false);
+  await cell.query("delete from held_keys");
+  await cell.query("delete from held_secrets");
+  assert.equal(await closeCardKey(cell, 8), true);
+
+  await assert.rejects(put({ ...row, keyId: 8 }, expiresAt), /key 8 is destroyed/);
+  assert.deepEqual(await cell.query("select from held_keys"), []);
+  assert.deepEqual(await cell.query("select from held_secrets"), []);
 });
 
 const insertCard = `insert into cards (merchant_id, id, key_id, sealed, fingerprint)

@@ -70,6 +70,35 @@ test("what came before its month was made moves there", async () => {
   }
 });
 
+test("a row that is written while two nodes make its month is in it, and neither node fails", async () => {
+  const july = monthStart(june, 1);
+  const made = await database.transaction(async (inside) => {
+    await add("order_history", july, inside);
+    const making = [makeUntilFree(monthStart(july, -3)), makeUntilFree(monthStart(july, -3))];
+    while ((await query(waiting)).length === 0);
+    return making;
+  });
+  const names = (await Promise.all(made)).flat();
+
+  assert.deepEqual(
+    names.filter((name) => name.endsWith("2031_07")).sort(),
+    partitionedTables.map((table) => `${table}_2031_07`).sort(),
+  );
+  assert.ok((await placesOf("order_history")).includes("order_history_2031_07"));
+  await query("delete from order_history where at >= '2031-07-01'");
+});
+
+const waiting = `select from pg_locks
+  where not granted and relation = 'order_history_default'::regclass`;
+
+/** A payment may hold the lock for longer than a node waits: then it tries later. */
+function makeUntilFree(now: Instant): Promise<readonly string[]> {
+  return makePartitions(node, now).catch((error) => {
+    if (error.code !== "55P03") throw error;
+    return makeUntilFree(now);
+  });
+}
+
 for (const table of partitionedTables) {
   test(`only months of ${table} that are over are dropped`, async () => {
     const early = await dropPartitions(node, table, later(february, -1));
@@ -108,7 +137,7 @@ function isOf(table: PartitionedTable, also: (partition: { name: string }) => bo
 
 let order = 0;
 
-async function add(table: PartitionedTable, at: Instant): Promise<void> {
+async function add(table: PartitionedTable, at: Instant, through = query): Promise<void> {
   order += 1;
   // biome-ignore format: a table
   const statements = {
@@ -118,7 +147,7 @@ async function add(table: PartitionedTable, at: Instant): Promise<void> {
   };
   const serial = table === "requests" ? [serialAt(at)] : [];
   const values = [order, calendar(at).iso.replace("000Z", `${at % 1000}Z`), ...serial];
-  await query(`insert into ${table} ${statements[table]}`, values);
+  await through(`insert into ${table} ${statements[table]}`, values);
 }
 
 async function placesOf(table: PartitionedTable): Promise<readonly string[]> {

@@ -43,22 +43,26 @@ function suffixOf(month: Instant): string {
 }
 
 /** Makes those of this month and the next ones that are missing; answers their names. */
-export function makePartitions(database: Database, now: Instant): Promise<readonly string[]> {
-  return change(database, async (query) => {
-    const known = await listPartitions(query);
-    const made: string[] = [];
-    for (const table of partitionedTables) {
-      for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
-        const month = monthStart(now, ahead);
-        const covers = (each: Partition) =>
-          each.table === table && each.from <= month && month < each.until;
-        if (known.some(covers)) continue;
+export async function makePartitions(database: Database, now: Instant) {
+  const made: string[] = [];
+  for (const table of partitionedTables) {
+    for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
+      const month = monthStart(now, ahead);
+      const isThere = async (query: Query) =>
+        (await listPartitions(query)).some(
+          (each) => each.table === table && each.from <= month && month < each.until,
+        );
+      if (await isThere(database.query)) continue;
+      const isMade = await change(database, async (query) => {
+        // Another node may have made it before this one got the lock.
+        if (await isThere(query)) return false;
         await attach(query, table, month);
-        made.push(partitionOf(table, month).name);
-      }
+        return true;
+      });
+      if (isMade) made.push(partitionOf(table, month).name);
     }
-    return made;
-  });
+  }
+  return made;
 }
 
 /** Drops the partitions whose last month ended before the moment; answers their names. */
@@ -80,6 +84,8 @@ async function attach(query: Query, table: PartitionedTable, month: Instant): Pr
   const { name, from, until } = partitionOf(table, month);
   const isOfMonth = `${partitioned[table]} >= ${from} and ${partitioned[table]} < ${until}`;
   await query(`create table ${name} (like ${table} including defaults) with (${storage})`);
+  // Else a node could add a row of the month after they were moved, and the month would be refused.
+  await query(`lock table ${table}_default in share row exclusive mode`);
   const early = await query(`select from ${table}_default where ${isOfMonth} limit 1`);
   if (early.length > 0) {
     await query(`insert into ${name} select * from ${table}_default where ${isOfMonth}`);

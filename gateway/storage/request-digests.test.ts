@@ -6,6 +6,7 @@ import { asInstant } from "../values/time.ts";
 import { makeSealedKey, openKeys } from "../vault/keys.ts";
 import { makeRequestDigests } from "../vault/request-digests.ts";
 import { makeVault } from "../vault/vault.ts";
+import type { Query } from "./database.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 import { makeCvvKeyStore, makeKeyStore } from "./vault-keys.ts";
 
@@ -53,6 +54,30 @@ test("a quarter of an hour later the CVV counts no more, and its key is nowhere"
   // A clock that goes back opens nothing again: the key is gone from memory too.
   node.now -= 15 * minute;
   assert.equal(await node.digests.isSame(asked("999"), first), true);
+});
+
+test("while the database gives no key, payments go on without waiting for it each time", async () => {
+  let failures = 0;
+  const node = await startNode(async (...statement) => {
+    if (failures === 2) return tables.database.query(...statement);
+    failures += 1;
+    throw new Error("the database is away");
+  });
+  node.now = slotStart + 300 * minute;
+
+  const first = await node.digests.make(asked("123"));
+  const second = await node.digests.make(asked("123"));
+  node.now += 6_000;
+  const third = await node.digests.make(asked("123"));
+  node.now += 6_000;
+  const fourth = await node.digests.make(asked("123"));
+
+  assert.deepEqual(
+    [first, second, third, fourth].map(({ cvv }) => cvv !== undefined),
+    [false, false, false, true],
+  );
+  // The second did not try.
+  assert.equal(failures, 2);
 });
 
 test("the database loses the keys in a crash: then no CVV is compared, and no payment fails", async () => {
@@ -124,7 +149,7 @@ async function rotate(purpose: "digests"): Promise<void> {
   await makeKeyStore(query).add(purpose, makeSealedKey(masterKey, purpose));
 }
 
-async function startNode(broken?: () => Promise<never>) {
+async function startNode(broken?: Query) {
   const { query } = tables.database;
   const node = { now: slotStart, keys: await openKeys(masterKey, makeKeyStore(query)) };
   const clock = { now: () => asInstant(node.now) };

@@ -44,11 +44,12 @@ export function makeRetentionStore({ node, vault }: Databases): RetentionStore {
     findReferenced: (cards) => node.query<CardOfMerchant>(referenced, cardColumns(cards)),
     findNeeded: (cards) => node.query<CardOfMerchant>(needed, cardColumns(cards)),
     condemn: (cards, at) => condemnCards(vault.query, cards, at),
-    listCondemned: (limit) =>
+    listCondemned: (limit, after) =>
       vault.query<CondemnedCard>(
         `select merchant_id as "merchantId", id as "cardId", why from condemned_cards
+         where (merchant_id, id) > ($2::bigint, $3::bigint)
          order by merchant_id, id limit $1`,
-        [limit],
+        [limit, after?.merchantId ?? "-1", after?.cardId ?? "-1"],
       ),
     async destroy(cards) {
       await vault.query(destroyCards, cardColumns(cards));

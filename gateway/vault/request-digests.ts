@@ -6,7 +6,7 @@
  */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../values/secret.ts";
-import { asInstant, type Clock, type Instant } from "../values/time.ts";
+import { asInstant, type Clock, type Instant, later } from "../values/time.ts";
 import { hmac } from "./hmac.ts";
 import type { Keys } from "./keys.ts";
 import { keyBytes, open, seal } from "./seal.ts";
@@ -52,12 +52,14 @@ export type RequestDigests = ReturnType<typeof makeRequestDigests>;
 /** A key is used for four minutes and destroyed ten minutes later. */
 const slotMs = 240_000;
 const lifeMs = 840_000;
+const retryEveryMs = 5_000;
 const slotBytes = 4;
 const macBytes = 16;
 
 export function makeRequestDigests({ keys, store, clock }: Dependencies) {
   const opened = new Map<number, KeyObject>();
   const opening = new Map<number, Promise<KeyObject | undefined>>();
+  let failedUntil = asInstant(0);
   return {
     async make({ text, cvv }: Fingerprint): Promise<RequestDigest> {
       const { id: keyId, key } = keys.current("digests");
@@ -65,7 +67,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
       if (cvv === undefined) return { keyId, digest, cvv };
       const slot = Math.floor(clock.now() / slotMs);
       // Without the key, a payment goes on, and its CVV is not compared.
-      const cvvKey = opened.get(slot) ?? (await openSlot(slot, true).catch(() => undefined));
+      const cvvKey = opened.get(slot) ?? (await findCurrent(slot));
       return { keyId, digest, cvv: cvvKey && digestCvv(slot, cvvKey, digest, cvv.reveal()) };
     },
 
@@ -93,6 +95,15 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     const key = isDestroyed ? undefined : (opened.get(slot) ?? (await openSlot(slot, false)));
     if (key === undefined) return true;
     return timingSafeEqual(macOf(key, request, cvv?.reveal() ?? ""), earlier.subarray(slotBytes));
+  }
+
+  /** Without the key a payment goes on. After a failure, payments do not wait for each next try. */
+  async function findCurrent(slot: number): Promise<KeyObject | undefined> {
+    if (clock.now() < failedUntil) return undefined;
+    return openSlot(slot, true).catch(() => {
+      failedUntil = later(clock.now(), retryEveryMs);
+      return undefined;
+    });
   }
 
   /** A failure, and a key that is not there, are looked for again. */
