@@ -4,9 +4,16 @@
  * more of these on the same database.
  */
 import cluster, { type Worker } from "node:cluster";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { baseUrlOf, type Config, keyFromParent, nodeNamesOf } from "../config/config.ts";
+import {
+  baseUrlOf,
+  type Config,
+  countWorkers,
+  keyFromParent,
+  nodeNamesOf,
+} from "../config/config.ts";
 import { startGateway } from "../main.ts";
 import { makeLog, openStandardOutput } from "../observability/log.ts";
 import { openRotatingLog } from "../observability/log-file.ts";
@@ -71,8 +78,9 @@ async function start(installation: Installation, report: Report): Promise<Proble
     const signal = untilStopSignal();
     report("Starting the gateway …");
     const logFile = resolve(config.logFile || join(config.dataDir, "gateway.log"));
-    const gateway = await (config.workers > 1
-      ? startWorkers(installation, logFile)
+    const workers = countWorkers(config, availableParallelism());
+    const gateway = await (workers > 1
+      ? startWorkers(installation, { workers, logFile })
       : startNode(installation, logFile));
     if (gateway instanceof Problem) return gateway;
     if (sandbox !== undefined) await sandbox.announce(gateway.port, startedAt);
@@ -147,16 +155,17 @@ function explainStart(error: unknown, config: Config): Problem {
  * Several gateway processes on this machine, sharing one port. Each is a node with its own links. A
  * process that ends unexpectedly is replaced.
  */
-async function startWorkers({ config, databaseUrl, masterKey }: Installation, logFile: string) {
+async function startWorkers(
+  { config, databaseUrl, masterKey }: Installation,
+  { workers, logFile }: { readonly workers: number; readonly logFile: string },
+) {
   cluster.setupPrimary({
     exec: join(import.meta.dirname, "gw.ts"),
     args: ["serve"],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   let stopping = false;
-  const ports = await Promise.all(
-    Array.from({ length: config.workers }, (_, index) => startOne(index)),
-  );
+  const ports = await Promise.all(Array.from({ length: workers }, (_, index) => startOne(index)));
   const port = ports.find((each) => each !== undefined);
   if (port !== undefined) return { port, stop };
   await stop();
@@ -188,8 +197,8 @@ async function startWorkers({ config, databaseUrl, masterKey }: Installation, lo
 
   async function stop(): Promise<void> {
     stopping = true;
-    const workers = Object.values(cluster.workers ?? {}).filter((each): each is Worker => !!each);
-    await Promise.all(workers.map(end));
+    const running = Object.values(cluster.workers ?? {}).filter((each): each is Worker => !!each);
+    await Promise.all(running.map(end));
   }
 }
 

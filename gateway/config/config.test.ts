@@ -1,8 +1,14 @@
-/** Where the key-encryption key comes from, and under which addresses requests may be signed. */
+/** The key-encryption key, the addresses that may be signed, the number of processes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../values/problem.ts";
-import { describeConfig, type Environment, readConfig, signedUrlsOf } from "./config.ts";
+import {
+  countWorkers,
+  describeConfig,
+  type Environment,
+  readConfig,
+  signedUrlsOf,
+} from "./config.ts";
 
 const key = "4".repeat(64);
 const production = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
@@ -68,5 +74,17 @@ test("a colour that cannot be read on white is refused with a sentence", () => {
     const told = config instanceof Problem ? config.sentence : "";
 
     assert.equal(/^GW_PAGE_ACCENT must be a colour .* read on white/.test(told), isRefused);
+  }
+});
+
+// biome-ignore format: a table
+const workerCases = [
+  [0, 1, 1], [0, 2, 1], [0, 3, 1], [0, 4, 2], [0, 16, 8],
+  [1, 16, 1], [3, 2, 3],
+] as const;
+
+test("one gateway process runs for every two cores, unless the operator says how many", () => {
+  for (const [workers, cores, count] of workerCases) {
+    assert.equal(countWorkers({ workers }, cores), count);
   }
 });

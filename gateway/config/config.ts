@@ -74,6 +74,11 @@ export function actorOf({ user }: Config, environment: Environment) {
   return { who, from: address === undefined ? place : `${place} from ${address}` };
 }
 
+/** How many gateway processes `gw start` runs: PostgreSQL needs the other half of the cores. */
+export function countWorkers({ workers }: Pick<Config, "workers">, cores: number): number {
+  return workers > 0 ? workers : Math.max(1, Math.floor(cores / 2));
+}
+
 /** The address that merchants use: signatures cover it, and browsers are sent to it. */
 export function baseUrlOf(config: Config, port: number): string {
   if (config.baseUrl !== "") return config.baseUrl.replace(/\/+$/, "");

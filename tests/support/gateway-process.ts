@@ -32,7 +32,9 @@ export type ProcessOptions = {
   readonly dataDir?: string;
 };
 
-const freePorts = {
+/** One process on every machine: tests kill it by its id, and read its log as one node's. */
+const defaults = {
+  GW_WORKERS: "1",
   GW_PORT: "0",
   GW_RESULTS_PORT: "0",
   GW_BANK_DIRECTORY_PORT: "0",
@@ -45,7 +47,7 @@ const freePorts = {
 /** A killed gateway leaves its database running, and the next process on the folder adopts it. */
 export async function startProcess(options: ProcessOptions = {}): Promise<GatewayProcess> {
   const dataDir = options.dataDir ?? (await makeFolder());
-  const settings = { ...freePorts, ...options.env, GW_DATA_DIR: dataDir };
+  const settings = { ...defaults, ...options.env, GW_DATA_DIR: dataDir };
   if (options.env?.["GW_ENV"] === "production") await migrateFirst(settings);
   const program = startProgram(["gateway/cli/gw.ts", "start"], settings);
   const guard = startServerGuard(join(dataDir, "postgres"));

@@ -34,7 +34,7 @@ const settings = {
   listen_addresses:                      "",
   port:                                  "5432",
   unix_socket_permissions:               "0700",
-  max_connections:                       "100",
+  max_connections:                       "300",
 
   // An acknowledged commit survives a power failure.
   fsync:                                 "on",
