@@ -45,6 +45,12 @@ export const mainSearchPath = "public,vault";
 /** Citus passes `set local` on to the worker: a statement there waits no longer for a lock. */
 const settingsReachWorkers = "-c citus.propagate_set_commands=local";
 
+/**
+ * Connections that stay open: for new orders alone; for their steps, their look-ups and one more.
+ * On a new connection a batch waits until its statement is planned.
+ */
+const [newMin, hotMin] = [1, 3];
+
 /** A transaction replaces a whole list: its statements are few and may take longer. */
 const transactionPatience = 12;
 
@@ -59,7 +65,8 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   const connections = makeConnections(servers, options);
   const cold = connections.openPool(session);
   const hotSession = onCitus ? session : `${hotPlanner} ${session}`;
-  const hot = connections.openPool(hotSession, 2);
+  const hot = connections.openPool(hotSession, hotMin);
+  const adding = connections.openPool(`-c plan_cache_mode=force_generic_plan ${session}`, newMin);
   const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
 
   return {
@@ -67,6 +74,8 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     query: makePoolQuery(connections, cold),
     /** For statements that find rows of large tables: the planner must use an index. */
     hot: makeReplanned(makePoolQuery(connections, hot)),
+    /** For batches of new rows, which are joined with one another: by hash, and planned once. */
+    add: makePoolQuery(connections, adding),
     /** A connection outside the pools, for a lock or a subscription. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {

@@ -63,10 +63,10 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
   const brief = options;
   const endless = { ...options, retryMs: Number.POSITIVE_INFINITY };
   const reading = { onBatch: onBatch("read") };
-  const stores = cells.stores(({ node: { hot, query } }) => ({
+  const stores = cells.stores(({ node: { hot, add, query } }) => ({
     ...makeFindOrders(hot, reading),
     byIdAtLast: makeFindOrders(hot, { ...reading, ...endless }).byId,
-    begin: makeBegin(query, node, { onBatch: onBatch("begin"), ...brief }),
+    begin: makeBegin(add, node, { onBatch: onBatch("begin"), ...brief }),
     commit: makeCommit(hot, node, { onBatch: onBatch("move"), ...brief }),
     commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
     bySequence: (sequence: bigint) => findBySequence(hot, sequence),

@@ -105,6 +105,17 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
       assert.ok(perSale("Heap/UPDATE", "Heap/UPDATE+INIT") < 0.02, JSON.stringify(rows));
     });
 
+    test("a sale's statements are not planned anew for every batch", async () => {
+      const text = "select name, custom_plans from pg_prepared_statements where name ~ 'orders'";
+      const begun = await database.add<Planned>(text);
+      const moved = await database.hot<Planned>(text);
+      assert.match(begun[0]?.name ?? "", /^begin_orders/);
+      assert.match(moved[0]?.name ?? "", /^move_orders/);
+      for (const { name, custom_plans } of [...begun, ...moved]) {
+        assert.equal(custom_plans, "0", name);
+      }
+    });
+
     /** Of the write-ahead log, all of which a commit that waits for the disk has written out. */
     async function position(): Promise<string> {
       await database.transaction(async (query) => {
@@ -146,6 +157,7 @@ async function explain(url: string, text: string, options: string): Promise<stri
   }
 }
 
+type Planned = { readonly name: string; readonly custom_plans: string };
 type Named = { readonly name: string };
 const nameOf = ({ name }: Named) => name;
 

@@ -8,7 +8,7 @@ import { makeFixedName } from "../presence.ts";
 
 export function makeSell(database: Database) {
   const options = { callbackLeaseMs: 1000 };
-  const begin = makeBegin(database.query, makeFixedName("node-1"), options);
+  const begin = makeBegin(database.add, makeFixedName("node-1"), options);
   const commit = makeCommit(database.hot, makeFixedName("node-1"), options);
   let sequence = 1_000_000n;
 
