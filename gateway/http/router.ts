@@ -55,23 +55,30 @@ export function makeRouter(routes: readonly HttpRoute[]) {
   /** Or the status of the answer: 404 for an unknown path, 400 for one that cannot be decoded. */
   return (method: string, url: string): FoundRoute | 400 | 404 => {
     const path = pathOf(url);
-    let end = path.length;
-    for (const table of tables) {
-      const methods = table.get(path.slice(0, end));
-      if (methods !== undefined) {
-        const route = methods.get(method) ?? methods.get("*");
-        const params = readParameters(path, end);
-        if (route === undefined) return 404;
-        return typeof params === "number" ? params : { route, params };
-      }
-      end = path.lastIndexOf("/", end - 1);
-      if (end < 0) return 404;
-    }
-    return 404;
+    const last = path.lastIndexOf("/");
+    // Most requests name one thing, an endpoint.
+    return (
+      findIn(tables[1], { method, path, end: last }) ??
+      findIn(tables[0], { method, path, end: path.length }) ??
+      findIn(tables[2], { method, path, end: path.lastIndexOf("/", last - 1) }) ??
+      404
+    );
   };
 }
 
 type Methods = Map<string, HttpRoute>;
+/** `end` is where the fixed part of the path ends. */
+type Asked = { readonly method: string; readonly path: string; readonly end: number };
+
+/** Nothing when the table does not have the path. */
+function findIn(table: ReadonlyMap<string, Methods> | undefined, { method, path, end }: Asked) {
+  const methods = end < 0 ? undefined : table?.get(path.slice(0, end));
+  if (methods === undefined) return undefined;
+  const route = methods.get(method) ?? methods.get("*");
+  if (route === undefined) return 404;
+  const params = readParameters(path, end);
+  return typeof params === "number" ? params : { route, params };
+}
 
 function pathOf(target: string): string {
   // A client may send the whole URL.
@@ -84,8 +91,10 @@ function pathOf(target: string): string {
 /** None may be empty or too long. */
 function readParameters(path: string, start: number): readonly string[] | 400 | 404 {
   if (start === path.length) return [];
-  const sent = path.slice(start + 1).split("/");
-  if (sent.some(({ length }) => length === 0 || length > parameterCharactersMax)) return 404;
+  const rest = path.slice(start + 1);
+  const slash = rest.indexOf("/");
+  const sent = slash < 0 ? [rest] : [rest.slice(0, slash), rest.slice(slash + 1)];
+  for (const { length } of sent) if (length === 0 || length > parameterCharactersMax) return 404;
   if (!path.includes("%")) return sent;
   try {
     return sent.map((each) => decodeURIComponent(each));

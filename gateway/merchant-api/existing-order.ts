@@ -25,7 +25,7 @@ export const followUpFields = {
   amount:         field.optional(field.amount("amount to capture or return; by default the whole remaining amount")),
   currency:       field.conditional(field.currency("currency of the order; mandatory with an amount")),
   comment:        field.optional(field.line(50, "short comment; two requests that differ only in it are different requests")),
-  control:        field.line(40, "checksum"),
+  control:        field.checksum(),
 } as const;
 
 type FollowUpValues = field.Values<typeof followUpFields>;
@@ -56,7 +56,7 @@ export const uploadFields = {
   login:             field.line(20, "merchant login"),
   orderid:           field.orderId("service order id"),
   "client-order-id": field.clientOrderId("merchant order id"),
-  control:           field.line(40, "checksum"),
+  control:           field.checksum(),
 } as const;
 
 export const uploadControl = ["login", "client-order-id", "orderid"] as const;

@@ -47,8 +47,17 @@ export function conditional<Value>(field: Field<Value>): Optional<Value> {
 
 /** One line of text, without control characters. */
 export function line(max: number, documentation: string): Field<string> {
+  return masked(unmaskedLine(max, documentation));
+}
+
+/** It is compared and not stored: nothing of it is masked. */
+export function checksum(max = 40): Field<string> {
+  return unmaskedLine(max, "checksum");
+}
+
+function unmaskedLine(max: number, documentation: string): Field<string> {
   const isLine = (text: string) => !controlCharacters.test(text);
-  return masked(limited(max, documentation, isLine, "control characters"));
+  return limited(max, documentation, isLine, "control characters");
 }
 
 /** Text in which tabs and line ends are allowed. */
@@ -64,9 +73,7 @@ export function message(max: number, documentation: string): Field<string> {
 
 /** The merchant's own id of an order is compared verbatim, so a card number in it is refused. */
 export function clientOrderId(documentation: string): Field<string> {
-  const isId = (text: string) => !controlCharacters.test(text);
-  const id = limited(128, documentation, isId, "control characters");
-  return refusing(id, hasCardNumber);
+  return refusing(unmaskedLine(128, documentation), hasCardNumber);
 }
 
 export function email(max: number, documentation: string): Field<string> {

@@ -89,7 +89,7 @@ export const payerFields = {
   notify_url:           field.optional(field.url("receives the results of later transactions")),
   merchant_data:        field.optional(field.freeText(65_536, "free merchant data, returned in status and callback")),
   login:                field.optional(field.line(20, "merchant login; if sent, it must be that of the endpoint's merchant")),
-  control:              field.line(40, "checksum"),
+  control:              field.checksum(),
   ...browserFields,
 } as const;
 

@@ -150,20 +150,25 @@ export function readPurchase(
 }
 
 /** Two requests are equal when every known field except the checksum's is: decisions 0005, 0041. */
-export function requestFingerprintOf(
-  subject: string,
-  { sent, known }: Context,
-): RequestFingerprint {
+export function requestFingerprintOf(subject: string, context: Context): RequestFingerprint {
+  const cvv = context.known.includes("cvv2") ? context.sent.get("cvv2") : undefined;
+  return {
+    text: new Secret(printFields(subject, context, false)),
+    cvv: cvv === undefined || cvv === "" ? undefined : new Secret(cvv),
+    // Printed when it is needed, which is for orders of earlier versions only.
+    get withCvv() {
+      return new Secret(printFields(subject, context, true));
+    },
+  };
+}
+
+function printFields(subject: string, { sent, known }: Context, isWithCvv: boolean): string {
   let text = subject;
-  let withCvv = subject;
-  let cvv: Secret<string> | undefined;
   for (const name of known) {
     const value = sent.get(name);
     if (value === undefined || value === "" || name === "control" || name === "login") continue;
-    const line = `\n${name}=${value.length}:${value}`;
-    withCvv += line;
-    if (name === "cvv2") cvv = new Secret(value);
-    text += name === "cvv2" ? "\ncvv2" : line;
+    const isHidden = name === "cvv2" && !isWithCvv;
+    text += isHidden ? "\ncvv2" : `\n${name}=${value.length}:${value}`;
   }
-  return { text: new Secret(text), cvv, withCvv: new Secret(withCvv) };
+  return text;
 }

@@ -62,7 +62,7 @@ export const rebillFields = {
   merchant_data:        field.optional(field.freeText(65_536, "free merchant data, returned in status and callback")),
   recurrent_scenario:   field.optional(field.choice(["REGULAR", "IRREGULAR"] as const, "overrides the gate's setting")),
   recurrent_initiator:  field.optional(field.choice(["CARDHOLDER", "MERCHANT"] as const, "overrides the gate's setting")),
-  control:              field.line(40, "checksum"),
+  control:              field.checksum(),
 } as const;
 
 export const rebillControl = [

@@ -1,7 +1,7 @@
 /** The cards of approved payments: registration, and the data of a registered card. */
 import { Failure } from "../../values/failure.ts";
 import { asCardRefId } from "../../values/ids.ts";
-import { cardRefId, line } from "../fields.ts";
+import { cardRefId, checksum, line } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { registerCard, registrationFields } from "../recurring.ts";
 
@@ -12,7 +12,7 @@ export const createCardRefV2 = operation({
   request: {
     login: line(20, "merchant login"),
     ...registrationFields,
-    control: line(40, "checksum"),
+    control: checksum(),
   },
   control: ["login", "client_orderid", "orderid"],
   versions: ["v2"],
@@ -54,7 +54,7 @@ export const removeCardRef = operation({
   request: {
     login:     line(20, "merchant login"),
     cardrefid: cardRefId("card reference id from registration"),
-    control:   line(40, "checksum"),
+    control:   checksum(),
   },
 
   control: ["login", "cardrefid"],
@@ -75,7 +75,7 @@ export const cardInformation = operation({
   request: {
     login:     line(20, "merchant login"),
     cardrefid: cardRefId("card reference id from registration"),
-    control:   line(128, "checksum"),
+    control:   checksum(128),
   },
 
   control: ["login", "cardrefid"],

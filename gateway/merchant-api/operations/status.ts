@@ -1,7 +1,7 @@
 /** Order status: the state of an order, or the result of one request for it. */
 import { Failure } from "../../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../../values/ids.ts";
-import { clientOrderId, line, optional, orderId, uuid } from "../fields.ts";
+import { checksum, clientOrderId, line, optional, orderId, uuid } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { statusReply } from "../reply.ts";
 
@@ -16,7 +16,7 @@ export const status = operation({
     client_orderid:  clientOrderId("merchant order id"),
     orderid:         optional(orderId("service order id; by default the latest order with the client_orderid")),
     "by-request-sn": optional(uuid("serial number of the request to describe; not signed", "not a serial number")),
-    control:         line(40, "checksum"),
+    control:         checksum(),
   },
 
   control: ["login", "client_orderid", "orderid"],
