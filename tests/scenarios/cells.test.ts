@@ -17,6 +17,9 @@ test("a cell whose server is gone costs its own merchants only", async (t) => {
   await writeFile(file, server.url);
   const added = await runGw(world, "cell", "add", "far", "--url-file", file);
   assert.equal(added.code, 0, added.complaint);
+  // A node of the version before cells refuses to start beside a migration that it does not know.
+  const { query } = world.installation.database;
+  assert.equal((await query("select from migrations where name = '0000-cells'")).length, 1);
   const far = await world.stranger("far-shop", "far");
   const near = world.merchant();
   // Declined: at the end the books of the bank are compared with the cells that are left.
