@@ -1,8 +1,8 @@
 /**
  * A cell's copy of the list of the vault's keys. The statement that writes a card, or pending card
- * data, locks the row of its key for sharing; the statement that destroys a key locks it alone. So no card is written
- * under a destroyed key, however late its writer is. A key is listed by its first writer, and a
- * destroyed key stays listed in every cell.
+ * data, locks the row of its key for sharing; the statement that destroys a key locks it alone. So
+ * nothing is written under a destroyed key, however late its writer is. A key is listed by its first
+ * writer, and a destroyed key stays listed in every cell.
  */
 import type { Database, Query } from "./database.ts";
 
@@ -13,7 +13,7 @@ export function lockUsableKeys(ids: string): string {
 )`;
 }
 
-/** A row tells what was written, or a key that seals nothing here; then nothing was. */
+/** A row is of the write, or names a key that seals nothing here; then nothing is written. */
 export type RefusedKey = { readonly refusedKey?: number | null };
 
 /** Fails when a key is destroyed. One that is only new here is listed, and the write repeated. */
