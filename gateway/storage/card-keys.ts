@@ -1,8 +1,8 @@
 /**
  * A cell's copy of the list of the vault's keys. The statement that writes a card, or pending card
  * data, locks the row of its key for sharing; the statement that destroys a key locks it alone. So
- * nothing is written under a destroyed key, however late its writer is. A key is listed by its first
- * writer, and a destroyed key stays listed in every cell.
+ * nothing is written under a destroyed key, however late its writer is. A key is listed by its
+ * first writer, and a destroyed key stays listed in every cell.
  */
 import type { Database, Query } from "./database.ts";
 
