@@ -236,7 +236,11 @@ export const consequences: Readonly<Record<keyof GateSettings, "links" | "messag
 export type Addresses = readonly [Address, ...Address[]];
 export type Address = Pick<GateSettings, "host" | "port">;
 
-export function addressesOf({ host, port, otherAddresses = [] }: GateSettings): Addresses {
+export function addressesOf({
+  host,
+  port,
+  otherAddresses = [],
+}: Pick<GateSettings, "host" | "port" | "otherAddresses">): Addresses {
   return [{ host, port }, ...otherAddresses];
 }
 

@@ -36,7 +36,7 @@ const words = (max: number) =>
 const readPath: Read<string> = (text) => resolve(text);
 
 // biome-ignore format: a table
-const settings: readonly SettingOption<Values>[] = [
+export const directoryTable: readonly SettingOption<Values>[] = [
   setting("--networks <names>",        "its card networks, by commas, or `all`",                           "networks",        readNetworks),
   setting("--url <url>",               "its address for messages of EMV 3-D Secure, or `none`",            "url",             orNone(https), ({ url102 }) => url102 === undefined),
   setting("--url102 <url>",            "its address for messages of 3-D Secure 1.0.2, or `none`",          "url102",          orNone(https)),
@@ -54,7 +54,7 @@ const settings: readonly SettingOption<Values>[] = [
 ];
 
 export function addDirectoryCommands(directory: Command): void {
-  const options = settings.map(({ option }) => option);
+  const options = directoryTable.map(({ option }) => option);
   // biome-ignore format: a table
   addCommands(directory, [
     ["list",           "list all directory servers, with the number of their card ranges",   listDirectories],
@@ -90,7 +90,7 @@ async function putDirectory(session: Session, name: string, options: GivenOption
   if (nameFault !== undefined) return nameFault;
   const { settings: known, networks: served = [] } = (await find(session, name)) ?? {};
   const before = { ...known, networks: served };
-  const values = readSettings(settings, options, before, "A directory server");
+  const values = readSettings(directoryTable, options, before, "A directory server");
   if (values instanceof Problem) return values;
   const { networks: meant, ...own } = values;
   const fault = await findFileFault(own);
@@ -132,7 +132,7 @@ function readNetworks(text: string, option: string): readonly Network[] | Proble
 }
 
 /** Found here and not by the first payment. */
-async function findFileFault(own: DirectorySettings): Promise<Problem | undefined> {
+export async function findFileFault(own: DirectorySettings): Promise<Problem | undefined> {
   try {
     const { paresRoots } = await readCertificates(own);
     for (const root of paresRoots) new X509Certificate(root);

@@ -37,7 +37,7 @@ const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
 const readDescriptor = readText(/^[ -~]{1,25}$/, "1 to 25 printable characters");
 
 // biome-ignore format: a table
-const settingsIn = (currency?: Currency): readonly SettingOption<EndpointSettings>[] => [
+export const endpointTable = (currency?: Currency): readonly SettingOption<EndpointSettings>[] => [
   setting("--3ds <policy>",               "off, when_possible or always",                        "threeDSecure",            readOneOf(policies)),
   setting("--min <amount>",               "smaller amounts are filtered",                        "amountMin",               orNone(readAmountIn(currency))),
   setting("--max <amount>",               "larger amounts are filtered",                         "amountMax",               orNone(readAmountIn(currency))),
@@ -51,7 +51,7 @@ const settingsIn = (currency?: Currency): readonly SettingOption<EndpointSetting
 ];
 
 export function addEndpointCommands(endpoint: Command): void {
-  const settings = settingsIn().map(({ option }) => option);
+  const settings = endpointTable().map(({ option }) => option);
   const currency = new Option("--currency <code>", "three-letter currency code");
   const gate = new Option(
     "--gate <name:rank:weight>",
@@ -179,7 +179,11 @@ async function createGroup(session: Session, login: string, name: string, ids: r
   return { login, group: id, name, endpoints: ids.join(", ") };
 }
 
-function readMembers(merchant: Merchant, ids: readonly string[], configuration: Configuration) {
+export function readMembers(
+  merchant: Merchant,
+  ids: readonly string[],
+  configuration: Configuration,
+) {
   const own = endpointsOf(merchant, configuration);
   const members = ids.flatMap((id) => own.filter((each) => each.id === id));
   if (members.length !== ids.length) {
@@ -232,7 +236,7 @@ export function readEndpointSettings(
   currency: Currency,
   known: EndpointSettings = { threeDSecure: "off" },
 ): EndpointSettings | Problem {
-  const settings = readSettings(settingsIn(currency), options, known);
+  const settings = readSettings(endpointTable(currency), options, known);
   return settings instanceof Problem ? settings : checkLimits(settings);
 }
 
@@ -252,7 +256,7 @@ function readOptionalFields(text: string): readonly string[] | Problem {
   return new Problem(`Only these fields can be made optional: ${waivable.join(", ")}.`);
 }
 
-function readGatesFor(currency: string, texts: readonly string[], { gates }: Configuration) {
+export function readGatesFor(currency: string, texts: readonly string[], { gates }: Configuration) {
   const places = readGatePlaces(texts, gates.values());
   if (places instanceof Problem) return places;
   const accepting = places.filter(

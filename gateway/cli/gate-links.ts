@@ -35,7 +35,7 @@ function readAddress(text: string, option: string): Address | Problem {
   return { host, port: Number(port) };
 }
 
-export function printAddresses(settings: GateSettings): string {
+export function printAddresses(settings: HostAddresses): string {
   const print = (host: string, port: number) =>
     host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   return addressesOf(settings)

@@ -50,7 +50,7 @@ const printable = (max: number, form = "!-~") =>
 
 /** Lengths are those of the message fields. */
 // biome-ignore format: a table
-const settings: readonly SettingOption<Values>[] = [
+export const gateTable: readonly SettingOption<Values>[] = [
   setting("--kind <kind>",                "the host's dialect: sandbox, iso87_binary or iso93_ascii",        "kind",            readOneOf(gateKinds), required),
   setting("--host <address:port>",        "where the host listens; several addresses by commas",            "address",         readAddresses, required),
   setting("--connections <n>",            "connections over all addresses together (default one for each)", "connections",     orNone(readConnections)),
@@ -91,7 +91,7 @@ const opposites = [
 ];
 
 export function addGateCommands(gate: Command): void {
-  const options = [...settings.map(({ option }) => option), ...opposites];
+  const options = [...gateTable.map(({ option }) => option), ...opposites];
   // biome-ignore format: a table
   addCommands(gate, [
     ["list",          "list all gates",                                          listGates],
@@ -188,8 +188,10 @@ export function readGate(
     return new Problem("Choose one of --with-cvv and --without-cvv.");
   }
   const values = readSettings(
-    ...([settings, options] as const),
-    known ? valuesOf(known) : { ...newGate, ...(environment === "production" && { tls: true }) },
+    ...([gateTable, options] as const),
+    known
+      ? gateValuesOf(known)
+      : { ...newGate, ...(environment === "production" && { tls: true }) },
     "A gate",
   );
   if (values instanceof Problem) return values;
@@ -212,7 +214,7 @@ export function readGate(
 
 const newGate = { worksWithoutCvv: false, partialReversal: true, partialCapture: true };
 
-function valuesOf({ kind, settings: { host, port, ...settings } }: Read): Values {
+export function gateValuesOf({ kind, settings: { host, port, ...settings } }: Read): Values {
   const { otherAddresses, recurrent, refunds, ...others } = settings;
   const returns = {
     ...(refunds?.after !== undefined && { refundAfter: refunds.after }),

@@ -26,6 +26,7 @@ import {
   readFrom,
   readSettings,
   readSwitch,
+  type SettingOption,
   setting,
 } from "./options.ts";
 
@@ -45,7 +46,7 @@ export function addMerchantCommands(merchant: Command): void {
     ["create <login>",  "create a merchant, with a set of endpoints through one gate; prints its control key", createMerchant, create],
     ["list",            "list all merchants",                                              listMerchants],
     ["show <login>",    "show a merchant with its endpoints and groups",                   showMerchant, [reveal]],
-    ["set <login>",     "change a merchant's settings",                                    setMerchant, settingsTable.map(({ option }) => option)],
+    ["set <login>",     "change a merchant's settings",                                    setMerchant, merchantTable.map(({ option }) => option)],
     ["disable <login>", "refuse all requests of a merchant but those for the status",      (session: Session, login: string) => enableMerchant(session, login, false)],
     ["enable <login>",  "serve a merchant again",                                          (session: Session, login: string) => enableMerchant(session, login, true)],
   ]);
@@ -67,9 +68,8 @@ async function createMerchant(
   if (!session.cells.names().includes(cell)) {
     return new Problem(`There is no cell ${cell}: see \`gw cell list\`.`);
   }
-  if (!loginForm.test(login)) {
-    return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
-  }
+  const fault = findLoginFault(login);
+  if (fault !== undefined) return fault;
   const configuration = await readConfiguration(session);
   if (!(findMerchant(configuration, login) instanceof Problem)) {
     return new Problem(`There is a merchant ${login} already: choose another login.`);
@@ -81,6 +81,11 @@ async function createMerchant(
   const vault = await openVault(session);
   const set = await createMerchantSet(session.audit, vault, { login, cell, ...chosen });
   return session.json ? set : describe(set, { "control key": set.controlKey });
+}
+
+export function findLoginFault(login: string): Problem | undefined {
+  if (loginForm.test(login)) return undefined;
+  return new Problem("A login is 1 to 20 letters, digits, dots, dashes or underscores.");
 }
 
 type CreateOptions = {
@@ -131,7 +136,7 @@ function describe({ login, endpoints, group }: Omit<MerchantSet, "controlKey">, 
 }
 
 // biome-ignore format: a table
-const settingsTable = [
+export const merchantTable: readonly SettingOption<MerchantSettings>[] = [
   setting<MerchantSettings, "commissions">("--commissions <on|off>", "show fees to the merchant", "commissions", readSwitch),
   setting<MerchantSettings, "cardKeepDays">("--card-keep-days <days|none>", "how long card numbers of paid orders are stored, from 31", "cardKeepDays", orNone(readFrom(31))),
   setting<MerchantSettings, "unpaidCardKeepDays">("--unpaid-card-keep-days <days|none>", "the same for orders that were not paid, from 1", "unpaidCardKeepDays", orNone(readFrom(1))),
@@ -143,7 +148,7 @@ async function setMerchant(session: Session, login: string, given: GivenOptions)
   if (Object.keys(given).length === 0) {
     return new Problem("Nothing to change: see `gw merchant set --help`.");
   }
-  const settings = readSettings<MerchantSettings>(settingsTable, given, merchant.settings);
+  const settings = readSettings(merchantTable, given, merchant.settings);
   if (settings instanceof Problem) return settings;
   await session.administration.setMerchant(merchant.id, settings);
   return { login, ...given };

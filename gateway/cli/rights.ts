@@ -16,6 +16,8 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "doctor":                     ["operate",           "keys"],
   "audit list":                 ["see_audit",         "look"],
   "audit verify":               ["see_audit",         "look"],
+  "apply":                      ["operate",           "change"],
+  "export":                     ["see_configuration", "look"],
   "user list":                  ["manage_users",      "look"],
   "user add":                   ["manage_users",      "change"],
   "user role":                  ["manage_users",      "change"],

@@ -1,0 +1,202 @@
+/** The configuration as a file: applied in one transaction, twice with the same result. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { parse, stringify } from "yaml";
+import { makeAdministration } from "../storage/administration.ts";
+import { startDatabase } from "../storage/testing/database-for-tests.ts";
+import { Problem } from "../values/problem.ts";
+import { apply, exportFile } from "./apply.ts";
+import type { Session } from "./command.ts";
+import { makeSchema } from "./configuration-file.ts";
+import { type Installation, openInstallation, readConfiguration } from "./installation.ts";
+
+const gate = {
+  ...{ kind: "iso87_binary", host: "10.0.0.1:5000,10.0.0.2:5000", tls: "off" },
+  ...{ terminal: "10000018", "merchant-code": "TG1", "name-and-place": "Shop US" },
+  ...{ category: "5732", country: "840", "acquirer-id": "400001", descriptor: "SHOP" },
+  ...{ "without-cvv": true, currencies: ["USD", "EUR"], fee: "1.5%+10", "refund-after": "24h" },
+};
+const usd = { currency: "USD", gates: ["one:1:1"], "3ds": "when_possible", min: "1.50" };
+const document = {
+  gates: { one: gate },
+  merchants: {
+    shop: {
+      "card-keep-days": 90,
+      "control-key-file": "shop.key",
+      endpoints: { usd, eur: { currency: "EUR", gates: ["one"], enabled: false } },
+      groups: { all: { endpoints: ["usd", "eur"] } },
+    },
+  },
+};
+const key = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+
+let folder: string;
+let installation: Installation;
+let stop: () => Promise<void>;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tollgate-apply-test-"));
+  const database = await startDatabase();
+  const environment = { GW_DATA_DIR: folder, GW_DATABASE_URL: database.url };
+  const opened = await openInstallation({
+    ...{ environment, report: () => undefined, besideOthers: true },
+  });
+  if (opened instanceof Problem) throw new Error(opened.sentence);
+  installation = opened;
+  stop = database.stop;
+  await writeFile(join(folder, "shop.key"), `${key}\n`);
+});
+after(async () => {
+  await installation.close();
+  await stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Applied = {
+  readonly applied: boolean;
+  readonly changes: readonly { readonly what: string; readonly change: string }[];
+};
+
+async function run(content: object, options: { dryRun?: boolean; prune?: boolean } = {}) {
+  const file = join(folder, "gateway.yaml");
+  await writeFile(file, stringify(content));
+  return (await apply(session(), { file, ...options })) as Applied | Problem;
+}
+
+function session(): Session {
+  const administration = makeAdministration(installation.audit);
+  return { ...installation, administration, json: true };
+}
+
+async function changesOf(...given: Parameters<typeof run>): Promise<readonly string[]> {
+  const applied = await run(...given);
+  assert.ok(!(applied instanceof Problem), applied instanceof Problem ? applied.sentence : "");
+  return applied.changes.map(({ change, what }) => `${change} ${what}`);
+}
+
+async function countEntries(): Promise<number> {
+  return (await installation.database.query("select from audit")).length;
+}
+
+test("a file makes everything that it names, and a second time nothing", async () => {
+  const first = await changesOf(document);
+  const entries = await countEntries();
+  const second = await changesOf(document);
+
+  assert.deepEqual(first, [
+    ...["create gate one", "create merchant shop", "create endpoint usd of shop"],
+    ...["create endpoint eur of shop", "create group all of shop"],
+  ]);
+  assert.deepEqual(second, []);
+  assert.equal(await countEntries(), entries);
+  const { merchants } = await readConfiguration(installation);
+  assert.equal(merchants[0]?.controlKey.reveal(), key);
+  const audited = await installation.database.query<{ text: string }>(
+    "select audit::text as text from audit",
+  );
+  assert.ok(audited.length > 5 && !audited.some(({ text }) => text.includes(key)));
+});
+
+test("what is exported is what was applied, and changes nothing when it is applied", async () => {
+  const exported = await exportFile({ ...session(), json: false }, {});
+  const written = parse(String(exported));
+
+  const { shop } = written.merchants;
+  const defaults = { "partial-reversal": true, "partial-capture": true };
+  assert.deepEqual(written.gates.one, { ...gate, ...defaults });
+  assert.deepEqual(shop.endpoints.usd, { ...usd, enabled: true });
+  assert.equal(shop.endpoints.eur.enabled, false);
+  assert.deepEqual(shop.groups.all.endpoints, ["usd", "eur"]);
+  assert.ok(!String(exported).includes(key));
+  assert.deepEqual(await changesOf(written), []);
+  assert.deepEqual(await changesOf(written, { prune: true }), []);
+  const schema = makeSchema().properties as Readonly<Record<string, SchemaMap>>;
+  const known = (section: string) => schema[section]?.additionalProperties?.properties ?? {};
+  assert.ok(Object.keys(written.gates.one).every((name) => name in known("gates")));
+  assert.ok(Object.keys(shop).every((name) => name in known("merchants")));
+});
+
+type SchemaMap = { readonly additionalProperties?: { readonly properties?: object } };
+
+test("a dry run tells the difference field by field, and changes nothing", async () => {
+  const entries = await countEntries();
+  const changed = { gates: { one: { ...gate, host: "10.0.0.9:5000" } } };
+
+  const told = await run(changed, { dryRun: true });
+
+  assert.deepEqual(told, {
+    applied: false,
+    changes: [
+      {
+        ...{ what: "gate one", change: "change" },
+        fields: [{ key: "host", before: gate.host, after: "10.0.0.9:5000" }],
+      },
+    ],
+  });
+  assert.equal(await countEntries(), entries);
+  assert.deepEqual(await changesOf(document), []);
+});
+
+// biome-ignore format: a table
+const invalid: readonly (readonly [content: object, sentence: RegExp])[] = [
+  [{ gate: {} },                                                                           /The file has no section gate\./],
+  [{ gates: { two: { ...gate, colour: "red" } } },                                         /The gate two has no setting colour\./],
+  [{ gates: { "a b": gate } },                                                             /A name is 1 to 40 letters/],
+  [{ gates: { two: gate, three: { kind: "iso87_binary" } } },                              /A gate also needs --host/],
+  [{ gates: { two: gate }, merchants: { other: { cell: "nowhere" } } },                    /There is no cell nowhere/],
+  [{ merchants: { other: { endpoints: { usd: { currency: "USD", gates: ["none"] } } } } }, /There is no gate none/],
+  [{ merchants: { other: { endpoints: { usd: { currency: "USD" } } } } },                  /needs at least one gate/],
+  [{ merchants: { shop: { endpoints: { usd: { currency: "EUR" } } } } },                   /currency .* cannot be changed/],
+  [{ merchants: { shop: { endpoints: { usd: { enabled: "yes" } } } } },                    /enabled is true or false/],
+  [{ merchants: { shop: { groups: { all: { endpoints: ["gbp"] } } } } },                   /Not all of these are endpoints of shop/],
+  [{ merchants: { shop: { "control-key-file": "absent.key" } } },                          /absent\.key cannot be read/],
+  [{ merchants: { shop: [] } },                                                            /shop is no map/],
+];
+
+test("a file with any fault changes nothing", async () => {
+  const entries = await countEntries();
+
+  for (const [content, sentence] of invalid) {
+    const refused = await run(content);
+
+    assert.ok(refused instanceof Problem, JSON.stringify(content));
+    assert.match(refused.sentence, sentence);
+  }
+  assert.equal(await countEntries(), entries);
+  assert.deepEqual(await changesOf(document), []);
+});
+
+test("what a file omits stays, unless it is pruned", async () => {
+  const { endpoints, groups, ...shop } = document.merchants.shop;
+  const less = { gates: { one: gate }, merchants: { shop: { ...shop, endpoints: { usd } } } };
+
+  assert.deepEqual(await changesOf(less), []);
+  assert.deepEqual(await changesOf({ merchants: { shop: { "card-keep-days": null } } }), [
+    "change merchant shop",
+  ]);
+  const two = { gates: { one: gate, two: gate }, merchants: document.merchants };
+  assert.deepEqual(await changesOf(two), ["create gate two", "change merchant shop"]);
+  assert.deepEqual(await changesOf({ ...document, directories: {} }, { prune: true }), [
+    "remove gate two",
+  ]);
+  assert.deepEqual(await changesOf({ merchants: {} }, { prune: true }), ["disable merchant shop"]);
+  assert.deepEqual(await changesOf({ merchants: { shop: { enabled: true } } }), [
+    "change merchant shop",
+  ]);
+});
+
+test("another control key is a renewal with overlap; a third one is refused", async () => {
+  const file = join(folder, "shop.key");
+  await writeFile(file, "another-key-of-theirs");
+  assert.deepEqual(await changesOf(document), ["change control key of shop"]);
+  assert.deepEqual(await changesOf(document), []);
+
+  await writeFile(file, "a-third-key-of-theirs");
+  const refused = await run(document);
+
+  assert.ok(refused instanceof Problem);
+  assert.match(refused.sentence, /shop has an old control key/);
+});

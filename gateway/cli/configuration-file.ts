@@ -1,0 +1,177 @@
+/**
+ * The configuration as a file: its keys are the options of the commands, without the dashes, and
+ * its values what one would type. Shape, printing and JSON schema are made from the options' tables.
+ */
+import type { Option } from "commander";
+import type { Gate } from "../acquirers/gates.ts";
+import type { Endpoint, EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
+import type { Configuration } from "../storage/configuration.ts";
+import type { DirectoryServer } from "../threeds/directory-client.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { type Fee, formatAmount, Money } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
+import { directoryTable } from "./directory.ts";
+import { endpointTable } from "./endpoint.ts";
+import { gateTable, gateValuesOf } from "./gate.ts";
+import { type HostAddresses, printAddresses } from "./gate-links.ts";
+import { merchantTable } from "./merchant.ts";
+import { endpointsOf } from "./merchant-set.ts";
+import { type GivenOptions, printFee, printSwitch } from "./options.ts";
+
+export type FileValue = string | number | boolean | readonly string[];
+export type FileEntry = Readonly<Record<string, FileValue>>;
+type Table = readonly { readonly option: Option; readonly setting: PropertyKey }[];
+
+/** The opposite of `without-cvv`, which is true or false in a file. */
+const opposite = "--with-cvv";
+
+export function printSettings(table: Table, settings: object, currency?: string): FileEntry {
+  const known: Readonly<Record<PropertyKey, unknown>> = { ...settings };
+  const printed: Record<string, FileValue> = {};
+  for (const { option, setting } of table) {
+    const value = known[setting];
+    if (value === undefined || option.long === opposite) continue;
+    const isAmount = currency !== undefined && String(setting).startsWith("amount");
+    printed[keyOf(option.long)] = isAmount
+      ? formatAmount(new Money(BigInt(String(value)), getCurrency(currency)))
+      : printValue(value, option.required);
+  }
+  return printed;
+}
+
+function printValue(value: unknown, hasText: boolean): FileValue {
+  if (typeof value === "boolean") return hasText ? printSwitch(value) : value;
+  if (typeof value === "number" || typeof value === "string") return value;
+  if (Array.isArray(value)) return value.length === 0 ? "all" : value.map(String);
+  // Objects among the settings are addresses or fees.
+  const found = value as HostAddresses | Fee;
+  return "host" in found ? printAddresses(found) : printFee(found);
+}
+
+function keyOf(long: string | undefined): string {
+  return (long ?? "").replace(/^--/, "");
+}
+
+/** As Commander would give them. A key that is no option is a problem. */
+export function readEntry(table: Table, entry: object, what: string): GivenOptions | Problem {
+  const given: Record<string, string> = {};
+  for (const [key, value] of Object.entries(entry)) {
+    const option = table.find(({ option: { long } }) => long === `--${key}`)?.option;
+    if (option === undefined || `--${key}` === opposite) {
+      return new Problem(`${what} has no setting ${key}.`);
+    }
+    const name = key === "without-cvv" && value === false ? "withCvv" : option.attributeName();
+    given[name] = textOf(value, option.required);
+  }
+  // Commander gives `true` for an option without a value.
+  return { ...given, ...(given["withCvv"] && { withCvv: true }) };
+}
+
+function textOf(value: unknown, hasText: boolean): string {
+  if (value === null) return "none";
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "boolean" && hasText ? printSwitch(value) : String(value);
+}
+
+export function printGate(gate: Pick<Gate, "kind" | "settings">): FileEntry {
+  return printSettings(gateTable, gateValuesOf(gate));
+}
+
+export function printDirectory({ networks, settings }: Omit<DirectoryServer, "name">): FileEntry {
+  return printSettings(directoryTable, { networks, ...settings });
+}
+
+export function printMerchant(
+  settings: MerchantSettings,
+  { cell, enabled }: { readonly cell: string; readonly enabled: boolean },
+): FileEntry {
+  return { cell, enabled, ...printSettings(merchantTable, settings) };
+}
+
+type PrintedEndpoint = Pick<Endpoint, "currency" | "enabled"> & {
+  readonly settings: EndpointSettings;
+  readonly gates: readonly string[];
+};
+
+export function printEndpoint(endpoint: PrintedEndpoint): FileEntry {
+  const { currency, enabled, gates, settings } = endpoint;
+  return { currency, enabled, gates, ...printSettings(endpointTable(), settings, currency) };
+}
+
+export function placesOf({ gates }: Endpoint): readonly string[] {
+  return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`);
+}
+
+/** What `gw export` writes: everything but secrets. */
+export function printConfiguration(
+  configuration: Configuration,
+  directories: readonly DirectoryServer[],
+) {
+  const { merchants, gates, groups } = configuration;
+  const named = <Entry extends { readonly name: string }>(
+    entries: readonly Entry[],
+    print: (entry: Entry) => FileEntry,
+  ) => Object.fromEntries(entries.map((entry) => [entry.name, print(entry)]));
+  return {
+    gates: named([...gates.values()], printGate),
+    directories: named(directories, printDirectory),
+    merchants: Object.fromEntries(
+      merchants.map((merchant) => {
+        const endpoints = endpointsOf(merchant, configuration);
+        const own = groups.filter((group) => group.merchant.id === merchant.id);
+        return [
+          merchant.login,
+          {
+            ...printMerchant(merchant.settings, merchant),
+            endpoints: named(endpoints, (each) =>
+              printEndpoint({ ...each, gates: placesOf(each) }),
+            ),
+            groups: named(own, (group) => ({
+              enabled: group.enabled,
+              endpoints: group.endpoints.map(({ name }) => name),
+            })),
+          },
+        ];
+      }),
+    ),
+  };
+}
+
+/** For editors: the same tables as a JSON schema. */
+export function makeSchema() {
+  const texts = { type: "array", items: { type: "string" } };
+  const flag = { type: "boolean" };
+  const endpoint = propertiesOf(endpointTable(), {
+    ...{ currency: { type: "string" }, enabled: flag, gates: texts },
+  });
+  const group = { ...closed({ enabled: flag, endpoints: texts }) };
+  const merchant = propertiesOf(merchantTable, {
+    ...{ cell: { type: "string" }, enabled: flag, "control-key-file": { type: "string" } },
+    ...{ endpoints: mapOf(endpoint), groups: mapOf(group) },
+  });
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Configuration of Tollgate, for gw apply",
+    ...closed({
+      gates: mapOf(propertiesOf(gateTable)),
+      directories: mapOf(propertiesOf(directoryTable)),
+      merchants: mapOf(merchant),
+    }),
+  };
+}
+
+const closed = (properties: object) => ({
+  ...{ type: "object", additionalProperties: false, properties },
+});
+const mapOf = (entry: object) => ({ type: "object", additionalProperties: entry });
+
+function propertiesOf(table: Table, more: object = {}) {
+  const rows = table.filter(({ option: { long } }) => long !== opposite);
+  const properties = rows.map(({ option: { long, flags, description, required } }) => {
+    const isSwitch = flags.includes("<on|off>");
+    const text = { type: ["string", "number", "array", "null"] };
+    const type = isSwitch ? { enum: ["on", "off", true, false] } : text;
+    return [keyOf(long), { description, ...(required ? type : { type: "boolean" }) }] as const;
+  });
+  return closed({ ...more, ...Object.fromEntries(properties) });
+}
