@@ -82,7 +82,7 @@ export async function openInstallation(options: InstallationOptions) {
   const vaultAdvice = await separateVault(database);
   if (vaultAdvice !== undefined && !options.besideOthers) report(vaultAdvice);
   const isSeparate = vaultAdvice === undefined;
-  const serversOf = makeServersOf(servers);
+  const serversOf = makeServersOf(servers, server.url);
   const openCell = (place?: CellPlace) => {
     const own = serversOf(place);
     return {
@@ -125,9 +125,15 @@ export async function openInstallation(options: InstallationOptions) {
   };
 }
 
-/** Cells behind the main address leave a failed server together with it. */
-export function makeServersOf(main: Servers): (place?: CellPlace) => Servers {
-  return (place) => (place?.url === undefined ? main : makeServers(place.url.reveal()));
+/**
+ * Cells behind the main address leave a failed server together with it. The silence of a cell on
+ * Citus may be its worker's, and says nothing about the others.
+ */
+export function makeServersOf(main: Servers, mainUrl: string): (place?: CellPlace) => Servers {
+  return (place) =>
+    place === undefined || (place.url === undefined && place.onCitus !== true)
+      ? main
+      : makeServers(place.url?.reveal() ?? mainUrl);
 }
 
 type VaultPlace = {

@@ -43,7 +43,7 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
     await Promise.allSettled(opened.map((each) => each.close()));
     await server.stop();
   };
-  const serversOf = makeServersOf(servers);
+  const serversOf = makeServersOf(servers, server.url);
   const open = (place?: CellPlace) => openAs(role, serversOf(place), config, place);
   let role: string | undefined;
   try {

@@ -42,8 +42,14 @@ type DatabaseOptions = ConnectionOptions & {
 /** Of the first cell, and of everything that an installation has once. */
 export const mainSearchPath = "public,vault";
 
-/** Citus passes `set local` on to the worker: a statement there waits no longer for a lock. */
-const settingsReachWorkers = "-c citus.propagate_set_commands=local";
+/**
+ * Citus passes `set local` on to the worker: a statement there waits no longer for a lock. And it
+ * waits no longer for a worker than the gateway waits for the coordinator.
+ */
+const sessionOnCitus = (connectTimeoutMs: number) => [
+  "-c citus.propagate_set_commands=local",
+  `-c citus.node_connection_timeout=${connectTimeoutMs}`,
+];
 
 /**
  * Connections that stay open: for new orders alone; for their steps, their look-ups and one more.
@@ -58,9 +64,10 @@ const transactionPatience = 12;
 export function openDatabase(place: string | Servers, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const onCitus = options.onCitus === true;
-  const session = `-c search_path=${options.searchPath ?? mainSearchPath} ${role} ${
-    onCitus ? settingsReachWorkers : ""
-  }`;
+  const session = [
+    ...[`-c search_path=${options.searchPath ?? mainSearchPath}`, role],
+    ...(onCitus ? sessionOnCitus(options.connectTimeoutMs) : []),
+  ].join(" ");
   const servers = typeof place === "string" ? makeServers(place) : place;
   const connections = makeConnections(servers, options);
   const cold = connections.openPool(session);

@@ -105,7 +105,7 @@ async function onEachNode(
   database = "postgres",
 ): Promise<void> {
   for (const node of nodes) {
-    const client = new pg.Client({ connectionString: addressOf(url, node, database) });
+    const client = new pg.Client({ connectionString: addressOnNode(url, node, database) });
     await client.connect();
     const query: Ask = async (text, values = []) => (await client.query(text, [...values])).rows;
     try {
@@ -116,10 +116,11 @@ async function onEachNode(
   }
 }
 
-function addressOf(url: string, { host, port }: Node, database: string): string {
+/** The same database there, or another one. */
+export function addressOnNode(url: string, { host, port }: Node, database?: string): string {
   const address = new URL(url);
   address.hostname = host;
   address.port = String(port);
-  address.pathname = `/${database}`;
+  if (database !== undefined) address.pathname = `/${database}`;
   return address.href;
 }

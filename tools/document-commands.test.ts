@@ -1,0 +1,60 @@
+/** What the documents tell operators to type exists: commands with their options, and settings. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Command } from "commander";
+import { makeProgram } from "../gateway/cli/commands.ts";
+import { readRepository } from "./repository.ts";
+
+const program = await makeProgram();
+const files = readRepository();
+const textOf = (path: string) => files.find((file) => file.path === path)?.text ?? "";
+const settings = textOf("docs/settings.md");
+const { scripts } = JSON.parse(textOf("package.json"));
+
+for (const path of ["docs/scaling.md"]) {
+  test(`the commands and settings in ${path} exist`, () => {
+    const text = textOf(path);
+    const typed = [...text.matchAll(/(?:^|`|npm run )(gw [^\n`|]+)/gm)].map(
+      ([, line = ""]) => line,
+    );
+
+    assert.ok(typed.length > 5, "the document shows commands");
+    assert.deepEqual(typed.flatMap(findFaults), []);
+    const run = [...text.matchAll(/npm run ([a-z]+)/g)].map(([, script = ""]) => script);
+    assert.deepEqual(
+      run.filter((script) => !(script in scripts)),
+      [],
+    );
+    const named = new Set(text.match(/\bGW_[A-Z0-9_]+/g));
+    // A setting of the tests is in no table.
+    named.delete("GW_TEST_CITUS_URL");
+    assert.deepEqual(
+      [...named].filter((name) => !settings.includes(`\`${name}\``)),
+      [],
+    );
+  });
+}
+
+test("a command, a word and an option that do not exist are found", () => {
+  for (const line of ["gw sell it", "gw cell sell", "gw cell add north --sharded"]) {
+    assert.equal(findFaults(line).length, 1, line);
+  }
+  assert.deepEqual(findFaults("gw cell add north --url-file north.url"), []);
+});
+
+function findFaults(line: string): readonly string[] {
+  const words = line
+    .replace(/^gw (-- )?/, "")
+    .trim()
+    .split(/\s+/);
+  let command: Command = program;
+  for (const word of words) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  if (command.commands.length > 0) return [`there is no ${line}`];
+  const options = words.filter((word) => word.startsWith("--") && word !== "--");
+  const known = new Set(command.options.map(({ long }) => long));
+  return options.filter((option) => !known.has(option)).map((option) => `${line}: no ${option}`);
+}
