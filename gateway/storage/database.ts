@@ -19,16 +19,15 @@ export type Query = <Result>(
 
 export type Database = Readonly<ReturnType<typeof openDatabase>>;
 
+const genericPlans = "-c plan_cache_mode=force_generic_plan";
+
 // A batch is joined with a table by one index look-up per row: any other plan reads the whole
 // table, which looks cheap until the statistics notice that it has grown. The page costs prevent a
 // nested loop over the table's rows, however few those are now.
 export const hotPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
   ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
-  "plan_cache_mode=force_generic_plan",
-]
-  .map((setting) => `-c ${setting}`)
-  .join(" ");
+].reduce((settings, setting) => `${settings} -c ${setting}`, genericPlans);
 
 type DatabaseOptions = ConnectionOptions & {
   /** The role that the login assumes. */
@@ -71,9 +70,9 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   const servers = typeof place === "string" ? makeServers(place) : place;
   const connections = makeConnections(servers, options);
   const cold = connections.openPool(session);
-  const hotSession = onCitus ? session : `${hotPlanner} ${session}`;
-  const hot = connections.openPool(hotSession, hotMin);
-  const adding = connections.openPool(`-c plan_cache_mode=force_generic_plan ${session}`, newMin);
+  const planned = (settings: string) => (onCitus ? session : `${settings} ${session}`);
+  const hot = connections.openPool(planned(hotPlanner), hotMin);
+  const adding = connections.openPool(planned(genericPlans), newMin);
   const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
 
   return {
