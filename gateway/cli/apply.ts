@@ -77,7 +77,10 @@ async function readDocument(file: string): Promise<object | Problem> {
   }
 }
 
-export async function exportFile(session: Session, given: { readonly schema?: boolean }): Promise<Output> {
+export async function exportFile(
+  session: Session,
+  given: { readonly schema?: boolean },
+): Promise<Output> {
   if (given.schema === true) return JSON.stringify(makeSchema(), undefined, 2);
   const configuration = await readConfiguration(session);
   const directories = await loadDirectories(session.database.query);

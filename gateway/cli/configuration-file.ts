@@ -1,6 +1,6 @@
 /**
  * The configuration as a file: its keys are the options of the commands, without the dashes, and
- * its values what one would type. Shape, printing and JSON schema are made from the options' tables.
+ * its values what one would type. Printing and JSON schema are made from the options' tables.
  */
 import type { Option } from "commander";
 import type { Gate } from "../acquirers/gates.ts";
