@@ -86,7 +86,8 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
   function sendDue(): void {
     const now = epochNow();
     sendWhileIdle(now);
-    if (next < requests.count) setTimeout(sendDue, Math.ceil((dueAtMs[next] ?? 0) - now));
+    const waitMs = Math.max(1, Math.ceil((dueAtMs[next] ?? 0) - now));
+    if (next < requests.count) setTimeout(sendDue, waitMs);
   }
 
   /** Arrivals that find no idle connection wait for one, and the wait counts as theirs. */

@@ -83,7 +83,7 @@ type Goal = readonly [
 
 export type Memory = {
   readonly atRestBytes: number;
-  /** In the warm-up and the first round's sales, before any other kind of load. */
+  /** The highest in the first round's sales, before any other kind of load. */
   readonly underSalesBytes: number;
 };
 
