@@ -35,6 +35,23 @@ function open(url: string, statementTimeoutMs?: number): Database {
   return database;
 }
 
+test("no connection to a cell on Citus asks for generic plans, which Citus cannot make", async () => {
+  const modes = async (onCitus: boolean) => {
+    const database = openDatabase(served.url, { ...options, onCitus });
+    opened.push(database);
+    const { query, hot, add } = database;
+    const asked = [query, hot, add].map((ask) => ask<{ mode: string }>(planMode));
+    return (await Promise.all(asked)).map(([row]) =>
+      row?.mode.replace("force_generic_plan", "generic"),
+    );
+  };
+
+  assert.deepEqual(await modes(true), ["auto", "auto", "auto"]);
+  assert.deepEqual(await modes(false), ["auto", "generic", "generic"]);
+});
+
+const planMode = "select current_setting('plan_cache_mode') as mode";
+
 /** The address of the test's database, with servers before its own. */
 function behind(...hosts: readonly string[]): string {
   return served.url.replace("@", `@${hosts.map((host) => `${host},`).join("")}`);
