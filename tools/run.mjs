@@ -4,7 +4,7 @@
  * anything is installed.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,21 +62,43 @@ function run(path, parameters) {
   });
 }
 
-/** Fills the compile cache once, unless the environment names another one. */
+/**
+ * Fills the compile cache when a source has changed, unless the environment names another one: a
+ * gateway that has to compile one file keeps the compiler, 26 MB, for as long as it runs.
+ */
 function warm() {
   if (process.env.NODE_COMPILE_CACHE !== undefined) return {};
   const cache = { NODE_COMPILE_CACHE: compiledFolder };
-  if (existsSync(compiledFolder)) return cache;
+  const stamp = join(compiledFolder, "filled");
+  if (changedAt(stamp) >= newestSourceAt()) return cache;
   try {
     mkdirSync(compiledFolder, { recursive: true });
+    // Before the sources are read: a later change counts as one.
+    writeFileSync(stamp, "");
   } catch {
-    // Not writable: the sources run without the cache.
-    return {};
+    // Not writable: the sources run with what the cache has.
+    return existsSync(compiledFolder) ? cache : {};
   }
   const env = { ...process.env, ...cache };
   const options = { env, stdio: "ignore", timeout: warmWithinMs };
   spawnSync(pinnedNode, [join(root, "tools", "warm.ts")], options);
   return cache;
+}
+
+function newestSourceAt() {
+  const folders = ["gateway", "protocols", "sandbox-bank"].map((name) => join(root, name));
+  const files = folders
+    .filter(existsSync)
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true }).map((name) => join(folder, name)),
+    );
+  const sources = files.filter((file) => /(?<!\.test)\.ts$/.test(file));
+  return sources.reduce((newest, file) => Math.max(newest, changedAt(file)), 0);
+}
+
+/** Zero for a file that is not there. */
+function changedAt(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /**

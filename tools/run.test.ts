@@ -54,6 +54,25 @@ test("the lock of an installation that was killed does not stop the next", async
   assert.equal(code, 0);
 });
 
+test("the compile cache is filled once, and again after a source has changed", async (t) => {
+  const clone = makeClone(t);
+  const source = join(clone, "gateway", "deep", "source.ts");
+  fs.mkdirSync(join(source, ".."), { recursive: true });
+  fs.writeFileSync(source, "");
+  const warm = `import { appendFileSync } from "node:fs"; appendFileSync("filled", "once ");`;
+  fs.writeFileSync(join(clone, "tools", "warm.ts"), warm);
+  const filled = async () => {
+    await run(clone, "program.mjs").ended;
+    return fs.readFileSync(join(clone, "filled"), "utf8");
+  };
+
+  assert.equal(await filled(), "once ");
+  assert.equal(await filled(), "once ");
+  const later = Date.now() / 1000 + 60;
+  fs.utimesSync(source, later, later);
+  assert.equal(await filled(), "once once ");
+});
+
 test("the program's exit code, or the signal that ended it, is passed on", async (t) => {
   const clone = makeClone(t);
 
@@ -134,10 +153,11 @@ type Running = {
 };
 
 function run(clone: string, ...parameters: readonly string[]): Running {
-  const { npm_lifecycle_event: _, ...environment } = process.env;
+  const { npm_lifecycle_event: _, NODE_COMPILE_CACHE: __, ...environment } = process.env;
   const npm = { npm_execpath: join(clone, "npm-cli.js"), npm_node_execpath: process.execPath };
   const child = spawn(process.execPath, [join(clone, "tools", "run.mjs"), ...parameters], {
     env: { ...environment, ...npm, TOLLGATE_STARTED_AT: undefined },
+    cwd: clone,
     // A group of its own, as under a service manager: no terminal reaches it.
     detached: true,
   });
