@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { refuseInProduction } from "../cli/environment.ts";
 import { type Installation, openInstallation, readConfiguration } from "../cli/installation.ts";
 import { findSandboxGates } from "../cli/merchant-set.ts";
+import { startEmpty } from "../storage/testing/database-for-tests.ts";
 import { asEndpointId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import {
@@ -104,9 +105,8 @@ test("production refuses every gate to a sandbox bank, whatever it speaks", asyn
 
 async function open(t: TestContext): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), "demonstration-test-"));
-  // The database runs as another user when the tests are run by root.
-  await chmod(dataDir, 0o711);
-  const environment = { GW_DATA_DIR: dataDir };
+  const { url, stop } = await startEmpty();
+  const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL: url };
   const installation = await openInstallation({
     environment,
     report: () => undefined,
@@ -115,6 +115,7 @@ async function open(t: TestContext): Promise<Installation> {
   if (installation instanceof Problem) throw new Error(installation.sentence);
   t.after(async () => {
     await installation.close();
+    await stop();
     await rm(dataDir, { recursive: true, force: true });
   });
   return installation;

@@ -17,6 +17,7 @@ import { openKeys } from "../vault/keys.ts";
 import { makePendingCards, type PendingCards } from "../vault/pending-cards.ts";
 import { makeVault } from "../vault/vault.ts";
 import { makeFindSealedCard, makePendingCardStore } from "./cards.ts";
+import { startEmpty } from "./testing/database-for-tests.ts";
 import { makeKeyStore } from "./vault-keys.ts";
 
 const number = new CardNumber("4000001000000018");
@@ -31,7 +32,7 @@ const folders: string[] = [];
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 test("pending card data comes out until it is destroyed, row and key", async (t) => {
-  const { pending, installation } = await open(t, await makeFolder());
+  const { pending, installation } = await openShared(t);
   await pending.store(context, card, later(now, 1000));
   await pending.store("101/8", { ...card, cvv: undefined }, later(now, 5000));
 
@@ -47,7 +48,7 @@ test("pending card data comes out until it is destroyed, row and key", async (t)
 });
 
 test("pending card data does not outlive its deadline", async (t) => {
-  const { pending, installation } = await open(t, await makeFolder());
+  const { pending, installation } = await openShared(t);
   await pending.store(context, card, later(now, 1000));
   await pending.store("101/8", card, later(now, 5000));
 
@@ -58,7 +59,7 @@ test("pending card data does not outlive its deadline", async (t) => {
 });
 
 test("pending card data without its key, or at another's place, does not open", async (t) => {
-  const { pending, installation } = await open(t, await makeFolder());
+  const { pending, installation } = await openShared(t);
   await pending.store(context, card, tomorrow);
   await pending.store("101/8", card, tomorrow);
   const { query } = installation.database;
@@ -115,9 +116,17 @@ type Opened = {
   reveal(): Promise<{ readonly number: CardNumber } | undefined>;
 };
 
+/** For a test that looks at no file of the database. */
+async function openShared(t: TestContext): Promise<Opened> {
+  const { url, stop } = await startEmpty();
+  const opened = await open(t, await makeFolder(), { GW_DATABASE_URL: url });
+  t.after(stop);
+  return opened;
+}
+
 /** As the gateway does it: with the key-encryption key that lies in the data folder. */
-async function open(t: TestContext, dataDir: string): Promise<Opened> {
-  const environment = { GW_DATA_DIR: dataDir };
+async function open(t: TestContext, dataDir: string, more: object = {}): Promise<Opened> {
+  const environment = { GW_DATA_DIR: dataDir, ...more };
   const installation = await openInstallation({
     environment,
     report: () => undefined,

@@ -1,19 +1,17 @@
 /** Endpoints and their gates in a real database: as they are made, changed and read again. */
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { GateSettings } from "../acquirers/gates.ts";
 import { asEndpointId, asGateId } from "../values/ids.ts";
-import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { makeAdministration } from "./administration.ts";
 import { makeAudit } from "./audit.ts";
 import { configurationChannel, loadConfiguration } from "./configuration.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { startEmbedded } from "./embedded.ts";
 import { migrate } from "./migrate.ts";
+import { startEmpty } from "./testing/database-for-tests.ts";
 
 const settings: GateSettings = {
   ...{ host: "127.0.0.1", port: 8583, terminalId: "10000018", merchantCode: "TG1" },
@@ -26,17 +24,12 @@ const audit = () => makeAudit(database, { actor: { who: "a test", from: "here" }
 let clean = async (): Promise<void> => undefined;
 
 before(async () => {
-  const folder = await mkdtemp(join(tmpdir(), "configuration-test-"));
-  // The database runs as another user when the tests are run by root.
-  await chmod(folder, 0o711);
-  const server = await startEmbedded({ folder: join(folder, "postgres"), report: () => undefined });
-  if (server instanceof Problem) throw new Error(server.sentence);
+  const server = await startEmpty();
   const options = { poolSize: 2, connectTimeoutMs: 5_000, onLost: () => undefined };
   database = openDatabase(server.url, options);
   clean = async () => {
     await database.close();
     await server.stop();
-    await rm(folder, { recursive: true, force: true });
   };
   await makeOldInstallation();
   await migrate(database, () => undefined);

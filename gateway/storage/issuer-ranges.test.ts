@@ -1,47 +1,24 @@
 /** The BIN table in a real database: replaced whole or not at all, and heard of by every node. */
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { readIssuerFile } from "../issuers/issuer-file.ts";
 import { type IssuerRange, makeRange, openIssuers } from "../issuers/issuers.ts";
 import { sandboxRanges } from "../staging/sandbox-ranges.ts";
 import { CsvFaults } from "../values/csv-records.ts";
-import { Problem } from "../values/problem.ts";
 import { configurationChannel } from "./configuration.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { startEmbedded } from "./embedded.ts";
+import type { Database } from "./database.ts";
 import { makeIssuerStore } from "./issuer-ranges.ts";
-import { migrate } from "./migrate.ts";
+import { startDatabase } from "./testing/database-for-tests.ts";
 
 let database: Database;
 let store: ReturnType<typeof makeIssuerStore>;
 let cleanUp = async (): Promise<void> => undefined;
 
 before(async () => {
-  const folder = await mkdtemp(join(tmpdir(), "issuer-ranges-test-"));
-  // The database runs as another user when the tests are run by root.
-  await chmod(folder, 0o711);
-  const settings = { shared_buffers: "16MB" };
-  const server = await startEmbedded({
-    folder: join(folder, "postgres"),
-    report: () => undefined,
-    settings,
-  });
-  if (server instanceof Problem) throw new Error(server.sentence);
-  database = openDatabase(server.url, {
-    poolSize: 4,
-    connectTimeoutMs: 5000,
-    onLost: () => undefined,
-  });
+  const tables = await startDatabase();
+  database = tables.database;
   store = makeIssuerStore(database);
-  cleanUp = async () => {
-    await database.close();
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
-  await migrate(database, () => undefined);
+  cleanUp = tables.stop;
 });
 
 after(() => cleanUp());

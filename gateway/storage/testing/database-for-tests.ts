@@ -15,9 +15,10 @@ export type DatabaseForTests = Awaited<ReturnType<typeof startDatabase>>;
 
 type Server = { readonly url: string; stop(): Promise<unknown> };
 
+const options = { poolSize: 4, connectTimeoutMs: 5000, onLost: () => undefined };
+
 export async function startDatabase(given?: Server) {
-  const server = given ?? (await findShared()) ?? (await startOwn());
-  const options = { poolSize: 4, connectTimeoutMs: 5000, onLost: () => undefined };
+  const server = given ?? (await startEmpty("tables"));
   const database = openDatabase(server.url, options);
   await migrate(database, () => undefined);
   const opened: Database[] = [database];
@@ -44,17 +45,33 @@ export async function startDatabase(given?: Server) {
   };
 }
 
-/** A new database on the server that all files of a test run share. */
-async function findShared() {
+/** A new database on the server that all files of a test run share, or on one of the file's own. */
+export async function startEmpty(template: "empty" | "tables" = "empty"): Promise<Server> {
   const folder = process.env["TOLLGATE_TEST_FOLDER"];
   const url = folder === undefined ? undefined : findEmbeddedUrl(join(folder, "postgres"));
-  if (url === undefined) return undefined;
-  const name = `tables_${process.pid}_${randomBytes(4).toString("hex")}`;
+  if (url === undefined) return startOwn();
+  const urlOf = (name: string) => url.replace(/\/tollgate(?=\?|$)/, `/${name}`);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(`create database ${name}`);
+  if (template === "tables") await ensureTables(client, urlOf);
+  const name = `tables_${process.pid}_${randomBytes(4).toString("hex")}`;
+  await client.query(`create database ${name}${template === "tables" ? " template tables" : ""}`);
   await client.end();
-  return { url: url.replace(/\/tollgate(?=\?|$)/, `/${name}`), stop: async () => undefined };
+  return { url: urlOf(name), stop: async () => undefined };
+}
+
+/** The first file takes the lock and makes the tables; the others wait for it, and copy them. */
+async function ensureTables(client: pg.Client, urlOf: (name: string) => string): Promise<void> {
+  await client.query("select pg_advisory_lock(2)");
+  const known = await client.query("select from pg_database where datname = 'tables'");
+  if (known.rowCount === 0) {
+    await client.query("create database tables_draft");
+    const draft = openDatabase(urlOf("tables_draft"), options);
+    await migrate(draft, () => undefined);
+    await draft.close();
+    await client.query("alter database tables_draft rename to tables");
+  }
+  await client.query("select pg_advisory_unlock(2)");
 }
 
 export async function startOwn() {
