@@ -87,6 +87,11 @@ export async function startBank(options: BankOptions) {
     waitForMessage: (match: MessageMatch) => messages.waitFor(match),
     threeDsMessages: (transactionId?: string) => threeDs.messages.list(transactionId),
     waitForThreeDsMessage: (match: ThreeDsMatch) => threeDs.messages.waitFor(match),
+    /** Of both kinds; the bookings stay. */
+    forgetMessages() {
+      messages.forget();
+      threeDs.messages.forget();
+    },
     switches: () => host.switches.current,
     async setSwitches(patch: Partial<Switches>) {
       const changed = await parts.setSwitches(patch);

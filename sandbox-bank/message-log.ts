@@ -34,13 +34,14 @@ type RawMessage = {
 // A slot: time (8 bytes), direction, specification, length of the reference, length of the
 // payload (2 bytes), reference, payload. A payload that is too long is kept outside.
 const slotBytes = 512;
+const firstSlots = 1_000;
 const referenceAt = 13;
 const referenceBytesMax = 12;
 const payloadAt = referenceAt + referenceBytesMax;
 
 export class MessageLog {
   readonly #capacity: number;
-  readonly #slots: Buffer;
+  #slots = Buffer.allocUnsafeSlow(firstSlots * slotBytes);
   /** A slot holds the index of its specification. */
   readonly #specifications: Specification[] = [];
   readonly #longPayloads = new Map<number, Buffer>();
@@ -49,11 +50,13 @@ export class MessageLog {
 
   constructor(capacity = 100_000) {
     this.#capacity = capacity;
-    this.#slots = Buffer.allocUnsafeSlow(capacity * slotBytes);
   }
 
   record(direction: Direction, { reference, payload, specification, ms }: RawMessage): void {
     const slot = (this.#recorded % this.#capacity) * slotBytes;
+    if (slot === this.#slots.length) {
+      this.#slots = Buffer.concat([this.#slots], 2 * this.#slots.length);
+    }
     const name = reference.slice(0, referenceBytesMax);
     this.#slots.writeDoubleLE(ms, slot);
     this.#slots[slot + 8] = direction === "sent" ? 1 : 0;
@@ -84,6 +87,11 @@ export class MessageLog {
       }
     }
     return this.#waiters.waitFor(mti, isMatch);
+  }
+
+  forget(): void {
+    this.#recorded = 0;
+    this.#longPayloads.clear();
   }
 
   announce(received: IsoMessage): void {
@@ -224,6 +232,10 @@ export class ThreeDsMessages {
     const last = this.#messages.slice(-messagesMax);
     if (transactionId === undefined) return last;
     return last.filter((message) => message.transactionId === transactionId);
+  }
+
+  forget(): void {
+    this.#messages = [];
   }
 
   /** The fields of the oldest such message; when there is none, of the next one. */

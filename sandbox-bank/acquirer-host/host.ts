@@ -53,20 +53,14 @@ export function makeHostPort(dialect: HostDialect, address: Address, host: HostC
 
 /** Whether a client certificate is demanded is decided for each connection by its switch. */
 function makeTakeTls({ identity, switches, log }: HostContext, take: (socket: Socket) => void) {
-  const [lenient, demanding] = [false, true].map((demands) => {
-    const certificates = { requestCert: demands, rejectUnauthorized: demands };
-    const server = createTlsServer(
-      { ...identity, ...certificates, minVersion: "TLSv1.2" },
-      (socket) => take(socket),
-    );
-    server.on("tlsClientError", ({ message }) => log(`A TLS handshake failed: ${message}.`));
-    return server;
-  });
   return (socket: Socket, first: Buffer) => {
+    const { demandCertificate: demands } = switches.current;
+    const certificates = { requestCert: demands, rejectUnauthorized: demands };
+    const server = createTlsServer({ ...identity, ...certificates, minVersion: "TLSv1.2" }, take);
+    server.on("tlsClientError", ({ message }) => log(`A TLS handshake failed: ${message}.`));
     socket.pause();
     socket.unshift(first);
-    const server = switches.current.demandCertificate ? demanding : lenient;
-    server?.emit("connection", socket);
+    server.emit("connection", socket);
   };
 }
 

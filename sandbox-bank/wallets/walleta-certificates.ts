@@ -59,7 +59,7 @@ export type WalletASigners = Awaited<ReturnType<typeof openWalletASigners>>;
 export async function openWalletASigners(folder: string, nowMs: number) {
   const files = await openChain(folder, chain, nowMs);
   const read = (file: string) => files.get(file) ?? "";
-  const merchantIssuer = readIssued(read(intermediate), read(intermediateKey));
+  const readMerchantIssuer = () => readIssued(read(intermediate), read(intermediateKey));
   const own: Signer = {
     privateKey: createPrivateKey(read(leaf.keyFile)),
     certificate: read(leaf.file),
@@ -76,7 +76,7 @@ export async function openWalletASigners(folder: string, nowMs: number) {
 
   async function issueSigner(kind: SignerKind, version: Version, nowMs: number): Promise<Signer> {
     const foreign = kind === "foreign" ? await issueChain(chain, nowMs) : undefined;
-    const issuer = foreign?.get(intermediate) ?? merchantIssuer;
+    const issuer = foreign?.get(intermediate) ?? readMerchantIssuer();
     const isRsa = version === "RSA_v1";
     const request = {
       ...leaf,
@@ -92,7 +92,7 @@ export async function openWalletASigners(folder: string, nowMs: number) {
       others: [writeCertificate(issuer)],
     };
   }
-  return { find, merchantIssuer };
+  return { find, readMerchantIssuer };
 }
 
 const dayMs = 24 * 3_600_000;

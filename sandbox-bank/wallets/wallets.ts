@@ -66,7 +66,7 @@ export async function openWallets(bank: BankContext) {
     const days = readField('"days"', certificateDays, query.get("days") ?? "760");
     if (days instanceof BadRequest) return days;
     const wanted = { request, merchantIdentifier, days, nowMs: clock.now().ms };
-    const certificate = await certifyMerchant(wanted, signers.merchantIssuer);
+    const certificate = await certifyMerchant(wanted, signers.readMerchantIssuer());
     if (certificate instanceof BadRequest) return certificate;
     await recipients.store({ walleta: { certificate, merchantIdentifier } });
     return certificate;
