@@ -4,8 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Test } from "../support/clean-up.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { formOf, post, signedFollowUp } from "../support/wire.ts";
-import { startWorld, type World } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -160,7 +162,7 @@ test("an order is refused at another endpoint of its merchant, and found by the 
 });
 
 test("captures and returns are asked for by POST alone", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   for (const path of [...pathsOf(world, "capture"), ...pathsOf(world, "return")]) {
     for (const method of ["GET", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"]) {
       const answer = await fetch(world.gateway.url + path, { method });
@@ -193,8 +195,8 @@ test("whoever accepts JSON gets refusals and acknowledgements as JSON", async (t
 });
 
 /** An order that can be captured, or returned, and the good request for that. */
-async function startWithOrder(t: Parameters<typeof startWorld>[0], operation: string) {
-  const world = await startWorld(t);
+async function startWithOrder(t: Test, operation: string) {
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const order = await (operation === "capture" ? merchant.preauth() : merchant.sale());
   await world.settle();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { saleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { formOf, post, sha1, signedSale, signedStatus } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -87,7 +88,7 @@ const badSigned: readonly (readonly [change: Change, code: number, minorUnits?: 
 ];
 
 test("values that the checksum needs are checked before it, all others after", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   for (const [change, code, minorUnits] of badSigned) {
     const { "error-code": number } = await trySale(world, change, minorUnits);
     assert.equal(number, String(code), JSON.stringify(change));
@@ -100,7 +101,7 @@ test("values that the checksum needs are checked before it, all others after", a
 });
 
 test("lengths count characters, not bytes or UTF-16 units", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const fine = await trySale(world, { first_name: "😀".repeat(50) });
   const long = await trySale(world, { first_name: "😀".repeat(51) });
 
@@ -109,7 +110,7 @@ test("lengths count characters, not bytes or UTF-16 units", async (t) => {
 });
 
 test("a body that cannot be read is refused before anything else", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const path = `/gw/api/v2/sale/${plain(world)}`;
   const good = signedSale(world, plain(world), saleFields());
 
@@ -132,7 +133,7 @@ test("a body that cannot be read is refused before anything else", async (t) => 
 });
 
 test("unknown fields are ignored and white space around values is dropped", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const fields = saleFields({ client_orderid: "trim" });
   const control = sha1(`${plain(world)}trim1015${fields.email}${world.set.controlKey}`);
   const padded = { ...fields, client_orderid: "  trim ", amount: " 10.15\t", colour: "blue" };
@@ -145,7 +146,7 @@ test("unknown fields are ignored and white space around values is dropped", asyn
 });
 
 test("paths, methods and sizes have HTTP answers of their own", async (t) => {
-  const world = await startWorld(t, { GW_BODY_BYTES_MAX: "5000" });
+  const world = await joinWorld(t, { GW_BODY_BYTES_MAX: "5000" });
   const { url } = world.gateway;
   const path = `/gw/api/v2/sale/${plain(world)}`;
 
@@ -167,7 +168,7 @@ test("paths, methods and sizes have HTTP answers of their own", async (t) => {
 });
 
 test("a merchant over its rate limit is told to wait, and nobody else is", async (t) => {
-  const world = await startWorld(t, { GW_RATE_STATUS_PER_S: "3" });
+  const world = await joinWorld(t, { GW_RATE_STATUS_PER_S: "3" });
   const body = signedStatus(world, { client_orderid: "nothing" });
   const path = `/gw/api/v2/status/${plain(world)}`;
 
@@ -186,7 +187,7 @@ test("a merchant over its rate limit is told to wait, and nobody else is", async
 });
 
 test("a request that is not HTTP does not disturb the others", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const socket = connect(world.gateway.port, "127.0.0.1");
   socket.end("\u0016\u0003\u0001 hello\r\n\r\n");
   await new Promise((done) => socket.on("close", done).on("error", done).resume());

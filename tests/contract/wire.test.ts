@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { saleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { formOf, post, signedSale, signedStatus } from "../support/wire.ts";
-import { startWorld, type World } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 
@@ -72,7 +73,7 @@ function assertWire(text: string, expected: string): Record<string, string> {
 }
 
 test("a sale's acknowledgement", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const fields = saleFields({ client_orderid: "1 & 2" });
 
   const reply = await post(
@@ -92,7 +93,7 @@ test("a sale's acknowledgement", async (t) => {
 });
 
 test("the status of an approved sale, every field in the interface's order", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const fields = saleFields({
     client_orderid: "apples",
     first_name: "Jane",
@@ -116,7 +117,7 @@ test("the status of an approved sale, every field in the interface's order", asy
 });
 
 test("the status of a declined sale tells why", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const fields = saleFields({ client_orderid: "pears", credit_card_number: "4000004000000020" });
   await post(world, `/gw/api/v2/sale/${plain(world)}`, signedSale(world, plain(world), fields));
   await world.settle();
@@ -129,7 +130,7 @@ test("the status of a declined sale tells why", async (t) => {
 });
 
 test("a wrong checksum", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const body = formOf({ ...saleFields(), control: "0".repeat(40) });
 
   const reply = await post(world, `/gw/api/v2/sale/${plain(world)}`, body);
@@ -142,7 +143,7 @@ test("a wrong checksum", async (t) => {
 });
 
 test("the same keys as JSON, when JSON is accepted", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const body = signedSale(world, plain(world), saleFields({ client_orderid: "json" }));
   const path = `/gw/api/v2/sale/${plain(world)}`;
 
@@ -158,7 +159,7 @@ test("the same keys as JSON, when JSON is accepted", async (t) => {
 });
 
 test("the operator's own product word in paths and in field names", async (t) => {
-  const world = await startWorld(t, { GW_PATH_WORD: "acme", GW_FIELD_WORD: "acmepay" });
+  const world = await joinWorld(t, { GW_PATH_WORD: "acme", GW_FIELD_WORD: "acmepay" });
   const body = signedSale(world, plain(world), saleFields({ client_orderid: "word" }));
 
   const reply = await post(world, `/acme/api/v2/sale/${plain(world)}`, body);
@@ -173,7 +174,7 @@ test("the operator's own product word in paths and in field names", async (t) =>
 });
 
 test("a line feed after every value, when the operator wants it", async (t) => {
-  const world = await startWorld(t, { GW_LINE_FEEDS: "on" });
+  const world = await joinWorld(t, { GW_LINE_FEEDS: "on" });
   const body = signedSale(world, plain(world), saleFields({ client_orderid: "feeds" }));
 
   const { text } = await post(world, `/gw/api/v2/sale/${plain(world)}`, body);

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { saleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 testOnEachDialect("a good card is verified for nothing", async (t, { through }) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant(through);
 
   const asked = await merchant.verify();
@@ -22,7 +23,7 @@ testOnEachDialect("a good card is verified for nothing", async (t, { through }) 
 });
 
 testOnEachDialect("a bad card is declined with the issuer's reason", async (t, { through }) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant(through);
 
   const lost = await merchant.verify({ credit_card_number: "4000004000000046" });
@@ -36,7 +37,7 @@ testOnEachDialect("a bad card is declined with the issuer's reason", async (t, {
 testOnEachDialect(
   "without an answer nothing is charged, and the order says so",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const asked = await merchant.verify({ credit_card_number: "4000004000000129" });
@@ -62,7 +63,7 @@ test("the limits of an endpoint are about money, and let a verification through"
 });
 
 test("a group verifies through one of its endpoints", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
 
   const group = merchant.group();

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 test("of several amounts the first that the bank takes is charged", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
 
@@ -29,7 +30,7 @@ test("of several amounts the first that the bank takes is charged", async (t) =>
 });
 
 test("a hard decline ends the list, and a list that is used up is declined", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
 
@@ -43,7 +44,7 @@ test("a hard decline ends the list, and a list that is used up is declined", asy
 });
 
 test("doubt about one amount is settled before the next is tried", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
 
@@ -66,7 +67,7 @@ test("doubt about one amount is settled before the next is tried", async (t) => 
 });
 
 test("an enumeration goes on after a restart in its middle, and charges once", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
   const payment = await merchant.rebill({
@@ -114,7 +115,7 @@ test("every try has numbers of its own, so that each can be found and taken back
 });
 
 test("after a long outage the list is not taken up again", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
   const payment = await merchant.rebill({

@@ -18,6 +18,7 @@ import {
 } from "../support/threeds.ts";
 import {
   chargeAtHost,
+  joinWalletWorld,
   paid,
   payloadOf,
   startWalletWorld,
@@ -55,7 +56,7 @@ testOnEachDialect(
 testOnEachDialect(
   "wallets mint each network's shape, and the host takes it",
   async (t, dialect) => {
-    const world = await startWalletWorld(t);
+    const world = await joinWalletWorld(t);
     // biome-ignore format: a table
     const rows = [
     [mastercard,         "walleta_encrypted", 19, "02"],
@@ -155,7 +156,7 @@ test("a value that the chosen gate has no place for goes through a gate that has
 });
 
 test("a value that no gate has a place for ends the order, and nothing is sent", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   // biome-ignore format: a table
   const rows: readonly (readonly [through: string, pan: string, bytes: number])[] = [
     ["binary", "4111111111111111", 19],

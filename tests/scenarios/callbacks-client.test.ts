@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { type CallbackResult, makeReceiver, type Receiver } from "@tollgate/client";
 import { readGw } from "../support/programs.ts";
 import { type Answer, answerWith, startReceiver } from "../support/receiver.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 for (const method of ["GET", "POST"] as const) {
@@ -96,7 +97,7 @@ test("asked, the gateway tells a sale and its return apart, and knows of no forg
 });
 
 test("a client that hears the callback asks for the status once", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const receiver = makeReceiver({ controlKey: world.set.controlKey });
   const shop = await startReceiver(t, async (response, { path, ...heard }) => {
     await receiver.verify({ ...heard, url: path });
@@ -182,7 +183,7 @@ test("a renewed secret signs beside the old one for a day, or until that is reti
 });
 
 test("what is too long for an address is sent as a form", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const shop = await startReceiver(t);
   const long = "a cart with much in it ".repeat(500).trim();
 

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { answerWith, startReceiver } from "../support/receiver.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 test("the result of a sale is told with all its fields and a checksum", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const shop = await startReceiver(t);
   const url = `${shop.url}/told?shop=7`;
 
@@ -62,7 +63,7 @@ test("every final status is told", async (t) => {
 });
 
 test("of what arrives at once the log says nothing, and all else it tells", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const shop = await startReceiver(t);
   const told = () =>
     world.logged.map((line) => JSON.parse(line)).filter(({ event }) => /^callback/.test(event));
@@ -91,7 +92,7 @@ test("of what arrives at once the log says nothing, and all else it tells", asyn
 });
 
 test("the first transaction is told to one address, later ones to the other", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const first = await startReceiver(t);
   const later = await startReceiver(t);
   const merchant = world.merchant();
@@ -178,7 +179,7 @@ test("a redirect is not followed", async (t) => {
 });
 
 test("one order's callbacks arrive one after the other, also when the first fails", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const shop = await startReceiver(t, answerWith(500));
   const merchant = world.merchant();
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rebillFields, type SaleFields } from "../support/merchant.ts";
 import { answerWith, flood, hang, hangUp, makeDrip, startReceiver } from "../support/receiver.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { until, untilTrue } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -45,7 +46,7 @@ test("a receiver that hangs delays nobody else, and is tried again", async (t) =
 });
 
 test("a receiver has its places once, however its address is spelled", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const stuck = await startReceiver(t, hang);
   const shop = await startReceiver(t);
   const merchant = world.merchant();
@@ -130,7 +131,7 @@ test("a connection that breaks and one that is refused are tried again", async (
 });
 
 test("what was under way when a gateway stopped is sent by the next one", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const shop = await startReceiver(t, hang);
   const sale = await world.merchant().sale({ server_callback_url: shop.url });
   await shop.untilHeard(1);
@@ -164,7 +165,7 @@ test("two nodes that look at the same moment send a callback once", async (t) =>
 });
 
 test("an address that leads inside is refused by whatever begins an order", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
   const again = (fields: SaleFields) => rebillFields({ cardrefid, ...fields });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 const captureRefused = "4000004000000236";
@@ -10,7 +11,7 @@ const captureRefused = "4000004000000236";
 testOnEachDialect(
   "a preauthorisation holds the money, and a capture takes it",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const order = await merchant.preauth({ amount: "10.15" });
@@ -36,7 +37,7 @@ testOnEachDialect(
 );
 
 testOnEachDialect("a part can be captured, once", async (t, { through }) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant(through);
   const order = await merchant.preauth({ amount: "10.15" });
   await world.settle();
@@ -59,7 +60,7 @@ testOnEachDialect("a part can be captured, once", async (t, { through }) => {
 testOnEachDialect(
   "a capture that the bank refuses leaves the money held",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const order = await merchant.preauth({ credit_card_number: captureRefused });
     await world.settle();
@@ -82,7 +83,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a capture whose answer is lost is repeated until it is known, and taken once",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const order = await merchant.preauth();
     await world.settle();
@@ -110,7 +111,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a capture survives the end of its node, and is taken once",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const order = await merchant.preauth();
     await world.settle();
@@ -133,7 +134,7 @@ testOnEachDialect(
 testOnEachDialect(
   "what cannot be captured is refused, and nothing is sent",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale();
     const declined = await merchant.preauth({ credit_card_number: "4000004000000020" });
@@ -166,7 +167,7 @@ test("another merchant's order can be neither captured nor returned", async (t) 
 });
 
 test("with the link down a capture ends in an error at once, and may be asked for again", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const order = await merchant.preauth();
   await world.settle();
@@ -187,7 +188,7 @@ test("with the link down a capture ends in an error at once, and may be asked fo
 });
 
 test("the group of endpoints captures and returns in any of its currencies", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const order = await merchant.preauth({ currency: "JPY", amount: "500" }, "jpy");
   await world.settle();

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
 import { rebillFields } from "../support/merchant.ts";
 import { runGw } from "../support/programs.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { until } from "../support/until.ts";
 import { post } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -35,7 +36,7 @@ test("a removed card cannot be paid with, looked up, removed or registered again
 });
 
 test("payments with a removed card are captured and returned for some days", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const first = await merchant.sale();
   await world.settle();
@@ -78,7 +79,7 @@ test("bad removals are refused, and remove nothing", async (t) => {
 });
 
 test("of twenty removals at the same moment one succeeds", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
 

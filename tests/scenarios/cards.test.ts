@@ -4,10 +4,11 @@ import { test } from "node:test";
 import { assertRefused } from "../support/expect.ts";
 import { rebillFields } from "../support/merchant.ts";
 import { readGw, runGw } from "../support/programs.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 test("a paid card is registered, and can be looked up by its reference", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: "4000001000000018" });
   await world.settle();
@@ -32,7 +33,7 @@ test("a paid card is registered, and can be looked up by its reference", async (
 });
 
 test("twenty registrations at the same moment give one reference", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale();
   await world.settle();
@@ -64,7 +65,7 @@ test("what cannot be registered is refused, each with its own code", async (t) =
 });
 
 test("a reference ends with its card", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
 
@@ -76,7 +77,7 @@ test("a reference ends with its card", async (t) => {
 });
 
 test("an approved verification registers its card, and its status says so", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const asked = await merchant.verify({ credit_card_number: "4000001000000018" });
   await world.settle();

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused } from "../support/expect.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const answerTimeoutMs = 30_000;
@@ -34,7 +35,7 @@ for (const [how, isBooked, fields] of unanswered) {
   testOnEachDialect(
     `a charge without a readable answer is in doubt, then settled: ${how}`,
     async (t, { through, inquires, mti }) => {
-      const world = await startWorld(t);
+      const world = await joinWorld(t);
       const merchant = world.merchant(through);
 
       const sale = await merchant.sale(fields);
@@ -61,7 +62,7 @@ for (const [how, isBooked, fields] of unanswered) {
 testOnEachDialect(
   "an approval that comes after the gateway gave up is reversed, never lost",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const sale = await merchant.sale({ credit_card_number: cards.lateAnswer });
@@ -77,7 +78,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a link that drops in the middle of a charge leaves doubt, which is then settled",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const sale = await merchant.sale({ credit_card_number: cards.linkDrop });
@@ -95,7 +96,7 @@ testOnEachDialect(
 );
 
 testOnEachDialect("a partial approval is taken back and declined", async (t, { through }) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant(through);
 
   const sale = await merchant.sale({ credit_card_number: cards.partialApproval });
@@ -136,7 +137,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a reversal goes on after a restart of the gateway",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
     await world.bank.waitForMessage({ mti: mti("0200") });
@@ -158,7 +159,7 @@ testOnEachDialect(
 );
 
 test("while the reversal is not answered the order stays in doubt, however long that takes", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
   await world.bank.waitForMessage({ mti: "0200" });
@@ -181,7 +182,7 @@ test("while the reversal is not answered the order stays in doubt, however long 
 });
 
 test("an unanswered reversal is repeated as 0421 until the bank answers", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   await world.bank.setSwitches({ lostAnswerShare: 1 });
   const sale = await merchant.sale({ credit_card_number: cards.reversalNoAnswer });
@@ -209,7 +210,7 @@ test("an unanswered reversal is repeated as 0421 until the bank answers", async 
 });
 
 test("lost answers among many sales leave books that agree", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   await world.bank.setSwitches({ lostAnswerShare: 0.3, declineShare: 0.2, seed: 7 });
 

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -139,7 +140,7 @@ test("a node that stalls before it captures does not capture again after another
 });
 
 test("a client order id is not charged anew while its first charge is in doubt", async (t) => {
-  const world = await startWorld(t, patient);
+  const world = await joinWorld(t, patient);
   const merchant = world.merchant();
   const fields = { client_orderid: "once-only", credit_card_number: "4000004000000145" };
   const first = await merchant.sale(fields);

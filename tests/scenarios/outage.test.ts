@@ -7,7 +7,8 @@ import type { LoggedMessage } from "@tollgate/sandbox-bank";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import type { Acknowledged } from "../support/merchant.ts";
-import { startWorld, type World } from "../support/world.ts";
+import { joinWorld } from "../support/shared-world.ts";
+import type { World } from "../support/world.ts";
 
 const wave = 100;
 const claimBatch = 256;
@@ -19,7 +20,7 @@ const settings = { GW_IN_FLIGHT_MAX: String(wave), GW_ACQUIRER_ECHO_AFTER_S: "86
 testOnEachDialect(
   "hundreds of orders in doubt through an outage of hours are all settled, each in order",
   async (t, { through, mti }) => {
-    const world = await startWorld(t, settings);
+    const world = await joinWorld(t, settings);
     const merchant = world.merchant(through);
     const held = await ask(world, () => merchant.preauth());
     const paid = await ask(world, () => merchant.sale());
@@ -57,7 +58,7 @@ testOnEachDialect(
 testOnEachDialect(
   "returns of captures that were in doubt wait for them, through one outage after the other",
   async (t, { through, mti }) => {
-    const world = await startWorld(t, settings);
+    const world = await joinWorld(t, settings);
     const merchant = world.merchant(through);
     const held = await ask(world, () => merchant.preauth());
     const refund = (comment: string) => (at: number) =>

@@ -200,7 +200,7 @@ async function calmDown(world: World): Promise<void> {
     const open = await openIn(world);
     if (open.length === 0) return;
     assert.ok(tries < 2_000, `never final: ${JSON.stringify(open.slice(0, 3))}`);
-    await work(world, 5);
+    await work(world, 30, 5);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Receipts by their address: who has one, where it is, and what else is there. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 test("an approved order has a receipt at its own endpoint, and at no other", async (t) => {
@@ -66,7 +67,7 @@ test("the receipt of a closed endpoint can still be read", async (t) => {
 });
 
 test("who looks for receipts that there are not has to wait, and nobody else", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const order = await world.merchant("plain").sale();
   await world.settle();
   const link = await world.receiptLink(order);

@@ -4,12 +4,13 @@ import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
 import { rebillFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 testOnEachDialect(
   "a registered card is charged without its number or CVV",
   async (t, { through, entry }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const first = await merchant.sale({ credit_card_number: "4000001000000018" });
     await world.settle();
@@ -30,7 +31,7 @@ testOnEachDialect(
 );
 
 test("the network's id of the first payment goes with every later one", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const first = await merchant.sale();
   await world.settle();
@@ -46,7 +47,7 @@ test("the network's id of the first payment goes with every later one", async (t
 });
 
 test("a registered card is preauthorised, captured and returned like any other", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
 
@@ -89,7 +90,7 @@ test("bad recurrent payments are refused, and nothing is stored or sent", async 
 });
 
 test("a card that is about to expire is declined when it is charged again", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000244");
 
@@ -100,7 +101,7 @@ test("a card that is about to expire is declined when it is charged again", asyn
 });
 
 test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const cardrefid = await world.registerCard();
   const merchant = world.merchant("secureAlways");
   const redirect_url = "https://shop.example/return";
@@ -124,7 +125,7 @@ test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped
 });
 
 test("a CVV is sent when it is given, and then it counts", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
 
@@ -163,7 +164,7 @@ test("who initiates and how regularly is the gate's setting, and the request's w
 });
 
 test("the identical recurrent payment is acknowledged again, and charged once", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
   const fields = rebillFields({ cardrefid, amount: "30.51", enumerate_amounts: "10.00" });
@@ -182,7 +183,7 @@ test("the identical recurrent payment is acknowledged again, and charged once", 
 });
 
 test("a group charges a registered card in any of its currencies, also while one waits", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const cardrefid = await world.registerCard();
   const group = world.merchant().group();
 

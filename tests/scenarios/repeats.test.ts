@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { saleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 test("an identical request gets the first acknowledgement again, and its own serial number", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields();
 
@@ -20,7 +21,7 @@ test("an identical request gets the first acknowledgement again, and its own ser
 });
 
 test("an identical request after a decline still tells of the declined order", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields({ credit_card_number: "4000004000000020" });
 
@@ -47,7 +48,7 @@ test("twenty concurrent identical requests make one order and one charge", async
 });
 
 test("another request with a paid client order id is a duplicate", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields();
   await endpoint("plain").sale(fields);
@@ -59,7 +60,7 @@ test("another request with a paid client order id is a duplicate", async (t) => 
 });
 
 test("another request is a duplicate while the first may still be paid", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields({ credit_card_number: "4000004000000129" });
   await endpoint("plain").sale(fields);
@@ -71,7 +72,7 @@ test("another request is a duplicate while the first may still be paid", async (
 });
 
 test("a corrected request after a decline is a new attempt, and status tells of the latest", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const fields = saleFields({ cvv2: "999" });
 
@@ -91,7 +92,7 @@ test("a corrected request after a decline is a new attempt, and status tells of 
 });
 
 test("after a quarter of an hour a request that differs in the CVV alone is a repeat", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields({ cvv2: "999" });
   const first = await endpoint("plain").sale(fields);
@@ -109,7 +110,7 @@ test("after a quarter of an hour a request that differs in the CVV alone is a re
 });
 
 test("of concurrent different attempts after a decline only one is taken", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields({ cvv2: "999" });
   await endpoint("plain").sale(fields);

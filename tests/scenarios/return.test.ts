@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor, received } from "../support/expect.ts";
-import { startWorld } from "../support/world.ts";
+import { joinWorld } from "../support/shared-world.ts";
 
 const reversalRefused = "4000004000000210";
 const reversalNoAnswer = "4000004000000228";
@@ -11,7 +11,7 @@ const answerTimeoutMs = 30_000;
 testOnEachDialect(
   "a sale is refunded whole, and no more is left to refund",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ amount: "10.15" });
     await world.settle();
@@ -35,7 +35,7 @@ testOnEachDialect(
 testOnEachDialect(
   "parts are refunded until nothing is left, never more than was charged",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ amount: "10.15" });
     await world.settle();
@@ -66,7 +66,7 @@ testOnEachDialect(
 );
 
 testOnEachDialect("a preauthorisation is cancelled", async (t, { through }) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant(through);
   const order = await merchant.preauth({ amount: "10.15" });
   await world.settle();
@@ -86,7 +86,7 @@ testOnEachDialect("a preauthorisation is cancelled", async (t, { through }) => {
 testOnEachDialect(
   "a capture is refunded, not the preauthorisation that was larger",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const order = await merchant.preauth({ amount: "10.15" });
     await world.settle();
@@ -114,7 +114,7 @@ testOnEachDialect(
 testOnEachDialect(
   "twenty returns of the whole at the same moment refund it once",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale();
     await world.settle();
@@ -133,7 +133,7 @@ testOnEachDialect(
 testOnEachDialect(
   "of different returns at the same moment one goes ahead",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ amount: "10.15" });
     await world.settle();
@@ -153,7 +153,7 @@ testOnEachDialect(
 testOnEachDialect(
   "the identical return is acknowledged again, and the money goes back once",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ amount: "10.15" });
     await world.settle();
@@ -174,7 +174,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a return that the bank refuses is declined, and may be tried again",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ credit_card_number: reversalRefused });
     await world.settle();
@@ -197,7 +197,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a return that is not answered is repeated until it is, and refunded once",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale({ credit_card_number: reversalNoAnswer });
     await world.settle();
@@ -222,7 +222,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a return in doubt goes on after a restart and an outage of hours",
   async (t, { through, mti }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const sale = await merchant.sale();
     await world.settle();
@@ -251,7 +251,7 @@ testOnEachDialect(
 testOnEachDialect(
   "what cannot be returned is refused, and nothing is sent",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
     const declined = await merchant.sale({ credit_card_number: "4000004000000020" });
     const verified = await merchant.verify();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { atEnd } from "../support/clean-up.ts";
 import { assertRefused, received } from "../support/expect.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startTrapProxy } from "../support/trap-proxy.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -124,7 +125,7 @@ test("a gate that does not take the currency or the amount is passed over", asyn
 });
 
 test("without any link the order ends in an error at once, and nothing is sent later", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   await world.stopHost();
 

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { saleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 testOnEachDialect(
   "a sale is acknowledged at once and approved when the bank approves",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const sale = await merchant.sale({ amount: "10.15" });
@@ -50,7 +51,7 @@ const declines: readonly (readonly [card: string, code: string, message: string]
 testOnEachDialect(
   "a decline keeps the bank's reason, and nothing is booked",
   async (t, { through, code: named }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const sales = [];
@@ -81,7 +82,7 @@ const verificationValues: readonly (readonly [cvv: string, status: string, code:
 ];
 
 testOnEachDialect("the CVV of any other card decides at the bank", async (t, { through }) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant(through);
 
   for (const [cvv2, expected, code] of verificationValues) {
@@ -104,7 +105,7 @@ const amounts: readonly (readonly [amount: string, code: string | undefined])[] 
 testOnEachDialect(
   "the amount-driven card answers what the minor units say",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     for (const [amount, code] of amounts) {
@@ -121,7 +122,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a bank that takes two seconds is waited for, and one that answers twice is heard once",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const slow = await merchant.sale({ credit_card_number: "4000004000000194" });
@@ -154,7 +155,7 @@ test("an amount outside the endpoint's limits is filtered and never sent to the 
 });
 
 test("without a link to the bank an order ends in error at once and is not sent later", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   await world.bank.setSwitches({ hostDown: true });
   await untilDown(world.gateway.port);
@@ -171,7 +172,7 @@ test("without a link to the bank an order ends in error at once and is not sent 
 });
 
 test("an endpoint that insists on 3-D Secure declines a card that cannot have it", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
 
   const always = await merchant.sale({ credit_card_number: "4000001000000018" }, "secureAlways");
@@ -187,7 +188,7 @@ test("an endpoint that insists on 3-D Secure declines a card that cannot have it
 });
 
 test("currencies have the digits that ISO 4217 gives them", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
 
   const yen = await merchant.sale({ amount: "500", currency: "JPY" }, "jpy");
@@ -203,7 +204,7 @@ test("currencies have the digits that ISO 4217 gives them", async (t) => {
 });
 
 test("a group sends a sale to the endpoint of its currency", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
 
   const sale = await merchant.group().sale(saleFields({ currency: "EUR" }));

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import pg from "pg";
 import { atEnd, type Test } from "../support/clean-up.ts";
 import { makeDatabase } from "../support/database-server.ts";
+import { copyInstallation } from "../support/installation.ts";
 
 const program = join(import.meta.dirname, "../../gateway/cli/gw.ts");
 const freePorts = {
@@ -25,10 +26,9 @@ type Settings = Readonly<Record<string, string>>;
 
 test("a port in use is named, with the setting that chooses another", async (t) => {
   const port = await occupy(t);
-  const [first, second] = [await makeDatabase(), await makeDatabase()];
 
-  const gateway = await run(t, { GW_DATABASE_URL: first, GW_PORT: String(port) });
-  const bank = await run(t, { GW_DATABASE_URL: second, GW_BANK_PORT: String(port) });
+  const gateway = await run(t, { ...(await install(t)), GW_PORT: String(port) });
+  const bank = await run(t, { ...(await install(t)), GW_BANK_PORT: String(port) });
 
   assertSentence(gateway, new RegExp(`Port ${port} is in use: .*GW_PORT`));
   assertSentence(bank, /GW_BANK_PORT/);
@@ -37,11 +37,7 @@ test("a port in use is named, with the setting that chooses another", async (t) 
 test("several gateway processes that find their port in use end, and so does the start", async (t) => {
   const port = String(await occupy(t));
 
-  const outcome = await run(t, {
-    GW_DATABASE_URL: await makeDatabase(),
-    GW_PORT: port,
-    GW_WORKERS: "2",
-  });
+  const outcome = await run(t, { ...(await install(t)), GW_PORT: port, GW_WORKERS: "2" });
 
   assert.match(outcome.output, new RegExp(`Port ${port} is in use: .*GW_PORT`));
   assertSentence(outcome, /No gateway process could be started/);
@@ -50,10 +46,10 @@ test("several gateway processes that find their port in use end, and so does the
 test("a node whose name another one has does not start, nor do workers", async (t) => {
   const taken = { GW_NODE_NAME: "kiosk", GW_NODE_NAME_WAIT_S: "0" };
 
-  const one = await run(t, { ...taken, GW_DATABASE_URL: await holdNames(t, "kiosk") });
+  const one = await run(t, { ...taken, ...(await holdNames(t, "kiosk")) });
   const several = await run(t, {
     ...{ ...taken, GW_WORKERS: "2" },
-    GW_DATABASE_URL: await holdNames(t, "kiosk-worker-1", "kiosk-worker-2"),
+    ...(await holdNames(t, "kiosk-worker-1", "kiosk-worker-2")),
   });
 
   assertSentence(one, /another node is running as kiosk\. Set GW_NODE_NAME/);
@@ -61,16 +57,16 @@ test("a node whose name another one has does not start, nor do workers", async (
   assertSentence(several, /No gateway process could be started/);
 });
 
-/** A database on which nodes of these names are running. */
-async function holdNames(t: Test, ...names: readonly string[]): Promise<string> {
-  const url = await makeDatabase();
-  const client = new pg.Client({ connectionString: url });
+/** An installation in which nodes of these names are running. */
+async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings> {
+  const place = await install(t);
+  const client = new pg.Client({ connectionString: place.GW_DATABASE_URL });
   await client.connect();
   atEnd(t, () => client.end());
   for (const name of names) {
     await client.query("select pg_advisory_lock(hashtextextended($1, 8583))", [name]);
   }
-  return url;
+  return place;
 }
 
 test("a data folder that cannot be written is named", async (t) => {
@@ -162,6 +158,12 @@ async function run(t: Test, settings: Settings) {
   });
   const code = await new Promise<number | null>((ended) => child.on("close", ended));
   return { code, output };
+}
+
+/** As an earlier start has left it: a first start makes keys and tables, which takes longer. */
+async function install(t: Test) {
+  const dataDir = await makeFolder(t);
+  return { GW_DATA_DIR: dataDir, GW_DATABASE_URL: await copyInstallation(dataDir) };
 }
 
 async function makeFolder(t: Test): Promise<string> {

@@ -6,12 +6,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../support/dialects.ts";
 import { saleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import { startWorld } from "../support/world.ts";
 
 const nobody = "0190a000-0000-7000-8000-000000000000";
 
 test("an order is found by its ids, by the client's id alone and by a request's serial number", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale();
   await world.settle();
@@ -34,7 +35,7 @@ test("an order is found by its ids, by the client's id alone and by a request's 
 });
 
 test("a repeat's serial number leads to the order it repeated", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const fields = saleFields();
   const first = await merchant.endpoint("plain").sale(fields);
@@ -49,7 +50,7 @@ test("a repeat's serial number leads to the order it repeated", async (t) => {
 });
 
 test("what is unknown, another's or of another endpoint is not found", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale();
   const client_orderid = sale["merchant-order-id"];
@@ -85,7 +86,7 @@ test("a merchant never sees another merchant's order", async (t) => {
 testOnEachDialect(
   "what the host tells of a loyalty program reaches the merchant",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const sale = await merchant.sale({ credit_card_number: "4000004000000251" });
@@ -103,7 +104,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a decline that the host explains is explained to the cardholder",
   async (t, { through }) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const merchant = world.merchant(through);
 
     const sale = await merchant.sale({ credit_card_number: "4000004000000269" });
@@ -116,7 +117,7 @@ testOnEachDialect(
 );
 
 test("the BIN table knows the sandbox's cards, and a stranger's bank is unknown", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
 
   const known = await merchant.sale({ credit_card_number: "4000004000000194" });

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import { about, saleFields } from "../support/merchant.ts";
-import { startWorld } from "../support/world.ts";
+import { joinWorld } from "../support/shared-world.ts";
 
 test("every transaction can be waited for, and is answered with its status", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const { sync } = merchant.endpoint("plain");
 
@@ -26,7 +26,7 @@ test("every transaction can be waited for, and is answered with its status", asy
 });
 
 test("the identical request gets the same result, and the money moves once", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { sync } = world.merchant().endpoint("plain");
   const fields = saleFields();
 
@@ -39,7 +39,7 @@ test("the identical request gets the same result, and the money moves once", asy
 });
 
 test("a sale and its synchronous variant are the same request", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant();
   const fields = saleFields();
 
@@ -53,7 +53,7 @@ test("a sale and its synchronous variant are the same request", async (t) => {
 test("when the bank takes longer than thirty seconds, the answer says how far it is", async (t) => {
   // A link that is moved through time without a sign of life would count as lost.
   const patient = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "60", GW_ACQUIRER_ECHO_AFTER_S: "600" };
-  const world = await startWorld(t, patient);
+  const world = await joinWorld(t, patient);
   const merchant = world.merchant();
 
   const asked = merchant.endpoint("plain").sync.sale(saleFields({ cvv2: "217" }));
@@ -68,7 +68,7 @@ test("when the bank takes longer than thirty seconds, the answer says how far it
 });
 
 test("a refused request is refused at once", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { sync } = world.merchant().endpoint("plain");
 
   await assertRefused(sync.sale(saleFields({ currency: "EUR" })), 10);
@@ -79,7 +79,7 @@ test("a refused request is refused at once", async (t) => {
 const endsWithin = { timeout: 60_000 };
 
 test("a gateway that ends answers the requests that wait", endsWithin, async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const asked = world
     .merchant()
     .endpoint("plain")
@@ -92,7 +92,7 @@ test("a gateway that ends answers the requests that wait", endsWithin, async (t)
 });
 
 test("a group has the synchronous variants too", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
 
   const status = await world
     .merchant()

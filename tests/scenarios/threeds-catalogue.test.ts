@@ -10,11 +10,11 @@ import {
   beginOnly,
   beginWith,
   cards,
+  joinPatientWorld,
   type Pending,
   passDirectoryTimeout,
   proofAtHost,
   standingOf,
-  startPatientWorld,
   statusOf,
   transactionIdOf,
   uploadMethodOnly,
@@ -82,7 +82,7 @@ const expectations: Readonly<Record<string, Row>> = {
 };
 
 test("where 3-D Secure is off, every card of the catalogue is simply approved", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const catalogue = await readCatalogue(world);
 
   const ends = await endAll(world, catalogue, "plain");
@@ -96,7 +96,7 @@ for (const [through, policy] of [
   ["secureAlways", "always"],
 ] as const) {
   test(`with the policy "${policy}" every card of the catalogue ends as it says`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const catalogue = await readCatalogue(world);
 
     const ends = await endAll(world, catalogue, through);
@@ -111,7 +111,7 @@ for (const [through, policy] of [
   ["secureAlways", "always"],
 ] as const) {
   test(`${through}: a directory server that is down counts as a card without a range`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     await world.bank.setSwitches({ directoryDown: true });
 
     const ends: End[] = [];

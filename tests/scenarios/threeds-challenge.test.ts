@@ -11,8 +11,8 @@ import {
   cards,
   chargesAt,
   forgeCres,
+  joinPatientWorld,
   standingOf,
-  startPatientWorld,
   statusOf,
   stepFieldsOf,
   transactionIdOf,
@@ -24,7 +24,7 @@ const approved = ["sale_approved", undefined, "AUTHENTICATED", "05"];
 const failed = ["sale_declined", "2000", "NOT_AUTHENTICATED", undefined];
 
 test("the result comes first, and the order waits for the browser before it goes on", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
 
   const { cres } = await passChallenge(pending.status);
@@ -40,7 +40,7 @@ test("the result comes first, and the order waits for the browser before it goes
 });
 
 test("the browser may come first: the order waits for the result, and shows no step", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world, cards.resultLate);
   const transactionId = transactionIdOf(pending.status);
 
@@ -59,7 +59,7 @@ test("the browser may come first: the order waits for the result, and shows no s
 });
 
 test("a browser that says yes is not believed when the result says no", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world, cards.resultDiffers);
 
   const { cres } = await passChallenge(pending.status);
@@ -76,7 +76,7 @@ test("a browser that says yes is not believed when the result says no", async (t
 });
 
 test("a cardholder who closed his window has paid all the same, a minute after the result", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { cres } = await passChallenge(pending.status);
 
@@ -103,7 +103,7 @@ const failures = [
 
 for (const [who, card, answer] of failures) {
   test(`a cardholder ${who} is declined at once, without waiting for the browser`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const pending = await beginChallenge(world, card);
 
     const { cres } = await answerChallenge(pending.status, answer);
@@ -122,7 +122,7 @@ for (const [who, card, answer] of failures) {
 
 for (const version of ["2.2.0", "2.3.1"]) {
   test(`${version}: a return that somebody made up never leads to a charge`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const card = version === "2.2.0" ? cards.challenge : cards.challenge231;
     const pending = await beginChallenge(world, card);
     assert.equal(JSON.parse(decode(pending.status["tds-creq-form-creq"])).messageVersion, version);
@@ -143,7 +143,7 @@ for (const version of ["2.2.0", "2.3.1"]) {
 }
 
 test("a made-up return does not keep the right cardholder from paying", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   await pending.merchant.uploadCres(pending.order, forgeCres(pending.status));
 
@@ -155,7 +155,7 @@ test("a made-up return does not keep the right cardholder from paying", async (t
 });
 
 test("an issuer that tells the browser of its own failure is waited for, and not believed", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const erro = {
     ...{ messageType: "Erro", messageVersion: "2.2.0", errorCode: "403", errorComponent: "A" },

@@ -10,6 +10,7 @@ import {
   cards,
   chargesAt,
   forgeCres,
+  joinPatientWorld,
   type Pending,
   standingOf,
   startPatientWorld,
@@ -63,7 +64,7 @@ const rows: readonly Row[] = [
 
 for (const { step, deadlineMs, code, begin, upload } of rows) {
   test(`${step} is waited for until its deadline, and refused after it`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const pending = await begin(world);
     const bring = await upload(pending);
 
@@ -83,7 +84,7 @@ for (const { step, deadlineMs, code, begin, upload } of rows) {
   });
 
   test(`${step} that comes just in time is taken`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const pending = await begin(world);
     const bring = await upload(pending);
 
@@ -95,7 +96,7 @@ for (const { step, deadlineMs, code, begin, upload } of rows) {
   });
 
   test(`${step} is refused after its deadline also where nobody has noticed yet`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
     const pending = await begin(world);
     const bring = await upload(pending);
 
@@ -109,7 +110,7 @@ for (const { step, deadlineMs, code, begin, upload } of rows) {
 }
 
 test("each step has the whole of its own time", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
 
   await world.pass(599_000);

@@ -5,16 +5,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SaleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import {
   beginWith,
   cards,
+  joinPatientWorld,
   type Pending,
   standingOf,
   startPatientWorld,
   statusOf,
   uploadMethodOnly,
 } from "../support/threeds.ts";
-import { startWorld, type World } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 /** By version, all with a method. */
 const versions = [
@@ -75,7 +77,7 @@ const told = {
 
 for (const [version, card] of versions) {
   test(`${version}: every browser can be told of`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
 
     const ends = await endAll(browsers, (browser) => pay(world, card, { browser }));
 
@@ -84,7 +86,7 @@ for (const [version, card] of versions) {
   });
 
   test(`${version}: every cardholder can be told of`, async (t) => {
-    const world = await startPatientWorld(t);
+    const world = await joinPatientWorld(t);
 
     const ends = await endAll(cardholders, (fields) => pay(world, card, { fields }));
 
@@ -94,7 +96,7 @@ for (const [version, card] of versions) {
 }
 
 test("without a method the sale's own words for the browser are used", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
 
   const pending = await beginWith(world, cards.frictionlessNoMethod, { fields: told });
   const asked = await world.bank.waitForThreeDsMessage({ type: "AReq" });
@@ -108,7 +110,7 @@ test("without a method the sale's own words for the browser are used", async (t)
 });
 
 test("the method's upload, which comes later, counts more than the sale", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.frictionless, { fields: told });
   await uploadMethodOnly(pending, { browserColorDepth: "30" });
   await world.settle();
@@ -172,7 +174,7 @@ function faultsIn({ logged }: World): readonly string[] {
 }
 
 test("no state that a cardholder types switches 3-D Secure off", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant("secure");
   for (const state of ["A-", "-", "é", "日本", "BY"]) {
     const sale = await merchant.sale({
@@ -185,7 +187,7 @@ test("no state that a cardholder types switches 3-D Secure off", async (t) => {
 });
 
 test("a card number that is too short for 1.0.2 goes on as one that is not enrolled", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant("secure");
 
   const sale = await merchant.sale({ credit_card_number: "400000300006" });

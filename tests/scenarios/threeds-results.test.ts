@@ -15,9 +15,9 @@ import {
   cards,
   chargesAt,
   forgeCres,
+  joinPatientWorld,
   proofAtHost,
   standingOf,
-  startPatientWorld,
   statusOf,
 } from "../support/threeds.ts";
 
@@ -26,7 +26,7 @@ const approved = ["sale_approved", undefined, "AUTHENTICATED", "05"];
 const failed = ["sale_declined", "2000", "NOT_AUTHENTICATED", undefined];
 
 test("a result with the right ids is taken, and its proof is what the host is shown", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
 
@@ -56,7 +56,7 @@ const strange = [
 ] as const;
 
 test("a result that is not right in every part is refused, and the order still waits", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const other = await beginChallenge(world);
   const { status } = pending;
@@ -91,7 +91,7 @@ for (const [version, card, code] of [
   ] as const;
   for (const [what, first, second, end] of rows) {
     test(`${version}: ${what} stands, repeated or contradicted`, async (t) => {
-      const world = await startPatientWorld(t);
+      const world = await joinPatientWorld(t);
       const pending = await beginChallenge(world, card);
       const { status, merchant, order } = pending;
       const result = await makeResult(world, status, first);
@@ -120,7 +120,7 @@ for (const [version, card, code] of [
 }
 
 test("a result is repeated in peace also when the payment has been returned since", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const { status, merchant, order } = await beginChallenge(world);
   const result = await makeResult(world, status);
   await postResult(world, status, result);
@@ -138,7 +138,7 @@ test("a result is repeated in peace also when the payment has been returned sinc
 });
 
 test("twenty results at once, half of them no, leave one end and at most one charge", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
   await pending.merchant.uploadCres(pending.order, forgeCres(status));
@@ -155,7 +155,7 @@ test("twenty results at once, half of them no, leave one end and at most one cha
 });
 
 test("whoever shows no certificate of the directory's authority is not even heard", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
   const result = await makeResult(world, status);
@@ -175,7 +175,7 @@ test("whoever shows no certificate of the directory's authority is not even hear
 });
 
 test("only a post of JSON to the directory's own address is taken", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
   const result = await makeResult(world, status);
@@ -196,7 +196,7 @@ test("only a post of JSON to the directory's own address is taken", async (t) =>
 });
 
 test("a result that comes after the deadline changes nothing and charges nobody", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const [slow, lost] = [await beginChallenge(world), await beginChallenge(world)];
   await lost.merchant.uploadCres(lost.order, forgeCres(lost.status));
   await world.pass(600_000);

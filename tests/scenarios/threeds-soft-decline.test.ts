@@ -12,6 +12,7 @@ import {
   beginWith,
   cards,
   chargesAt,
+  joinPatientWorld,
   type Pending,
   passDirectoryTimeout,
   proofAtHost,
@@ -43,7 +44,7 @@ async function beginRefusedByAmount(world: World): Promise<Pending & { status: S
 }
 
 test("a charge that was refused for want of a challenge is made again after one", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginRefusedByAmount(world);
   const { status } = pending;
   const asked = await world.bank.waitForThreeDsMessage({
@@ -61,7 +62,7 @@ test("a charge that was refused for want of a challenge is made again after one"
 });
 
 test("with the directory server back in time the payment is challenged and approved", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginSoftDeclined(world);
   await world.bank.setSwitches({ directoryDown: false });
   await world.settle();
@@ -113,7 +114,7 @@ test("a cardholder who then fails, or leaves, is declined without another charge
 });
 
 test("where the directory server is away for the challenge too, the host's refusal stands", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginSoftDeclined(world);
 
   await passDirectoryTimeout(world);
@@ -140,7 +141,7 @@ test("a card that is charged without a CVV the second time is still the right ca
 });
 
 test("without 3-D Secure, or without a cardholder, the refusal is final at once", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const cardrefid = await world.registerCard(cards.amountDriven);
   const charged = chargesAt(world);
 
@@ -158,7 +159,7 @@ test("without 3-D Secure, or without a cardholder, the refusal is final at once"
 });
 
 test("an authenticated cardholder at the first try needs no second one", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
 
   const final = await uploadMethod(await beginWith(world, cards.scaRequired));
 
@@ -167,7 +168,7 @@ test("an authenticated cardholder at the first try needs no second one", async (
 });
 
 test("a cardholder at hand who pays with a registered card is challenged as well", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const cardrefid = await world.registerCard(cards.amountDriven);
   const merchant = world.merchant("secure");
   const redirect_url = "https://shop.example/return";

@@ -5,6 +5,7 @@ import type { StatusReply } from "@tollgate/client";
 import { answerPareq, passChallenge, readForms } from "../support/cardholder.ts";
 import { bookedFor } from "../support/expect.ts";
 import { about, saleFields } from "../support/merchant.ts";
+import { joinWorld } from "../support/shared-world.ts";
 import {
   beginChallenge,
   beginPares,
@@ -59,7 +60,7 @@ const kinds: readonly (readonly [kind: Kind, prefix: string, booked: readonly st
 
 for (const [kind, prefix, booked] of kinds) {
   test(`${kind}: a challenge goes from method to form to approval, each told in its turn`, async (t) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const pending = await beginWith(world, cards.challenge, { kind });
     const first = await statusOf(pending);
     const second = await uploadMethod(pending);
@@ -80,7 +81,7 @@ for (const [kind, prefix, booked] of kinds) {
   });
 
   test(`${kind}: without a challenge the method's upload is the last step`, async (t) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const pending = await beginWith(world, cards.frictionless, { kind });
     const first = await statusOf(pending);
 
@@ -92,7 +93,7 @@ for (const [kind, prefix, booked] of kinds) {
   });
 
   test(`${kind}: 1.0.2 has one step, and its answer leads to approval`, async (t) => {
-    const world = await startWorld(t);
+    const world = await joinWorld(t);
     const { merchant, order, status: first } = await beginPares(world, undefined, { kind });
 
     await merchant.uploadPares(order, await answerPareq(first, "https://shop.example/term"));
@@ -106,7 +107,7 @@ for (const [kind, prefix, booked] of kinds) {
 }
 
 test("the form of each step posts what the status tells, to where it tells", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const first = await statusOf(await beginWith(world, cards.challenge));
   const second = (await beginChallenge(world)).status;
   const third = (await beginPares(world)).status;
@@ -127,7 +128,7 @@ test("the form of each step posts what the status tells, to where it tells", asy
 });
 
 test("the method's upload says where the issuer sends the browser, and what that is like", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { status } = await beginChallenge(world);
 
   const asked = await world.bank.waitForThreeDsMessage({
@@ -146,7 +147,7 @@ test("the method's upload says where the issuer sends the browser, and what that
 });
 
 test("without a method the issuer sends the browser to our own page", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const { status } = await beginChallenge(world, cards.challengeNoMethod);
 
   const asked = await world.bank.waitForThreeDsMessage({
@@ -160,7 +161,7 @@ test("without a method the issuer sends the browser to our own page", async (t) 
 });
 
 test("a group takes the sale of its currency and its uploads, in either place of the path", async (t) => {
-  const world = await startWorld(t);
+  const world = await joinWorld(t);
   const merchant = world.merchant("secureGbp");
   const inPlaceOfAnEndpoint = merchant.client().endpoint(merchant.set.group);
 

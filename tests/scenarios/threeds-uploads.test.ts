@@ -11,6 +11,7 @@ import {
   cards,
   chargesAt,
   forgeCres,
+  joinPatientWorld,
   type Pending,
   startPatientWorld,
   statusOf,
@@ -23,7 +24,7 @@ import type { World } from "../support/world.ts";
 const someId = "8a880dc0-d2d2-4067-bcb1-b08d1690b26e";
 
 test("what was uploaded may be uploaded again at any time: it is acknowledged and changes nothing", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const { merchant, order } = pending;
   const threeDSServerTransID = await methodIdOf(pending);
@@ -51,7 +52,7 @@ test("what was uploaded may be uploaded again at any time: it is acknowledged an
 });
 
 test("an upload is repeated in peace also when the payment has been returned since", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const { merchant, order } = pending;
   const threeDSServerTransID = await methodIdOf(pending);
@@ -73,7 +74,7 @@ test("an upload is repeated in peace also when the payment has been returned sin
 });
 
 test("twenty uploads of one step at once lead to one question and one charge", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const { merchant, order } = pending;
   const threeDSServerTransID = await methodIdOf(pending);
@@ -136,7 +137,7 @@ test("the result and the browser at the same moment, on two nodes, lead to one c
 });
 
 test("an upload for a step that the order has not come to, or never will, is refused", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const atMethod = await beginWith(world, cards.challenge);
   const atChallenge = await beginChallenge(world);
   const noMethod = await beginChallenge(world, cards.challengeNoMethod);
@@ -164,7 +165,7 @@ test("an upload for a step that the order has not come to, or never will, is ref
 });
 
 test("what belongs to another authentication, or to none, is refused as a wrong value", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const [atMethod, otherMethod] = [
     await beginWith(world, cards.challenge),
     await beginWith(world, cards.challenge),

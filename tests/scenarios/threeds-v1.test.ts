@@ -8,8 +8,8 @@ import {
   beginPares,
   cards,
   chargesAt,
+  joinPatientWorld,
   standingOf,
-  startPatientWorld,
   statusOf,
   stepFieldsOf,
 } from "../support/threeds.ts";
@@ -20,7 +20,7 @@ const refused = ["sale_declined", "2014", "NOT_AUTHENTICATED", undefined];
 const approved = ["sale_approved", undefined, "AUTHENTICATED", "05"];
 
 test("an answer that is not signed by the issuer ends the payment, and nothing is charged", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginPares(world, cards.v1BadSignature);
   const { paRes, md } = await answerPareq(pending.status, term);
 
@@ -34,7 +34,7 @@ test("an answer that is not signed by the issuer ends the payment, and nothing i
 });
 
 test("a genuine answer about another order ends the payment it is brought to, and only that", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const [first, second] = [await beginPares(world), await beginPares(world)];
   const genuine = await answerPareq(first.status, term);
   const md = second.status["tds-pareq-form-md"] ?? "";
@@ -52,7 +52,7 @@ test("a genuine answer about another order ends the payment it is brought to, an
 });
 
 test("an issuer's answer is believed in every shape that issuers sign, and only unchanged", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   for (const paresShape of shapes) {
     await world.bank.setSwitches({ paresShape });
     const [genuine, forged] = [await beginPares(world), await beginPares(world)];
@@ -73,7 +73,7 @@ test("an issuer's answer is believed in every shape that issuers sign, and only 
 });
 
 test("what is no answer, or comes with another order's md, is refused, and the order still waits", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const [pending, other] = [await beginPares(world), await beginPares(world)];
   const { merchant, order } = pending;
   const { paRes, md } = await answerPareq(pending.status, term);
@@ -93,7 +93,7 @@ test("what is no answer, or comes with another order's md, is refused, and the o
 });
 
 test("the same answer twice, also at once, is acknowledged and charged once", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginPares(world);
   const answer = await answerPareq(pending.status, term);
   const upload = () => pending.merchant.uploadPares(pending.order, answer);
@@ -109,7 +109,7 @@ test("the same answer twice, also at once, is acknowledged and charged once", as
 });
 
 test("a plus that a form made a space of is read as the plus it was", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginPares(world);
   const { paRes, md } = await answerPareq(pending.status, term);
   assert.match(paRes, /\+/);
@@ -122,7 +122,7 @@ test("a plus that a form made a space of is read as the plus it was", async (t) 
 });
 
 test("an answer in which a single letter was changed ends the payment", async (t) => {
-  const world = await startPatientWorld(t);
+  const world = await joinPatientWorld(t);
   const pending = await beginPares(world, "4000003000000022");
   const { paRes, md } = await answerPareq(pending.status, term);
   const xml = unpack(paRes);

@@ -9,6 +9,7 @@ import { until } from "../support/until.ts";
 import {
   assertWalletRefused,
   chargeAtHost,
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
@@ -22,7 +23,7 @@ import {
 } from "../support/wallets.ts";
 
 test("another spelling of the same token is the same token", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const respell: readonly ((token: string) => string)[] = [
     (token) => JSON.stringify(JSON.parse(token), undefined, 2),
     (token) => JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(token)).reverse())),
@@ -41,7 +42,7 @@ test("another spelling of the same token is the same token", async (t) => {
 });
 
 test("a message that was paid sealed is not paid opened, nor the other way round", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const kinds = ["walletb_encrypted", "walletb_decrypted"] as const;
   for (const [first, second] of [kinds, kinds.toReversed()]) {
     const messageId = `first-${first}`;
@@ -57,7 +58,7 @@ test("a message that was paid sealed is not paid opened, nor the other way round
 });
 
 test("ids of any characters are remembered as they are", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const ids = ["NULL", '"', "\\", "{}", "a,b", "'; --", 'a"b\\c{},NULL', "x".repeat(255), "a b"];
   for (const messageId of ids) {
     const text = () => JSON.stringify({ ...payloadOf(world, "walletb_decrypted"), messageId });
@@ -69,7 +70,7 @@ test("ids of any characters are remembered as they are", async (t) => {
 });
 
 test("a message that ends in the far future is paid once", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const payload = payloadOf(world, "walletb_decrypted");
   const text = JSON.stringify({ ...payload, messageExpiration: "9".repeat(15) });
 
@@ -116,7 +117,7 @@ test("a token for the gateway that names no merchant is nobody's", async (t) => 
 });
 
 testOnEachDialect("a lost answer is settled as for any card", async (t, { through, inquires }) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const [index, kind] of walletKinds.entries()) {
     // The host books the sale and never answers.
     const text = await textOf(world, kind, { pan: "4000004000000129" });
@@ -133,7 +134,7 @@ testOnEachDialect("a lost answer is settled as for any card", async (t, { throug
 });
 
 test("a rejected order can be neither captured nor returned nor registered", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const merchant = world.merchant();
   const token = await mintA(world, {}, { defect: "tampered" });
   const order = await merchant.preauth(walletFields("walleta_encrypted", token));
@@ -147,7 +148,7 @@ test("a rejected order can be neither captured nor returned nor registered", asy
 });
 
 test("a rejected order is tried anew under its own id with another token", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const broken = await mintB(world, {}, { defect: "expired" });
   const first = await paid(world, "walletb_encrypted", broken);
   const fields = { client_orderid: first["merchant-order-id"] };

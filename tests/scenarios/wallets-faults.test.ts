@@ -11,6 +11,7 @@ import { chargesAt } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
 import {
   assertWalletRefused,
+  joinWalletWorld,
   mintA,
   mintB,
   packed,
@@ -54,7 +55,7 @@ test("keys that could not be read are read a little later", async (t) => {
 });
 
 test("a sale whose token was being opened is refused for now, and paid when it comes again", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const token = await mintA(world);
   const started = once(process, "worker");
 

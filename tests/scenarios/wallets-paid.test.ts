@@ -5,12 +5,12 @@ import { testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import {
   chargeAtHost,
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
   pay,
   payloadOf,
-  startWalletWorld,
   textOf,
   walletKinds,
 } from "../support/wallets.ts";
@@ -18,7 +18,7 @@ import {
 const fundsCard = "4000004000000020";
 
 testOnEachDialect("each kind of payment data is charged once", async (t, { through }) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const status = await paid(world, kind, await textOf(world, kind), { through });
 
@@ -31,7 +31,7 @@ testOnEachDialect("each kind of payment data is charged once", async (t, { throu
 });
 
 testOnEachDialect("a refusal of the bank is told as for any card", async (t, { through, code }) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const text = await textOf(world, kind, { pan: fundsCard });
     const status = await paid(world, kind, text, { through });
@@ -43,7 +43,7 @@ testOnEachDialect("a refusal of the bank is told as for any card", async (t, { t
 });
 
 testOnEachDialect("a hold is captured, and returned in parts", async (t, { through }) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const merchant = world.merchant(through);
   for (const kind of walletKinds) {
     const order = await pay(world, kind, await textOf(world, kind), { through, kind: "preauth" });
@@ -67,7 +67,7 @@ testOnEachDialect("a hold is captured, and returned in parts", async (t, { throu
 testOnEachDialect(
   "a cryptogram reaches the host in its own places",
   async (t, { through, entry }) => {
-    const world = await startWalletWorld(t);
+    const world = await joinWalletWorld(t);
     for (const kind of ["walleta_decrypted", "walletb_decrypted"] as const) {
       const payload = JSON.stringify(payloadOf(world, kind));
       const [, cryptogram] = /"(?:onlinePaymentC|c)ryptogram":"([^"]+)"/.exec(payload) ?? [];
@@ -98,7 +98,7 @@ testOnEachDialect(
 testOnEachDialect(
   "a card number alone is sent as one that was typed",
   async (t, { through, entry }) => {
-    const world = await startWalletWorld(t);
+    const world = await joinWalletWorld(t);
     for (const kind of ["walletb_encrypted", "walletb_decrypted"] as const) {
       const text = await textOf(world, kind, { isPanOnly: true });
       const charge = await chargeAtHost(world, await paid(world, kind, text, { through }));
@@ -124,7 +124,7 @@ const indicators: readonly (readonly [network: string, pan: string, sent: string
 ];
 
 test("the ECI has two digits, and is the network's own where the wallet says none", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     for (const [network, pan, eci, expected] of indicators) {
       const status = await paid(world, kind, await textOf(world, kind, { pan, eci }));
@@ -138,7 +138,7 @@ test("the ECI has two digits, and is the network's own where the wallet says non
 });
 
 test("of a device's number no digits are told that the customer does not know", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const status = await paid(world, kind, await textOf(world, kind));
     assert.equal(status["last-four-digits"], undefined, kind);
@@ -150,7 +150,7 @@ test("of a device's number no digits are told that the customer does not know", 
 });
 
 test("what is told of a device order's card is told of the device's number", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const typed = await world.merchant().sale();
   await world.settle();
   const known = await world.merchant().status(typed);
@@ -166,7 +166,7 @@ test("what is told of a device order's card is told of the device's number", asy
 });
 
 test("every wallet sale names where the browser returns, where 3-D Secure is done", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const isPanOnly of [true, false]) {
     const text = await textOf(world, "walletb_encrypted", { isPanOnly });
     const how = { through: "secure", fields: { redirect_url: undefined } };
@@ -175,7 +175,7 @@ test("every wallet sale names where the browser returns, where 3-D Secure is don
 });
 
 test("the holder's name is the merchant's, or else the wallet's", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const cardholderName = "JÜRGEN DOE";
   const own = { fields: { card_printed_name: "JANE DOE" } };
 

@@ -6,10 +6,10 @@ import { saleFields } from "../support/merchant.ts";
 import { seed, series } from "../support/series.ts";
 import { chargesAt } from "../support/threeds.ts";
 import {
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
-  startWalletWorld,
   textOf,
   type WalletKind,
   walletFields,
@@ -34,7 +34,7 @@ const mints = { walleta_encrypted: mintA, walletb_encrypted: mintB } as const;
 
 for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
   test(`no changed ${kind} token is paid with (TOLLGATE_SEED=${seed})`, async (t) => {
-    const world = await startWalletWorld(t);
+    const world = await joinWalletWorld(t);
     const token = await mints[kind](world);
     const property = fc.asyncProperty(changes, async (change) => {
       const changed = changeText(token, change);
@@ -52,7 +52,7 @@ for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
 }
 
 test(`random JSON as payment data is never paid with (TOLLGATE_SEED=${seed})`, async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const texts = fc.oneof(
     fc.json({ maxDepth: 6 }),
     fc.string().map((each) => JSON.stringify(each)),
@@ -66,7 +66,7 @@ test(`random JSON as payment data is never paid with (TOLLGATE_SEED=${seed})`, a
 });
 
 test(`a payload with a random member is judged, never stumbled over (${seed})`, async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const kinds = fc.constantFrom("walleta_decrypted" as const, "walletb_decrypted" as const);
   const property = fc.asyncProperty(kinds, fc.nat(), fc.jsonValue(), async (kind, nth, value) => {
     const payload = JSON.parse(await textOf(world, kind));

@@ -10,6 +10,7 @@ import { test } from "node:test";
 import {
   assertWalletRefused,
   chargeAtHost,
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
@@ -22,7 +23,7 @@ import {
 import type { World } from "../support/world.ts";
 
 test("causes with one code are told apart, to merchants and in the log", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const ofA = (defect: Parameters<typeof mintA>[2]) => mintA(world, {}, defect);
   const ofB = (defect: Parameters<typeof mintB>[2]) => mintB(world, {}, defect);
   const { clock } = world;
@@ -56,7 +57,7 @@ test("causes with one code are told apart, to merchants and in the log", async (
 });
 
 test("a root key of ours that has expired is not taken for an old token", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const file = join(world.bank.walletFolder, "walletb-root-keys.json");
   const list = await readFile(file, "utf8");
   await writeFile(file, list.replaceAll(/("keyExpiration":")\d+/g, "$11000"));
@@ -96,7 +97,7 @@ function findLogged({ logged }: World, kind: WalletKind, phrase: string): boolea
 const kinds = ["walleta_decrypted", "walletb_decrypted"] as const;
 
 test("a cryptogram in another spelling than base64's own is refused", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const own = randomBytes(20).toString("base64");
   const spare = `${own.slice(0, -2)}${next(own)}=`;
   for (const kind of kinds) {

@@ -5,6 +5,7 @@ import type { WalletAOptions, WalletBOptions } from "@tollgate/sandbox-bank";
 import { chargesAt } from "../support/threeds.ts";
 import {
   assertWalletRefused,
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
@@ -44,7 +45,7 @@ const defectsB: Readonly<Record<DefectB, number>> = {
 };
 
 test("every defect of a token is found, and has its code", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const through of ["plain", "secureAlways"]) {
     for (const [defect, code] of Object.entries(defectsA)) {
       // The names are those of the table.
@@ -64,7 +65,7 @@ test("every defect of a token is found, and has its code", async (t) => {
 });
 
 test("data of one kind under the name of another is rejected", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const real of walletKinds) {
     for (const declared of walletKinds.filter((kind) => kind !== real)) {
       const status = await paid(world, declared, await textOf(world, real));
@@ -75,7 +76,7 @@ test("data of one kind under the name of another is rejected", async (t) => {
 });
 
 test("JSON that is no payment data at all is rejected", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     for (const text of ["{}", "[]", "null", "7", '"a"', "true", '{"a":{"a":1}}', '{"a":1,"a":1}']) {
       assertWalletRefused(await paid(world, kind, text), 3001, `${kind} ${text}`);
@@ -86,7 +87,7 @@ test("JSON that is no payment data at all is rejected", async (t) => {
 });
 
 test("JSON inside a JSON string is told as what it is", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const status = await paid(world, kind, JSON.stringify(await textOf(world, kind)));
     assertWalletRefused(status, 3008, kind);
@@ -95,7 +96,7 @@ test("JSON inside a JSON string is told as what it is", async (t) => {
 });
 
 test("a token for somebody else is not paid with", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const recipientId = "gateway:somebody-else";
   const own = await mintB(world, {}, { gatewayMerchantId: "stranger" });
   const other = await mintB(world, {}, { recipientId });
@@ -117,7 +118,7 @@ test("a token for somebody else is not paid with", async (t) => {
 });
 
 test("walleta's amount and currency must be the order's", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of ["walleta_encrypted", "walleta_decrypted"] as const) {
     for (const paying of [{ amount: 1014 }, { amount: 101_500 }, { amount: 0 }]) {
       const status = await paid(world, kind, await textOf(world, kind, paying));
@@ -137,7 +138,7 @@ test("walleta's amount and currency must be the order's", async (t) => {
 });
 
 test("payment data ends with its time", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const { clock } = world;
   const late = await mintA(world, {}, { signingTime: clock.now() - 301_000 });
   const inTime = await mintA(world, {}, { signingTime: clock.now() - 295_000 });
@@ -157,7 +158,7 @@ test("payment data ends with its time", async (t) => {
 });
 
 test("a card that cannot be one, or is over, is rejected", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const mistyped = await textOf(world, kind, { pan: "4111111111111112" });
     const over = await textOf(world, kind, { year: 2020 });
@@ -169,7 +170,7 @@ test("a card that cannot be one, or is over, is rejected", async (t) => {
 });
 
 test("a payload that lacks a part, or has one too many, is rejected", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const text = (kind: WalletKind) => JSON.stringify(payloadOf(world, kind));
   const panOnly = JSON.stringify(payloadOf(world, "walletb_decrypted", { isPanOnly: true }));
   const emv = text("walleta_decrypted")

@@ -11,6 +11,7 @@ import { readGw } from "../support/programs.ts";
 import { cards, chargesAt } from "../support/threeds.ts";
 import {
   chargeAtHost,
+  joinWalletWorld,
   mintA,
   mintB,
   pay,
@@ -28,7 +29,7 @@ const mastercard = "5200000000000015";
 
 testOnEachDialect("a device number is charged again by its merchant", async (t, dialect) => {
   const { through, entry } = dialect;
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const merchant = world.merchant(through);
   for (const kind of walletKinds) {
     for (const pan of [visa, mastercard]) {
@@ -82,7 +83,7 @@ test("a device number's registration tells what the status tells of any card", a
 });
 
 testOnEachDialect("a device number is held, captured and returned", async (t, { through }) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const merchant = world.merchant(through);
   const { cardrefid } = await payFirst(world, "walleta_encrypted", { pan: mastercard }, through);
 
@@ -119,7 +120,7 @@ test("a cardholder cannot initiate a payment with a device number", async (t) =>
 });
 
 test("an issuer that wants the cardholder declines the merchant's payment for good", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const { cardrefid } = await payFirst(world, "walletb_encrypted", { pan: cards.scaRequired });
 
   for (const through of ["plain", "secureAlways"]) {
@@ -134,7 +135,7 @@ test("an issuer that wants the cardholder declines the merchant's payment for go
 });
 
 testOnEachDialect("a card number of a wallet is registered as any card", async (t, { through }) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const merchant = world.merchant(through);
   for (const kind of ["walletb_encrypted", "walletb_decrypted"] as const) {
     const { cardrefid } = await payFirst(world, kind, { pan: visa, isPanOnly: true }, through);
@@ -150,7 +151,7 @@ testOnEachDialect("a card number of a wallet is registered as any card", async (
 });
 
 test("a card number of a wallet goes through 3-D Secure when its cardholder pays", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const pan = cards.frictionless;
   const { cardrefid } = await payFirst(world, "walletb_encrypted", { pan, isPanOnly: true });
   const merchant = world.merchant("secureAlways");
@@ -176,7 +177,7 @@ test("a device number without a network transaction id is not registered", async
 });
 
 test("a device number's reference ends with its token", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const { cardrefid } = await payFirst(world, "walletb_encrypted", { pan: visa });
 
   world.clock.advance(10 * 365 * 86_400_000);
@@ -188,7 +189,7 @@ test("a device number's reference ends with its token", async (t) => {
 testOnEachDialect(
   "an account is verified with payment data, and registered",
   async (t, dialect) => {
-    const world = await startWalletWorld(t);
+    const world = await joinWalletWorld(t);
     const merchant = world.merchant(dialect.through);
     const payments: readonly (readonly [WalletKind, string])[] = [
       ["walleta_encrypted", await mintA(world, { pan: mastercard, amount: 0 })],

@@ -12,6 +12,7 @@ import { chargesAt } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
 import {
   assertWalletRefused,
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
@@ -152,7 +153,7 @@ test("a refused request frees nothing that the same request has paid with since"
 });
 
 test("ten refused requests at the same moment release the token together", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const taken = await world.merchant().sale();
   const token = await mintB(world);
   const fields = { client_orderid: taken["merchant-order-id"] };

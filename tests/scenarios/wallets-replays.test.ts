@@ -7,6 +7,7 @@ import { chargesAt } from "../support/threeds.ts";
 import { until } from "../support/until.ts";
 import {
   assertWalletRefused,
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
@@ -20,7 +21,7 @@ import {
 import type { World } from "../support/world.ts";
 
 test("the same payment data with another order is declined", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const text = await textOf(world, kind);
     const first = await paid(world, kind, text);
@@ -35,7 +36,7 @@ test("the same payment data with another order is declined", async (t) => {
 });
 
 test("what the bank has refused does not pay a second time either", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const text = await textOf(world, kind, { pan: "4000004000000020" });
     const first = await paid(world, kind, text);
@@ -48,7 +49,7 @@ test("what the bank has refused does not pay a second time either", async (t) =>
 });
 
 test("a hold and a sale cannot be paid with the same payment data", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const fields = saleFields(walletFields("walletb_encrypted", await mintB(world)));
   const held = await world.merchant().preauth(fields);
   await world.settle();
@@ -91,7 +92,7 @@ test("an identical request is acknowledged as before, whatever became of it", as
 });
 
 test("twenty identical requests at the same moment are one charge", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const before = chargesAt(world);
     const fields = saleFields(walletFields(kind, await textOf(world, kind)));
@@ -164,7 +165,7 @@ test("two merchants' payments are not mistaken for each other", async (t) => {
 });
 
 test("a restart after the acknowledgement loses nothing and charges nothing twice", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const text = await textOf(world, kind);
     const fields = saleFields(walletFields(kind, text));
@@ -188,7 +189,7 @@ test("a restart after the acknowledgement loses nothing and charges nothing twic
 });
 
 test("a request that is refused as a duplicate does not use the token up", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const taken = await world.merchant().sale();
   const token = await mintB(world);
 
@@ -204,7 +205,7 @@ test("a request that is refused as a duplicate does not use the token up", async
 });
 
 test("a rejection stands after a restart", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const token = await mintA(world, {}, { defect: "wrong-root" });
   const order = await pay(world, "walleta_encrypted", token);
   await world.restart();

@@ -5,6 +5,7 @@ import { type SaleFields, saleFields } from "../support/merchant.ts";
 import { chargesAt } from "../support/threeds.ts";
 import {
   assertWalletRefused,
+  joinWalletWorld,
   mintA,
   mintB,
   packed,
@@ -78,7 +79,7 @@ test("what can be seen to be wrong is refused at once, and nothing is stored", a
 });
 
 test("empty fields of a card beside payment data count as absent", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const empty = { credit_card_number: "", cardNumber: " ", expire_month: "", expire_year: "" };
   const fields = { ...walletFields(type, await mintB(world)), ...empty, cvv2: "" };
 
@@ -88,7 +89,7 @@ test("empty fields of a card beside payment data count as absent", async (t) => 
 });
 
 test("empty payment data beside a card counts as absent", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
 
   const reply = await trySale(world, { payment_data: "", payment_data_type: " " });
 
@@ -96,7 +97,7 @@ test("empty payment data beside a card counts as absent", async (t) => {
 });
 
 test("base64 is taken in each of its usual spellings", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const plain = async () => packed(await mintA(world, {}, { cardholderName: "ÿÿÿÿ>>>???" }));
   const spellings: readonly ((text: string) => string)[] = [
     (text) => text,
@@ -117,7 +118,7 @@ test("base64 is taken in each of its usual spellings", async (t) => {
 });
 
 test("payment data up to its full length is read", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const payload = JSON.parse(await textOf(world, "walletb_decrypted"));
   const full = 49_152 - JSON.stringify({ ...payload, more: "" }).length;
   const text = JSON.stringify({ ...payload, more: "x".repeat(full) });
@@ -150,7 +151,7 @@ test("v4 takes payment data under OAuth", async (t) => {
 });
 
 test("a group takes payment data, and the reply can be JSON", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const { group, controlKey } = world.set;
   const token = await mintA(world, { currency: "EUR" });
   const fields = saleFields({ ...walletFields("walleta_encrypted", token), currency: "EUR" });
@@ -172,7 +173,7 @@ test("a group takes payment data, and the reply can be JSON", async (t) => {
 });
 
 test("the synchronous variant answers with the end, also when it is a rejection", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const { sync } = world.merchant().endpoint("plain");
 
   const fine = await sync.sale(saleFields(walletFields(type, await mintB(world))));

@@ -11,6 +11,7 @@ import { migrateFirst, runGw, startProgram } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import {
   assertWalletRefused,
+  joinWalletWorld,
   mintA,
   mintB,
   paid,
@@ -174,7 +175,7 @@ test("roots that come later are found without a restart", async (t) => {
 });
 
 test("a broken list of roots leaves the good one in force", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const files = ["walleta-root.pem", "walletb-root-keys.json"];
   for (const name of files) await writeFile(join(world.bank.walletFolder, name), "broken");
 

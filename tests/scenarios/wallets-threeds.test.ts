@@ -5,9 +5,9 @@ import { bookedFor } from "../support/expect.ts";
 import { cards, chargesAt, type Pending, uploadMethod } from "../support/threeds.ts";
 import {
   chargeAtHost,
+  joinWalletWorld,
   paid,
   pay,
-  startWalletWorld,
   textOf,
   type WalletKind,
   walletKinds,
@@ -17,7 +17,7 @@ import type { World } from "../support/world.ts";
 const panKinds = ["walletb_encrypted", "walletb_decrypted"] as const;
 
 test("a cryptogram goes straight to the bank, whatever the endpoint asks for", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const through of ["plain", "secure", "secureAlways"]) {
     for (const kind of walletKinds) {
       // Anybody who asked the directory server about this card would be told no.
@@ -35,7 +35,7 @@ test("a cryptogram goes straight to the bank, whatever the endpoint asks for", a
 });
 
 test("a card number alone passes the method frame, and is charged as authenticated", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const through of ["secure", "secureAlways"]) {
     for (const kind of panKinds) {
       const pending = await beginWithPan(world, kind, cards.frictionless, through);
@@ -58,7 +58,7 @@ test("a card number alone passes the method frame, and is charged as authenticat
 });
 
 test("a card number alone that its issuer does not vouch for is declined", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of panKinds) {
     const before = chargesAt(world);
     const pending = await beginWithPan(world, kind, "4000002000000073", "secure");
@@ -72,7 +72,7 @@ test("a card number alone that its issuer does not vouch for is declined", async
 });
 
 test("a card number alone is not authenticated where the endpoint does not ask", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of panKinds) {
     const text = await textOf(world, kind, { isPanOnly: true, pan: cards.frictionless });
     const status = await paid(world, kind, text);
@@ -85,7 +85,7 @@ test("a card number alone is not authenticated where the endpoint does not ask",
 });
 
 test("a bank that wants the cardholder authenticated takes a cryptogram for it", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
     const text = await textOf(world, kind, { pan: cards.scaRequired });
     const status = await paid(world, kind, text, { through: "secure" });
@@ -95,7 +95,7 @@ test("a bank that wants the cardholder authenticated takes a cryptogram for it",
 });
 
 test("a device's number is never taken through 3-D Secure, whatever the bank wants", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   for (const through of ["secure", "secureAlways"]) {
     for (const kind of ["walleta_decrypted", "walletb_decrypted"] as const) {
       // The bank does not know this cryptogram, and asks for the cardholder.
@@ -110,7 +110,7 @@ test("a device's number is never taken through 3-D Secure, whatever the bank wan
 });
 
 test("a hold with a card number alone is authenticated too, then captured", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const merchant = world.merchant("secure");
   const text = await textOf(world, "walletb_encrypted", {
     isPanOnly: true,
@@ -128,7 +128,7 @@ test("a hold with a card number alone is authenticated too, then captured", asyn
 });
 
 test("a restart between method frame and upload changes nothing", async (t) => {
-  const world = await startWalletWorld(t);
+  const world = await joinWalletWorld(t);
   const pending = await beginWithPan(world, "walletb_encrypted", cards.frictionless, "secure");
 
   await world.restart();

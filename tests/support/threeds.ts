@@ -7,6 +7,7 @@ import type { StatusReply } from "@tollgate/client";
 import { ascii } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import type { Test } from "./clean-up.ts";
 import type { Acknowledged, SaleFields } from "./merchant.ts";
+import { joinWorld } from "./shared-world.ts";
 import { until, untilTrue } from "./until.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -45,9 +46,14 @@ const directoryTimeoutMs = 7_000;
 
 /** A world in which hours may pass: its links to the bank are not tested meanwhile. */
 export function startPatientWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
-  const patient = { GW_ACQUIRER_ECHO_AFTER_S: "86400", GW_DIRECTORY_TIMEOUT_S: "7" };
   return startWorld(t, { ...patient, ...settings });
 }
+
+export function joinPatientWorld(t: Test) {
+  return joinWorld(t, patient);
+}
+
+const patient = { GW_ACQUIRER_ECHO_AFTER_S: "86400", GW_DIRECTORY_TIMEOUT_S: "7" };
 
 /** The directory server has been asked and does not answer: its time passes. */
 export async function passDirectoryTimeout({ clock }: World): Promise<void> {

@@ -10,6 +10,7 @@ import { ascii, binary } from "../../sandbox-bank/acquirer-host/dialects.ts";
 import type { Test } from "./clean-up.ts";
 import type { Acknowledged, SaleFields } from "./merchant.ts";
 import { plainCard } from "./merchant.ts";
+import { joinWorld } from "./shared-world.ts";
 import { startWorld, type World } from "./world.ts";
 
 export const walletKinds = [
@@ -28,6 +29,10 @@ export async function withWallets(world: World): Promise<World> {
 
 export async function startWalletWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
   return withWallets(await startWorld(t, settings));
+}
+
+export function joinWalletWorld(t: Test) {
+  return joinWorld(t, {}, withWallets);
 }
 
 /** As a merchant sends a wallet's token. */

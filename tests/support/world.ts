@@ -65,12 +65,7 @@ export async function startWorld(
   const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL, ...quiet, ...settings };
   const installation = await openFor(environment);
   cleanUp(() => installation.close());
-  cleanUp(async () => {
-    assertBalancesAgree(
-      await installation.database.query<StoredOrder>(selectStoredOrders),
-      bank.ledger(),
-    );
-  });
+  cleanUp(readBooks);
   const { gates, set } = await furnish(installation, addressOf(bank));
   let gateway = await start();
   cleanUp(() => end(gateway));
@@ -110,6 +105,8 @@ export async function startWorld(
     /** It is back: the link's own clock decides when it tries again, so time has to move. */
     linksUp: () => untilDown(gateway, [], () => clock.advance(1_000)),
     restart: () => restart(),
+    /** Whether nothing is left to do by the clock; the books agree. */
+    isAtRest: async () => (await readBooks()).every(({ due }) => !due) && !(await owesCallbacks()),
     /** The bank's host is away until `startHost`. */
     async stopHost() {
       await bank.setSwitches({ hostDown: true });
@@ -144,6 +141,17 @@ export async function startWorld(
       return other;
     },
   };
+
+  async function readBooks(): Promise<readonly StoredOrder[]> {
+    const orders = await installation.database.query<StoredOrder>(selectStoredOrders);
+    assertBalancesAgree(orders, bank.ledger());
+    return orders;
+  }
+
+  async function owesCallbacks(): Promise<boolean> {
+    const owed = "select from callbacks where due_at is not null limit 1";
+    return (await installation.database.query(owed)).length > 0;
+  }
 
   /** The gateway ends with orders in flight, and another one starts on the same database. */
   async function restart(down: readonly string[] = []): Promise<void> {

@@ -1,0 +1,75 @@
+/**
+ * A world that serves the tests of a file one after the other, for tests that only pay and look at
+ * the answers: starting one takes longer than most of them. Each test sees only the messages,
+ * bookings and log lines of its own time. A world whose clock is far ahead, or which still has
+ * something to do, ends with its test.
+ */
+import { atEnd, endOfFile, type Test } from "./clean-up.ts";
+import { startWorld, type World } from "./world.ts";
+
+type Settings = Readonly<Record<string, string>>;
+type Prepare = (world: World) => Promise<unknown>;
+type Owned = {
+  readonly world: World;
+  readonly switches: ReturnType<World["bank"]["switches"]>;
+  end(): Promise<void>;
+};
+
+/** By these a test would change the world for the next one, or see what earlier ones have left. */
+const notShared: ReadonlySet<PropertyKey> = new Set<keyof World>([
+  ...(["installation", "dataDir", "stranger", "otherNode", "changeEndpoint"] as const),
+  ...(["changeMerchant", "changeGate", "setGate", "placeGates"] as const),
+]);
+/** Dates of the gateway and the bank stay the same, but for tests that run at midnight anyway. */
+const aheadMaxMs = 3_600_000;
+
+const idle = new Map<string, Owned>();
+
+atEnd(endOfFile, async () => {
+  for (const { end } of idle.values()) await end();
+});
+
+/** `prepare` changes a new world, and the same change is asked for by the same function. */
+export async function joinWorld(t: Test, settings: Settings = {}, prepare?: Prepare) {
+  const key = JSON.stringify([Object.entries(settings).sort(), prepare?.name]);
+  const owned = idle.get(key) ?? (await startOwned(settings, prepare));
+  idle.delete(key);
+  atEnd(t, async () => {
+    if (await comesToRest(owned)) idle.set(key, owned);
+    else await owned.end();
+  });
+  return seenFromNow(owned.world);
+}
+
+async function startOwned(settings: Settings, prepare: Prepare = async () => undefined) {
+  let end: () => unknown = () => undefined;
+  const after: Test["after"] = (clean) => {
+    end = clean;
+  };
+  const world = await startWorld({ after }, settings);
+  await prepare(world);
+  return { world, switches: world.bank.switches(), end: async () => void (await end()) };
+}
+
+function seenFromNow(world: World): World {
+  const { bank } = world;
+  bank.forgetMessages();
+  world.logged.length = 0;
+  const before = bank.ledger().length;
+  const ledger: typeof bank.ledger = (reference) =>
+    reference === undefined ? bank.ledger().slice(before) : bank.ledger(reference);
+  const seen = { ...bank, ledger };
+  return new Proxy(world, {
+    get(target, name) {
+      if (notShared.has(name)) throw new Error(`A test that needs ${String(name)} starts a world.`);
+      return name === "bank" ? seen : Reflect.get(target, name, target);
+    },
+  });
+}
+
+async function comesToRest({ world, switches }: Owned): Promise<boolean> {
+  if (world.clock.now() - Date.now() > aheadMaxMs || !(await world.isAtRest())) return false;
+  await world.bank.setSwitches(switches);
+  await world.linksUp();
+  return true;
+}
