@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { healthRoutes } from "./health.ts";
-import { makeStorageGuard } from "./server.ts";
+import type { HttpReply } from "./router.ts";
+import { makeServer, makeStorageGuard } from "./server.ts";
 import { serveRoutes } from "./testing.ts";
 
 test("the gateway is ready when nothing is missing, and says what is", async (t) => {
@@ -38,6 +39,60 @@ test("the gateway is ready when nothing is missing, and says what is", async (t)
     [metrics.headers["content-type"], metrics.body],
     ["text/plain; version=0.0.4", "up 1\n"],
   );
+});
+
+test("a server that closes answers what it has begun, and nothing new", async () => {
+  const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<HttpReply>()];
+  const server = makeServer({
+    isSecure: true,
+    answerError: ({ status }) => ({ contentType: "text/plain", body: String(status) }),
+    routes: [
+      {
+        ...{ method: "POST", path: "/slow" },
+        answer() {
+          begun.resolve();
+          return answer.promise;
+        },
+      },
+    ],
+  });
+  const port = await server.listen({ host: "127.0.0.1", port: 0 });
+  const asked = fetch(`http://127.0.0.1:${port}/slow`, { method: "POST", body: "a=1" });
+  await begun.promise;
+
+  const closed = server.close();
+  const refused = await fetch(`http://127.0.0.1:${port}/slow`).catch((error) => error.cause.code);
+  answer.resolve({ status: 200, headers: { "content-type": "text/plain" }, body: "über" });
+  const answered = await asked;
+  await closed;
+
+  assert.equal(refused, "ECONNREFUSED");
+  const { headers } = answered;
+  assert.deepEqual([answered.status, await answered.text()], [200, "über"]);
+  assert.deepEqual([headers.get("connection"), headers.get("content-length")], ["close", "5"]);
+  assert.match(headers.get("strict-transport-security") ?? "", /^max-age=31536000/);
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
+});
+
+test("a reply that cannot be sent, and a handler that throws, are internal errors", async (t) => {
+  const errors: unknown[] = [];
+  const splitting = { status: 200, headers: { location: "a\r\nset-cookie: b" }, body: "" };
+  const server = serveRoutes(t, {
+    routes: [
+      { method: "GET", path: "/splits", answer: async () => splitting },
+      { method: "GET", path: "/throws", answer: () => Promise.reject(new Error("broken")) },
+    ],
+    answerError({ status, error }) {
+      errors.push(error);
+      return { contentType: "text/plain", body: String(status) };
+    },
+  });
+
+  for (const url of ["/splits", "/throws"]) {
+    const { statusCode, headers, body } = await server.inject(url);
+    assert.deepEqual([statusCode, body, headers["set-cookie"]], [500, "500", undefined]);
+  }
+  assert.match(String(errors), /Invalid character in header.*broken/s);
 });
 
 test("a lost connection is a failure that may be tried again; other errors stay errors", async () => {
