@@ -76,11 +76,13 @@ test("a server that closes answers what it has begun, and nothing new", async ()
 
 test("a reply that cannot be sent, and a handler that throws, are internal errors", async (t) => {
   const errors: unknown[] = [];
+  const fail = () => assert.fail("at once");
   const splitting = { status: 200, headers: { location: "a\r\nset-cookie: b" }, body: "" };
   const server = serveRoutes(t, {
     routes: [
       { method: "GET", path: "/splits", answer: async () => splitting },
-      { method: "GET", path: "/throws", answer: () => Promise.reject(new Error("broken")) },
+      { method: "GET", path: "/rejects", answer: () => Promise.reject(new Error("broken")) },
+      { method: "GET", path: "/throws", answer: fail, answerEarly: fail },
     ],
     answerError({ status, error }) {
       errors.push(error);
@@ -88,11 +90,11 @@ test("a reply that cannot be sent, and a handler that throws, are internal error
     },
   });
 
-  for (const url of ["/splits", "/throws"]) {
+  for (const url of ["/splits", "/rejects", "/throws"]) {
     const { statusCode, headers, body } = await server.inject(url);
     assert.deepEqual([statusCode, body, headers["set-cookie"]], [500, "500", undefined]);
   }
-  assert.match(String(errors), /Invalid character in header.*broken/s);
+  assert.match(String(errors), /Invalid character in header.*broken.*at once/s);
 });
 
 test("a lost connection is a failure that may be tried again; other errors stay errors", async () => {

@@ -121,11 +121,27 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     countUnfinishedBytes: () => bodies.unfinishedBytes,
   };
 
-  function receive(incoming: IncomingMessage, response: ServerResponse): void {
+  async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = { incoming, response };
+    try {
+      const reply = await answer(exchange);
+      // A short body that is not read arrives in the meantime, and the connection can be kept.
+      if (!incoming.complete) await nextTurn();
+      send(exchange, reply);
+    } catch (error) {
+      send(exchange, errorReply(exchange, 500, error));
+    }
+  }
+
+  function answer(exchange: Exchange): Promise<HttpReply> | HttpReply {
     const found = findOrRefuse(exchange);
-    if (typeof found === "number") refuse(exchange, found);
-    else take(exchange, found);
+    if (typeof found === "number") return errorReply(exchange, found);
+    const { method = "", url = "", headers, socket } = exchange.incoming;
+    const { route, params } = found;
+    const request = { method, url, params, headers, socket, body: noBody };
+    const early = route.answerEarly?.(request);
+    if (early !== undefined) return early;
+    return method === "POST" ? readAndAnswer(exchange, route, request) : route.answer(request);
   }
 
   function findOrRefuse({ incoming, response }: Exchange): FoundRoute | 400 | 404 | 503 {
@@ -136,45 +152,21 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
     return 503;
   }
 
-  function take(exchange: Exchange, { route, params }: FoundRoute): void {
-    const { method = "", url = "", headers, socket } = exchange.incoming;
-    const request = { method, url, params, headers, socket, body: noBody };
-    const early = route.answerEarly?.(request);
-    if (early !== undefined) void reply(exchange, early);
-    else if (method === "POST") readAndAnswer(exchange, route, request);
-    else void reply(exchange, route.answer(request));
-  }
-
-  function readAndAnswer(
+  async function readAndAnswer(
     exchange: Exchange,
     route: HttpRoute,
     request: HttpRequest & { body: Uint8Array },
-  ): void {
-    bodies.read(exchange.incoming, declaredLength(request), (read) => {
-      if (!(read instanceof BodyRefused)) {
-        request.body = read;
-        void reply(exchange, route.answer(request));
-        return;
-      }
-      const { statusCode } = read;
-      if (statusCode === 503) bounds.onRefused("too many bytes in unfinished bodies");
-      refuse(exchange, statusCode);
-    });
-  }
-
-  async function reply(exchange: Exchange, answer: Promise<HttpReply>): Promise<void> {
-    try {
-      const made = await answer;
-      // A short body that is not read arrives in the meantime, and the connection can be kept.
-      if (!exchange.incoming.complete) await nextTurn();
-      send(exchange, made);
-    } catch (error) {
-      send(exchange, errorReply(exchange, 500, error));
+  ): Promise<HttpReply> {
+    const read = await new Promise<Uint8Array | BodyRefused>((done) =>
+      bodies.read(exchange.incoming, declaredLength(request), done),
+    );
+    if (!(read instanceof BodyRefused)) {
+      request.body = read;
+      return await route.answer(request);
     }
-  }
-
-  function refuse(exchange: Exchange, status: RequestError["status"]): void {
-    void reply(exchange, Promise.resolve(errorReply(exchange, status)));
+    const { statusCode } = read;
+    if (statusCode === 503) bounds.onRefused("too many bytes in unfinished bodies");
+    return errorReply(exchange, statusCode);
   }
 
   /** Head and body leave in one write. */
