@@ -95,7 +95,7 @@ function entryOf(command: Command, given: readonly unknown[]): AuditEntry {
   return { action: pathOf(command), subject, after: Object(given.at(-1)) };
 }
 
-function setOutput(
+export function setOutput(
   command: Command,
   run: (given: never[], json: boolean) => Promise<Output> | Output,
   options: readonly Option[] = [],

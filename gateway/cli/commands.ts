@@ -25,7 +25,9 @@ const commands: readonly Row[] = [
   ["gate",      "gates: the connections to acquirers",                                          async () => (await import("./gate.ts")).addGateCommands],
   ["endpoint",  "create and change endpoints",                                                  async () => (await import("./endpoint.ts")).addEndpointCommands],
   ["group",     "create and change endpoint groups",                                                 async () => (await import("./endpoint.ts")).addGroupCommands],
-  ["order",     "show orders",                                                                  async () => (await import("./order.ts")).addOrderCommands],
+  ["order",     "list, export and show orders",                                                          async () => (await import("./order.ts")).addOrderCommands],
+  ["tail",      "print orders as they go, until Ctrl-C",                                        async () => (await import("./order-list.ts")).addTail],
+  ["completion", "print the completion script of a shell: bash or zsh",                          async () => (await import("./completion.ts")).addCompletion],
   ["doubt",     "orders in doubt: it is not known whether the bank processed the transaction",  async () => (await import("./doubt.ts")).addDoubtCommands],
   ["reconcile", "compare a day of a gate with the acquirer's settlement file or its host",      async () => (await import("./reconcile.ts")).addReconcile],
   ["chargeback", "chargebacks: import the acquirer's file, list",                               async () => (await import("./chargeback.ts")).addChargebackCommands],
@@ -36,15 +38,16 @@ const commands: readonly Row[] = [
   ["callback",  "callbacks to merchants: list, show every attempt, send again",                 async () => (await import("./callback.ts")).addCallbackCommands],
 ];
 
-/** With every command, or with those alone that the words of a command line may mean. */
+/** With the options of every command, or of those alone that the words may mean. */
 export async function makeProgram(words?: readonly string[]): Promise<Command> {
+  const needsAll = words === undefined || words[0] === "completion";
   const program = new Command("gw")
     .description("Tollgate, a card payment gateway that you run yourself")
     .version("0.1.0");
   for (const [name, description, load] of commands) {
     const command = program.command(name).description(description);
     // The first word, or the second after `help`.
-    if (words?.slice(0, 2).includes(name) !== false) (await load())(command);
+    if (needsAll || words.slice(0, 2).includes(name)) (await load())(command);
   }
   return program;
 }

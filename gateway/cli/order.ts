@@ -10,9 +10,11 @@ import { Problem } from "../values/problem.ts";
 import { makePrintDate } from "../values/time.ts";
 import { printStatus, wireStageOf } from "../views/status.ts";
 import { addCommands, type Output, print, type Session } from "./command.ts";
+import { addOrderListCommands } from "./order-list.ts";
 
 export function addOrderCommands(order: Command): void {
   addCommands(order, [["show <orderid>", "show an order with its whole history", showOrder]]);
+  addOrderListCommands(order);
 }
 
 async function showOrder(session: Session, id: string): Promise<Output> {

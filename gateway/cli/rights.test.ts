@@ -9,7 +9,7 @@ import { commandRights } from "./rights.ts";
 /** They read settings or files, or open the installation in their own way. */
 const without = [
   ...["start", "serve", "config", "migrate"],
-  ...["key make", "key split", "key check"],
+  ...["key make", "key split", "key check", "completion"],
 ];
 
 test("the table of rights has every command, and no other", async () => {

@@ -204,6 +204,23 @@ export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
   return select(query, `id > $1 and ${isHere} order by id limit $2`, [after, limit]);
 }
 
+/** The latest first. */
+export function listOrdersBefore(query: Query, before: OrderId, limit: number) {
+  return select(query, `id < $1 and ${isHere} order by id desc limit $2`, [before, limit]);
+}
+
+export function listOrders(query: Query, ids: readonly OrderId[]) {
+  return select(query, `id = any($1::bigint[]) and ${isHere} order by accepted_at, id`, [ids]);
+}
+
+/** Of the latest orders: a version that is another than before is a step. */
+export function findOrderVersions(query: Query, most: number) {
+  return query<{ id: string; version: number }>(
+    `select id, version from orders where ${isHere} order by id desc limit $1`,
+    [most],
+  );
+}
+
 /** An open order with the card; its number may have to be sent again. */
 export function openWith(merchantId: string, cardId: string): string {
   return `select from orders where ${isOpen} and orders.merchant_id = ${merchantId}

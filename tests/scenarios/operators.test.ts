@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
 import { endOfFile } from "../support/clean-up.ts";
 import { assertRefused } from "../support/expect.ts";
-import { makeMerchant } from "../support/merchant.ts";
+import { makeMerchant, saleFields } from "../support/merchant.ts";
 import { readGw, runGw, runGwWith } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -24,7 +24,7 @@ test("a disabled merchant gets its status and nothing else; a disabled endpoint 
 
   await runGw(world, "endpoint", "set", id, "--disable");
   await untilRefused(() => merchant.sale());
-  await assertRefused(merchant.group().sale(saleInUsd), currencyNotSupported);
+  await assertRefused(merchant.group().sale(saleFields()), currencyNotSupported);
   const captured = await merchant.capture(second);
   await world.settle();
   const status = await merchant.status(first);
@@ -153,14 +153,6 @@ test("a merchant's own key is set from standard input; one that is no key is ref
   await untilServed(() => merchant.sale());
   await world.settle();
 });
-
-const saleInUsd = {
-  ...{ client_orderid: "grouped", order_desc: "Apples", amount: "1.00", currency: "USD" },
-  ...{ email: "jane@example.com", ipaddress: "203.0.113.7", address1: "1 Main Street" },
-  ...{ city: "Springfield", state: "IL", zip_code: "62701", country: "US", phone: "+1 555 0100" },
-  ...{ credit_card_number: "4111111111111111", card_printed_name: "JANE DOE" },
-  ...{ expire_month: "12", expire_year: "2031", cvv2: "123" },
-};
 
 async function show(world: World, login: string) {
   const shown = await readGw(world, "merchant", "show", login);

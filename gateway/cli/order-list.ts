@@ -1,0 +1,208 @@
+/**
+ * `gw order list`, `gw order export` and `gw tail`: orders by filters, in pages by id, so that a
+ * long export holds no lock and no memory. Card numbers are masked.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { type Command, Option } from "commander";
+import type { Order } from "../orders/order.ts";
+import type { Query } from "../storage/database.ts";
+import { findOrderVersions, listOrders, listOrdersBefore } from "../storage/find-orders.ts";
+import type { OrderId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
+import { type Instant, makePrintDate, parseDate } from "../values/time.ts";
+import { printOrderLine, statusOf } from "../views/status.ts";
+import { addCommands, type Output, type Session, setAction, untilStopSignal } from "./command.ts";
+import { makeProgress } from "./input-file.ts";
+import { readConfiguration } from "./installation.ts";
+import { findMerchant } from "./merchant-set.ts";
+
+const pageSize = 1_000;
+const tailEveryMs = 1_000;
+/** A node takes ids from a block of its own: a quiet one gives low ids to late orders. */
+const blockLifeMs = 90 * 86_400_000;
+/** Nodes take ids from blocks of a thousand: the latest orders of five nodes are among these. */
+const tailRows = 5_000;
+
+const filters = [
+  new Option("--merchant <login>", "only of one merchant"),
+  new Option("--endpoint <id>", "only of one endpoint"),
+  new Option("--status <status>", "processing, approved, declined, error or filtered"),
+  new Option("--currency <code>", "only in this currency"),
+  new Option("--client-order <id>", "only with the merchant's own id"),
+  new Option("--since <moment>", "only accepted from then on, like 2030-01-31T09:30:00Z"),
+  new Option("--until <moment>", "only accepted before then"),
+  new Option("--before <orderid>", "only those before this order: the next page"),
+];
+
+export function addOrderListCommands(order: Command): void {
+  const limit = new Option("--limit <n>", "so many").default("100");
+  // biome-ignore format: a table
+  addCommands(order, [
+    ["list",   "list orders, the latest first",                                       list, [...filters, limit]],
+    ["export", "write all orders of a filter to standard output, as CSV or JSON lines", exportOrders, filters],
+  ]);
+}
+
+export function addTail(command: Command): void {
+  setAction(command, tail, filters.slice(0, 4));
+}
+
+type Given = Partial<Record<string, string>>;
+type Filter = (order: Order) => boolean;
+
+async function list(session: Session, given: Given): Promise<Output> {
+  const { limit = "100" } = given;
+  if (!/^[1-9]\d{0,5}$/.test(limit)) return new Problem("--limit is a number from 1.");
+  const found: Order[] = [];
+  const problem = await walk(session, given, (order) => {
+    found.push(order);
+    return found.length < Number(limit);
+  });
+  if (problem !== undefined) return problem;
+  const describe = await makeDescribe(session);
+  return found.map(describe);
+}
+
+async function exportOrders(session: Session, given: Given): Promise<Output> {
+  const describe = await makeDescribe(session);
+  const progress = makeProgress("orders");
+  let count = 0;
+  const problem = await walk(session, given, (order) => {
+    const line = describe(order);
+    const values = Object.values(line);
+    if (count === 0 && !session.json) write(Object.keys(line).join(","));
+    write(session.json ? JSON.stringify(line) : values.map(quote).join(","));
+    progress(++count);
+    return true;
+  });
+  if (problem !== undefined) return problem;
+  process.stderr.write(`${count} orders\n`);
+  return undefined;
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+function quote(value: unknown): string {
+  const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Through all cells, the latest orders first; `take` answers whether it wants more. */
+async function walk(
+  session: Session,
+  given: Given,
+  take: (order: Order) => boolean,
+): Promise<Problem | undefined> {
+  const chosen = await readFilter(session, given);
+  if (chosen instanceof Problem) return chosen;
+  const pages = session.cells.names().map((name) => {
+    const { query } = session.cells.databasesOf(name).node;
+    return readPages(query, given["before"] ?? lastId, chosen);
+  });
+  const advance = async (page: (typeof pages)[number]): Promise<Order | undefined> => {
+    const next = await page.next();
+    return next.done === true ? undefined : next.value;
+  };
+  const heads = await Promise.all(
+    pages.map(async (page) => ({ page, order: await advance(page) })),
+  );
+  for (;;) {
+    const [latest] = heads
+      .filter(({ order }) => order !== undefined)
+      .sort((one, other) => Number(BigInt(other.order?.id ?? 0) - BigInt(one.order?.id ?? 0)));
+    if (latest?.order === undefined || !take(latest.order)) return undefined;
+    latest.order = await advance(latest.page);
+  }
+}
+
+const lastId = String(2n ** 63n - 1n);
+
+async function* readPages(query: Query, before: string, { matches, since }: Chosen) {
+  let last = before;
+  for (let count = pageSize; count === pageSize; ) {
+    const orders = await listOrdersBefore(query, last as OrderId, pageSize);
+    for (const order of orders) if (matches(order)) yield order;
+    count = orders.length;
+    last = orders.at(-1)?.id ?? last;
+    if (orders.every(({ acceptedAt }) => acceptedAt < since - blockLifeMs)) return;
+  }
+}
+
+type Chosen = { readonly matches: Filter; readonly since: number };
+
+async function readFilter(session: Session, given: Given): Promise<Chosen | Problem> {
+  const { merchant: login, endpoint, status, currency, clientOrder } = given;
+  const [since, until] = [given["since"], given["until"]].map(readMoment);
+  const invalid = [since, until].find((each) => each instanceof Problem);
+  if (invalid instanceof Problem) return invalid;
+  if (given["before"] !== undefined && !/^\d{1,18}$/.test(given["before"])) {
+    return new Problem("--before is the id of an order.");
+  }
+  const merchant =
+    login === undefined ? undefined : findMerchant(await readConfiguration(session), login);
+  if (merchant instanceof Problem) return merchant;
+  const [from, to] = [Number(since ?? 0), Number(until ?? Number.POSITIVE_INFINITY)];
+  const isSame = (wanted: string | undefined, is: string) => wanted === undefined || wanted === is;
+  return {
+    since: from,
+    matches: (order) =>
+      isSame(merchant?.id, order.merchantId) &&
+      isSame(endpoint, order.endpointId) &&
+      isSame(clientOrder, order.clientOrderId) &&
+      isSame(status, statusOf(order.transaction.stage)) &&
+      isSame(currency, order.transaction.amount.currency.code) &&
+      order.acceptedAt >= from &&
+      order.acceptedAt < to,
+  };
+}
+
+function readMoment(text: string | undefined): Instant | undefined | Problem {
+  if (text === undefined) return undefined;
+  return parseDate(text) ?? new Problem(`${text} is no moment, like 2030-01-31T09:30:00Z.`);
+}
+
+async function makeDescribe(session: Session) {
+  const { merchants } = await readConfiguration(session);
+  const logins = new Map(merchants.map(({ id, login }) => [id, login]));
+  const printDate = makePrintDate(session.config.zone);
+  return (order: Order) => {
+    const { acceptedAt: _, ...line } = printOrderLine(order, printDate);
+    return { ...line, merchant: logins.get(order.merchantId) ?? "", endpoint: order.endpointId };
+  };
+}
+
+/** Until Ctrl-C. Every committed step of an order that is seen is a line. */
+async function tail(session: Session, given: Given): Promise<Output> {
+  const chosen = await readFilter(session, given);
+  if (chosen instanceof Problem) return chosen;
+  const describe = await makeDescribe(session);
+  const seen = new Map<string, number>();
+  const stopped = untilStopSignal().then(() => true as const);
+  for (let isFirst = true; ; isFirst = false) {
+    for (const name of session.cells.names()) {
+      const { query } = session.cells.databasesOf(name).node;
+      const rows = await findOrderVersions(query, tailRows);
+      const fresh = rows.filter(({ id, version }) => seen.get(id) !== version);
+      for (const { id, version } of rows) seen.set(id, version);
+      const orders = isFirst
+        ? []
+        : await listOrders(
+            query,
+            fresh.map(({ id }) => id as OrderId),
+          );
+      for (const order of orders.filter(chosen.matches)) printStep(describe(order), session.json);
+    }
+    if ((await Promise.race([stopped, pause(tailEveryMs, false)])) === true) return undefined;
+  }
+}
+
+type Described = Readonly<Record<string, unknown>>;
+
+function printStep(line: Described, json: boolean): void {
+  const { time, merchant, orderId, clientOrderId, amount, cardMask, stage, status } = line;
+  const values = [time, merchant, orderId, clientOrderId, amount, cardMask, stage, status];
+  write(json ? JSON.stringify(line) : values.join("  "));
+}

@@ -1,0 +1,71 @@
+/** Orders as operators list, export and watch them. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { endOfFile } from "../support/clean-up.ts";
+import { readGw, runGw } from "../support/programs.ts";
+import { startWorld } from "../support/world.ts";
+
+const world = await startWorld(endOfFile);
+const merchant = world.merchant();
+
+type Line = Readonly<Record<string, string>>;
+const list = async (...words: readonly string[]) =>
+  (await readGw(world, "order", "list", ...words)) as readonly Line[];
+
+test("orders are listed by filter, page by page, with masked cards", async () => {
+  const paid = await merchant.sale();
+  const declined = await merchant.sale({ credit_card_number: "4000004000000020" });
+  const inEur = await merchant.sale({ currency: "EUR" }, "eur");
+  await world.settle();
+  const ids = (lines: readonly Line[]) => lines.map(({ orderId }) => orderId);
+  const own = [inEur, declined, paid].map((order) => order["gw-order-id"]);
+
+  const all = await list("--merchant", world.set.login);
+  const [first] = await list("--limit", "1");
+  const others = await list("--before", first?.["orderId"] ?? "");
+
+  assert.deepEqual(ids(all), own);
+  assert.deepEqual([...ids([first ?? {}]), ...ids(others)], own);
+  assert.deepEqual(ids(await list("--status", "declined")), [own[1]]);
+  assert.deepEqual(ids(await list("--currency", "EUR")), [own[0]]);
+  assert.deepEqual(ids(await list("--client-order", paid["merchant-order-id"])), [own[2]]);
+  assert.deepEqual(ids(await list("--until", "2000-01-01")), []);
+  assert.ok(all.every(({ cardMask }) => /^\d{6}\*{4}\d{4}$/.test(cardMask ?? "")));
+  const nobody = await runGw(world, "order", "list", "--merchant", "nobody");
+  assert.equal(nobody.code, 2);
+});
+
+test("an export is CSV that no spreadsheet takes for a formula", async () => {
+  await merchant.sale({ client_orderid: '=HYPERLINK("x"),a' });
+  await world.settle();
+
+  const { code, printed, complaint } = await runGw(world, "order", "export");
+
+  const [header, latest] = printed.split("\n");
+  assert.equal(code, 0);
+  assert.match(header ?? "", /^orderId,clientOrderId,time,/);
+  assert.match(latest ?? "", /^\d+,"'=HYPERLINK\(""x""\),a",/);
+  assert.match(complaint, /4 orders/);
+});
+
+test("the completion script of bash completes commands and options", async () => {
+  const { printed } = await runGw(world, "completion", "bash");
+  const complete = async (...words: readonly string[]) => {
+    const typed = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}`;
+    const script = [printed, typed, "_gw", 'echo "$COMPREPLY"'].join("\n");
+    const child = spawn("bash", ["-c", script]);
+    let said = "";
+    child.stdout.on("data", (text) => {
+      said += text;
+    });
+    await once(child, "close");
+    return said.trim();
+  };
+
+  assert.equal(await complete("gw", "merch"), "merchant");
+  assert.equal(await complete("gw", "merchant", "control-key", "re"), "renew");
+  assert.match(await complete("gw", "gate", "create", "x", "--ho"), /^--host$/);
+  assert.equal((await runGw(world, "completion", "fish")).code, 2);
+});
