@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { Test } from "../support/clean-up.ts";
 import { joinWorld } from "../support/shared-world.ts";
 import { formOf, post, signedFollowUp } from "../support/wire.ts";
-import type { World } from "../support/world.ts";
+import { startWorld, type World } from "../support/world.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -196,7 +196,7 @@ test("whoever accepts JSON gets refusals and acknowledgements as JSON", async (t
 
 /** An order that can be captured, or returned, and the good request for that. */
 async function startWithOrder(t: Test, operation: string) {
-  const world = await joinWorld(t);
+  const world = await startWorld(t);
   const merchant = world.merchant();
   const order = await (operation === "capture" ? merchant.preauth() : merchant.sale());
   await world.settle();
