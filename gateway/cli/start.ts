@@ -4,7 +4,6 @@
  * more of these on the same database.
  */
 import cluster, { type Worker } from "node:cluster";
-import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import {
@@ -78,7 +77,7 @@ async function start(installation: Installation, report: Report): Promise<Proble
     const signal = untilStopSignal();
     report("Starting the gateway …");
     const logFile = resolve(config.logFile || join(config.dataDir, "gateway.log"));
-    const workers = countWorkers(config, availableParallelism());
+    const workers = countWorkers(config);
     const gateway = await (workers > 1
       ? startWorkers(installation, { workers, logFile })
       : startNode(installation, logFile));

@@ -3,7 +3,7 @@
  * that production does not allow are reported together, one sentence each.
  */
 import { createHash } from "node:crypto";
-import { hostname, userInfo } from "node:os";
+import { availableParallelism, hostname, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { Problem } from "../values/problem.ts";
 import { type Config, type Setting, type SettingName, settings } from "./settings.ts";
@@ -75,7 +75,10 @@ export function actorOf({ user }: Config, environment: Environment) {
 }
 
 /** How many gateway processes `gw start` runs: PostgreSQL needs the other half of the cores. */
-export function countWorkers({ workers }: Pick<Config, "workers">, cores: number): number {
+export function countWorkers(
+  { workers }: Pick<Config, "workers">,
+  cores = availableParallelism(),
+): number {
   return workers > 0 ? workers : Math.max(1, Math.floor(cores / 2));
 }
 

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Installation } from "../cli/installation.ts";
 import { demonstrationLogin } from "../cli/merchant-set.ts";
-import { baseUrlOf, type Config } from "../config/config.ts";
+import { baseUrlOf, type Config, countWorkers } from "../config/config.ts";
 import { Problem } from "../values/problem.ts";
 import type { StagingParts } from "../wiring/http.ts";
 import {
@@ -101,7 +101,7 @@ Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
   Sandbox bank   ${bank.url}/   (ISO 8583 host at ${bank.host})
   Credentials    ${demoFile}
   Log            ${config.dataDir}/gateway.log
-  Processes      ${config.workers} (GW_WORKERS)
+  Processes      ${countWorkers(config)} (GW_WORKERS)
 
   Merchant login ${set.login}
   Control key    ${set.controlKey}

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { hmac } from "./hmac.ts";
+import { erasePads, hmac } from "./hmac.ts";
 
 test("the test case 2 of RFC 4231 gives its digest", () => {
   const key = createSecretKey(Buffer.from("Jefe"));
@@ -40,4 +40,13 @@ test("bytes before the text belong to the message", () => {
 
 test("a longer key than a block is refused", () => {
   assert.throws(() => hmac(createSecretKey(randomBytes(65)), "text"), RangeError);
+});
+
+test("a key whose pads were erased is prepared again when it is used again", () => {
+  const key = createSecretKey(randomBytes(32));
+  const digest = hmac(key, "text");
+
+  erasePads(key);
+
+  assert.deepEqual(hmac(key, "text"), digest);
 });

@@ -41,6 +41,14 @@ export function hmac(key: KeyObject, text: string, before: Uint8Array = nothing)
   return Buffer.from(hash("sha256", outer, "latin1"), "latin1");
 }
 
+/** For a key whose destruction is promised: it must not stay in memory until it is collected. */
+export function erasePads(key: KeyObject): void {
+  const pads = prepared.get(key);
+  pads?.inner.fill(0);
+  pads?.outer.fill(0);
+  prepared.delete(key);
+}
+
 /** The vault's keys are shorter than a block; a longer one would have to be hashed first. */
 function padsOf(key: KeyObject): Pads {
   const known = prepared.get(key);

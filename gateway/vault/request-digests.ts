@@ -7,7 +7,7 @@
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, type Instant, later } from "../values/time.ts";
-import { hmac } from "./hmac.ts";
+import { erasePads, hmac } from "./hmac.ts";
 import type { Keys } from "./keys.ts";
 import { keyBytes, open, seal } from "./seal.ts";
 
@@ -84,7 +84,11 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     /** Deletes keys from the database and from memory. */
     async destroyExpired(): Promise<void> {
       const now = clock.now();
-      for (const slot of opened.keys()) if (isOver(slot, now)) opened.delete(slot);
+      for (const [slot, key] of opened) {
+        if (!isOver(slot, now)) continue;
+        erasePads(key);
+        opened.delete(slot);
+      }
       await store.removeExpired(now);
     },
   };
