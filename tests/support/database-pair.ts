@@ -33,6 +33,8 @@ const settings = {
   fsync:                 "off",
   full_page_writes:      "off",
   shared_buffers:        "16MB",
+  // A standby needs as many as the server from which it was copied.
+  max_connections:       "300",
   wal_keep_size:         "256MB",
   wal_receiver_status_interval: "1s",
   wal_retrieve_retry_interval:  "200ms",
