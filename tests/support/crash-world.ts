@@ -78,8 +78,12 @@ export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
     results,
     nodes,
     bank,
-    async startNode(settings: Readonly<Record<string, string>> = {}): Promise<Node> {
-      const node = await startNode(results, {
+    /** `gw` may be that of another version. */
+    async startNode(
+      settings: Readonly<Record<string, string>> = {},
+      gw = "gateway/cli/gw.ts",
+    ): Promise<Node> {
+      const node = await startNode(results, gw, {
         GW_DATABASE_URL: throughProxy(databaseUrl, proxies.database),
         GW_DATA_DIR: dataDir,
         ...options.settings,
@@ -99,11 +103,12 @@ export async function startCrashWorld(t: Test, options: CrashOptions = {}) {
 
 async function startNode(
   results: ResultsBalancer,
+  gw: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<Node> {
   const resultsPort = await findFreePort();
   results.add(resultsPort);
-  const program = startProgram(["gateway/cli/gw.ts", "serve"], {
+  const program = startProgram([gw, "serve"], {
     GW_PORT: "0",
     GW_RESULTS_PORT: String(resultsPort),
     GW_RESULTS_URL: results.url,

@@ -1,0 +1,105 @@
+/**
+ * A gateway from before the newest migration, from the repository's own history, runs beside the
+ * schema of this one: as in an update in which nodes are replaced one by one.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { assertBooksAgree, readRows } from "../support/books.ts";
+import { atEnd, type Test } from "../support/clean-up.ts";
+import { startCrashWorld } from "../support/crash-world.ts";
+import { startLoad } from "../support/load.ts";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+const migrations = "gateway/storage/migrations";
+
+const commit = await findPrevious();
+const skip = commit === undefined && "no history here, or the packages have changed since";
+
+test("a gateway from before the newest migration takes payments beside the new schema", {
+  skip,
+}, async (t) => {
+  const folder = await extract(t, commit ?? "");
+  const world = await startCrashWorld(t);
+  const [applied, known] = [await countApplied(world.databaseUrl), await countFiles(folder)];
+
+  const old = await world.startNode({ GW_NODE_NAME: "old" }, join(folder, "gateway/cli/gw.ts"));
+  const current = await world.startNode({ GW_NODE_NAME: "new" });
+  await Promise.all([old.untilReady(), current.untilReady()]);
+  let turn = 0;
+  const url = () => {
+    turn += 1;
+    return turn % 2 === 0 ? old.url : current.url;
+  };
+  const merchants = { set: world.set, url };
+  const paying = startLoad(t, { ...merchants, clients: 4, sales: 60 });
+  await paying.finish();
+
+  assert.ok(known < applied, "the older gateway knows every migration");
+  await assertBooksAgree({ ...world, ...merchants }, paying);
+  const writers = await readRows<{ node: string }>(
+    world.databaseUrl,
+    "select distinct node from order_history order by node",
+  );
+  assert.deepEqual(
+    writers.map(({ node }) => node),
+    ["new", "old"],
+  );
+});
+
+/** The parent of the commit that has added the newest migration; its packages must be here. */
+async function findPrevious(): Promise<string | undefined> {
+  const added = ["log", "-1", "--diff-filter=A", "--format=%H^", "--", migrations];
+  try {
+    const commit = await git("rev-parse", "--verify", await git(...added));
+    const { dependencies } = JSON.parse(await git("show", `${commit}:gateway/package.json`));
+    for (const [name, wanted] of Object.entries(dependencies)) {
+      const place = join(root, "node_modules", name, "package.json");
+      const { version } = JSON.parse(await readFile(place, "utf8"));
+      if (version !== wanted) return undefined;
+    }
+    return commit;
+  } catch {
+    return undefined;
+  }
+}
+
+async function git(...words: readonly string[]): Promise<string> {
+  return (await run("git", [...words], { cwd: root })).stdout.trim();
+}
+
+/** Its own packages are the commit's, all others those of this installation. */
+async function extract(t: Test, commit: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-previous-"));
+  atEnd(t, () => rm(folder, { recursive: true, force: true }));
+  await run("sh", ["-c", `git archive ${commit} | tar -x -C "$0"`, folder], { cwd: root });
+  const [theirs, ours] = [join(root, "node_modules"), join(folder, "node_modules")];
+  await mkdir(join(ours, "@tollgate"), { recursive: true });
+  for (const name of await readdir(theirs)) {
+    if (name !== "@tollgate") await symlink(join(theirs, name), join(ours, name));
+  }
+  for (const name of await readdir(join(theirs, "@tollgate"))) {
+    const place = await readlink(join(theirs, "@tollgate", name));
+    await symlink(place, join(ours, "@tollgate", name));
+  }
+  return folder;
+}
+
+async function countApplied(databaseUrl: string): Promise<number> {
+  const rows = await readRows(
+    databaseUrl,
+    `select name from migrations where name <> '0000-cells'
+     union all select name from public.cell_migrations`,
+  );
+  return rows.length;
+}
+
+async function countFiles(folder: string): Promise<number> {
+  const lists = ["main", "cell"].map((place) => readdir(join(folder, migrations, place)));
+  return (await Promise.all(lists)).flat().length;
+}
