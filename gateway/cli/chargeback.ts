@@ -7,12 +7,11 @@ import { createReadStream } from "node:fs";
 import { type Command, Option } from "commander";
 import { findRecorded } from "../orders/chargebacks.ts";
 import type { OrderEvent } from "../orders/events.ts";
-import type { Order } from "../orders/order.ts";
+import { chargebackStages, type Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import {
   type ChargebackLine,
   chargebackColumns,
-  chargebackWords,
   readChargebackFile,
 } from "../reconciliation/chargeback-file.ts";
 import { indexChargeback, listChargebacks } from "../storage/chargebacks.ts";
@@ -42,7 +41,7 @@ export function addChargebackCommands(chargeback: Command): void {
 }
 
 async function importFile(session: Session, file: string, options: FormatOptions) {
-  const format = readFormat(options, chargebackColumns, chargebackWords);
+  const format = readFormat(options, chargebackColumns, chargebackStages);
   if (format instanceof Problem) return format;
   const problem = await findFileProblem(file);
   if (problem !== undefined) return problem;

@@ -20,6 +20,13 @@ export type FileFormat<Column extends string, Word extends string> = {
   readonly delimiter: string;
 };
 
+/** Columns that the file names as we do, like the sandbox bank's. */
+export function usualNames<Column extends string>(columns: readonly Column[]) {
+  const names: Record<string, string> = Object.fromEntries(columns.map((name) => [name, name]));
+  // One entry for each column.
+  return names as Readonly<Record<Column, string>>;
+}
+
 export type FileRow<Column extends string> = {
   readonly line: number;
   /** Trimmed. */

@@ -1,5 +1,5 @@
 /** The acquirer's file of chargebacks: one line for each stage of each case. */
-import { type Chargeback, type ChargebackStage, chargebackStages } from "../orders/order.ts";
+import type { Chargeback, ChargebackStage } from "../orders/order.ts";
 import { type Instant, parseDate } from "../values/time.ts";
 import {
   type FileFormat,
@@ -8,6 +8,7 @@ import {
   readReference,
   readRows,
   readWord,
+  usualNames,
 } from "./acquirer-file.ts";
 
 export type ChargebackLine = {
@@ -16,27 +17,11 @@ export type ChargebackLine = {
   readonly chargeback: Chargeback;
 };
 
-export type ChargebackColumn =
-  | "case"
-  | "reference"
-  | "amount"
-  | "currency"
-  | "reason"
-  | "stage"
-  | "at";
-export type ChargebackFormat = FileFormat<ChargebackColumn, ChargebackStage>;
+const columns = ["case", "reference", "amount", "currency", "reason", "stage", "at"] as const;
+type ChargebackColumn = (typeof columns)[number];
+type ChargebackFormat = FileFormat<ChargebackColumn, ChargebackStage>;
 
-export const chargebackColumns: Readonly<Record<ChargebackColumn, string>> = {
-  case: "case",
-  reference: "reference",
-  amount: "amount",
-  currency: "currency",
-  reason: "reason",
-  stage: "stage",
-  at: "at",
-};
-
-export const chargebackWords: readonly ChargebackStage[] = chargebackStages;
+export const chargebackColumns = usualNames(columns);
 
 /** All of it: a fault in the last line must refuse the first one too. */
 export async function readChargebackFile(

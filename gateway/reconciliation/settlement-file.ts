@@ -8,6 +8,7 @@ import {
   readReference,
   readRows,
   readWord,
+  usualNames,
 } from "./acquirer-file.ts";
 
 export type SettlementLine = {
@@ -18,17 +19,12 @@ export type SettlementLine = {
 };
 
 /** `ignore`: the line moves no money of a payment, such as a hold, a fee or a sum. */
-export type SettlementWord = SettlementKind | "ignore";
-export type SettlementColumn = "reference" | "kind" | "amount" | "currency";
+type SettlementWord = SettlementKind | "ignore";
+const columns = ["reference", "kind", "amount", "currency"] as const;
+type SettlementColumn = (typeof columns)[number];
 export type SettlementFormat = FileFormat<SettlementColumn, SettlementWord>;
 
-/** As the sandbox bank writes it. */
-export const settlementColumns: Readonly<Record<SettlementColumn, string>> = {
-  reference: "reference",
-  kind: "kind",
-  amount: "amount",
-  currency: "currency",
-};
+export const settlementColumns = usualNames(columns);
 
 // Every word is a key of the table.
 const ownKinds = Object.keys(settlementKinds) as SettlementKind[];
