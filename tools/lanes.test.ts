@@ -21,13 +21,13 @@ async function watch(jobs: readonly { readonly file: string; readonly lane: Lane
   return { together: new Set(together), last: together.at(-1), ended };
 }
 
-test("two files that work run beside one that waits, and then three that wait", async () => {
+test("two files that work run beside two that wait, and then three that wait", async () => {
   const { together, ended } = await watch([...jobsOf("works", 4), ...jobsOf("waits", 6)]);
 
   assert.equal(ended, 10);
-  assert.ok(together.has("waits works works"));
+  assert.ok(together.has("waits waits works works"));
   assert.ok(together.has("waits waits waits"));
-  assert.ok(!together.has("waits waits works works"));
+  assert.ok(!together.has("waits waits waits works"));
 });
 
 test("a file that runs alone waits until every other has ended", async () => {

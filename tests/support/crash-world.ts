@@ -38,10 +38,13 @@ export type CrashOptions = {
   readonly settings?: Readonly<Record<string, string>>;
 };
 
-/** Work is looked for often; answers may take as long as a busy machine needs. */
+/**
+ * Work is looked for often. Answers may take as long as a busy machine needs, but no longer: a host
+ * that does not know a charge must say so twice, and the timeout lies between.
+ */
 // biome-ignore format: a table
 export const crashTimes = {
-  GW_ACQUIRER_ANSWER_TIMEOUT_S: "30",
+  GW_ACQUIRER_ANSWER_TIMEOUT_S: "10",
   GW_LEASE_SLACK_S:             "30",
   GW_DIRECTORY_TIMEOUT_S:       "30",
   GW_RESULT_WAIT_S:             "120",
