@@ -11,8 +11,9 @@ import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "./install.mjs";
 
 // Objects of a request are garbage once it is answered. With room for thousands of requests in the
-// young generation few are copied first; it costs memory only under load.
-const nodeFlags = ["--max-semi-space-size=64"];
+// young generation few are copied first; it costs memory only under load. Twice as much takes 50 MB
+// more and saves no time that can be measured.
+const nodeFlags = ["--max-semi-space-size=32"];
 
 const startedAt = Date.now();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
