@@ -26,6 +26,7 @@ const commands: readonly Row[] = [
   ["endpoint",  "create and change endpoints",                                                  async () => (await import("./endpoint.ts")).addEndpointCommands],
   ["group",     "create and change endpoint groups",                                                 async () => (await import("./endpoint.ts")).addGroupCommands],
   ["order",     "list, export and show orders",                                                          async () => (await import("./order.ts")).addOrderCommands],
+  ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],
   ["tail",      "print orders as they go, until Ctrl-C",                                        async () => (await import("./order-list.ts")).addTail],
   ["completion", "print the completion script of a shell: bash or zsh",                          async () => (await import("./completion.ts")).addCompletion],
   ["doubt",     "orders in doubt: it is not known whether the bank processed the transaction",  async () => (await import("./doubt.ts")).addDoubtCommands],

@@ -66,6 +66,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "wallet key remove":          ["manage_keys",       "change"],
   "order list":                 ["see_orders",        "look"],
   "order export":               ["see_orders",        "look"],
+  "pay":                        ["move_money",        "record"],
   "tail":                       ["see_orders",        "look"],
   "order show":                 ["see_orders",        "look"],
   "doubt list":                 ["see_orders",        "look"],

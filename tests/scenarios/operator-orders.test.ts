@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { endOfFile } from "../support/clean-up.ts";
 import { readGw, runGw } from "../support/programs.ts";
+import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
 const world = await startWorld(endOfFile);
@@ -37,6 +38,25 @@ test("orders are listed by filter, page by page, with masked cards", async () =>
   assert.equal(nobody.code, 2);
 });
 
+test("a test sale is sent from the terminal, with the result as exit code", async () => {
+  const send = (...words: readonly string[]) =>
+    runGw(world, "pay", "--url", world.gateway.url, ...words, "--json");
+  const id = world.set.endpoints["plain"] ?? "";
+
+  const running = send("--endpoint", id, "--amount", "2.50");
+  const paid = await until("the sale is final", async () => {
+    await world.settle();
+    return Promise.race([running, Promise.resolve(undefined)]);
+  });
+  const wrong = await send("--endpoint", id, "--amount", "2.505");
+  const nowhere = await send("--endpoint", "1");
+
+  assert.equal(paid.code, 0, paid.complaint);
+  assert.equal(JSON.parse(paid.printed).status, "approved");
+  assert.match(wrong.complaint, /2.505 is no amount in USD/);
+  assert.match(nowhere.complaint, /There is no endpoint 1/);
+});
+
 test("an export is CSV that no spreadsheet takes for a formula", async () => {
   await merchant.sale({ client_orderid: '=HYPERLINK("x"),a' });
   await world.settle();
@@ -47,7 +67,7 @@ test("an export is CSV that no spreadsheet takes for a formula", async () => {
   assert.equal(code, 0);
   assert.match(header ?? "", /^orderId,clientOrderId,time,/);
   assert.match(latest ?? "", /^\d+,"'=HYPERLINK\(""x""\),a",/);
-  assert.match(complaint, /4 orders/);
+  assert.match(complaint, /5 orders/);
 });
 
 test("the completion script of bash completes commands and options", async () => {

@@ -1,0 +1,144 @@
+/**
+ * `gw pay`: a test sale from the terminal, as the merchant would send it. Where the cardholder has
+ * to be authenticated, it prints the address to open in a browser, and waits.
+ */
+import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Command, Option } from "commander";
+import { baseUrlOf } from "../config/config.ts";
+import { signFor } from "../merchant-api/control.ts";
+import type { Endpoint } from "../orders/merchant.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { parseAmount } from "../values/money.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { type Output, type Session, setAction } from "./command.ts";
+import { findEndpoint } from "./endpoint.ts";
+import { readConfiguration } from "./installation.ts";
+
+const pollEveryMs = 500;
+const email = "gw-pay@example.com";
+/** Of the sandbox bank: approved. */
+const testCard = { number: "4000001000000018", month: "12", year: "2031", cvv: "123" };
+const cardForm = /^(\d{12,19})\s+(\d\d)\/(\d{4})\s+(\d{3,4})\s*$/;
+
+export function addPay(command: Command): void {
+  setAction(command, pay, [
+    new Option("--endpoint <id>", "the endpoint").makeOptionMandatory(),
+    new Option("--amount <amount>", "in the endpoint's currency").default("1.00"),
+    new Option("--card", "read the card from standard input, like `4000001000000018 12/2031 123`"),
+    new Option("--url <url>", "where the gateway listens (default: GW_BASE_URL)"),
+    new Option("--wait <seconds>", "how long to wait for the result").default("120"),
+  ]);
+}
+
+type PayOptions = {
+  readonly endpoint: string;
+  readonly amount: string;
+  readonly card?: boolean;
+  readonly url?: string;
+  readonly wait: string;
+};
+
+async function pay(session: Session, given: PayOptions): Promise<Output> {
+  const { config } = session;
+  const endpoint = findEndpoint(await readConfiguration(session), given.endpoint);
+  if (endpoint instanceof Problem) return endpoint;
+  const money = parseAmount(given.amount, getCurrency(endpoint.currency));
+  if (money === undefined) {
+    return new Problem(`${given.amount} is no amount in ${endpoint.currency}.`);
+  }
+  if (!/^\d{1,5}$/.test(given.wait)) return new Problem("--wait is a number of seconds.");
+  const card = await readCard(session, given.card === true);
+  if (card instanceof Problem) return card;
+  const url = (given.url ?? baseUrlOf(config, config.port)).replace(/\/+$/, "");
+  const send = makeSend(`${url}/${config.pathWord}/api/v2`, endpoint.id);
+  const clientOrderId = `gw-pay-${randomBytes(6).toString("hex")}`;
+  try {
+    const sale = saleOf(endpoint, { clientOrderId, card, url, amount: given.amount });
+    const signed = `${endpoint.id}${clientOrderId}${money.minor}${email}`;
+    const answer = await send("sale", { ...sale, control: signFor(endpoint.merchant, signed) });
+    const orderId = answer.get(`${config.fieldWord}-order-id`) ?? "";
+    if (answer.get("type") !== "async-response") return toProblem(answer);
+    return await untilFinal(send, endpoint, { clientOrderId, orderId, waitS: Number(given.wait) });
+  } catch (error) {
+    return new Problem(`The gateway at ${url} did not answer: ${messageOf(error)}.`);
+  }
+}
+
+type TestCard = typeof testCard;
+
+async function readCard({ config }: Session, isGiven: boolean): Promise<TestCard | Problem> {
+  if (!isGiven && config.environment === "staging") return testCard;
+  if (!isGiven) return new Problem("In production the card comes from standard input: --card.");
+  const [, number = "", month = "", year = "", cvv = ""] =
+    cardForm.exec(await text(process.stdin)) ?? [];
+  if (number !== "") return { number, month, year, cvv };
+  return new Problem("Standard input has no card: number, month/year and CVV.");
+}
+
+type Sale = {
+  readonly clientOrderId: string;
+  readonly amount: string;
+  readonly card: TestCard;
+  readonly url: string;
+};
+
+function saleOf({ currency }: Endpoint, { clientOrderId, amount, card, url }: Sale) {
+  return {
+    ...{ client_orderid: clientOrderId, order_desc: "Test payment of gw pay", amount, currency },
+    ...{ email, ipaddress: "127.0.0.1", address1: "1 Main Street", city: "Springfield" },
+    ...{ state: "IL", zip_code: "62701", country: "US", phone: "+15550100" },
+    ...{ credit_card_number: card.number, card_printed_name: "TEST PAYMENT" },
+    ...{ expire_month: card.month, expire_year: card.year, cvv2: card.cvv },
+    redirect_url: url,
+  };
+}
+
+type Fields = Readonly<Record<string, string>>;
+type Send = (operation: string, fields: Fields) => Promise<URLSearchParams>;
+
+function makeSend(base: string, id: string): Send {
+  return async (operation, fields) => {
+    const body = new URLSearchParams(fields);
+    const answer = await fetch(`${base}/${operation}/${id}`, { method: "POST", body });
+    return new URLSearchParams((await answer.text()).replaceAll("\n", ""));
+  };
+}
+
+type PendingSale = {
+  readonly clientOrderId: string;
+  readonly orderId: string;
+  readonly waitS: number;
+};
+
+async function untilFinal(send: Send, { merchant }: Endpoint, order: PendingSale): Promise<Output> {
+  const { clientOrderId, orderId, waitS } = order;
+  const { login } = merchant;
+  const control = signFor(merchant, `${login}${clientOrderId}${orderId}`);
+  const fields = { login, client_orderid: clientOrderId, orderid: orderId, control };
+  const giveUpAt = performance.now() + waitS * 1_000;
+  let shown = "";
+  for (;;) {
+    const answer = await send("status", fields);
+    const { status = "", "order-stage": stage = "", ...rest } = Object.fromEntries(answer);
+    const address = rest["redirect-to"] ?? "";
+    if (address !== "" && address !== shown) {
+      process.stderr.write(`Open this address in a browser: ${address}\n`);
+      shown = address;
+    }
+    const isFinal = status !== "processing";
+    if (isFinal || performance.now() > giveUpAt) {
+      if (status !== "approved") process.exitCode = 1;
+      const error = `${rest["error-code"] ?? ""} ${rest["error-message"] ?? ""}`.trim();
+      return { order: orderId, clientOrderId, status, stage, ...(error && { error }) };
+    }
+    await pause(pollEveryMs);
+  }
+}
+
+function toProblem(answer: URLSearchParams): Problem {
+  return new Problem(
+    `The gateway refused the sale: ${answer.get("error-message")} (${answer.get("error-code")}).`,
+  );
+}
