@@ -21,7 +21,7 @@ import type { PendingCardRow, PendingCardStore } from "../vault/pending-cards.ts
 import type { FindSealedCard, StoredSealedCard } from "../vault/vault.ts";
 import { lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 import { isHere, livesHere } from "./cells.ts";
-import type { Query } from "./database.ts";
+import { besideOthers, type Query } from "./database.ts";
 import { openWith } from "./find-orders.ts";
 import {
   bytesArray,
@@ -236,7 +236,8 @@ with source as (
     expires_at = excluded.expires_at
 ), secret as (
   insert into held_secrets (context, sealed, expires_at)
-  select context, sealed, expires_at from source where not exists (select from refused)
+  select context, sealed, expires_at from source
+  where not exists (select from refused) and ${besideOthers}
   on conflict (context) do update set sealed = excluded.sealed, expires_at = excluded.expires_at
 )
 select key_id as "refusedKey" from refused`;

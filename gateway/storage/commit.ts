@@ -8,7 +8,7 @@ import { dueAtOf, type Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
 import { lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 import { livesHere } from "./cells.ts";
-import type { Query } from "./database.ts";
+import { besideOthers, type Query } from "./database.ts";
 import {
   bytesArray,
   type GatherOptions,
@@ -150,22 +150,28 @@ function packCallback({ order, at, callback }: Step, leaseMs: number): readonly 
   return [JSON.stringify({ ...key, serial: serialNumber, url, receiver, at, due: at + leaseMs })];
 }
 
+/** In a part of its own: Citus takes no function that is not immutable into an insert. */
+const owedCallbacks = `owed as materialized (
+  select * from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint,
+    sequence int, serial uuid, url text, receiver text, at float8, due float8)
+)`;
+
 /** Only for orders that were written; a callback of an earlier try exists already. */
 const insertCallbacks = (written: string) => `
   insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
     due_at)
   select owed.merchant_id, order_id, sequence, serial, url, receiver, to_timestamp(owed.at / 1000),
     to_timestamp(owed.at / 1000), to_timestamp(due / 1000)
-  from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint, sequence int,
-    serial uuid, url text, receiver text, at float8, due float8)
+  from owed
   join ${written} on ${written}.merchant_id = owed.merchant_id and ${written}.id = owed.order_id
+  where ${besideOthers}
   on conflict do nothing`;
 
 /** When a node must look at the order. The row counts for this version of the order only. */
 const insertDue = (written: string) => `
   insert into due (due_at, order_id, version, merchant_id, node)
   select to_timestamp(due_at / 1000), id, version, merchant_id, carrier from ${written}
-  where due_at is not null`;
+  where due_at is not null and ${besideOthers}`;
 
 const stepTypes =
   "$1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], " +
@@ -199,14 +205,14 @@ with source as materialized (
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events
-  from source join begun using (merchant_id, id)
+  from source join begun using (merchant_id, id) where ${besideOthers}
 ), awaited as (${insertDue("source join begun using (merchant_id, id)")}
 ), held as (
-  insert into cards (merchant_id, id, key_id, sealed, fingerprint)
-  select merchant_id, card_id, key_id, sealed, fingerprint
+  insert into cards (merchant_id, id, key_id, sealed, fingerprint, created_at)
+  select merchant_id, card_id, key_id, sealed, fingerprint, to_timestamp(at / 1000)
   from source join begun using (merchant_id, id)
-  where sealed is not null
-), told as (${insertCallbacks("begun")})
+  where sealed is not null and ${besideOthers}
+), ${owedCallbacks}, told as (${insertCallbacks("begun")})
 select id, null as "refusedKey" from begun
 union all
 select null, key_id from refused`;
@@ -232,12 +238,13 @@ with moved as (
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
+  where ${besideOthers}
 ), past as (
   delete from due using moved
   where due.due_at = to_timestamp(moved.from_due_at / 1000) and due.order_id = moved.id
     and due.version = moved.from_version
 ), awaited as (${insertDue("moved")}
-), told as (${insertCallbacks("moved")})
+), ${owedCallbacks}, told as (${insertCallbacks("moved")})
 select id from moved`;
 
 /** A commit that waits for the disk and the synchronous standby, as an order's does. */

@@ -56,6 +56,13 @@ const sessionOnCitus = (connectTimeoutMs: number) => [
  */
 const [newMin, hotMin] = [1, 3];
 
+/**
+ * A condition that is always true; on Citus it reads a table of the cell. Without it Citus sends
+ * the rows of a CTE to every worker before it inserts them: one that is away would stop all cells.
+ */
+export const besideOthers = "true /* beside others */";
+const readsCell = "not exists (select from moved_merchants where merchant_id = 0)";
+
 /** A transaction replaces a whole list: its statements are few and may take longer. */
 const transactionPatience = 12;
 
@@ -73,15 +80,20 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   const planned = (settings: string) => (onCitus ? session : `${settings} ${session}`);
   const hot = connections.openPool(planned(hotPlanner), hotMin);
   const adding = connections.openPool(planned(genericPlans), newMin);
+  const ask = (pool: pg.Pool): Query => {
+    const query = makePoolQuery(connections, pool);
+    if (!onCitus) return query;
+    return (text, ...rest) => query(text.replaceAll(besideOthers, readsCell), ...rest);
+  };
   const longMs = (options.statementTimeoutMs ?? 0) * transactionPatience;
 
   return {
     /** With PostgreSQL's default planner. */
-    query: makePoolQuery(connections, cold),
+    query: ask(cold),
     /** For statements that find rows of large tables: the planner must use an index. */
-    hot: makeReplanned(makePoolQuery(connections, hot)),
+    hot: makeReplanned(ask(hot)),
     /** For batches of new rows, which are joined with one another: by hash, and planned once. */
-    add: makePoolQuery(connections, adding),
+    add: ask(adding),
     /** A connection outside the pools, for a lock or a subscription. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {

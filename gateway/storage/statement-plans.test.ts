@@ -10,7 +10,7 @@ import { asReceiptId, asSerialNumber } from "../values/ids.ts";
 import { makeReferenceStore } from "./cards.ts";
 import { settledPlanner, settledStatement } from "./chargebacks.ts";
 import { beginStatement, moveStatement, writtenStatement } from "./commit.ts";
-import { hotPlanner, type Query } from "./database.ts";
+import { besideOthers, hotPlanner, type Query } from "./database.ts";
 import * as find from "./find-orders.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 import { addOrders } from "./testing/many-orders.ts";
@@ -127,6 +127,18 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
     }
   });
 }
+
+test("every insert of a batch reads a table of its cell, so that Citus keeps to one worker", () => {
+  for (const statement of [beginStatement, moveStatement]) {
+    const inserts = statement.split("insert into ").slice(1);
+    const isKept = (insert: string) =>
+      insert.includes(besideOthers) || insert.includes("from moved_merchants");
+    const astray = inserts.filter((insert) => !isKept(insert));
+
+    assert.ok(inserts.length > 2);
+    assert.deepEqual(astray, []);
+  }
+});
 
 /** The first statement that a look-up sends. */
 async function textOf(look: Looks): Promise<string> {
