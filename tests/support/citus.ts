@@ -73,7 +73,7 @@ export async function dropCitusDatabases(
       [prefix],
     );
     for (const { name } of names.filter((each) => isWanted(each.name))) {
-      await query(`drop database ${name} with (force)`);
+      await query(`drop database if exists ${name} with (force)`);
     }
   });
 }
