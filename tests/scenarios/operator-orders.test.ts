@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { endOfFile } from "../support/clean-up.ts";
-import { readGw, runGw } from "../support/programs.ts";
+import { readGw, runGw, runGwProcess } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { startWorld } from "../support/world.ts";
 
@@ -71,7 +71,7 @@ test("an export is CSV that no spreadsheet takes for a formula", async () => {
 });
 
 test("the completion script of bash completes commands and options", async () => {
-  const { printed } = await runGw(world, "completion", "bash");
+  const { printed } = await runGwProcess(world, "completion", "bash");
   const complete = async (...words: readonly string[]) => {
     const typed = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}`;
     const script = [printed, typed, "_gw", 'echo "$COMPREPLY"'].join("\n");
