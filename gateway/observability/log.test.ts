@@ -68,6 +68,20 @@ test("an error is logged with its stack, and a card in its message is masked", (
   assert.doesNotMatch(lines[0] ?? "", /4000001/);
 });
 
+test("an error is logged with its message and code, also when a part of it is unprintable", () => {
+  const lines: string[] = [];
+  const log = makeLog("info", { write: (line) => lines.push(line) });
+  const certificate: { issuerCertificate?: unknown } = {};
+  certificate.issuerCertificate = certificate;
+  const code = "ERR_TLS_CERT_ALTNAME_INVALID";
+
+  log("request.failed", { err: Object.assign(new Error("refused"), { code, cert: certificate }) });
+
+  const { message, stack, ...parts } = JSON.parse(lines[0] ?? "").err;
+  assert.match(stack, /^Error: refused\n.*log\.test\.ts/s);
+  assert.deepEqual([message, parts], ["refused", { type: "Error", code, cert: "[unprintable]" }]);
+});
+
 test("the gateway's own ids stay readable, also when they pass for card numbers", () => {
   const lines: string[] = [];
   const log = makeLog("info", { write: (line) => lines.push(line) });

@@ -36,11 +36,20 @@ const ownIds: ReadonlySet<string> = new Set([
 function printFacts(facts: object): string {
   let text = "";
   for (const [name, value] of Object.entries(facts)) {
-    const printed = print(name === "err" ? stdSerializers.err(value) : value);
+    const printed = name === "err" ? printError(value) : print(value);
     if (printed === undefined) continue;
     text += `,"${name}":${ownIds.has(name) ? printed : maskDigits(printed)}`;
   }
   return text;
+}
+
+/** Part by part, because one part may be unprintable: a root certificate is its own issuer. */
+function printError(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return print(error);
+  const parts = Object.entries(stdSerializers.err(error)).map(
+    ([name, value]) => `${JSON.stringify(name)}:${print(value) ?? null}`,
+  );
+  return `{${parts.join(",")}}`;
 }
 
 /** Nothing for an absent value; what JSON cannot tell must not end the caller. */
