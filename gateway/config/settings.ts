@@ -159,8 +159,8 @@ export const settings = {
   callbackNames:        setting("GW_CALLBACK_ALLOWED_NAMES",    text,        "comma-separated names", "",               "names or addresses to which callbacks may be sent, in any network"),
   callbackProxy:        setting("GW_CALLBACK_PROXY",            httpUrl,     "http://host:port",      "",               "a proxy for all callbacks; the proxy resolves the names, and must refuse addresses inside your network"),
   oauthWindowMs:        setting("GW_OAUTH_WINDOW_S",            seconds,     "seconds",               300_000,          "the largest difference between the present time and the timestamp of an OAuth signature"),
-  transactionsPerSecond: setting("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, or 0 for no limit", 0,         "transactions per second and merchant", 200),
-  questionsPerSecond:   setting("GW_RATE_STATUS_PER_S",         whole,       "a number, or 0 for no limit", 0,        "status requests per second and merchant", 1000),
+  transactionsPerSecond: setting("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, or 0 for no limit", 0,         "transactions per second and merchant, per process", 200),
+  questionsPerSecond:   setting("GW_RATE_STATUS_PER_S",         whole,       "a number, or 0 for no limit", 0,        "status requests per second and merchant, per process", 1000),
 } as const;
 
 export type SettingName = keyof typeof settings;
