@@ -25,10 +25,6 @@ const aheadMaxMs = 3_600_000;
 
 const idle = new Map<string, Owned>();
 
-atEnd(endOfFile, async () => {
-  for (const { end } of idle.values()) await end();
-});
-
 /** `prepare` changes a new world, and the same change is asked for by the same function. */
 export async function joinWorld(t: Test, settings: Settings = {}, prepare?: Prepare) {
   const key = JSON.stringify([Object.entries(settings).sort(), prepare?.name]);
@@ -42,13 +38,17 @@ export async function joinWorld(t: Test, settings: Settings = {}, prepare?: Prep
 }
 
 async function startOwned(settings: Settings, prepare: Prepare = async () => undefined) {
-  let end: () => unknown = () => undefined;
-  const after: Test["after"] = (clean) => {
-    end = clean;
+  let clean: () => unknown = () => undefined;
+  const after: Test["after"] = (given) => {
+    clean = given;
   };
   const world = await startWorld({ after }, settings);
+  // A second time there is nothing left to clean up.
+  const end = async () => void (await clean());
+  // After the world's database, and therefore cleaned up before it.
+  atEnd(endOfFile, end);
   await prepare(world);
-  return { world, switches: world.bank.switches(), end: async () => void (await end()) };
+  return { world, switches: world.bank.switches(), end };
 }
 
 function seenFromNow(world: World): World {
