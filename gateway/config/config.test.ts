@@ -79,11 +79,11 @@ test("a colour that cannot be read on white is refused with a sentence", () => {
 
 // biome-ignore format: a table
 const workerCases = [
-  [0, 1, 1], [0, 2, 1], [0, 3, 1], [0, 4, 2], [0, 16, 8],
-  [1, 16, 1], [3, 2, 3],
+  [0, 1, 1], [0, 2, 1], [0, 3, 1], [0, 4, 2], [0, 16, 8], [0, 128, 8],
+  [1, 16, 1], [3, 2, 3], [12, 128, 12],
 ] as const;
 
-test("one gateway process runs for every two cores, unless the operator says how many", () => {
+test("one gateway process runs for every two cores, up to eight, unless the operator says how many", () => {
   for (const [workers, cores, count] of workerCases) {
     assert.equal(countWorkers({ workers }, cores), count);
   }

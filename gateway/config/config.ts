@@ -74,12 +74,16 @@ export function actorOf({ user }: Config, environment: Environment) {
   return { who, from: address === undefined ? place : `${place} from ${address}` };
 }
 
+/** More would need more connections under load than the embedded server has. */
+const workersMaxByDefault = 8;
+
 /** How many gateway processes `gw start` runs: PostgreSQL needs the other half of the cores. */
 export function countWorkers(
   { workers }: Pick<Config, "workers">,
   cores = availableParallelism(),
 ): number {
-  return workers > 0 ? workers : Math.max(1, Math.floor(cores / 2));
+  if (workers > 0) return workers;
+  return Math.min(Math.max(1, Math.floor(cores / 2)), workersMaxByDefault);
 }
 
 /** The address that merchants use: signatures cover it, and browsers are sent to it. */
