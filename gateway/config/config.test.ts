@@ -83,7 +83,7 @@ const workerCases = [
   [1, 16, 1], [3, 2, 3], [12, 128, 12],
 ] as const;
 
-test("one gateway process runs for every two cores, up to eight, unless the operator says how many", () => {
+test("a process runs for every two cores, up to eight, unless the operator says how many", () => {
   for (const [workers, cores, count] of workerCases) {
     assert.equal(countWorkers({ workers }, cores), count);
   }
