@@ -127,7 +127,8 @@ export async function startGatewayProcess(
     // Its own process group: of a Ctrl-C it must get one signal, ours, or it would end at once.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...launch.environment, ...freePorts, GW_DATA_DIR: folder },
+    // Figures of one process: with several, each answers /metrics for itself.
+    env: { ...launch.environment, ...freePorts, GW_WORKERS: "1", GW_DATA_DIR: folder },
   });
   stack.defer(() => stop(child, folder));
   await untilUp(child);

@@ -62,8 +62,12 @@ function print(value: unknown): string | undefined {
   }
 }
 
+/** A number that will be masked becomes text before: asterisks in a number are no JSON. */
 function plainValue(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? String(value) : value;
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "number" || value < 1e11) return value;
+  const printed = String(value);
+  return maskDigits(printed) === printed ? value : printed;
 }
 
 /** Formatting the time is the most expensive part of a line, and many lines share a millisecond. */
