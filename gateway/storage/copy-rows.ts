@@ -4,7 +4,7 @@
  * about a second for each hundred thousand orders.
  */
 import type { MerchantId } from "../values/ids.ts";
-import type { Database } from "./database.ts";
+import type { Database, Query } from "./database.ts";
 
 const pageSize = 1000;
 const rangeSize = 200;
@@ -14,14 +14,19 @@ const others = ["card_keys", "moved_merchants", "cell_migrations", "retention_wa
 
 /**
  * Every change of an order adds a row to its history, in the same commit: where the history has not
- * changed, neither have these. The history is copied before them: a change in between is found by
- * the next look.
+ * changed, neither has the order, and no attempt was erased. The history is copied before them: a
+ * change in between is found by the next look.
  */
 const byHistory = ["orders", "callback_attempts"];
-/** Only added to and deleted from: their keys tell, which an index has. */
-const byKey = ["order_history", "requests"];
+/** Added to and deleted from: their keys tell, which an index has. */
+const byKey = ["order_history", "requests", "callback_attempts"];
 
-export type Pair = { readonly from: Database; readonly to: Database };
+export type Pair = {
+  readonly from: Database;
+  readonly to: Database;
+  /** Of the target's fence: a run whose mark is gone writes nothing more. */
+  readonly mark: string;
+};
 
 export type Table = {
   readonly name: string;
@@ -85,14 +90,12 @@ export async function copyChanges(
   isLasting: (table: Table) => boolean,
 ): Promise<number> {
   const found = await Promise.all(
-    tables.map((table) =>
-      byHistory.includes(table.name) ? [] : findDiffering(pair, table, merchant),
-    ),
+    tables.map((table) => (table.name === "orders" ? [] : findDiffering(pair, table, merchant))),
   );
   const ofHistory = found[tables.findIndex(({ name }) => name === "order_history")] ?? [];
   let rows = 0;
   for (const [at, table] of tables.entries()) {
-    const ranges = byHistory.includes(table.name) ? ofHistory : (found[at] ?? []);
+    const ranges = [...(byHistory.includes(table.name) ? ofHistory : []), ...(found[at] ?? [])];
     for (const range of ranges) rows += await copyUntilSame(pair, table, range, isLasting(table));
   }
   return rows;
@@ -162,11 +165,12 @@ type KeyedHash = { readonly key: string; readonly hash: string };
 
 /** The target's rows become those of the source, page by page; answers how many were not. */
 async function copyRange(
-  { from, to }: Pair,
+  pair: Pair,
   table: Table,
   range: Range,
   onPage: (source: readonly KeyedHash[]) => void = () => undefined,
 ): Promise<number> {
+  const { from, to } = pair;
   let changed = 0;
   for (let after: string | undefined, isLast = false; !isLast; ) {
     const source = await readPage(from, table, { ...range, after, limit: pageSize });
@@ -178,7 +182,11 @@ async function copyRange(
     const wanted = new Set(source.map(({ key }) => key));
     const differing = source.filter(({ key, hash }) => known.get(key) !== hash);
     const gone = target.filter(({ key }) => !wanted.has(key));
-    await replaceRows({ from, to }, table, keysOf(differing), keysOf([...differing, ...gone]));
+    const stale = keysOf([...differing, ...gone]);
+    if (stale.length > 0) {
+      const rows = await readRows(from, table, keysOf(differing));
+      await replaceRows(pair, table, range.merchant, { stale, rows });
+    }
     changed += differing.length + gone.length;
     after = last;
   }
@@ -190,15 +198,14 @@ function keysOf(rows: readonly KeyedHash[]): readonly string[] {
 }
 
 async function replaceRows(
-  { from, to }: Pair,
+  { to, mark }: Pair,
   table: Table,
-  wanted: readonly string[],
-  stale: readonly string[],
+  merchant: MerchantId,
+  { stale, rows }: { readonly stale: readonly string[]; readonly rows: string },
 ): Promise<void> {
-  if (stale.length === 0) return;
   const columns = table.columns.join(", ");
-  const rows = await readRows(from, table, wanted);
   await to.transaction(async (query) => {
+    await holdFence(query, merchant, mark);
     await query(`delete from ${table.name} where ${inKeys(table)}`, [`[${stale.join(",")}]`]);
     await query(
       `insert into ${table.name} (${columns})
@@ -208,12 +215,40 @@ async function replaceRows(
   });
 }
 
+/** Citus takes no function of a column into a delete, unless it is immutable. */
+export const isMarked = "moved_at = to_timestamp($2::float8)";
+
+/** Until the transaction ends no one lifts the fence or marks it anew. */
+async function holdFence(query: Query, merchant: MerchantId, mark: string): Promise<void> {
+  const held = await query(
+    `select merchant_id from moved_merchants
+     where merchant_id = $1 and ${isMarked} for share`,
+    [merchant, mark],
+  );
+  if (held.length === 0) throw new OtherRun();
+}
+
+/** A run that was begun later has the merchant, however long this one has slept. */
+export class OtherRun extends Error {
+  constructor() {
+    super("another run goes on with the move, or has taken it back");
+  }
+}
+
 /** Page by page: one statement for millions of rows would keep a standby and a vacuum waiting. */
-export async function deleteRows(database: Database, table: Table, merchant: MerchantId) {
+export async function deleteRows(
+  database: Database,
+  table: Table,
+  merchant: MerchantId,
+  mark: string,
+): Promise<void> {
   for (let after: string | undefined, isLast = false; !isLast; ) {
     const page = await readPage(database, table, { merchant, after, limit: pageSize });
     const keys = `[${keysOf(page).join(",")}]`;
-    await database.query(`delete from ${table.name} where ${inKeys(table)}`, [keys]);
+    await database.transaction(async (query) => {
+      await holdFence(query, merchant, mark);
+      await query(`delete from ${table.name} where ${inKeys(table)}`, [keys]);
+    });
     isLast = page.length < pageSize;
     after = page.at(-1)?.key;
   }

@@ -81,6 +81,9 @@ test("what was changed, added and deleted since the first copy is in the new cel
     step("101, 101000001, 7"),
     "update callbacks set tries = 3 where order_id = 101001100",
     "delete from cards where id = 101000500",
+    // A callback is attempted, and attempted again, without a step of its order.
+    `insert into callback_attempts (merchant_id, order_id, sequence, at, node, method, url,
+       duration_ms) select 101, 101000700, 1, now(), n, 'GET', '', 1 from unnest('{a,b}'::text[]) as n`,
     // As the erasure of a person does it.
     step("101, 101000600, 2"),
     `update order_history set events = '[{"erased":1}]' where order_id = 101000600 and version = 1`,
@@ -94,11 +97,12 @@ test("what was changed, added and deleted since the first copy is in the new cel
     `select version::text as value from orders where id = 101000001
      union all select tries::text from callbacks where order_id = 101001100
      union all select count(*)::text from cards where merchant_id = 101
+     union all select count(*)::text from callback_attempts where merchant_id = 101
      union all select string_agg(events::text, '' order by version) from order_history
        where order_id = 101000600`,
   );
   const values = found.map(({ value }) => value);
-  assert.deepEqual(values, ["7", "3", "1199", '[{"erased":1}][]']);
+  assert.deepEqual(values, ["7", "3", "1199", "2", '[{"erased":1}][]']);
   assert.deepEqual(
     await countAll(other, 101),
     moved.map(() => 0),
@@ -278,6 +282,48 @@ test("of two runs of a move, only the later switches, and neither lifts the othe
 
   await query("drop rule forgets on order_history");
   await move("main", () => undefined, neighbour);
+});
+
+test("a run that slept while another ended the move, took it back or began the next changes nothing", async () => {
+  const { database } = server;
+  const rows = await countAll(database, 102);
+  const none = rows.map(() => 0);
+  const sleeps = (until: string, to: string, meanwhile: () => Promise<unknown>) =>
+    assert.rejects(
+      move(
+        to,
+        async (progress) => {
+          if (progress.startsWith(until)) await meanwhile();
+        },
+        neighbour,
+      ),
+      /another run/,
+    );
+  const run = (to: string) => move(to, () => undefined, neighbour);
+  const abort = () => abortMove({ main: database, cells }, neighbour, () => undefined);
+
+  for (const until of ["Copying", "Stopping"]) {
+    await sleeps(until, "other", abort);
+    assert.deepEqual(await countAll(database, 102), rows);
+    assert.deepEqual(await countAll(other, 102), none);
+    const found = await makeFindOrders(database.hot).findExisting(neighbour, "order-1");
+    assert.equal(found.length, 1);
+
+    await sleeps(until, "other", () => run("other"));
+    assert.deepEqual(await countAll(other, 102), rows);
+    await run("main");
+  }
+  for (const until of ["The merchant lives", "Deleting"]) {
+    await sleeps(until, "other", async () => {
+      await run("other");
+      await run("main");
+    });
+    assert.deepEqual(await countAll(database, 102), rows);
+    assert.deepEqual(await countAll(other, 102), none);
+    // The cell that it has left stays fenced.
+    const left = makeFindOrders(other.hot).findExisting(neighbour, "order-1");
+    await assert.rejects(left, { code: "22012" });
+  }
 });
 
 test("rows that expire during the move do not hold it up, and no due row is there without its order", async () => {

@@ -12,11 +12,13 @@ import {
   copyChanges,
   copyTable,
   deleteRows,
+  isMarked,
   listTables,
+  OtherRun,
   type Pair,
   type Table,
 } from "./copy-rows.ts";
-import type { Database } from "./database.ts";
+import type { Database, Query } from "./database.ts";
 import { judge } from "./faults.ts";
 
 /** Statements of other merchants wait no longer than this for the fence. */
@@ -44,28 +46,32 @@ export async function moveMerchant(
 ): Promise<Moved | OtherMove> {
   const { from_cell, to_cell, run } = await beginMove(main, merchant, wanted);
   if (to_cell !== wanted) return { begun: to_cell };
-  const pair = pairOf(cells, from_cell, to_cell);
+  const { from, to } = databasesOf(cells, from_cell, to_cell);
   const tables = await tablesOf(cells, from_cell, to_cell);
   let [rows, stoppedAt] = [0, performance.now()];
-  if ((await cellOf(main, merchant)) !== to_cell) {
-    // The copy is no one's until the switch.
-    await fence(pair.to, merchant);
+  const isSwitched = (await cellOf(main, merchant)) === to_cell;
+  // The copy is no one's until the switch.
+  const mark = isSwitched ? await findFence(to, merchant) : await fence(to, merchant);
+  if (!isSwitched) {
+    const pair = { from, to, mark };
     await report("Copying while payments go on");
     const copied = await copyAll(pair, tables, merchant);
     await report("Stopping the merchant in its old cell");
     stoppedAt = performance.now();
+    if (!(await isLatest(main.query, merchant, run))) throw new OtherRun();
     const { changed, lift } = await bringLast(pair, copied.tables, merchant);
     rows = copied.rows + changed;
     if (!(await switchCell(main, merchant, to_cell, run))) {
       await lift();
-      throw new Error("another run goes on with the move, or has taken it back");
+      throw new OtherRun();
     }
     await report("The merchant lives in its new cell");
   }
-  await unfence(pair.to, merchant);
+  await liftFence(to, merchant, mark);
   const stoppedMs = Math.round(performance.now() - stoppedAt);
+  const left = await findFence(from, merchant);
   await report("Deleting the rows of the old cell");
-  for (const table of tables) await deleteRows(pair.from, table, merchant);
+  for (const table of tables) await deleteRows(from, table, merchant, left);
   await main.query("delete from merchant_moves where merchant_id = $1", [merchant]);
   return { rows, stoppedMs };
 }
@@ -87,13 +93,13 @@ export async function abortMove(
   );
   if (move === undefined) return "none";
   if ((await cellOf(main, merchant)) === move.to_cell) return "switched";
-  const pair = pairOf(cells, move.from_cell, move.to_cell);
-  await unfence(pair.from, merchant);
-  await beginWalksAnew(pair.from);
+  const { from, to } = databasesOf(cells, move.from_cell, move.to_cell);
+  await from.query("delete from moved_merchants where merchant_id = $1", [merchant]);
+  await beginWalksAnew(from);
   await report("The merchant goes on in its old cell");
   const tables = await tablesOf(cells, move.from_cell, move.to_cell);
-  await fence(pair.to, merchant);
-  for (const table of tables) await deleteRows(pair.to, table, merchant);
+  const mark = await fence(to, merchant);
+  for (const table of tables) await deleteRows(to, table, merchant, mark);
   await main.query("delete from merchant_moves where merchant_id = $1", [merchant]);
   return "aborted";
 }
@@ -130,7 +136,7 @@ export async function listMoves({ main, cells }: Places): Promise<readonly Unfin
   );
 }
 
-function pairOf(cells: Cells, from: string, to: string): Pair {
+function databasesOf(cells: Cells, from: string, to: string): Omit<Pair, "mark"> {
   return { from: cells.databasesOf(from).node, to: cells.databasesOf(to).node };
 }
 
@@ -167,20 +173,25 @@ async function cellOf({ query }: Database, merchant: MerchantId) {
 /** By the run that was begun last only, else false: another may have lifted the fence since. */
 function switchCell({ transaction }: Database, merchant: MerchantId, to: string, run: string) {
   return transaction(async (query) => {
-    const own = await query(
-      `select from merchant_moves
-       where merchant_id = $1 and extract(epoch from begun_at)::text = $2 for update`,
-      [merchant, run],
-    );
-    if (own.length === 0) return false;
+    if (!(await isLatest(query, merchant, run))) return false;
     await query("update merchants set cell = $2 where id = $1", [merchant, to]);
     await notifyNodes(query);
     return true;
   });
 }
 
-/** Answers the fence's time: it is the mark of the move that has set it last. */
-async function fence({ query }: Database, merchant: MerchantId): Promise<string | undefined> {
+/** In a transaction no other run begins until it ends. */
+async function isLatest(query: Query, merchant: MerchantId, run: string): Promise<boolean> {
+  const own = await query(
+    `select from merchant_moves
+     where merchant_id = $1 and extract(epoch from begun_at)::text = $2 for update`,
+    [merchant, run],
+  );
+  return own.length > 0;
+}
+
+/** Answers the fence's time: it is the mark of the run that has set it last. */
+async function fence({ query }: Database, merchant: MerchantId): Promise<string> {
   const [row] = await query<{ at: string }>(
     `with fenced as (
        insert into moved_merchants (merchant_id, moved_at) values ($1, clock_timestamp())
@@ -190,11 +201,24 @@ async function fence({ query }: Database, merchant: MerchantId): Promise<string 
      select extract(epoch from moved_at)::text as at from fenced`,
     [merchant],
   );
-  return row?.at;
+  return row?.at ?? noMark;
 }
 
-async function unfence({ query }: Database, merchant: MerchantId): Promise<void> {
-  await query("delete from moved_merchants where merchant_id = $1", [merchant]);
+async function findFence({ query }: Database, merchant: MerchantId): Promise<string> {
+  const [row] = await query<{ at: string }>(
+    "select extract(epoch from moved_at)::text as at from moved_merchants where merchant_id = $1",
+    [merchant],
+  );
+  return row?.at ?? noMark;
+}
+
+/** Of no fence. */
+const noMark = "0";
+
+/** Unless another run has marked it since. */
+async function liftFence({ query }: Database, merchant: MerchantId, mark: string): Promise<void> {
+  const own = `merchant_id = $1 and ${isMarked}`;
+  await query(`delete from moved_merchants where ${own}`, [merchant, mark]);
 }
 
 /** All rows are copied, then all compared; then what payments change, until that is little. */
@@ -221,10 +245,9 @@ async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantI
  */
 async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: MerchantId) {
   const { from, to } = pair;
-  const at = await fence(from, merchant);
+  const mark = await fence(from, merchant);
   const lift = async () => {
-    const own = "merchant_id = $1 and moved_at = to_timestamp($2::float8)";
-    await from.query(`delete from moved_merchants where ${own}`, [merchant, at]);
+    await liftFence(from, merchant, mark);
     // The fence may have hidden orders from a walk.
     await beginWalksAnew(from);
   };
