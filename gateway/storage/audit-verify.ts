@@ -159,6 +159,8 @@ async function checkEarlier(query: Query, find: Find): Promise<void> {
   if (first !== undefined && found.digest !== digest) {
     find(`Of the ${earlier} lines of earlier versions, one was changed, added or deleted.`);
   }
+  const strange = await query("select from audit where seq < 1 limit 1");
+  if (strange.length > 0) find("There is an entry before the first.");
   if (first !== undefined && count > earlier) {
     find(`${count - earlier} lines were added outside of the chain.`);
   }

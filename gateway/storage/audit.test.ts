@@ -112,6 +112,7 @@ const tamperings: readonly (readonly [what: string, sql: string, finding: RegExp
   ["deletes the first",         "delete from audit where seq = 1",                                                                          /The entry 1 is missing/],
   ["deletes several",           "delete from audit where seq between 3 and 5",                                                              /The entries 3 to 5 are missing/],
   ["inserts one",               "insert into audit (at, actor, action) values (now(), 'alice', 'gate put')",                                /1 lines were added outside of the chain/],
+  ["inserts one before all",    "insert into audit (seq, at, actor, action, hash) values (0, now(), 'alice', 'gate put', '')",              /There is an entry before the first/],
   ["inserts one at the end",    "insert into audit (seq, at, actor, action, hash) select seq + 1, now(), 'a', 'b', sha256('c') from audit_head", /was changed/],
   ["swaps two",                 "update audit set seq = case seq when 3 then -4 else -3 end where seq in (3, 4); update audit set seq = -seq where seq < 0", /The entry 3 or the one before it was changed/],
   ["cuts the end off",          "delete from audit where seq > 5",                                                                          /The head names the entry \d+, and the last entry is 5/],
