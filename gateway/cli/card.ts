@@ -52,10 +52,11 @@ async function removeCard(
   const store = routeReferences(session.cells);
   const ofMerchant = { merchantId, cardId: card.cardId };
   const at = await readDatabaseTime(session.database.query);
-  const isRemoved = await store.remove(ofMerchant, "operator", at);
-  if (!isRemoved && !now) return new Problem(`The reference ${id} is removed already.`);
+  // Before it happens: a command that is interrupted has left its entry.
   const subject = `card reference ${id} of ${login}`;
   await session.audit.write({ action: "card remove", subject, after: { now } });
+  const isRemoved = await store.remove(ofMerchant, "operator", at);
+  if (!isRemoved && !now) return new Problem(`The reference ${id} is removed already.`);
   if (now) {
     const stores = session.cells.stores((databases) => databases);
     await stores.call(merchantId, async ({ node, vault }) => {
