@@ -91,13 +91,14 @@ test("an order that the standby lacks is not acknowledged, though the restarted 
   // The first one takes a block of order ids, whose commit would wait too.
   const earlier = startLoad(t, { ...merchants(), clients: 1, sales: 1 });
   await earlier.finish();
-  sales.push(...earlier.sales);
+  await assertAllApproved(earlier, pair.primary.url);
   pair.standby.freeze();
   const paying = startLoad(t, { ...merchants(), clients: 1, sales: 1 });
   await untilWaiting("insert into orders");
   await pair.primary.kill();
   await pair.primary.launch();
-  await untilWaiting("order_history as written");
+  // The order's statement again, which locks the key of its card, or the look for its own commit.
+  await untilWaiting("order_history");
   const shown = await readRows(pair.primary.url, "select from orders");
   const early = paying.acknowledged;
   pair.standby.thaw();
