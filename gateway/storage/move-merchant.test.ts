@@ -7,10 +7,10 @@ import type { Database } from "./database.ts";
 import { findBySequence, makeFindOrders } from "./find-orders.ts";
 import { abortMove, listMoves, moveMerchant } from "./move-merchant.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
+import { countAll, fill, none } from "./testing/merchant-rows.ts";
 
 const merchant = asMerchantId("101");
 const neighbour = asMerchantId("102");
-const moved = ["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"];
 let server: DatabaseForTests;
 let other: Database;
 let cells: Cells;
@@ -58,10 +58,7 @@ test("a move that is cut short at any point is gone on with, and loses nothing",
   }
 
   assert.deepEqual(await countAll(other, 101), rows);
-  assert.deepEqual(
-    await countAll(server.database, 101),
-    rows.map(() => 0),
-  );
+  assert.deepEqual(await countAll(server.database, 101), none);
   assert.deepEqual(await countAll(server.database, 102), neighbours);
   const [row] = await server.database.query("select cell from merchants where id = 101");
   assert.deepEqual(row, { cell: "other" });
@@ -83,7 +80,8 @@ test("what was changed, added and deleted since the first copy is in the new cel
     "delete from cards where id = 101000500",
     // A callback is attempted, and attempted again, without a step of its order.
     `insert into callback_attempts (merchant_id, order_id, sequence, at, node, method, url,
-       duration_ms) select 101, 101000700, 1, now(), n, 'GET', '', 1 from unnest('{a,b}'::text[]) as n`,
+       duration_ms) values (101, 101000700, 1, now(), 'a', 'GET', '', 1),
+         (101, 101000700, 1, now(), 'b', 'GET', '', 1)`,
     // As the erasure of a person does it.
     step("101, 101000600, 2"),
     `update order_history set events = '[{"erased":1}]' where order_id = 101000600 and version = 1`,
@@ -103,10 +101,7 @@ test("what was changed, added and deleted since the first copy is in the new cel
   );
   const values = found.map(({ value }) => value);
   assert.deepEqual(values, ["7", "3", "1199", "2", '[{"erased":1}][]']);
-  assert.deepEqual(
-    await countAll(other, 101),
-    moved.map(() => 0),
-  );
+  assert.deepEqual(await countAll(other, 101), none);
   assert.equal((await countAll(server.database, 101))[0], 1200);
 });
 
@@ -136,10 +131,7 @@ test("a move is taken back from any point before the switch, and not after it", 
     const found = await makeFindOrders(database.hot).findExisting(neighbour, "order-1");
     assert.equal(found.length, 1);
     assert.deepEqual(await countAll(database, 102), rows);
-    assert.deepEqual(
-      await countAll(other, 102),
-      rows.map(() => 0),
-    );
+    assert.deepEqual(await countAll(other, 102), none);
   }
 
   await assert.rejects(move("other", diesAt("The merchant lives"), neighbour), /killed/);
@@ -287,7 +279,6 @@ test("of two runs of a move, only the later switches, and neither lifts the othe
 test("a run that slept while another ended the move, took it back or began the next changes nothing", async () => {
   const { database } = server;
   const rows = await countAll(database, 102);
-  const none = rows.map(() => 0);
   const sleeps = (until: string, to: string, meanwhile: () => Promise<unknown>) =>
     assert.rejects(
       move(
@@ -371,51 +362,4 @@ select virtualtransaction as by from pg_locks where not granted and mode = 'Shar
 
 function move(to: string, report: Parameters<typeof moveMerchant>[3], id = merchant) {
   return moveMerchant({ main: server.database, cells }, id, to, report);
-}
-
-async function countAll({ query }: Database, id: number): Promise<readonly number[]> {
-  const counts: number[] = [];
-  for (const table of moved) {
-    const owned = table === "held_keys" ? "context like $1 || '/%'" : "merchant_id::text = $1";
-    counts.push((await query(`select from ${table} where ${owned}`, [String(id)])).length);
-  }
-  return counts;
-}
-
-async function fill({ query }: Database, id: number, count: number): Promise<void> {
-  const facts = `'{"acceptedAt":1,"purchase":{"amount":["1","USD"]}}'::json`;
-  const transaction = '"transaction":{"amount":["1","USD"]},"earlier":[],"n":1.50';
-  const progress = `'{"schema":1,${transaction}}'::json`;
-  const each = `from generate_series(1, ${count}) as n`;
-  const base = `${id}000000 + n`;
-  await query(
-    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
-       kind, stage, amount, currency, accepted_at, facts, progress)
-     select ${id}, ${base}, 1, 'order-' || n, 1, '\\x01', 1, 'sale', 'approved', 1, 'USD', now(),
-       ${facts}, ${progress} ${each}`,
-  );
-  await query(
-    `insert into order_history (merchant_id, order_id, version, at, node, events)
-     select ${id}, ${base}, 1, now(), 'n', '[]' ${each}`,
-  );
-  await query(
-    `insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
-     select ${id}, gen_random_uuid(), 1, ${base}, 'sale', now(), '{}' ${each}`,
-  );
-  await query(
-    `insert into cards (merchant_id, id, key_id, sealed, fingerprint)
-     select ${id}, ${base}, 1, '\\xff00', '\\x02' ${each}`,
-  );
-  await query(
-    `insert into callbacks (merchant_id, order_id, sequence, serial, url, made_at, due_at)
-     select ${id}, ${base}, 1, gen_random_uuid(), 'http://a', now(), now() ${each}`,
-  );
-  await query(
-    `insert into due (due_at, order_id, version, merchant_id)
-     select now(), ${base}, 1, ${id} ${each}`,
-  );
-  await query(
-    `insert into held_keys (context, key_id, sealed, expires_at)
-     values ('${id}/1', 1, '\\x03', now())`,
-  );
 }

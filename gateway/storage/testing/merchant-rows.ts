@@ -1,0 +1,54 @@
+/** Rows of a merchant in the tables of a cell, for tests of its move. */
+import type { Database } from "../database.ts";
+
+const moved = ["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"];
+
+/** What `countAll` answers where the merchant has no rows. */
+export const none: readonly number[] = moved.map(() => 0);
+
+export async function countAll({ query }: Database, id: number): Promise<readonly number[]> {
+  const counts: number[] = [];
+  for (const table of moved) {
+    const owned = table === "held_keys" ? "context like $1 || '/%'" : "merchant_id::text = $1";
+    counts.push((await query(`select from ${table} where ${owned}`, [String(id)])).length);
+  }
+  return counts;
+}
+
+export async function fill({ query }: Database, id: number, count: number): Promise<void> {
+  const facts = `'{"acceptedAt":1,"purchase":{"amount":["1","USD"]}}'::json`;
+  const transaction = '"transaction":{"amount":["1","USD"]},"earlier":[],"n":1.50';
+  const progress = `'{"schema":1,${transaction}}'::json`;
+  const each = `from generate_series(1, ${count}) as n`;
+  const base = `${id}000000 + n`;
+  await query(
+    `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
+       kind, stage, amount, currency, accepted_at, facts, progress)
+     select ${id}, ${base}, 1, 'order-' || n, 1, '\\x01', 1, 'sale', 'approved', 1, 'USD', now(),
+       ${facts}, ${progress} ${each}`,
+  );
+  await query(
+    `insert into order_history (merchant_id, order_id, version, at, node, events)
+     select ${id}, ${base}, 1, now(), 'n', '[]' ${each}`,
+  );
+  await query(
+    `insert into requests (merchant_id, serial, endpoint_id, order_id, operation, at, answer)
+     select ${id}, gen_random_uuid(), 1, ${base}, 'sale', now(), '{}' ${each}`,
+  );
+  await query(
+    `insert into cards (merchant_id, id, key_id, sealed, fingerprint)
+     select ${id}, ${base}, 1, '\\xff00', '\\x02' ${each}`,
+  );
+  await query(
+    `insert into callbacks (merchant_id, order_id, sequence, serial, url, made_at, due_at)
+     select ${id}, ${base}, 1, gen_random_uuid(), 'http://a', now(), now() ${each}`,
+  );
+  await query(
+    `insert into due (due_at, order_id, version, merchant_id)
+     select now(), ${base}, 1, ${id} ${each}`,
+  );
+  await query(
+    `insert into held_keys (context, key_id, sealed, expires_at)
+     values ('${id}/1', 1, '\\x03', now())`,
+  );
+}
