@@ -26,7 +26,7 @@ export function addMigrate(command: Command): void {
 const isDryRun = new Problem("");
 
 async function run({ yes = false, dryRun = false, json = false }: Options): Promise<void> {
-  const shown: object[] = [];
+  const shown: ReturnType<typeof planOf>[] = [];
   const approve: Approve = async (missing) => {
     const plan = missing.map(planOf);
     shown.push(...plan);
@@ -46,7 +46,11 @@ async function run({ yes = false, dryRun = false, json = false }: Options): Prom
     else print(`Nothing was changed: ${shown.length} to apply.`);
     return;
   }
-  const { cellsAway, vaultAdvice = [] } = installation;
+  const { audit, cellsAway, vaultAdvice = [] } = installation;
+  if (shown.length > 0) {
+    const after = { migrations: shown.map(({ migration }) => migration) };
+    await audit.write({ action: "migrate", subject: "schema", after });
+  }
   await installation.close();
   if (cellsAway.length > 0) process.exitCode = 1;
   const sentences = cellsAway.length > 0 ? cellsAway.map(notUpdated) : [upToDate];

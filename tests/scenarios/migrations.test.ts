@@ -23,6 +23,7 @@ test("in production the schema changes by `gw migrate` alone, after it was appro
   const applied = await run(settings, "migrate", "--yes");
   const again = await run(settings, "migrate");
   const late = await run(settings, "merchant", "list");
+  const audited = await run(settings, "audit", "list", "--action", "migrate", "--json");
 
   for (const { code, output } of [early, still]) {
     assert.equal(code, 2);
@@ -34,6 +35,7 @@ test("in production the schema changes by `gw migrate` alone, after it was appro
   assert.match(unasked.output, /--yes/);
   assert.match(applied.output, /Applying main\/0001-house\.sql\n.*up to date/s);
   assert.doesNotMatch(again.output, /Applying/);
+  assert.equal(audited.output.match(/"main\/0001-house\.sql"/g)?.length, 1, audited.output);
 });
 
 test("a gateway goes on, and starts, beside the schema of a newer version that only grew", async (t) => {
