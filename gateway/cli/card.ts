@@ -48,7 +48,9 @@ async function removeCard(
 ): Promise<Output> {
   const reference = await findReference(session, login, id);
   if (reference instanceof Problem) return reference;
-  const { merchantId, card } = reference;
+  const { merchantId, card, removedAt } = reference;
+  const isGone = new Problem(`The reference ${id} is removed already.`);
+  if (removedAt !== undefined && !now) return isGone;
   const store = routeReferences(session.cells);
   const ofMerchant = { merchantId, cardId: card.cardId };
   const at = await readDatabaseTime(session.database.query);
@@ -56,7 +58,7 @@ async function removeCard(
   const subject = `card reference ${id} of ${login}`;
   await session.audit.write({ action: "card remove", subject, after: { now } });
   const isRemoved = await store.remove(ofMerchant, "operator", at);
-  if (!isRemoved && !now) return new Problem(`The reference ${id} is removed already.`);
+  if (!isRemoved && !now) return isGone;
   if (now) {
     const stores = session.cells.stores((databases) => databases);
     await stores.call(merchantId, async ({ node, vault }) => {

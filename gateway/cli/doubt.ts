@@ -4,7 +4,6 @@
  * operator's name and reason.
  */
 import { type Command, Option } from "commander";
-import { userName } from "../config/config.ts";
 import { bankIsAsked, type OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt } from "../orders/prior-attempts.ts";
@@ -77,14 +76,14 @@ function inDoubtOf(order: Order) {
 
 type Why = { readonly reason: string; readonly by?: string };
 
-async function askAgain(session: Session, id: string, { reason, by = userName() }: Why) {
+async function askAgain(session: Session, id: string, { reason, by = session.actor.who }: Why) {
   return decide(session, id, () => ({ kind: "asked_again", by, why: reason }));
 }
 
 async function settleByHand(
   session: Session,
   id: string,
-  { as, reason, by = userName() }: Why & { readonly as: string },
+  { as, reason, by = session.actor.who }: Why & { readonly as: string },
 ): Promise<Output> {
   const why = { by, why: reason };
   if (as === "not-done") {

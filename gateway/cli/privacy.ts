@@ -5,7 +5,6 @@
 import { createInterface } from "node:readline/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
-import { userName } from "../config/config.ts";
 import { makeReferenceStore } from "../storage/cards.ts";
 import { hasMoved } from "../storage/cells.ts";
 import type { Database } from "../storage/database.ts";
@@ -57,7 +56,7 @@ async function erase(session: Session, given: Given): Promise<Output> {
   if (closed.length > 0 && given.yes !== true && !(await isConfirmed())) {
     return new Problem("Nothing was erased. Confirm with yes, or give --yes.");
   }
-  const by = userName();
+  const by = session.actor.who;
   const what = given.email === undefined ? "card" : "email";
   // Before it happens: a command that is interrupted has left its line.
   const after = { by: what, ...counts };
