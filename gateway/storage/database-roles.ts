@@ -31,9 +31,9 @@ export async function separateVault(
     await transaction(async (change) => {
       await change("select pg_advisory_xact_lock(8584, 0)");
       await change(makeRoles);
-      if (rolesLogIn) await letLogIn(change);
       for (const schema of schemas) await change(grantsIn(schema));
     });
+    if (rolesLogIn) await letLogIn(query);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
   }
@@ -48,12 +48,16 @@ export async function separateVault(
 
 /**
  * Without a password: the workers' `pg_hba.conf` decides who may. Citus passes on what changes a
- * role only if the role was made through this database, so the workers are told separately.
+ * role only if the role was made through this database, so each server is told separately, after
+ * the roles are committed, and passes nothing on: the servers would wait for each other.
  */
 async function letLogIn(query: Query): Promise<void> {
-  await query("set local citus.enable_alter_role_propagation = off");
   for (const role of [nodeRole, vaultRole]) {
-    const change = `alter role ${role} login`;
+    const change = `do $$ begin
+      perform set_config('citus.enable_ddl_propagation', 'off', true),
+        set_config('citus.enable_alter_role_propagation', 'off', true);
+      alter role ${role} login;
+    end $$`;
     await query(change);
     await query("select run_command_on_workers($1)", [change]);
   }
