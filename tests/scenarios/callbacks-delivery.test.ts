@@ -191,7 +191,8 @@ test("one order's callbacks arrive one after the other, also when the first fail
   await world.settle();
   const before = shop.heard.length;
   shop.answer(answerWith(200));
-  await world.pass(150_000);
+  // The second try is due after 132 s at most, and each next callback at the next look.
+  await world.pass(200_000);
 
   assert.equal(before, 1);
   assert.deepEqual(
