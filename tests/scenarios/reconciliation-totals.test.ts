@@ -108,10 +108,12 @@ testWithTotals("money that only the host has is out of balance", async (_, { gat
   await world.settle();
   const right = await compare(gate);
   // As if the gateway had lost an order: the rest of its books are as they were.
-  await world.installation.database.query(
-    `update orders set accepted_at = accepted_at + interval '3 days'
-     where id = (select max(id) from orders)`,
+  const { query } = world.installation.database;
+  const [latest] = await query<{ id: string; later: string }>(
+    `select id, (accepted_at + interval '3 days')::text as later from orders
+     order by id desc limit 1`,
   );
+  await query("update orders set accepted_at = $2 where id = $1", [latest?.id, latest?.later]);
 
   const wrong = await compare(gate);
 

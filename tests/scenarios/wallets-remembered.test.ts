@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openWalletA } from "../../sandbox-bank/testing/wallet-merchant.ts";
+import { citusUrl } from "../support/citus.ts";
 import { assertRefused } from "../support/expect.ts";
 import { waitingLocks } from "../support/locks.ts";
 import { runGw } from "../support/programs.ts";
@@ -125,7 +126,10 @@ async function forgetNow(world: World): Promise<void> {
 /** The host books it and never answers. */
 const unanswered = { credit_card_number: "4000004000000129" };
 
-test("a refused request frees nothing that the same request has paid with since", async (t) => {
+/** These tests hold up and break statements of the database by triggers. */
+const skip = citusUrl !== undefined && "Citus takes no triggers on its tables";
+
+test("a refused request frees nothing that was paid with since", { skip }, async (t) => {
   const world = await startWalletWorld(t);
   const release = await stallReleases(world);
   const inDoubt = await world.merchant().sale(unanswered);
@@ -166,7 +170,7 @@ test("ten refused requests at the same moment release the token together", async
   assertWalletRefused(await paid(world, "walletb_encrypted", token), 3005, "a second time");
 });
 
-test("a request is refused as it would be when its token cannot be released", async (t) => {
+test("a refusal stays the same when its token cannot be released", { skip }, async (t) => {
   const world = await startWalletWorld(t);
   const taken = await world.merchant().sale();
   const { query } = world.installation.database;
