@@ -18,6 +18,9 @@ export function makeOwed({ query }: Database, now: Instant) {
         [merchant, serial, urls, urls.map(receiverOf), now, others],
       );
     },
+    async forgetAll(): Promise<void> {
+      await query("delete from callbacks");
+    },
     /** How often each was sent in vain, the luckiest first. */
     async triesOf(merchant: string): Promise<readonly number[]> {
       const rows = await query<{ tries: number }>(
