@@ -57,8 +57,7 @@ type Place = {
 
 export async function applyFile(document: object, place: Place): Promise<readonly FileStep[]> {
   const { gates, directories, merchants, ...unknown } = sectionsOf(document, "The file");
-  const [strange] = Object.keys(unknown);
-  if (strange !== undefined) throw new Invalid(`The file has no section ${strange}.`);
+  refuseUnknown("The file", unknown);
   const work: Work = { ...place, administration: makeAdministration(place.audit), steps: [] };
   const wanted = sectionsOf(gates ?? null, "gates");
   await putGates(work, wanted);
@@ -76,6 +75,11 @@ function sectionsOf(value: unknown, what: string): Sections {
   if (value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) throw new Invalid(`${what} is no map.`);
   return value as Sections;
+}
+
+function refuseUnknown(what: string, unknown: Sections): void {
+  const [name] = Object.keys(unknown);
+  if (name !== undefined) throw new Invalid(`${what} has no section ${name}.`);
 }
 
 function valid<Value>(value: Value | Problem): Value {
@@ -122,7 +126,7 @@ async function removeGates(work: Work, entries: Sections): Promise<void> {
   const { gates } = await load();
   const cells = session.cells.names().map((cell) => session.cells.databasesOf(cell).node.query);
   for (const { id, name } of gates.values()) {
-    if (name in entries) continue;
+    if (Object.hasOwn(entries, name)) continue;
     if ((await administration.removeGate(id, cells)) === "in_use") {
       throw new Invalid(`The gate ${name} is in use and cannot be removed.`);
     }
@@ -149,7 +153,7 @@ async function putDirectories(work: Work, entries: Sections): Promise<void> {
     await put(server);
   }
   for (const { name } of prune ? stored : []) {
-    if (name in entries) continue;
+    if (Object.hasOwn(entries, name)) continue;
     await remove(name);
     steps.push({ what: `directory server ${name}`, change: "remove", fields: [] });
   }
@@ -165,7 +169,7 @@ async function putMerchants(work: Work, entries: Sections): Promise<void> {
     if (groups !== undefined) await putGroups(work, login, sectionsOf(groups, "groups"));
   }
   for (const { id, login, enabled } of prune ? (await load()).merchants : []) {
-    if (login in entries || !enabled) continue;
+    if (Object.hasOwn(entries, login) || !enabled) continue;
     await administration.enableMerchant(id, false);
     steps.push({ what: `merchant ${login}`, change: "disable", fields: [] });
   }
@@ -248,7 +252,7 @@ async function putEndpoints(work: Work, login: string, entries: Sections): Promi
     );
   }
   for (const endpoint of prune ? stored : []) {
-    if (endpoint.name in entries || !endpoint.enabled) continue;
+    if (Object.hasOwn(entries, endpoint.name) || !endpoint.enabled) continue;
     await administration.setEndpoint(endpoint.id, endpoint.settings, false);
     steps.push({ what: `endpoint ${endpoint.name} of ${login}`, change: "disable", fields: [] });
   }
@@ -309,7 +313,9 @@ async function putGroups(work: Work, login: string, entries: Sections): Promise<
   const stored = configuration.groups.filter((group) => group.merchant.id === merchant.id);
   for (const [name, entry] of Object.entries(entries)) {
     const known = stored.find((group) => group.name === name);
-    const { endpoints, enabled } = sectionsOf(entry, name);
+    const what = `group ${name} of ${login}`;
+    const { endpoints, enabled, ...unknown } = sectionsOf(entry, name);
+    refuseUnknown(`The ${what}`, unknown);
     const names = readTexts(endpoints) ?? known?.endpoints.map((each) => each.name) ?? [];
     const ids = names.map((each) => own.find((endpoint) => endpoint.name === each)?.id ?? each);
     const members = valid(readMembers(merchant, ids, configuration));
@@ -317,13 +323,12 @@ async function putGroups(work: Work, login: string, entries: Sections): Promise<
     const before = known && {
       ...{ enabled: known.enabled, endpoints: known.endpoints.map((each) => each.name) },
     };
-    const what = `group ${name} of ${login}`;
     if (!differs(work, what, before, { enabled: isOn, endpoints: names })) continue;
     const id = known?.id ?? (await administration.createGroup(merchant.id, name, members));
     await administration.setGroup(id, members, isOn);
   }
   for (const group of prune ? stored : []) {
-    if (group.name in entries || !group.enabled) continue;
+    if (Object.hasOwn(entries, group.name) || !group.enabled) continue;
     const members = group.endpoints.map(({ id }) => id);
     await administration.setGroup(group.id, members, false);
     steps.push({ what: `group ${group.name} of ${login}`, change: "disable", fields: [] });

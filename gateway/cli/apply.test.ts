@@ -155,6 +155,7 @@ const invalid: readonly (readonly [content: object, sentence: RegExp])[] = [
   [{ merchants: { shop: { endpoints: { usd: { currency: "EUR" } } } } },                   /currency .* cannot be changed/],
   [{ merchants: { shop: { endpoints: { usd: { enabled: "yes" } } } } },                    /enabled is true or false/],
   [{ merchants: { shop: { groups: { all: { endpoints: ["gbp"] } } } } },                   /Not all of these are endpoints of shop/],
+  [{ merchants: { shop: { groups: { all: { endpoint: ["usd"] } } } } },                    /The group all of shop has no section endpoint\./],
   [{ merchants: { shop: { "control-key-file": "absent.key" } } },                          /absent\.key cannot be read/],
   [{ merchants: { shop: [] } },                                                            /shop is no map/],
 ];

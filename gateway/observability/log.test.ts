@@ -45,7 +45,7 @@ test("a line is one JSON object, with secrets hidden and cards masked", () => {
     card: new CardNumber("4000001000000018"),
     key: new Secret("hunter2"),
     body: "cardNumber=4000001000000018",
-    nested: { list: ["4000001000000018", 4000001000000018] },
+    nested: { list: ["4000001000000018", 4000001000000018, -4000001000000018] },
     detail: "4000001000000018 was sent",
   });
 
@@ -54,7 +54,7 @@ test("a line is one JSON object, with secrets hidden and cards masked", () => {
   const { event, card, key, nested, detail } = JSON.parse(line);
   assert.deepEqual([event, card, key], ["request.answered", "400000****0018", "[secret]"]);
   assert.equal(detail, "400000****0018 was sent");
-  assert.deepEqual(nested.list, ["400000****0018", "400000****0018"]);
+  assert.deepEqual(nested.list, ["400000****0018", "400000****0018", "-400000****0018"]);
 });
 
 test("an error is logged with its stack, and a card in its message is masked", () => {

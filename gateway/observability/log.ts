@@ -65,7 +65,7 @@ function print(value: unknown): string | undefined {
 /** A number that will be masked becomes text before: asterisks in a number are no JSON. */
 function plainValue(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
-  if (typeof value !== "number" || value < 1e11) return value;
+  if (typeof value !== "number" || Math.abs(value) < 1e11) return value;
   const printed = String(value);
   return maskDigits(printed) === printed ? value : printed;
 }

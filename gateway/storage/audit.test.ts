@@ -151,7 +151,7 @@ test("a chain that the owner has hashed anew is not the one that was signed", as
   });
 });
 
-test("a head from outside that nobody has signed proves nothing", async () => {
+test("a head from outside without a valid signature proves nothing", async () => {
   const [head] = outside;
   assert.ok(head !== undefined);
 

@@ -29,7 +29,7 @@ for (const right of rights) {
   }
 }
 
-test("the roles of an operator and of a merchant are told apart, and no other word is one", () => {
+test("every role is an operator's or a merchant's, and no other word is a role", () => {
   assert.deepEqual(roles.filter(isMerchantRole), roles.slice(4));
   assert.ok(isRole("auditor") && !isRole("root") && !isRole("constructor"));
 });
