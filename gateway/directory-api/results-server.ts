@@ -89,7 +89,7 @@ export async function startResultsServer(options: ResultsOptions) {
   return {
     port,
 
-    /** Until this call results are answered with 503, and directory servers send them again. */
+    /** Until this call results are answered with 503; a directory server may send them again. */
     serve(made: Receive): void {
       receive = made;
     },

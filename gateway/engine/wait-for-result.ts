@@ -19,48 +19,65 @@ type Dependencies = {
   readonly lookEveryMs: number;
 };
 
-type Wake = (order: Order | undefined) => void;
+type Listener = { latest?: Order | undefined; wake: () => void };
 
 export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: Dependencies) {
-  const sleeping = new Map<OrderId, Set<Wake>>();
+  const listeners = new Map<OrderId, Set<Listener>>();
   let ended = false;
 
   return {
     /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
     async wait(found: FoundOrder): Promise<FoundOrder> {
+      if (endsWait(found.transaction.stage)) return found;
       const deadlineAt = later(clock.now(), limitMs);
+      const { listener, close } = listen(found.order.id);
       let met = found;
-      while (!ended && !endsWait(met.transaction.stage)) {
-        const leftMs = deadlineAt - clock.now();
-        if (leftMs <= 0) break;
-        const told = await sleep(met.order.id, Math.min(leftMs, lookEveryMs));
+      for (;;) {
+        // The first look is at once: a step may have been committed since the order was read.
         // A failed look changes nothing: the order is accepted, and the next look follows.
-        met = findAgain(told ?? (await load(met.order).catch(() => met.order)), met);
+        const { latest } = listener;
+        listener.latest = undefined;
+        met = findAgain(latest ?? (await load(met.order).catch(() => met.order)), met);
+        const leftMs = deadlineAt - clock.now();
+        if (ended || leftMs <= 0 || endsWait(met.transaction.stage)) break;
+        await sleep(listener, Math.min(leftMs, lookEveryMs));
       }
+      close();
       return met;
     },
     /** This node has committed a step. */
     notify({ order }: Step): void {
-      for (const wake of sleeping.get(order.id) ?? []) wake(order);
+      for (const listener of listeners.get(order.id) ?? []) {
+        listener.latest = order;
+        listener.wake();
+      }
     },
     /** The node stops: every wait ends with the order as it is. */
     end(): void {
       ended = true;
-      for (const wakes of sleeping.values()) for (const wake of wakes) wake(undefined);
+      for (const set of listeners.values()) for (const { wake } of set) wake();
     },
   };
 
-  /** Until a step is told, or nothing when the time is over. */
-  async function sleep(id: OrderId, durationMs: number): Promise<Order | undefined> {
-    const { promise, resolve } = Promise.withResolvers<Order | undefined>();
-    const wakes = sleeping.get(id) ?? new Set();
-    sleeping.set(id, wakes.add(resolve));
-    const callOff = clock.after(durationMs, () => resolve(undefined));
-    const told = await promise;
+  function listen(id: OrderId): { readonly listener: Listener; readonly close: () => void } {
+    const listener: Listener = { wake: () => undefined };
+    const set = listeners.get(id) ?? new Set();
+    listeners.set(id, set.add(listener));
+    const close = () => {
+      set.delete(listener);
+      if (set.size === 0) listeners.delete(id);
+    };
+    return { listener, close };
+  }
+
+  /** Until a step is told, or until the time is over. */
+  async function sleep(listener: Listener, durationMs: number): Promise<void> {
+    if (listener.latest !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    listener.wake = resolve;
+    const callOff = clock.after(durationMs, resolve);
+    await promise;
     callOff();
-    wakes.delete(resolve);
-    if (wakes.size === 0) sleeping.delete(id);
-    return told;
   }
 }
 
@@ -70,7 +87,8 @@ function endsWait(stage: Stage): boolean {
 }
 
 /** Other transactions of the order may have come and gone meanwhile. */
-function findAgain(order: Order, { transaction }: FoundOrder): FoundOrder {
+function findAgain(seen: Order, { order: known, transaction }: FoundOrder): FoundOrder {
+  const order = seen.version < known.version ? known : seen;
   const same = transactionsOf(order).find(
     ({ serialNumber }) => serialNumber === transaction.serialNumber,
   );

@@ -1,0 +1,45 @@
+/** Waits for results: whatever is committed from the moment the order was read ends them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { draft, events, meet, start } from "../orders/testing.ts";
+import type { Clock } from "../values/time.ts";
+import { makeResultWaits } from "./wait-for-result.ts";
+
+const received = meet(draft, events.received);
+const approved = meet(received, events.authorized);
+
+/** Time stands still: only what is told or read can end a wait. */
+const still: Clock = { now: () => start, after: () => () => undefined };
+
+function waitsOn(load: (order: Order) => Promise<Order>) {
+  return makeResultWaits({ load, clock: still, limitMs: 30_000, lookEveryMs: 1_000 });
+}
+
+test("a step that was committed before the wait began ends it", async () => {
+  const waits = waitsOn(async () => approved);
+  const met = await waits.wait({ order: received, transaction: received.transaction });
+  assert.equal(met.transaction.stage, "approved");
+});
+
+test("a step that is committed during the first look ends the wait", async () => {
+  const waits = waitsOn(async () => {
+    waits.notify({ order: approved } as Parameters<typeof waits.notify>[0]);
+    return received;
+  });
+  const met = await waits.wait({ order: received, transaction: received.transaction });
+  assert.equal(met.transaction.stage, "approved");
+});
+
+test("a step that is committed later ends the wait, and an older state does not undo it", async () => {
+  const looked = Promise.withResolvers<void>();
+  const waits = waitsOn(async (order) => {
+    looked.resolve();
+    return order;
+  });
+  const waiting = waits.wait({ order: received, transaction: received.transaction });
+  await looked.promise;
+  waits.notify({ order: draft } as Parameters<typeof waits.notify>[0]);
+  waits.notify({ order: approved } as Parameters<typeof waits.notify>[0]);
+  assert.equal((await waiting).order, approved);
+});
