@@ -1,4 +1,4 @@
-/** Waits for results: whatever is committed from the moment the order was read ends them. */
+/** Waits for results: every step committed since the order was read can end them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
