@@ -54,6 +54,12 @@ const idleMs = 5_000;
 const usualLimits: Limits = { connectionsMax: 1_000, handshakeTimeoutMs: 10_000 };
 /** Anyone can fail at a handshake as often as they like: the log must not grow with that. */
 const refusalsEveryMs = 60_000;
+/**
+ * A directory server need not send a result again: it is held while it cannot be stored, for
+ * example during the last seconds of a merchant's move to another cell.
+ */
+const heldMs = 4_000;
+const heldGapMs = 200;
 
 export async function startResultsServer(options: ResultsOptions) {
   const { clock, authorities, host, limits = usualLimits } = options;
@@ -62,7 +68,7 @@ export async function startResultsServer(options: ResultsOptions) {
   const refusals = makeSummary(clock, refusalsEveryMs, options.onRefused);
   let tlsServer: Server;
   const app = makeServer({
-    routes: [resultsRoute(options, (directory, text) => receive(directory, text))],
+    routes: [resultsRoute(options, hold)],
     bounds: {
       ...{
         bodyBytesMax,
@@ -89,7 +95,7 @@ export async function startResultsServer(options: ResultsOptions) {
   return {
     port,
 
-    /** Until this call results are answered with 503; a directory server may send them again. */
+    /** Until this call results are held for seconds, and then answered with 503. */
     serve(made: Receive): void {
       receive = made;
     },
@@ -114,6 +120,15 @@ export async function startResultsServer(options: ResultsOptions) {
       clearTimeout(closing);
     },
   };
+
+  async function hold(directory: string, text: string): Promise<string | Failure> {
+    const until = clock.now() + heldMs;
+    for (;;) {
+      const received = await receive(directory, text);
+      if (!(received instanceof Failure) || clock.now() >= until) return received;
+      await new Promise<void>((resolve) => clock.after(heldGapMs, resolve));
+    }
+  }
 
   /** Throws when certificate and key do not belong together. */
   function apply(own: Identity): void {

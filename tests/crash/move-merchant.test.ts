@@ -122,12 +122,12 @@ function startMove({ databaseUrl, dataDir, set }: SecureWorld) {
   return startProgram(words, { GW_DATABASE_URL: databaseUrl, GW_DATA_DIR: dataDir });
 }
 
-/** With SIGKILL as soon as it says so; another moment later is as good. */
+/** With SIGKILL as soon as it says so; later is as good, even when an earlier run has ended. */
 async function killAt(world: SecureWorld, said: RegExp): Promise<void> {
   const run = startMove(world);
   await until(`the move says ${said}`, () => !run.isRunning || said.test(run.output) || undefined);
   await run.kill();
-  assert.match(run.output, said);
+  assert.ok(said.test(run.output) || /lives there already/.test(run.output), run.output);
 }
 
 /** A writer that takes its time keeps the move between its fence and its switch. */
