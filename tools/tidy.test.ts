@@ -21,7 +21,7 @@ const revealers: readonly string[] = [
   "gateway/acquirers/iso8583-host/fields.ts",
   "gateway/acquirers/iso8583-host/key-exchange.ts",
   "gateway/acquirers/iso8583-host/message-authentication.ts",
-  "gateway/cli/apply-file.ts",
+  "gateway/cli/apply-merchants.ts",
   "gateway/cli/merchant-set.ts",
   "gateway/cli/merchant.ts",
   "gateway/merchant-api/control.ts",

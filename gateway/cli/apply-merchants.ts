@@ -1,0 +1,99 @@
+/** The merchants of a configuration file: settings, cell and control key. None is ever removed. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Merchant } from "../orders/merchant.ts";
+import { mainCell } from "../storage/cells.ts";
+import { controlKeyContext } from "../storage/configuration.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { Secret } from "../values/secret.ts";
+import { putEndpoints, putGroups } from "./apply-endpoints.ts";
+import {
+  differs,
+  Invalid,
+  readEnabled,
+  type Sections,
+  sectionsOf,
+  valid,
+  type Work,
+} from "./apply-work.ts";
+import { printMerchant, readEntry } from "./configuration-file.ts";
+import { findLoginFault, merchantTable } from "./merchant.ts";
+import { findMerchant, makeControlKey } from "./merchant-set.ts";
+import { readSettings } from "./options.ts";
+
+export async function putMerchants(work: Work, entries: Sections): Promise<void> {
+  const { administration, load, prune, steps } = work;
+  for (const [login, entry] of Object.entries(entries)) {
+    const { endpoints, groups, ...own } = sectionsOf(entry, login);
+    await putMerchant(work, login, own);
+    if (endpoints !== undefined)
+      await putEndpoints(work, login, sectionsOf(endpoints, "endpoints"));
+    if (groups !== undefined) await putGroups(work, login, sectionsOf(groups, "groups"));
+  }
+  for (const { id, login, enabled } of prune ? (await load()).merchants : []) {
+    if (Object.hasOwn(entries, login) || !enabled) continue;
+    await administration.enableMerchant(id, false);
+    steps.push({ what: `merchant ${login}`, change: "disable", fields: [] });
+  }
+}
+
+async function putMerchant(work: Work, login: string, own: Sections): Promise<void> {
+  const { administration, load, prune, folder } = work;
+  const found = findMerchant(await load(), login);
+  const known = found instanceof Problem ? undefined : found;
+  const { cell, enabled, "control-key-file": keyFile, ...entry } = own;
+  const given = valid(readEntry(merchantTable, entry, `The merchant ${login}`));
+  const { wallets, ...old } = known?.settings ?? {};
+  const base = prune ? {} : old;
+  const settings = {
+    ...valid(readSettings(merchantTable, given, base)),
+    ...(wallets && { wallets }),
+  };
+  const placed = {
+    cell: String(cell ?? known?.cell ?? mainCell),
+    enabled: readEnabled(enabled, known),
+  };
+  const before = known && printMerchant(known.settings, known);
+  const isOther = differs(work, `merchant ${login}`, before, printMerchant(settings, placed));
+  if (known !== undefined && known.cell !== placed.cell) {
+    throw new Invalid(`${login} is in the cell ${known.cell}: see \`gw cell move-merchant\`.`);
+  }
+  const key = keyFile === undefined ? undefined : await readKey(folder, String(keyFile));
+  const id = known?.id ?? (await createMerchant(work, login, placed.cell, key));
+  if (known !== undefined && key !== undefined) await putKey(work, known, key);
+  if (!isOther) return;
+  await administration.setMerchant(id, settings);
+  if (placed.enabled !== (known?.enabled ?? true)) {
+    await administration.enableMerchant(id, placed.enabled);
+  }
+}
+
+async function createMerchant(work: Work, login: string, cell: string, key = makeControlKey()) {
+  const { administration, session, vault } = work;
+  valid(findLoginFault(login) ?? true);
+  if (!session.cells.names().includes(cell)) throw new Invalid(`There is no cell ${cell}.`);
+  const sealed = vault.sealSecret(new Secret(key), controlKeyContext(login));
+  return administration.createMerchant(login, sealed, cell);
+}
+
+/** A key that is another than both becomes the new one; the one before it counts on. */
+async function putKey(work: Work, merchant: Merchant, key: string): Promise<void> {
+  const { administration, steps, vault } = work;
+  const { id, login, controlKey, oldControlKey } = merchant;
+  if ([controlKey.reveal(), oldControlKey?.reveal()].includes(key)) return;
+  if (oldControlKey !== undefined) {
+    throw new Invalid(`${login} has an old control key: drop it before it gets another.`);
+  }
+  const sealed = vault.sealSecret(new Secret(key), controlKeyContext(login));
+  await administration.renewControlKey(id, sealed);
+  steps.push({ what: `control key of ${login}`, change: "change", fields: [] });
+}
+
+async function readKey(folder: string, file: string): Promise<string> {
+  const path = resolve(folder, file);
+  const text = await readFile(path, "utf8").catch((error) => {
+    throw new Invalid(`The file ${path} cannot be read: ${messageOf(error)}.`);
+  });
+  if (/^[!-~]{16,128}$/.test(text.trim())) return text.trim();
+  throw new Invalid(`The file ${path} has no control key: 16 to 128 printable characters.`);
+}
