@@ -1,4 +1,4 @@
-/** The endpoints and groups of a merchant in a configuration file; `--prune` disables the others. */
+/** The endpoints and groups of a merchant in a configuration file; `--prune` disables the rest. */
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { findCurrency } from "../values/iso-codes.ts";
