@@ -7,6 +7,7 @@ import { type Command, Option } from "commander";
 import { keySourcesOf, readConfig } from "../config/config.ts";
 import type { Cells } from "../storage/cells.ts";
 import type { Database } from "../storage/database.ts";
+import { readDatabaseTime } from "../storage/database-clock.ts";
 import {
   listKeys,
   makeKeyStore,
@@ -54,7 +55,7 @@ async function listVaultKeys({ database, cells, json }: Session): Promise<Output
 }
 
 async function rotateVaultKeys(
-  { database, cells, masterKey, config, json }: Session,
+  { database, cells, masterKey, config, json, actor }: Session,
   { anew = false }: { readonly anew?: boolean },
 ): Promise<Output> {
   const lock = await takeRotationLock(database);
@@ -62,11 +63,12 @@ async function rotateVaultKeys(
     return new Problem("A rotation is under way already: see `gw key list`.");
   }
   try {
+    const at = await readDatabaseTime(database.query);
     const { cards, destroyed, kept } = await rotateKeys({
       masterKey,
       anew,
       keys: await openKeys(masterKey, makeKeyStore(database.query)),
-      store: makeRotationStore(database, allOf(cells)),
+      store: makeRotationStore(database, allOf(cells), { by: actor.who, at }),
       ...{ graceMs: config.keyGraceMs, keepDigestsMs: config.repeatDays * 86_400_000 },
       pause: (durationMs) => pause(durationMs),
       report: (progress) => process.stderr.write(`${progress}\n`),

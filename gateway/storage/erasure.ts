@@ -7,23 +7,27 @@ import type { CardOfMerchant } from "../engine/cards.ts";
 import { erase } from "../orders/erase.ts";
 import { asCardId, asMerchantId, type MerchantId, type OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import { livesHere } from "./cells.ts";
-import type { Database, Query } from "./database.ts";
+import { isHere, livesHere } from "./cells.ts";
+import { besideOthers, type Database, type Query } from "./database.ts";
 import { isOpen } from "./find-orders.ts";
 import { plainArray } from "./gather.ts";
 
 /** Orders a statement looks at, so that payments do not notice it. */
 const pageSize = 1_000;
 
+/** For the history of an order that is changed. */
+export type Deletion = { readonly by: string; readonly at: Instant };
+
 /**
  * Digests of requests of an earlier version, which cover the CVV. Each call goes on after the
  * page of the last one, and answers how many orders it has looked at.
  */
-export function makeDeleteDigests(query: Query): () => Promise<number> {
+export function makeDeleteDigests(query: Query, { by, at }: Deletion): () => Promise<number> {
+  const events = JSON.stringify([noteOf("digest deleted")]);
   const nextPage = makeNextPage(query);
   return async () => {
     const { after, last, count } = await nextPage();
-    if (count > 0) await query(deleteDigests, [after, last]);
+    if (count > 0) await query(deleteDigests, [after, last, at, by, events]);
     return count;
   };
 }
@@ -31,10 +35,22 @@ export function makeDeleteDigests(query: Query): () => Promise<number> {
 /** Thirty-two zeros are no digest, and zero is no key. */
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
 
+/** A step like any other, with its history; what is due stays due, for the new version. */
 const deleteDigests = `
-update orders set ${noDigest}
-where id > $1::bigint and id <= $2::bigint
-  and digest_key is null and accepted_at < now() - interval '15 minutes'`;
+with changed as (
+  update orders set ${noDigest}, version = version + 1
+  where id > $1::bigint and id <= $2::bigint and ${isHere}
+    and digest_key is null and accepted_at < now() - interval '15 minutes'
+  returning merchant_id, id, version
+), history as (
+  insert into order_history (merchant_id, order_id, version, at, node, events)
+  select merchant_id, id, version, to_timestamp($3::float8 / 1000), $4::text, $5::json
+  from changed where ${besideOthers}
+), awaited as (
+  update due set version = changed.version from changed
+  where due.order_id = changed.id and due.version = changed.version - 1
+)
+select from changed`;
 
 /** The orders of a cell by id. */
 function makeNextPage(query: Query) {
@@ -105,7 +121,7 @@ type ErasedOrder = { readonly cards: readonly CardOfMerchant[] };
 export function eraseOrder(
   { transaction }: Pick<Database, "transaction">,
   { merchantId, id }: Pick<OrderOfPerson, "merchantId" | "id">,
-  { by, at }: { readonly by: string; readonly at: Instant },
+  { by, at }: Deletion,
 ): Promise<ErasedOrder | undefined> {
   return transaction(async (query) => {
     const key = [merchantId, id];
@@ -128,7 +144,7 @@ export function eraseOrder(
       [...key, ...documents],
     );
     await eraseHistory(query, key);
-    await query(addNote, [...key, row.version + 1, at, by, JSON.stringify([note])]);
+    await query(addNote, [...key, row.version + 1, at, by, JSON.stringify([noteOf("erased")])]);
     for (const statement of eraseCallbacks) await query(statement, key);
     await eraseReferences(query, [merchantId, cardId, at]);
     const card = { merchantId: asMerchantId(merchantId), cardId: asCardId(cardId) };
@@ -143,7 +159,7 @@ type OrderDocuments = {
   readonly isOpen: boolean;
 };
 
-const note = { kind: "noted", what: "erased", detail: "" };
+const noteOf = (what: string) => ({ kind: "noted", what, detail: "" });
 
 const addNote = `
 insert into order_history (merchant_id, order_id, version, at, node, events)

@@ -97,6 +97,11 @@ export function isServerInDoubt(error: unknown): boolean {
 
 export const readOnly = "25006";
 
+/** Another transaction holds the lock, or two have waited for each other. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error));
+}
+
 function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { asMerchantId, asOrderId } from "../values/ids.ts";
 import { type Cells, makeCells } from "./cells.ts";
-import type { Database } from "./database.ts";
+import { type Database, openDatabase } from "./database.ts";
 import { findBySequence, makeFindOrders } from "./find-orders.ts";
 import { abortMove, listMoves, moveMerchant } from "./move-merchant.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
@@ -11,6 +11,8 @@ import { countAll, fill, none } from "./testing/merchant-rows.ts";
 
 const merchant = asMerchantId("101");
 const neighbour = asMerchantId("102");
+const places = ["main", "other"].map((name) => ({ name, url: undefined }));
+const map = { cells: places, cellOf: new Map() };
 let server: DatabaseForTests;
 let other: Database;
 let cells: Cells;
@@ -31,8 +33,6 @@ before(async () => {
     waitMs: 100,
     onFailed: () => undefined,
   });
-  const places = ["main", "other"].map((name) => ({ name, url: undefined }));
-  const map = { cells: places, cellOf: new Map() };
   cells.follow({ current: () => map, reload: async () => undefined });
   await fill(server.database, 101, 1200);
   await fill(server.database, 102, 10);
@@ -349,6 +349,27 @@ test("texts that one cell sorts differently are all brought over", async () => {
 
   const found = await server.database.query("select from oauth_nonces where merchant_id = 102");
   assert.equal(found.length, 2500);
+});
+
+test("a run ends when the old cell's server goes away behind the fence, and another goes on", async () => {
+  const { database } = server;
+  const rows = await countAll(database, 102);
+  const away = openDatabase("postgres://127.0.0.1:1/away", {
+    ...{ poolSize: 1, connectTimeoutMs: 1000, onLost: () => undefined },
+  });
+  const goesAway = makeCells({
+    main: { node: { ...database, transaction: away.transaction }, vault: database },
+    open: () => ({ node: other, vault: other }),
+    ...{ waitMs: 100, onFailed: () => undefined },
+  });
+  goesAway.follow({ current: () => map, reload: async () => undefined });
+
+  const moving = moveMerchant({ main: database, cells: goesAway }, neighbour, "other", () => {});
+  await assert.rejects(moving, { code: "ECONNREFUSED" });
+  await move("other", () => undefined, neighbour);
+
+  assert.deepEqual(await countAll(other, 102), rows);
+  await away.close();
 });
 
 /** As if a job of a node had deleted each row at once. */

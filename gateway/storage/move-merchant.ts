@@ -4,6 +4,7 @@
  * and the merchant's row names the new cell. Every step can be repeated: a move that was cut short
  * at any point is gone on with by starting it again, or taken back.
  */
+import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../values/ids.ts";
 import { type Cells, mainCell, schemaOf } from "./cells.ts";
 import { notifyNodes } from "./configuration.ts";
@@ -19,7 +20,7 @@ import {
   type Table,
 } from "./copy-rows.ts";
 import type { Database, Query } from "./database.ts";
-import { judge } from "./faults.ts";
+import { isLocked } from "./faults.ts";
 
 /** Statements of other merchants wait no longer than this for the fence. */
 const lockWaitMs = 200;
@@ -267,7 +268,10 @@ async function beginWalksAnew({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
 }
 
-/** A statement that began before the fence holds its tables' locks: none is left after this. */
+/**
+ * A statement that began before the fence holds its tables' locks: none is left after this. Only a
+ * lock is waited for. A server that is away ends the run: an operator starts it again.
+ */
 async function awaitWriters({ transaction }: Database, tables: readonly Table[]): Promise<void> {
   for (const { name } of tables) {
     for (let isFree = false; !isFree; ) {
@@ -275,8 +279,9 @@ async function awaitWriters({ transaction }: Database, tables: readonly Table[])
         await query(`set local lock_timeout = ${lockWaitMs}`);
         await query(`lock table ${name} in share mode`);
         return true;
-      }).catch((error) => {
-        if (judge(error) !== "retry") throw error;
+      }).catch(async (error) => {
+        if (!isLocked(error)) throw error;
+        await setTimeout(lockWaitMs);
         return false;
       });
     }

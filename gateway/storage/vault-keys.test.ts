@@ -93,7 +93,12 @@ test("digests that cover a CVV are deleted, and others stay", async () => {
     select 101, n, 1, 'a' || n, 1, decode(repeat('11', 32), 'hex'),
       case when n % 2 = 0 then 3 end, 1, 'sale', 'approved', 1, 'USD',
       now() - interval '1 day', '{}', '{}' from generate_series(1, 2500) as n`;
-  for (const each of [tables.database, cell]) await each.query(insert);
+  for (const each of [tables.database, cell]) {
+    await each.query(insert);
+    await each.query(
+      `insert into due (due_at, order_id, version, merchant_id) values (now(), 1, 1, 101)`,
+    );
+  }
 
   await rotate();
 
@@ -107,9 +112,20 @@ test("digests that cover a CVV are deleted, and others stay", async () => {
       { key: 3, byte: 17, count: 1250 },
     ];
     assert.deepEqual(rows, expected);
+    const history = await each.query(
+      `select version, node, events #>> '{0,what}' as what, count(*)::int as count,
+         count(*) filter (where at = to_timestamp($1::float8 / 1000))::int as at
+       from order_history group by 1, 2, 3`,
+      [now],
+    );
+    const note = { version: 2, node: "an operator", what: "digest deleted" };
+    assert.deepEqual(history, [{ ...note, count: 1250, at: 1250 }]);
+    // An order in doubt is still looked at.
+    assert.deepEqual(await each.query("select version from due"), [{ version: 2 }]);
   }
 });
 
+const deletion = { by: "an operator", at: now };
 const lasting = { retryMs: 0 };
 
 async function openAll() {
@@ -121,7 +137,7 @@ async function rotate(keepDigestsMs = 86_400_000) {
   return rotateKeys({
     ...{ masterKey, keepDigestsMs, graceMs: 0, report: () => undefined },
     keys: await openKeys(masterKey, makeKeyStore(tables.database.query)),
-    store: makeRotationStore(tables.database, [tables.database, cell]),
+    store: makeRotationStore(tables.database, [tables.database, cell], deletion),
     pause: async () => undefined,
   });
 }

@@ -12,7 +12,7 @@ import { closeCardKey, listCardKeys, lockUsableKeys } from "./card-keys.ts";
 import { cellContext } from "./cells.ts";
 import { controlKeyContext, notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
-import { makeDeleteDigests } from "./erasure.ts";
+import { type Deletion, makeDeleteDigests } from "./erasure.ts";
 import { bytesArray, plainArray, textArray } from "./gather.ts";
 import { macKeyContext, zoneKeyContext } from "./mac-keys.ts";
 import { walletKeyContext } from "./wallets.ts";
@@ -92,7 +92,11 @@ export async function rewrapKeys(
 /** Frees the earlier version of a changed row; the disk may have its bytes for longer. */
 const vacuumKeys = "vacuum vault.keys";
 
-export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {
+export function makeRotationStore(
+  database: Database,
+  cells: readonly Database[],
+  deletion: Deletion,
+): RotationStore {
   const { query } = database;
   return {
     replace: (next) =>
@@ -147,7 +151,7 @@ export function makeRotationStore(database: Database, cells: readonly Database[]
     cells: cells.map((cell) => ({
       ...cardsOf(cell),
       ...pendingOf(cell),
-      deleteDigestsOfCvvs: makeDeleteDigests(cell.query),
+      deleteDigestsOfCvvs: makeDeleteDigests(cell.query, deletion),
     })),
     ...secretsOf(query),
   };
