@@ -11,15 +11,19 @@ const textOf = (path: string) => files.find((file) => file.path === path)?.text 
 const settings = textOf("docs/settings.md");
 const { scripts } = JSON.parse(textOf("package.json"));
 
-for (const path of ["docs/scaling.md"]) {
+/** Those that tell operators what to type. */
+const pages = files.map(({ path }) => path).filter((path) => /^docs\/[a-z0-9-]+\.md$/.test(path));
+
+test("the documents show commands", () => {
+  const shown = pages.flatMap((path) => typedIn(textOf(path)));
+
+  assert.ok(shown.length > 100, `${shown.length} commands`);
+});
+
+for (const path of pages) {
   test(`the commands and settings in ${path} exist`, () => {
     const text = textOf(path);
-    const typed = [...text.matchAll(/(?:^|`|npm run )(gw [^\n`|]+)/gm)].map(
-      ([, line = ""]) => line,
-    );
-
-    assert.ok(typed.length > 5, "the document shows commands");
-    assert.deepEqual(typed.flatMap(findFaults), []);
+    assert.deepEqual(typedIn(text).flatMap(findFaults), []);
     const run = [...text.matchAll(/npm run ([a-z]+)/g)].map(([, script = ""]) => script);
     assert.deepEqual(
       run.filter((script) => !(script in scripts)),
@@ -42,18 +46,27 @@ test("a command, a word and an option that do not exist are found", () => {
   assert.deepEqual(findFaults("gw cell add north --url-file north.url"), []);
 });
 
+function typedIn(text: string): readonly string[] {
+  const joined = text.replace(/\\\n\s*/g, "");
+  const lines = joined.matchAll(/(?:^(?:\$ )?|`|npm run )(gw [^\n`|]+)/gm);
+  return [...lines].map(([, line = ""]) => line);
+}
+
 function findFaults(line: string): readonly string[] {
   const words = line
-    .replace(/^gw (-- )?/, "")
-    .trim()
-    .split(/\s+/);
+    .replace(/^gw (-- )?…?/, "")
+    .split(/\s+/)
+    .filter(Boolean);
   let command: Command = program;
+  let depth = 0;
   for (const word of words) {
     const next = command.commands.find((each) => each.name() === word);
     if (next === undefined) break;
     command = next;
+    depth += 1;
   }
-  if (command.commands.length > 0) return [`there is no ${line}`];
+  // A text may name a group of commands.
+  if (command.commands.length > 0) return depth < words.length ? [`there is no ${line}`] : [];
   const options = words.filter((word) => word.startsWith("--") && word !== "--");
   const known = new Set(command.options.map(({ long }) => long));
   return options.filter((option) => !known.has(option)).map((option) => `${line}: no ${option}`);

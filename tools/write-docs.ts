@@ -28,7 +28,7 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
 
 /** Documents written by hand with a generated part. */
 export function renderParts(): ReadonlyMap<string, string> {
-  const path = "docs/operating.md";
+  const path = "docs/monitoring.md";
   return new Map([[path, insertEvents(readText(join(root, path)) ?? "")]]);
 }
 

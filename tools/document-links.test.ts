@@ -1,0 +1,59 @@
+/** Every link from one document of the repository to another leads to a file and to its heading. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { readRepository } from "./repository.ts";
+
+const files = readRepository();
+const texts = new Map(files.map(({ path, text }) => [path, text]));
+const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
+const link = /\]\(([^)\s:]+)\)/g;
+
+test("every link in a document leads somewhere", () => {
+  const documents = files.filter(({ path }) => path.endsWith(".md"));
+
+  assert.ok(documents.length > 50, "the documents are found");
+  assert.deepEqual(
+    documents.flatMap(({ path, text }) => findDeadLinks(path, text)),
+    [],
+  );
+});
+
+test("a dead link and a dead heading are found", () => {
+  assert.equal(findDeadLinks("README.md", "[a](docs/nowhere.md)").length, 1);
+  assert.equal(findDeadLinks("README.md", "[a](docs/operating.md#nowhere)").length, 1);
+  assert.deepEqual(findDeadLinks("README.md", "[a](docs/operating.md), [b](docs)"), []);
+});
+
+function findDeadLinks(path: string, text: string): readonly string[] {
+  const targets = [...withoutFences(text).matchAll(link)].map(([, target = ""]) => target);
+  return targets
+    .filter((target) => {
+      const [file = "", heading] = target.split("#");
+      const place = file === "" ? path : join(path, "..", file).replace(/\/$/, "");
+      const found = place === path ? text : texts.get(place);
+      if (found === undefined) return !folders.has(place);
+      return heading !== undefined && place.endsWith(".md") && !headingsOf(found).has(heading);
+    })
+    .map((target) => `${path}: ${target}`);
+}
+
+function withoutFences(text: string): string {
+  return text.replace(/^```.*?^```/gms, "");
+}
+
+/** As GitHub names them. */
+function headingsOf(text: string): ReadonlySet<string> {
+  const headings = [...withoutFences(text).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  return new Set(headings);
+}
+
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+}
