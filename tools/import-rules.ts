@@ -39,12 +39,14 @@ const configured = [
   "issuers",
   "merchant-api/control",
   "reconciliation",
+  "screening",
   "threeds",
   "wallets",
 ].map((part) => `gateway/${part}`);
 /** Storage implements the ports that these parts declare. */
 const ports = [
-  ...["acquirers", "callbacks", "engine", "issuers", "merchant-api", "threeds", "vault", "wallets"],
+  ...["acquirers", "callbacks", "engine", "issuers", "merchant-api", "screening", "threeds"],
+  ...["vault", "wallets"],
 ].map((part) => `type gateway/${part}`);
 
 // biome-ignore format: a table

@@ -285,6 +285,23 @@ export type Credential = {
 };
 export type CredentialDefaults = Partial<Pick<Credential, "initiator" | "scenario">>;
 
+/** What a screening rule does when it fires; `allow` lets the payment pass the others. */
+export type RuleAction = "block" | "force_3ds" | "mark" | "allow";
+export type RuleScope = "gateway" | "merchant" | "endpoint";
+/** What a rule has fired on, for the operator: limits and counts, no personal data. */
+export type RuleFacts = Readonly<Record<string, string | number>>;
+
+/** A rule that has fired, or that could not tell because something is not known. */
+export type Finding = {
+  /** The rule's id. */
+  readonly rule: string;
+  readonly kind: string;
+  readonly scope: RuleScope;
+} & (
+  | { readonly action: RuleAction; readonly code: FailureCode; readonly facts: RuleFacts }
+  | { readonly missing: string }
+);
+
 export type Reason = { readonly code: FailureCode; readonly detail: string };
 
 export type { Authentication, ThreeDSecure } from "./authentication.ts";

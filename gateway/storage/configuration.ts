@@ -13,6 +13,7 @@ import type {
   Merchant,
   OAuthKey,
 } from "../orders/merchant.ts";
+import type { ConfiguredRule } from "../screening/rule.ts";
 import type { EndpointId, GateId, MerchantId } from "../values/ids.ts";
 import { openReloadable } from "../values/reloadable.ts";
 import type { Vault } from "../vault/vault.ts";
@@ -31,6 +32,8 @@ export type Configuration = CellMap & {
   readonly endpoints: ReadonlyMap<EndpointId, Endpoint>;
   readonly groups: readonly EndpointGroup[];
   readonly gates: ReadonlyMap<GateId, Gate>;
+  /** By id; disabled ones too. */
+  readonly screeningRules: readonly ConfiguredRule[];
   /** By the number in the path. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;
   readonly groupById: ReadonlyMap<string, EntryPoint>;
@@ -88,6 +91,7 @@ export async function loadConfiguration(
   const groups = await loadGroups(query, merchants, endpoints);
   return {
     ...{ merchants: [...merchants.values()], endpoints, groups, gates },
+    screeningRules: await loadScreeningRules(query),
     // Read after the merchants: no merchant is in a cell that is not here.
     cells: await loadCells(query, open),
     cellOf: new Map([...merchants.values()].map(({ id, cell }) => [id, cell])),
@@ -223,6 +227,22 @@ async function loadGroups(
     ...row,
     merchant: get(merchants, merchant_id),
     endpoints: members.map((member) => get(endpoints, member)),
+  }));
+}
+
+type RuleRow = Omit<ConfiguredRule, "merchantId" | "endpointId"> & {
+  readonly merchant_id: MerchantId | null;
+  readonly endpoint_id: EndpointId | null;
+};
+
+export const ruleColumns = "id, merchant_id, endpoint_id, kind, parameters, action, enabled";
+
+async function loadScreeningRules(query: Query): Promise<readonly ConfiguredRule[]> {
+  const rows = await query<RuleRow>(`select ${ruleColumns} from screening_rules order by id`);
+  return rows.map(({ merchant_id, endpoint_id, ...row }) => ({
+    ...row,
+    merchantId: merchant_id ?? undefined,
+    endpointId: endpoint_id ?? undefined,
   }));
 }
 

@@ -1,0 +1,117 @@
+/**
+ * What a screening rule is (decision 0048). A rule's file declares its parameters in a table and
+ * binds their values to a pure function that judges one payment. What the rule knows comes in as
+ * facts: the order, the payments counted before it, and how those orders ended.
+ */
+import type { Order, RuleAction, RuleFacts, RuleScope } from "../orders/order.ts";
+import type { FailureCode } from "../values/failure.ts";
+import type { EndpointId, MerchantId, OrderId } from "../values/ids.ts";
+import { Problem } from "../values/problem.ts";
+import type { Instant } from "../values/time.ts";
+import { type ParameterTable, type ParameterValues, readParameters } from "./parameters.ts";
+
+/** What payments can be counted by. */
+export const subjects = ["card", "email", "ip", "device", "purpose"] as const;
+export type Subject = (typeof subjects)[number];
+
+/** As an operator has configured it; the parameters as typed. Without ids it is the gateway's. */
+export type ConfiguredRule = {
+  readonly id: string;
+  readonly merchantId: MerchantId | undefined;
+  readonly endpointId: EndpointId | undefined;
+  readonly kind: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly action: RuleAction;
+  readonly enabled: boolean;
+};
+
+export const actions = [
+  "block",
+  "force_3ds",
+  "mark",
+  "allow",
+] as const satisfies readonly RuleAction[];
+
+export function scopeOf(rule: Pick<ConfiguredRule, "merchantId" | "endpointId">): RuleScope {
+  if (rule.endpointId !== undefined) return "endpoint";
+  return rule.merchantId === undefined ? "gateway" : "merchant";
+}
+
+/** An earlier payment of the same card, email … */
+export type Seen = {
+  readonly orderId: OrderId;
+  readonly at: Instant;
+  readonly minor: bigint;
+  readonly currency: string;
+  /** A digest; empty without a card. */
+  readonly card: string;
+};
+
+/** What is known of the subject: at the endpoint, at the merchant, or in the merchant's cell. */
+export type Tally = {
+  readonly firstAt: Instant;
+  /** Before the payment that is judged, the latest first. A repeated request counts once. */
+  readonly before: readonly Seen[];
+  /** There may be older ones, which are no longer kept. */
+  readonly isFull: boolean;
+};
+
+/** `open`: it may yet be approved. `other`: filtered, ended with an error, or not stored. */
+export type PaymentResult = "approved" | "declined" | "open" | "other";
+
+export type PaymentFacts = {
+  readonly order: Order;
+  readonly at: Instant;
+  /** A digest of the card's number, the same at all merchants; nothing without a card. */
+  readonly card: string | undefined;
+  /** Of what the rule counts; nothing when the payment does not have it. */
+  readonly tally?: Tally | undefined;
+  /** Of orders that the rule has asked for. */
+  readonly resultOf: (order: OrderId) => PaymentResult;
+};
+
+export type Counting = {
+  readonly per: Subject;
+  /** Where it is counted; at the rule's own scope when absent. */
+  readonly shop?: "endpoint" | "merchant";
+  /** How long after a payment the rule may need it. */
+  readonly keepMs: number;
+  /** How long after the latest payment the time of the first is needed. */
+  readonly rememberMs?: number;
+};
+
+/** The rule fires: the merchant sees the code if it blocks, the operator also the facts. */
+export type Fired = { readonly code: FailureCode; readonly facts: RuleFacts };
+/** The rule cannot tell, because this is not known. It does not fire. */
+export type NoData = { readonly missing: string };
+export type Judgement = Fired | NoData | undefined;
+
+export type Judge = {
+  readonly counting?: Counting;
+  /** The orders whose result decides; asked for only when a tally alone does not. */
+  readonly asks?: (facts: PaymentFacts) => readonly OrderId[];
+  readonly judge: (facts: PaymentFacts) => Judgement;
+};
+
+export type Rule = {
+  readonly kind: string;
+  readonly documentation: string;
+  readonly parameters: ParameterTable;
+  readonly bind: (texts: Readonly<Record<string, string>>) => Judge | Problem;
+};
+
+export function defineRule<Table extends ParameterTable>(rule: {
+  readonly kind: string;
+  readonly documentation: string;
+  readonly parameters: Table;
+  /** Checks what the parameters must be together. */
+  readonly bind: (values: ParameterValues<Table>) => Judge | Problem;
+}): Rule {
+  return {
+    ...rule,
+    bind(texts) {
+      const values = readParameters(rule.parameters, texts);
+      return values instanceof Problem ? values : rule.bind(values);
+    },
+  };
+}
