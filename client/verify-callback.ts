@@ -55,14 +55,26 @@ export class NoResult {
   }
 }
 
-/** A sequence number and six digits, as the gateway generates them. */
 const orderIdForm = /^[1-9]\d{6,18}$/;
 const serialNumberForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The gateway's fields come last, so that parameters of the shop's own URL do not hide them. */
-export function readFields({ method, url, body = "" }: CallbackRequest): Fields {
-  const isForm = method.toUpperCase() === "POST";
-  return Object.fromEntries(new URLSearchParams(isForm ? body : url.replace(/^[^?]*\??/, "")));
+export function readFields({ method, url, headers, body = "" }: CallbackRequest): Fields {
+  const hasBody = method.toUpperCase() === "POST";
+  if (hasBody && /^application\/json\b/i.test(headerOf(headers, "content-type"))) {
+    return readJson(body);
+  }
+  return Object.fromEntries(new URLSearchParams(hasBody ? body : url.replace(/^[^?]*\??/, "")));
+}
+
+/** An object of strings; nothing for any other text. */
+function readJson(body: string): Fields {
+  try {
+    const pairs = Object.entries(JSON.parse(body) ?? {});
+    return Object.fromEntries(pairs.filter(([, value]) => typeof value === "string")) as Fields;
+  } catch {
+    return {};
+  }
 }
 
 export function isCovered(fields: Fields): fields is Fields & Covered {

@@ -24,7 +24,7 @@ export type CallbackRequest = {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A form, or empty when the URL carries all fields. */
+  /** A form or JSON, or empty when the URL carries all fields. */
   readonly body: string;
 };
 

@@ -65,6 +65,48 @@ test("a form is signed with its id, its time and its text", () => {
   });
 });
 
+test("JSON is an object of strings, signed as it is sent", () => {
+  const message = writeMessage(callback, { ...asGet, method: "JSON" });
+
+  const body = '{"status":"approved","email":"a+b@c.example"}';
+  const signed = createHmac("sha256", secret).update(`42000001-2.1794708246.${body}`);
+  assert.equal(message.method, "POST");
+  assert.equal(message.url, callback.url);
+  assert.equal(message.body, body);
+  assert.equal(message.headers["content-type"], "application/json");
+  assert.equal(message.headers["webhook-signature"], `v1,${signed.digest("base64")}`);
+});
+
+// biome-ignore format: a table
+const shadows: readonly (readonly [query: string, kept: string])[] = [
+  ["?status=approved",                    ""],
+  ["?shop=7&status=approved",             "?shop=7"],
+  ["?status=approved&shop=7",             "?shop=7"],
+  ["?a=1&status&orderid=9&b=2",           "?a=1&b=2"],
+  ["?st%61tus=approved&Status=approved",  ""],
+  ["?status[]=approved&status%5Bx%5D=1",  ""],
+  ["?client.orderid=1&error+code=2",      ""],
+  ["?+status=approved&status%00x=1",      ""],
+  ["?a=1;control=2;b=3",                  "?a=1;b=3"],
+  // One of ours that this result does not have.
+  ["?error_code=0&processor-rrn=1",       ""],
+  ["?mystatus=1&statuses=2&a=status",     "?mystatus=1&statuses=2&a=status"],
+  ["?a=%E0%A4&%zz=1",                     "?a=%E0%A4&%zz=1"],
+  ["?a=b?status=1",                       "?a=b?status=1"],
+];
+
+test("a name in the address's own query never shadows a field of the result", () => {
+  for (const [query, kept] of shadows) {
+    const url = `${callback.url}${query}`;
+    const get = writeMessage({ ...callback, url }, asGet);
+    const form = writeMessage({ ...callback, url: `${url}#x` }, { ...asGet, method: "POST" });
+
+    const joined = kept === "" ? `?${text}` : `${kept}&${text}`;
+    assert.equal(get.url, `${callback.url}${joined}`, query);
+    assert.equal(form.url.replace("#x", ""), `${callback.url}${kept}`, query);
+  }
+});
+
 test("an address of 8,000 characters is sent as it is, and a longer one as a form", () => {
   const room = 8_000 - `${callback.url}?status=`.length;
   const long = (length: number) => [["status", "x".repeat(length)]] as const;

@@ -1,21 +1,21 @@
 /**
  * The HTTP request of a callback. By default a `GET` with every field in the URL; an endpoint may
- * choose a signed form, and a URL that would be too long becomes a form by itself.
+ * choose a signed form or signed JSON, and a URL that would be too long becomes a form by itself.
  */
 import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
-import type { Endpoint, EndpointSettings } from "../orders/merchant.ts";
+import type { CallbackMethod, Endpoint, EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { transactionsOf } from "../orders/transactions.ts";
 import type { EndpointId } from "../values/ids.ts";
 import { type Clock, hours, type Instant } from "../values/time.ts";
-import { printResult, type ResultFields } from "../views/result.ts";
+import { printResult, type ResultFields, resultNames } from "../views/result.ts";
 import type { Callback, CallbackRequest } from "./callback.ts";
 
 export type MessageOptions = {
   readonly fields: ResultFields;
-  readonly method: "GET" | "POST";
-  /** Of the endpoint, for Standard Webhooks; two during a renewal. Derived only for a form. */
+  readonly method: CallbackMethod;
+  /** Of the endpoint, for Standard Webhooks; two during a renewal. Derived only for a body. */
   readonly secrets: () => readonly Uint8Array[];
   /** Seconds since 1970. */
   readonly timestamp: number;
@@ -57,25 +57,58 @@ export function writeMessage(
 ): CallbackRequest {
   // The same for every attempt, so that a receiver can recognise a repeat.
   const id = `${callback.orderId}-${callback.sequence}`;
-  const text = writeForm(fields);
-  const url = withQuery(callback.url, text);
+  const address = withoutShadows(callback.url);
+  const form = method === "JSON" ? "" : writeForm(fields);
+  const url = withQuery(address, form);
   if (method === "GET" && isShort(url)) {
     return { method: "GET", url, body: "", headers: { "webhook-id": id } };
   }
+  const body = method === "JSON" ? JSON.stringify(Object.fromEntries(fields)) : form;
   const signatures = secrets().map((secret) =>
-    createHmac("sha256", secret).update(`${id}.${timestamp}.${text}`).digest("base64"),
+    createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64"),
   );
   return {
     method: "POST",
-    url: callback.url,
-    body: text,
+    url: address,
+    body,
     headers: {
-      "content-type": "application/x-www-form-urlencoded",
+      "content-type": method === "JSON" ? "application/json" : "application/x-www-form-urlencoded",
       "webhook-id": id,
       "webhook-timestamp": String(timestamp),
       "webhook-signature": signatures.map((each) => `v1,${each}`).join(" "),
     },
   };
+}
+
+/**
+ * Without the parameters of the merchant's own query that a receiver could take for the gateway's:
+ * some read the first of two names, and some read the query of a `POST` too.
+ */
+function withoutShadows(url: string): string {
+  const at = url.indexOf("?");
+  if (at < 0) return url;
+  const [query = "", ...fragment] = url.slice(at + 1).split("#");
+  const parameters = query.split(/(?<=[&;])/);
+  const own = parameters.filter((each) => !resultNames.has(nameIn(each)));
+  if (own.length === parameters.length) return url;
+  const kept = own.join("").replace(/[&;]$/, "");
+  const rest = fragment.length === 0 ? "" : `#${fragment.join("#")}`;
+  return url.slice(0, at) + (kept === "" ? "" : `?${kept}`) + rest;
+}
+
+/** As lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as underlines. */
+function nameIn(parameter: string): string {
+  const [name = ""] = parameter.split(/[=&;]/);
+  const [plain = ""] = unescapeName(name).split(/[[\0]/);
+  return plain.trim().toLowerCase().replaceAll(/[. ]/g, "_");
+}
+
+function unescapeName(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll("+", " "));
+  } catch {
+    return name;
+  }
 }
 
 /** Measured as it goes out: escaping makes a URL longer. */

@@ -43,13 +43,15 @@ export async function listenForCallbacks(
   return undefined;
 }
 
-/** Of the query and of the form: one of the two has them. */
+/** Of the query and of the body: one of the two has them. */
 async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
   let body = "";
-  for await (const chunk of request.setEncoding("latin1")) {
+  const isJson = request.headers["content-type"] === "application/json";
+  for await (const chunk of request.setEncoding(isJson ? "utf8" : "latin1")) {
     body += chunk;
     if (body.length > bodyCharactersMax) throw new Error("too long");
   }
+  if (isJson) return new URLSearchParams(JSON.parse(body));
   const [, query = ""] = /\?(.*)$/s.exec(request.url ?? "") ?? [];
   return new URLSearchParams([query, body].filter((part) => part !== "").join("&"));
 }

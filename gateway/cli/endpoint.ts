@@ -4,7 +4,12 @@
  */
 import { type Command, Option } from "commander";
 import type { Gate } from "../acquirers/gates.ts";
-import type { Endpoint, EndpointSettings, Merchant } from "../orders/merchant.ts";
+import {
+  callbackMethods,
+  type Endpoint,
+  type EndpointSettings,
+  type Merchant,
+} from "../orders/merchant.ts";
 import type { GatePlace } from "../storage/administration.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import { asEndpointId } from "../values/ids.ts";
@@ -45,7 +50,7 @@ export const endpointTable = (currency?: Currency): readonly SettingOption<Endpo
   setting("--optional <fields>",          "fields of a sale that are optional, by commas",       "optionalFields",          orNone(readOptionalFields)),
   setting("--fee <fee>",                  "the merchant's fee, like 2.5%+30",                    "fee",                     orNone(readFee)),
   setting("--partial-approvals <on|off>", "accept an approval of less than the amount",          "acceptsPartialApprovals", readSwitch),
-  setting("--callbacks <GET|POST>",       "how callbacks are sent",                              "callbackMethod",          readOneOf(["GET", "POST"])),
+  setting("--callbacks <GET|POST|JSON>",  "how callbacks are sent: in the URL, as a form, as JSON", "callbackMethod",       readOneOf(callbackMethods)),
   setting("--chargebacks <on|off>",       "tell of chargebacks in status and callbacks",         "tellsChargebacks",        readSwitch),
   setting("--oauth-only <on|off>",        "accept only v4 requests, which are signed by OAuth",  "oauthOnly",               readSwitch),
 ];

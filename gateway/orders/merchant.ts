@@ -79,6 +79,10 @@ export type EndpointGate = Omit<GateFacts, "choice"> & {
   readonly recurrent?: CredentialDefaults;
 };
 
+/** How callbacks are sent: everything in the address, in the body as a form, or as JSON. */
+export const callbackMethods = ["GET", "POST", "JSON"] as const;
+export type CallbackMethod = (typeof callbackMethods)[number];
+
 export type EndpointSettings = {
   readonly threeDSecure: "off" | "when_possible" | "always";
   /** In minor units, as text; an order outside them is filtered. */
@@ -92,8 +96,7 @@ export type EndpointSettings = {
   readonly fee?: Fee;
   /** An approval of less than was asked for stands; otherwise it is taken back. */
   readonly acceptsPartialApprovals?: boolean;
-  /** How callbacks are sent: everything in the address (`GET`), or as a form (`POST`). */
-  readonly callbackMethod?: "GET" | "POST";
+  readonly callbackMethod?: CallbackMethod;
   /** How often the secret that signs forms was renewed, and when, while the old one counts. */
   readonly webhookSecret?: { readonly generation: number; readonly renewedAt?: number };
   /** Status and callbacks tell of chargebacks. */

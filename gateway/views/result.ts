@@ -46,6 +46,13 @@ const rows: readonly (readonly [name: string, inStatus: string])[] = [
   ["chargeback-stage",      "chargeback-stage"],
 ];
 
+/** Every name that a result may have, whether or not it has a value for it. */
+export const resultNames: ReadonlySet<string> = new Set([
+  ...["status", "orderid", "client_orderid", "merchant_order"],
+  ...rows.map(([name]) => name),
+  ...["serial-number", "merchantdata", "control"],
+]);
+
 export function printResult(order: Order, options: ResultOptions): ResultFields {
   const { sign, transaction = order.transaction, tellsChargebacks = false } = options;
   const read = makeStatusReader({ order, transaction }, { tellsChargebacks });

@@ -6,12 +6,16 @@ import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
 import { type CallbackResult, makeReceiver, type Receiver } from "@tollgate/client";
+import { Webhook } from "standardwebhooks";
+import { Webhook as SvixWebhook } from "svix";
 import { readGw } from "../support/programs.ts";
 import { type Answer, answerWith, startReceiver } from "../support/receiver.ts";
 import { joinWorld } from "../support/shared-world.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-for (const method of ["GET", "POST"] as const) {
+type CallbackMethod = "GET" | "POST" | "JSON";
+
+for (const method of ["GET", "POST", "JSON"] as const) {
   test(`a ${method} is believed once, a repeat is told, and a wrong key is refused`, async (t) => {
     const world = await startWorld(t);
     await world.changeEndpoint("plain", { callbackMethod: method });
@@ -114,7 +118,7 @@ test("a client that hears the callback asks for the status once", async (t) => {
 });
 
 /** As an endpoint needs it: a `GET` proves too little, so that the gateway is asked. */
-async function receiverFor(world: World, method: "GET" | "POST"): Promise<Receiver> {
+async function receiverFor(world: World, method: CallbackMethod): Promise<Receiver> {
   const own = { controlKey: world.set.controlKey, now: () => world.clock.now() };
   if (method === "GET")
     return makeReceiver({ ...own, confirm: world.merchant().endpoint("plain") });
@@ -147,6 +151,37 @@ test("an endpoint may have forms, signed as Standard Webhooks are", async (t) =>
     .digest("hex");
   assert.equal(told?.fields["control"], control);
   assert.ok(key.length >= 24 && key.length <= 64);
+});
+
+test("published libraries verify signed JSON, and forms where they do not parse them", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t);
+  const endpoint = world.set.endpoints["plain"] ?? "";
+  const { secret } = (await readGw(world, "callback", "secret", endpoint)) as { secret: string };
+  const libraries = [new Webhook(secret), new SvixWebhook(secret)];
+  const pay = async (method: CallbackMethod) => {
+    await world.changeEndpoint("plain", { callbackMethod: method });
+    await world.merchant().sale({ server_callback_url: `${shop.url}/told?status=declined` });
+    await world.settle();
+    const told = shop.heard.at(-1);
+    return { body: told?.body ?? "", headers: told?.headers as Record<string, string> };
+  };
+
+  const json = await pay("JSON");
+  for (const library of libraries) {
+    const result = library.verify(json.body, json.headers) as Record<string, string>;
+    assert.equal(result["status"], "approved");
+    assert.equal(result["amount"], "10.15");
+    const forged = json.body.replace("10.15", "10.16");
+    assert.throws(() => library.verify(forged, json.headers), /No matching signature/);
+  }
+  assert.equal(shop.heard.at(-1)?.path, "/told");
+
+  const form = await pay("POST");
+  new Webhook(secret).verify(form.body, form.headers, { jsonParse: false });
+  for (const library of libraries) {
+    assert.throws(() => library.verify(form.body, form.headers), SyntaxError);
+  }
 });
 
 test("a renewed secret signs beside the old one for a day, or until that is retired", async (t) => {
