@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
-import { contentTypes, formatFor, writeReply } from "./reply.ts";
+import { writeReply } from "./reply.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const plain = { fieldWord: "gw", lineFeeds: false };
@@ -65,20 +65,4 @@ test("JSON has the same fields as strings", () => {
     name: "Jürgen Doe",
     "gw-processing-date": "d",
   });
-});
-
-// biome-ignore format: a table
-const wishes: readonly (readonly [accept: string | undefined, format: "form" | "json"])[] = [
-  [undefined,                       "form"],
-  ["*/*",                           "form"],
-  ["text/html",                     "form"],
-  ["application/json",              "json"],
-  ["application/json; q=0.9, */*",  "json"],
-  ["application/vnd.pay+json",      "json"],
-  ["APPLICATION/JSON",              "json"],
-];
-
-test("only who asks for JSON gets it", () => {
-  for (const [accept, format] of wishes) assert.equal(formatFor(accept), format, String(accept));
-  assert.equal(contentTypes.form, "text/html;charset=utf-8");
 });

@@ -11,6 +11,7 @@ import { printBrowserStep } from "../views/browser-step.ts";
 import { printStatus } from "../views/status.ts";
 import type { Services } from "../wiring/services.ts";
 import type { Operation, Reply } from "./operation.ts";
+import type { ReplyFormat } from "./reply-format.ts";
 
 export function acknowledge({ order, transaction }: FoundOrder): Reply {
   return {
@@ -78,19 +79,7 @@ export function synchronousVariantOf(operation: Operation): Operation {
   };
 }
 
-type ReplyFormat = keyof typeof contentTypes;
 export type WireOptions = { readonly fieldWord: string; readonly lineFeeds: boolean };
-
-export const contentTypes = {
-  form: "text/html;charset=utf-8",
-  json: "application/json;charset=utf-8",
-} as const;
-
-/** JSON for an `Accept` header that asks for it; the form otherwise. */
-export function formatFor(accept: string | undefined): ReplyFormat {
-  if (accept === undefined) return "form";
-  return /application\/(vnd\.pay\+)?json/i.test(accept) ? "json" : "form";
-}
 
 export function writeReply(
   answer: Reply | Failure,

@@ -16,13 +16,8 @@ import {
   type RequestOutcome,
 } from "./pipeline.ts";
 import { logAnswer, type RecordOptions, recordRequest } from "./record.ts";
-import {
-  contentTypes,
-  formatFor,
-  synchronousVariantOf,
-  type WireOptions,
-  writeReply,
-} from "./reply.ts";
+import { synchronousVariantOf, type WireOptions, writeReply } from "./reply.ts";
+import { contentTypes, formatFor } from "./reply-format.ts";
 
 export type RoutesOptions = PipelineDependencies &
   RecordOptions & {
