@@ -33,13 +33,13 @@ export type SaleRequest = {
   readonly country: string;
   /** 3/String: customer's state; mandatory for US, CA and AU; needed in some requests. */
   readonly state?: string | undefined;
-  /** 15/String: customer's phone number. */
+  /** 15/String: customer's phone number, any characters. */
   readonly phone: string;
-  /** 15/String: customer's mobile phone number. */
+  /** 15/String: customer's mobile phone number, any characters; ignored when it cannot be read. */
   readonly cell_phone?: string | undefined;
-  /** 4/Numeric: last four digits of the social security number. */
+  /** 32/String: social security number, or its last digits; not stored; ignored when it cannot be read. */
   readonly ssn?: string | undefined;
-  /** 8/Numeric: customer's date of birth, YYYYMMDD. */
+  /** 10/String: customer's date of birth, YYYYMMDD or YYMMDD; ignored when it cannot be read. */
   readonly birthday?: string | undefined;
   /** 128/String: URL of the shop. */
   readonly site_url?: string | undefined;
@@ -145,13 +145,13 @@ export type AccountVerificationRequest = {
   readonly country: string;
   /** 3/String: customer's state; mandatory for US, CA and AU; needed in some requests. */
   readonly state?: string | undefined;
-  /** 15/String: customer's phone number. */
+  /** 15/String: customer's phone number, any characters. */
   readonly phone: string;
-  /** 15/String: customer's mobile phone number. */
+  /** 15/String: customer's mobile phone number, any characters; ignored when it cannot be read. */
   readonly cell_phone?: string | undefined;
-  /** 4/Numeric: last four digits of the social security number. */
+  /** 32/String: social security number, or its last digits; not stored; ignored when it cannot be read. */
   readonly ssn?: string | undefined;
-  /** 8/Numeric: customer's date of birth, YYYYMMDD. */
+  /** 10/String: customer's date of birth, YYYYMMDD or YYMMDD; ignored when it cannot be read. */
   readonly birthday?: string | undefined;
   /** 128/String: URL of the shop. */
   readonly site_url?: string | undefined;
@@ -246,7 +246,7 @@ export type MakeRebillRequest = {
   readonly enumerate_amounts?: string | undefined;
   /** 3/String: three-letter currency code. */
   readonly currency: string;
-  /** 3-4/Numeric: card verification value. */
+  /** 3-4/Numeric: card verification value; mandatory when the cardholder initiates the payment and a gate of the endpoint needs it; needed in some requests. */
   readonly cvv2?: string | undefined;
   /** 45/String: customer's IP address, for fraud screening. */
   readonly ipaddress: string;

@@ -40,6 +40,19 @@ export function optional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "optional" };
 }
 
+/** Ignored when it cannot be read: it is never a reason to refuse a payment. */
+export function ignorable<Value>(field: Field<Value>): Optional<Value | undefined> {
+  const { type, documentation } = field;
+  return {
+    ...{ type, documentation: `${documentation}; ignored when it cannot be read` },
+    necessity: "optional",
+    read(text) {
+      const value = field.read(text);
+      return value instanceof Fault ? undefined : value;
+    },
+  };
+}
+
 /** Required in some requests only: the operation's rules say in which. */
 export function conditional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "conditional" };
@@ -101,8 +114,9 @@ export function amount(documentation: string): Field<string> {
   return pattern("10/Numeric", /^(?=.{1,10}$)\d+(\.\d+)?$/, documentation);
 }
 
+/** Any characters: shops send extensions and words. */
 export function phone(documentation: string): Field<string> {
-  const number = pattern("15/String", /^[\d+\-() ]{1,15}$/, documentation);
+  const number = unmaskedLine(15, documentation);
   // With a country code it is certainly a phone number, which may pass for a card number.
   return masked(number, (text) => !/^(\+|00)/.test(text));
 }

@@ -69,10 +69,10 @@ export const payerFields = {
   zip_code:             field.line(10, "customer's postal code"),
   country:              field.country("customer's country, two letters"),
   state:                field.conditional(field.line(3, "customer's state; mandatory for US, CA and AU")),
-  phone:                field.phone("customer's phone number"),
-  cell_phone:           field.optional(field.phone("customer's mobile phone number")),
-  ssn:                  field.optional(field.digits(4, 4, "last four digits of the social security number")),
-  birthday:             field.optional(field.digits(8, 8, "customer's date of birth, YYYYMMDD")),
+  phone:                field.phone("customer's phone number, any characters"),
+  cell_phone:           field.ignorable(field.phone("customer's mobile phone number, any characters")),
+  ssn:                  field.ignorable(field.line(32, "social security number, or its last digits; not stored")),
+  birthday:             field.ignorable(field.pattern("10/String", /^\d{6}(\d{2})?$/, "customer's date of birth, YYYYMMDD or YYMMDD")),
   site_url:             field.optional(field.line(128, "URL of the shop")),
   purpose:              field.optional(field.line(128, "destination of the payment, for fraud monitoring")),
   comment:              field.optional(field.line(50, "short comment")),
@@ -116,7 +116,7 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
 }
 
 /** The gate is not known yet, so one gate that needs the CVV is enough. */
-function mayNeedCvv({ gates }: Endpoint): boolean {
+export function mayNeedCvv({ gates }: Endpoint): boolean {
   return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
 

@@ -18,7 +18,7 @@ import { findOrder } from "./existing-order.ts";
 import * as field from "./fields.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
 import { readCvv, readPurchase, requestFingerprintOf } from "./purchase.ts";
-import { callbackFaults } from "./purchase-fields.ts";
+import { callbackFaults, mayNeedCvv } from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
 export const registrationFields = {
@@ -50,7 +50,7 @@ export const rebillFields = {
   amount:               field.amount("amount in the highest unit with `.` as delimiter"),
   enumerate_amounts:    field.optional(field.pattern("128/String", /^(?=.{1,128}$)\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "smaller amounts, separated by commas, tried in turn when the amount is declined")),
   currency:             field.currency("three-letter currency code"),
-  cvv2:                 field.optional(field.digits(3, 4, "card verification value")),
+  cvv2:                 field.conditional(field.digits(3, 4, "card verification value; mandatory when the cardholder initiates the payment and a gate of the endpoint needs it")),
   ipaddress:            field.ipAddress("customer's IP address, for fraud screening"),
   comment:              field.optional(field.line(50, "short comment")),
   purpose:              field.optional(field.line(128, "destination of the payment, for fraud monitoring")),
@@ -92,9 +92,11 @@ export async function rebill(
     requestFingerprint: requestFingerprintOf(`rebill/${kind}/${endpoint.id}`, context),
   };
   const terms = credentialOf(request, endpoint);
-  const found = await findCard(request, context, terms.initiator);
+  const found = lacksCvv(request, endpoint, terms)
+    ? new Failure("missing_parameter", "cvv2")
+    : await findCard(request, context, terms.initiator);
   if (found instanceof Failure) {
-    // An order that began before the card was removed is acknowledged again.
+    // An order that began before the card was removed, or a setting changed, is acknowledged again.
     const repeat = await services.orders.findRepeat(identity);
     if (repeat instanceof Failure) return repeat;
     return repeat === undefined ? found : acknowledge(repeat);
@@ -116,6 +118,15 @@ export async function rebill(
   });
   if (accepted instanceof Failure) return accepted;
   return acknowledge(accepted);
+}
+
+/** A merchant that charges a card by itself has no CVV: it must not store one. */
+function lacksCvv(
+  { cvv2 }: RebillRequest,
+  endpoint: Endpoint,
+  { initiator }: Pick<Credential, "initiator">,
+): boolean {
+  return cvv2 === undefined && initiator === "CARDHOLDER" && mayNeedCvv(endpoint);
 }
 
 async function findCard(

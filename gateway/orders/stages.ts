@@ -30,6 +30,11 @@ export function waitsForCardholder(stage: Stage): boolean {
   return ["awaiting_method", "awaiting_challenge", "awaiting_pares"].includes(stage);
 }
 
+/** Nothing was sent to the acquirer yet. */
+export function isBeforeSending(stage: Stage): boolean {
+  return stage === "filtering" || stage === "authenticating" || stage.startsWith("awaiting_");
+}
+
 /** The acquirer may have carried the request out or not, and is being asked. */
 export const stagesInDoubt: readonly Stage[] = ["inquiring", "reversing", "repeating"];
 

@@ -1,10 +1,10 @@
 /** What may follow an approved charge, and how much of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Failure } from "../values/failure.ts";
+import { Failure, type FailureCode } from "../values/failure.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
-import type { Order } from "./order.ts";
+import type { Order, PriorAttempt, Transaction } from "./order.ts";
 import {
   advance,
   amount,
@@ -18,7 +18,13 @@ import {
   meet,
   start,
 } from "./testing.ts";
-import { findRepeated, nextAmount, totalsOf, transactionsOf } from "./transactions.ts";
+import {
+  findRepeated,
+  nextAmount,
+  sentIdentifiersOf,
+  totalsOf,
+  transactionsOf,
+} from "./transactions.ts";
 
 /** In minor units: held, charged, returned, cancelled, left. */
 function totals(order: Order): readonly bigint[] {
@@ -75,6 +81,31 @@ test("every follow-up has a trace number of its own and the reference of the cha
   const charges = transactionsOf(twice).map(({ identifiers }) => identifiers);
   assert.equal(new Set(charges.map((identifiers) => identifiers?.traceNumber)).size, 3);
   assert.equal(new Set(charges.map((identifiers) => identifiers?.reference)).size, 1);
+});
+
+test("a transaction has a name at the acquirer once a message may have left", () => {
+  const reason = (code: FailureCode) => ({ code, detail: "" });
+  const { transaction } = approved();
+  const prior = { ...transaction, identifiers: { ...transaction.identifiers, attempt: 7 } };
+  // biome-ignore format: a table
+  const cases: readonly (readonly [change: Partial<Transaction>, attempt: number | undefined])[] = [
+    [{ stage: "filtering", answer: undefined },                                         undefined],
+    [{ stage: "awaiting_challenge", answer: undefined },                                undefined],
+    [{ stage: "authorizing", answer: undefined },                                       1],
+    [{ stage: "reversing", answer: undefined },                                         1],
+    [{ stage: "approved" },                                                             1],
+    [{ stage: "declined" },                                                             1],
+    [{ stage: "declined", answer: undefined, reason: reason("challenge_expired") },     undefined],
+    [{ stage: "error", answer: undefined, reason: reason("gate_unavailable") },         undefined],
+    [{ stage: "error", answer: undefined, reason: reason("reversed_after_doubt") },     1],
+    [{ stage: "error", answer: undefined, reason: reason("settled_by_operator") },      1],
+    // A refused amount was sent before.
+    [{ stage: "error", answer: undefined, reason: reason("gate_unavailable"), priorAttempts: [prior as PriorAttempt] }, 7],
+  ];
+  for (const [change, attempt] of cases) {
+    const sent = sentIdentifiersOf({ ...transaction, ...change });
+    assert.equal(sent?.attempt, attempt, JSON.stringify(change.stage));
+  }
 });
 
 test("a bank that approved less has charged less", () => {

@@ -3,14 +3,20 @@
  * may follow. Only approved transactions count, and an open one keeps others from beginning, so the
  * totals hold on every path.
  */
-import { Failure } from "../values/failure.ts";
+import { Failure, type FailureCode } from "../values/failure.ts";
 import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
 import { hours, type Instant, later } from "../values/time.ts";
 import { chargedBackMinor } from "./chargebacks.ts";
 import type { EventOf } from "./events.ts";
-import type { FollowUpKind, FollowUpTerms, Order, Transaction } from "./order.ts";
+import type {
+  AcquirerIdentifiers,
+  FollowUpKind,
+  FollowUpTerms,
+  Order,
+  Transaction,
+} from "./order.ts";
 import { refundReferenceOf, travelsAsRefund } from "./refunds.ts";
-import { isFinal } from "./stages.ts";
+import { isBeforeSending, isFinal } from "./stages.ts";
 import { traceNumberOf } from "./trace.ts";
 import { beginnings } from "./transitions.ts";
 
@@ -36,6 +42,20 @@ export function transactionsOf({ earlier, transaction }: Order): readonly Transa
 export function initialOf({ earlier, transaction }: Order): Transaction {
   return earlier[0] ?? transaction;
 }
+
+/** What names the transaction at its acquirer, once a message may have left. */
+export function sentIdentifiersOf(transaction: Transaction): AcquirerIdentifiers | undefined {
+  const { identifiers, priorAttempts } = transaction;
+  return wasSent(transaction) ? identifiers : priorAttempts?.at(-1)?.identifiers;
+}
+
+function wasSent({ stage, answer, reason }: Transaction): boolean {
+  if (stage !== "declined" && stage !== "error") return !isBeforeSending(stage);
+  return answer !== undefined || (reason !== undefined && settledDoubt.includes(reason.code));
+}
+
+/** Reasons of charges that were sent and not answered. */
+const settledDoubt: readonly FailureCode[] = ["reversed_after_doubt", "settled_by_operator"];
 
 export function totalsOf(order: Order): Totals {
   const initial = initialOf(order);

@@ -7,7 +7,7 @@ import { isDeviceNumber } from "../orders/card-reference.ts";
 import { chargebackStateOf } from "../orders/chargebacks.ts";
 import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
-import { initialOf, type Totals, totalsOf } from "../orders/transactions.ts";
+import { initialOf, sentIdentifiersOf, type Totals, totalsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import {
   commissionOf,
@@ -93,12 +93,12 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["transaction-type",         ({ transaction }) => wireTypeOf(transaction.kind)],
 
   ["processor-tx-id",          ({ transaction, initial }) => transaction.answer?.networkId ?? initial.answer?.networkId],
-  ["processor-rrn",            ({ transaction }) => transaction.identifiers?.reference],
+  ["processor-rrn",            ({ transaction }) => sentIdentifiersOf(transaction)?.reference],
   ["approval-code",            ({ transaction, initial }) => transaction.answer?.approvalCode ?? initial.answer?.approvalCode],
   ["receipt-id",               ({ initial }) => initial.receiptId],
   ["descriptor",               ({ transaction }) => transaction.identifiers?.gate.shownDescriptor],
   ["original-gate-descriptor", ({ transaction }) => transaction.identifiers?.gate.descriptor],
-  ["terminal-id",              ({ transaction }) => transaction.identifiers?.gate.terminalId],
+  ["terminal-id",              ({ transaction }) => sentIdentifiersOf(transaction)?.gate.terminalId],
   ["gw-processing-date",       ({ transaction, printDate }) => printOptional(transaction.answer?.processedAt, printDate)],
   ["transaction-date",         ({ transaction, printDate }) => printOptional(transaction.finishedAt, printDate)],
 

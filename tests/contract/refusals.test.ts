@@ -23,7 +23,8 @@ const badSales: readonly (readonly [change: Change, code: number, message: RegEx
   [{ state: undefined },                     4,  /^MISSING_PARAMETER: state$/],
   [{ state: "ZZ" },                          5,  /state/],
   [{ country: "CA", state: "IL" },           5,  /state/],
-  [{ phone: "call me" },                     5,  /phone/],
+  [{ phone: "x".repeat(16) },                5,  /phone: longer than 15/],
+  [{ phone: "a\u0007b" },                    5,  /phone: control characters/],
   [{ zip_code: "12345678901" },              5,  /zip_code: longer than 10/],
   [{ credit_card_number: undefined },        4,  /credit_card_number/],
   [{ credit_card_number: "4111111111111112" }, 5, /check digit/],
@@ -46,7 +47,6 @@ const badSales: readonly (readonly [change: Change, code: number, message: RegEx
   [{ merchant_data: "x".repeat(65_537) },    5,  /merchant_data/],
   [{ customer_browser_info: "true" },        4,  /customer_browser_color_depth/],
   [{ customer_browser_info: "yes" },         5,  /customer_browser_info/],
-  [{ birthday: "1990" },                     5,  /birthday/],
 ];
 
 test("a field that is missing or malformed is named, and nothing is stored", async (t) => {
@@ -124,11 +124,70 @@ test("a body that cannot be read is refused before anything else", async (t) => 
     [Buffer.from([0x61, 0x3d, 0xff, 0xfe]),        {}],
     [good,                                         { "content-type": "application/json" }],
     [good,                                         { "content-type": "multipart/form-data; boundary=x" }],
+    [good,                                         { "content-type": "form" }],
+    [good,                                         { "content-type": ";" }],
+    [good,                                         { "content-type": "application/x-www-form-urlencoded, text/plain" }],
+    [good,                                         { "content-type": "application/x-www-form-urlencodedx" }],
+    [good,                                         { "content-type": "a".repeat(8_000) }],
   ];
   for (const [body, headers] of bodies) {
-    const reply = read(await post(world, path, body, headers));
+    const answer = await post(world, path, body, headers);
+    const reply = read(answer);
+    assert.equal(answer.status, 200);
     assert.equal(reply["error-code"], "1", String(body).slice(-40));
     assert.equal(reply["type"], "validation-error");
+  }
+});
+
+// biome-ignore format: a table
+const personal: readonly (readonly [change: Change, kept: string | undefined])[] = [
+  [{ birthday: "900131" },                  "900131"],
+  [{ birthday: "19900131" },                "19900131"],
+  [{ birthday: "1990" },                    undefined],
+  [{ birthday: "1990-01-31" },              undefined],
+  [{ birthday: "31. January 1990" },        undefined],
+  [{ birthday: "\u0007" },                  undefined],
+  [{ ssn: "078-05-1120" },                  undefined],
+  [{ ssn: "x".repeat(33) },                 undefined],
+  [{ cell_phone: "+1 (555) 0100 ext. 42" }, undefined],
+  [{ phone: "555/0100 *7 №" },              undefined],
+];
+
+test("optional personal data is kept when it can be read, and never refuses a sale", async (t) => {
+  const world = await startWorld(t);
+  for (const [change, kept] of personal) {
+    const reply = await trySale(world, change);
+    assert.equal(reply["type"], "async-response", JSON.stringify(change));
+    const [row] = await world.installation.database.query<{ birthday: string | null }>(
+      "select facts #>> '{purchase,customer,birthday}' as birthday from orders where id = $1",
+      [reply["gw-order-id"]],
+    );
+    assert.equal(row?.birthday ?? undefined, kept, JSON.stringify(change));
+  }
+});
+
+test("the form is the reply unless JSON is preferred to it, over several headers too", async (t) => {
+  const world = await joinWorld(t);
+  const path = `/gw/api/v2/status/${plain(world)}`;
+  const body = signedStatus(world, { client_orderid: "nothing" });
+  // biome-ignore format: a table
+  const wishes: readonly (readonly [accept: readonly string[], type: RegExp])[] = [
+    [["application/json"],                        /^application\/json/],
+    [["application/json, text/plain, */*"],       /^text\/html/],
+    [["application/json", "*/*"],                 /^text\/html/],
+    [["text/html;q=0.5", "application/json"],     /^application\/json/],
+    [["application/vnd.pay+json", "text/html"],   /^application\/json/],
+    [["application/json;q=0"],                    /^text\/html/],
+  ];
+  for (const [accept, type] of wishes) {
+    const lines = accept.map((each) => `Accept: ${each}\r\n`).join("");
+    const reply = await sendRaw(
+      world,
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines}` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    assert.match(reply, /^HTTP\/1.1 200 /);
+    assert.match(/content-type: (.*)/i.exec(reply)?.[1] ?? "", type, accept.join(" and "));
   }
 });
 
@@ -195,6 +254,15 @@ test("a request that is not HTTP does not disturb the others", async (t) => {
   const reply = await trySale(world, {});
   assert.equal(reply["type"], "async-response");
 });
+
+/** Several headers of one name, which `fetch` would join. */
+async function sendRaw(world: World, request: string): Promise<string> {
+  const socket = connect(world.gateway.port, "127.0.0.1").setEncoding("utf8");
+  socket.write(request);
+  let reply = "";
+  for await (const chunk of socket) reply += chunk;
+  return reply;
+}
 
 function plain(world: World): string {
   return world.set.endpoints["plain"] ?? "";

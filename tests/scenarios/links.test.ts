@@ -95,8 +95,9 @@ testOnEachDialect(
 
     assert.equal(before, "processing");
     assert.deepEqual([ended.status, ended["error-code"]], ["error", "5002"]);
+    assert.deepEqual([ended["processor-rrn"], ended["terminal-id"]], [undefined, undefined]);
     assert.equal((await merchant.status(capture))["order-stage"], "capture_error");
-    assert.deepEqual(bookedFor(world, ended), []);
+    assert.deepEqual(bookedFor(world, {}), ["authorisation 1015"]);
     assert.equal(received(world, mti("0220")), 0);
   },
 );

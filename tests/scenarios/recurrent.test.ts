@@ -108,10 +108,11 @@ test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped
 
   const byMerchant = await merchant.rebill({ cardrefid });
   const byCardholder = await merchant.rebill({
-    ...{ cardrefid, redirect_url },
+    ...{ cardrefid, redirect_url, cvv2: "123" },
     recurrent_initiator: "CARDHOLDER",
   });
-  await assertRefused(merchant.rebill({ cardrefid, recurrent_initiator: "CARDHOLDER" }), 4);
+  const unreturning = { cardrefid, recurrent_initiator: "CARDHOLDER", cvv2: "123" };
+  await assertRefused(merchant.rebill(unreturning), 4, /redirect_url/);
   await world.settle();
 
   const [skipped, asked] = await Promise.all([
@@ -145,7 +146,7 @@ test("who initiates and how regularly is the gate's setting, and the request's w
     recurrent: { initiator: "CARDHOLDER", scenario: "IRREGULAR" },
   });
 
-  const usual = await merchant.rebill({ cardrefid });
+  const usual = await merchant.rebill({ cardrefid, cvv2: "123" });
   const other = await merchant.rebill({
     ...{ cardrefid, recurrent_initiator: "MERCHANT", recurrent_scenario: "REGULAR" },
   });
@@ -161,6 +162,23 @@ test("who initiates and how regularly is the gate's setting, and the request's w
     "CARDHOLDER",
     "MERCHANT",
   ]);
+});
+
+test("a cardholder who pays gives the CVV where a gate needs it; a merchant has none", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+  const cardrefid = await world.registerCard();
+  const recurrent_initiator = "CARDHOLDER";
+
+  await assertRefused(merchant.rebill({ cardrefid, recurrent_initiator }), 4, /: cvv2 /);
+  await assertRefused(merchant.rebill({ cardrefid, recurrent_initiator, cvv2: "" }), 4, /: cvv2 /);
+  const byMerchant = await merchant.rebill({ cardrefid });
+  await world.changeGate("sandbox", { worksWithoutCvv: true });
+  const withoutCvv = await merchant.rebill({ cardrefid, recurrent_initiator });
+  await world.settle();
+
+  assert.equal((await merchant.status(byMerchant)).status, "approved");
+  assert.equal((await merchant.status(withoutCvv)).status, "approved");
 });
 
 test("the identical recurrent payment is acknowledged again, and charged once", async (t) => {

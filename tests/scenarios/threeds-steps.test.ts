@@ -208,6 +208,7 @@ test("v4 takes uploads that are signed with OAuth, and nothing else", async (t) 
 
   assert.equal(denied.status, 403);
   assert.equal(unmoved["tds-status"], "MethodUrlFrame");
+  assert.deepEqual([unmoved["processor-rrn"], unmoved["terminal-id"]], [undefined, undefined]);
   assert.match(taken.text, /^type=async-response&/);
   assert.match(brought.text, /^type=async-response&/);
   assertDone(await statusOf(pending), "sale_approved");

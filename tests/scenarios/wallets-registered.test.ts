@@ -107,13 +107,13 @@ test("a cardholder cannot initiate a payment with a device number", async (t) =>
 
   for (const through of ["plain", "secure", "secureAlways"]) {
     const redirect_url = "https://shop.example/return";
-    const fields = { cardrefid, recurrent_initiator, redirect_url };
+    const fields = { cardrefid, recurrent_initiator, redirect_url, cvv2: "123" };
     await assertRefused(world.merchant(through).rebill(fields), 9, /device number has no crypt/);
   }
   const fields = rebillFields({ cardrefid });
   const paid = await world.merchant().rebill(fields);
   await world.changeGate("sandbox", { recurrent: { initiator: "CARDHOLDER" } });
-  await assertRefused(world.merchant().rebill({ cardrefid }), 9);
+  await assertRefused(world.merchant().rebill({ cardrefid, cvv2: "123" }), 9);
   // What began before the gate's setting changed is acknowledged as ever.
   assert.equal((await world.merchant().rebill(fields))["gw-order-id"], paid["gw-order-id"]);
   assert.equal(chargesAt(world), before + 1);
@@ -140,7 +140,7 @@ testOnEachDialect("a card number of a wallet is registered as any card", async (
   for (const kind of ["walletb_encrypted", "walletb_decrypted"] as const) {
     const { cardrefid } = await payFirst(world, kind, { pan: visa, isPanOnly: true }, through);
     for (const recurrent_initiator of ["MERCHANT", "CARDHOLDER"]) {
-      const payment = await merchant.rebill({ cardrefid, recurrent_initiator });
+      const payment = await merchant.rebill({ cardrefid, recurrent_initiator, cvv2: "123" });
       await world.settle();
       const status = await merchant.status(payment);
 
@@ -157,7 +157,7 @@ test("a card number of a wallet goes through 3-D Secure when its cardholder pays
   const merchant = world.merchant("secureAlways");
 
   const payment = await merchant.rebill({
-    ...{ cardrefid, recurrent_initiator: "CARDHOLDER" },
+    ...{ cardrefid, recurrent_initiator: "CARDHOLDER", cvv2: "123" },
     redirect_url: "https://shop.example/return",
   });
   await world.settle();
