@@ -25,6 +25,7 @@ const commands: readonly Row[] = [
   ["gate",      "gates: the connections to acquirers",                                          async () => (await import("./gate.ts")).addGateCommands],
   ["endpoint",  "create and change endpoints",                                                  async () => (await import("./endpoint.ts")).addEndpointCommands],
   ["group",     "create and change endpoint groups",                                                 async () => (await import("./endpoint.ts")).addGroupCommands],
+  ["list",      "the allow and block lists of screening: add, show, remove, import",            async () => (await import("./list.ts")).addListCommands],
   ["order",     "list, export and show orders",                                                          async () => (await import("./order.ts")).addOrderCommands],
   ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],
   ["tail",      "print orders as they go, until Ctrl-C",                                        async () => (await import("./order-list.ts")).addTail],

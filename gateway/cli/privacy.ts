@@ -16,12 +16,13 @@ import {
   vacuumErased,
 } from "../storage/erasure.ts";
 import { condemnCards } from "../storage/retention.ts";
-import { CardNumber, isLuhnValid } from "../values/card-number.ts";
+import type { CardNumber } from "../values/card-number.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault, readConfiguration } from "./installation.ts";
+import { readCardNumber } from "./list-card.ts";
 
 const reportEveryMs = 1_000;
 
@@ -81,19 +82,12 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Per
   const number =
     typeof card === "string"
       ? await findNumber(session, card)
-      : readNumber(await readAll(process.stdin));
+      : readCardNumber(await readAll(process.stdin));
   if (number instanceof Problem) return number;
   const vault = await openVault(session);
   const { merchants } = await readConfiguration(session);
   const hashIds = merchants.map(({ id }) => [id, vault.fingerprint(id, number).hashId] as const);
   return { hashIds: new Map(hashIds) };
-}
-
-/** Digits may be separated as they are on the card. */
-function readNumber(text: string): CardNumber | Problem {
-  const digits = text.replace(/[\s-]/g, "");
-  const isNumber = /^\d{12,19}$/.test(digits) && isLuhnValid(digits);
-  return isNumber ? new CardNumber(digits) : new Problem("Standard input has no card number.");
 }
 
 async function findNumber(session: Session, id: string): Promise<CardNumber | Problem> {

@@ -40,6 +40,18 @@ const countryNumbers: ReadonlyMap<string, string> = new Map(
   countries.flatMap(([alpha2, , numeric]) => (alpha2 && numeric ? [[alpha2, numeric]] : [])),
 );
 
+const alpha2ByCode: ReadonlyMap<string, string> = new Map(
+  countries.flatMap(([alpha2 = "", alpha3 = ""]) => [
+    [alpha2, alpha2],
+    [alpha3, alpha2],
+  ]),
+);
+
+/** Of a country's two or three letters. */
+export function findAlpha2(code: string): string | undefined {
+  return alpha2ByCode.get(code);
+}
+
 export function isCountry(alpha2: string): boolean {
   return countryNumbers.has(alpha2);
 }

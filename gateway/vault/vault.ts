@@ -60,6 +60,10 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       return { fingerprint, hashId: String(fingerprint.readBigUInt64BE() >> 4n) };
     },
 
+    /** The same for the same card at every merchant, for screening; merchants never see it. */
+    cardDigest: (number: CardNumber) =>
+      hmac(keys.current("fingerprints").key, `0/${number.reveal()}`).toString("hex", 0, 8),
+
     /** For short comparisons: after a rotation the same text has another digest. */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
     /** A secret that is shared with the named receiver; the same for the same name, for ever. */

@@ -1,0 +1,195 @@
+/**
+ * The country of an IP address, from a file of the operator's: a MaxMind database (MMDB) or CSV.
+ * The file is read again when it has changed; one that cannot be used is reported, and the data
+ * that was read before stays in use. Without data, nothing is known of any address.
+ */
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { Reader } from "mmdb-lib";
+import { readRecords } from "../values/csv-records.ts";
+import { findAlpha2 } from "../values/iso-codes.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { startRangeTable } from "../values/range-table.ts";
+import { openReloadable } from "../values/reloadable.ts";
+import { bitsOf, normalise, parseNetwork } from "./ip-network.ts";
+
+/** Alpha-2. */
+type FindCountry = (address: string) => string | undefined;
+
+/** For staging: networks that documents use, which no one has. */
+// biome-ignore format: a table
+export const sandboxNetworks = [
+  ["192.0.2.0/24",    "US"],
+  ["198.51.100.0/24", "GB"],
+  ["203.0.113.0/24",  "NL"],
+  ["2001:db8::/32",   "DE"],
+] as const;
+
+type CountryFile = {
+  /** Changes with the file. */
+  readonly stamp: string;
+  readonly find: FindCountry;
+  readonly problem?: string;
+};
+
+export type IpCountries = Awaited<ReturnType<typeof openIpCountries>>;
+
+type Options = {
+  /** Empty: none. */
+  readonly file: string;
+  readonly builtIn?: readonly (readonly [network: string, country: string])[];
+  readonly onError: (error: unknown) => void;
+};
+
+const unknown: FindCountry = () => undefined;
+
+export async function openIpCountries({ file, builtIn = [], onError }: Options) {
+  const findBuiltIn = await makeFind(rowsOf(builtIn));
+  const { current, reload } = await openReloadable<CountryFile>({
+    read: async (present) => {
+      if (file === "") return { stamp: "", find: unknown };
+      const stamp = await stampOf(file);
+      if (stamp === present?.stamp) return present;
+      try {
+        return { stamp, find: await readCountryFile(file) };
+      } catch (error) {
+        onError(error);
+        // The stamp is kept: the same file is not read, and not reported, again.
+        return { stamp, find: present?.find ?? unknown, problem: messageOf(error) };
+      }
+    },
+    onError,
+  });
+  return {
+    reload,
+    find: (address: string) => current().find(address) ?? findBuiltIn(address),
+    get hasData() {
+      return current().find !== unknown || builtIn.length > 0;
+    },
+    /** Why the file is not in use as it is now. */
+    get problem() {
+      return current().problem;
+    },
+  };
+}
+
+async function stampOf(file: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino } = await stat(file);
+    return `${mtimeMs}/${size}/${ino}`;
+  } catch {
+    return "missing";
+  }
+}
+
+/** Rejects when the file cannot be used. */
+export async function readCountryFile(file: string): Promise<FindCountry> {
+  return file.toLowerCase().endsWith(".csv")
+    ? makeFind(readRows(readRecords(createReadStream(file))))
+    : openDatabase(await readFile(file));
+}
+
+/** Decoding a record takes longer than finding it, and countries are few. */
+const recordsMax = 10_000;
+
+function openDatabase(bytes: Buffer): FindCountry {
+  const records = new Map<string | number, unknown>();
+  const cache = {
+    get: (key: string | number) => records.get(key),
+    set(key: string | number, record: unknown) {
+      if (records.size < recordsMax) records.set(key, record);
+    },
+  };
+  const reader = new Reader(bytes, { cache });
+  const { searchTreeSize, ipVersion } = reader.metadata;
+  const separator = bytes.subarray(searchTreeSize, searchTreeSize + 16);
+  if (separator.length < 16 || separator.some((byte) => byte !== 0)) {
+    throw new Error("the search tree does not end where the file says");
+  }
+  const find = (address: string) => countryIn(reader.get(address));
+  // A damaged file fails here, and not with a payment.
+  for (const address of ["1.1.1.1", "8.8.8.8", "81.2.69.142", "192.0.2.1"]) find(address);
+  return (address) => {
+    const plain = normalise(address);
+    if (plain === undefined || (plain.includes(":") && ipVersion === 4)) return undefined;
+    try {
+      return find(plain);
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** Of a record of the providers' country and city databases. */
+function countryIn(found: unknown): string | undefined {
+  const record = Object(found);
+  const codes = [record.country, record.registered_country].map((each) =>
+    typeof each === "string" ? each : each?.iso_code,
+  );
+  const code = codes.find((each) => typeof each === "string") ?? record.country_code;
+  return typeof code === "string" ? findAlpha2(code.toUpperCase()) : undefined;
+}
+
+type CountryRow = {
+  readonly line: number;
+  readonly network: string;
+  readonly country: string;
+};
+
+async function* rowsOf(rows: Required<Options>["builtIn"]): AsyncGenerator<CountryRow> {
+  for (const [network, country] of rows) yield { line: 0, network, country };
+}
+
+async function* readRows(records: ReturnType<typeof readRecords>): AsyncGenerator<CountryRow> {
+  let places: readonly [number, number] | undefined;
+  for await (const { line, cells } of records) {
+    if (cells === undefined) throw new Error(`line ${line}: the quotes do not match`);
+    if (places === undefined) {
+      const names = cells.map((cell) => cell.trim().toLowerCase());
+      places = [names.indexOf("network"), names.indexOf("country")];
+      if (places.includes(-1)) throw new Error("line 1: the columns are network and country");
+    } else {
+      const [network = "", country = ""] = places.map((place) => cells[place]);
+      yield { line, network, country };
+    }
+  }
+}
+
+/**
+ * IPv4 addresses have ten digits. Of IPv6 addresses the upper half counts, as far as it is global
+ * unicast: no provider's network is longer than 64 bits, and these numbers have nineteen digits.
+ */
+const digitsOf = { 4: 10, 6: 19 } as const;
+
+async function makeFind(rows: AsyncIterable<CountryRow>): Promise<FindCountry> {
+  const builders = { 4: startRangeTable(digitsOf[4]), 6: startRangeTable(digitsOf[6]) };
+  const last = { 4: 0n, 6: 0n };
+  for await (const { line, network: text, country: code } of rows) {
+    const country = findAlpha2(code.trim().toUpperCase());
+    const network = parseNetwork(text);
+    if (network instanceof Problem) throw new Error(`line ${line}: ${network.sentence}`);
+    if (country === undefined) throw new Error(`line ${line}: not a country code of ISO 3166-1`);
+    const version = network.bits.startsWith("4") ? 4 : 6;
+    const [first, end] = [numberOf(network.bits, "0"), numberOf(network.bits, "1")];
+    if (first < last[version]) throw new Error(`line ${line}: the networks are not sorted`);
+    last[version] = first;
+    if (end < 10n ** BigInt(digitsOf[version])) {
+      builders[version].add({ first, last: end, value: { country } });
+    }
+  }
+  const tables = { 4: builders[4].finish(), 6: builders[6].finish() };
+  return (address) => {
+    const bits = bitsOf(address);
+    if (bits === undefined) return undefined;
+    const version = bits.startsWith("4") ? 4 : 6;
+    const digits = String(numberOf(bits, "0")).padStart(digitsOf[version], "0");
+    return digits.length > digitsOf[version]
+      ? undefined
+      : tables[version].find(digits)?.["country"];
+  };
+}
+
+function numberOf(bits: string, fill: "0" | "1"): bigint {
+  const size = bits.startsWith("4") ? 32 : 64;
+  return BigInt(`0b${bits.slice(1, size + 1).padEnd(size, fill)}`);
+}

@@ -1,0 +1,142 @@
+/**
+ * A CSV file of entries for the lists, read as a stream. Faults are collected and thrown together.
+ * No fault repeats a cell: it may be a card number that has strayed into the file.
+ */
+import { CardNumber, isLuhnValid, networkOf } from "../values/card-number.ts";
+import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
+import { Problem } from "../values/problem.ts";
+import type { Instant } from "../values/time.ts";
+import { findKind, type ListKind, listKinds } from "./list-kinds.ts";
+import { type ListEntry, type ListName, type ListScope, listNames } from "./lists.ts";
+
+/** As many as a node is tested with; they are held in memory until all have been read. */
+const entriesMax = 1_000_000;
+const reasonCharactersMax = 200;
+
+const columns = ["list", "kind", "value", "merchant", "endpoint", "expires", "reason"] as const;
+type Column = (typeof columns)[number];
+type Cells = (column: Column) => string;
+
+export type ListFileOptions = {
+  /** Of a merchant's login and an endpoint's id, either of which may be empty. */
+  readonly scopeOf: (merchant: string, endpoint: string) => ListScope | Problem;
+  readonly readExpiry: (text: string) => Instant | Problem;
+  /** The stored value of a card number; absent where card numbers are refused. */
+  readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
+  readonly report: (count: number) => void;
+};
+
+export async function readListFile(
+  chunks: AsyncIterable<Uint8Array>,
+  options: ListFileOptions,
+): Promise<readonly Omit<ListEntry, "id">[]> {
+  const { sentences, complain } = makeFaults();
+  const lines = new Map<string, number>();
+  const entries: Omit<ListEntry, "id">[] = [];
+  let header: readonly string[] | undefined;
+  for await (const { line, cells } of readRecords(chunks)) {
+    if (cells === undefined) {
+      complain(line, undefined, "the quotes do not match");
+    } else if (header === undefined) {
+      header = cells.map((cell) => cell.trim().toLowerCase());
+      if (refuseHeader(header, complain)) break;
+    } else if (cells.length !== header.length) {
+      complain(line, undefined, `${cells.length} cells instead of ${header.length}`);
+    } else {
+      const names = header;
+      const cellOf = (column: Column) => cells[names.indexOf(column)]?.trim() ?? "";
+      const entry = readRow(cellOf, options, (column, words) => complain(line, column, words));
+      if (entry === undefined) continue;
+      const { list, kind, value, merchantId, endpointId } = entry;
+      const key = [list, kind, merchantId, endpointId, value].join("/");
+      const earlier = lines.get(key);
+      if (earlier !== undefined) complain(line, undefined, `the same as line ${earlier}`);
+      lines.set(key, line);
+      entries.push(entry);
+      options.report(entries.length);
+      if (entries.length > entriesMax) complain(line, undefined, `over ${entriesMax} entries`);
+      if (entries.length > entriesMax) break;
+    }
+  }
+  if (header === undefined && sentences.length === 0) {
+    complain(1, undefined, "no header row; the file is empty");
+  }
+  if (sentences.length > 0) throw new CsvFaults(sentences);
+  return entries;
+}
+
+/** With a wrong header every row would be wrong too. */
+function refuseHeader(names: readonly string[], complain: Complain): boolean {
+  const isUnknown = (name: string) => !columns.some((column) => column === name);
+  const needed = ["list", "kind", "value"].every((column) => names.includes(column));
+  if (needed && !names.some(isUnknown) && new Set(names).size === names.length) return false;
+  complain(1, undefined, `the columns are ${columns.join(", ")}; the first three are needed`);
+  return true;
+}
+
+type Refuse = (column: Column, words: string) => void;
+
+function readRow(
+  cellOf: Cells,
+  options: ListFileOptions,
+  refuse: Refuse,
+): Omit<ListEntry, "id"> | undefined {
+  const read = <Value>(column: Column, value: Value | Problem): Value | undefined => {
+    if (!(value instanceof Problem)) return value;
+    refuse(column, value.sentence);
+    return undefined;
+  };
+  const list = read("list", readListName(cellOf("list")));
+  const kind = read("kind", readKindName(cellOf("kind")));
+  const scope = read("merchant", options.scopeOf(cellOf("merchant"), cellOf("endpoint")));
+  const expiry = cellOf("expires") === "" ? undefined : options.readExpiry(cellOf("expires"));
+  const expiresAt = read("expires", expiry);
+  const reason = read("reason", readReason(cellOf("reason")));
+  if (kind === undefined || scope === undefined) return undefined;
+  const value = read("value", readValue(kind, cellOf("value"), scope, options));
+  if (list === undefined || value === undefined || reason === undefined) return undefined;
+  if (expiry instanceof Problem) return undefined;
+  return { list, kind, value, reason, ...scope, ...(expiresAt !== undefined && { expiresAt }) };
+}
+
+function readValue(
+  kind: ListKind,
+  text: string,
+  scope: ListScope,
+  { cardValueOf }: ListFileOptions,
+): string | Problem {
+  if (kind === "card" && looksLikeCardNumber(text)) {
+    if (cardValueOf !== undefined) return cardValueOf(new CardNumber(digitsIn(text)), scope);
+    return new Problem("may be a card number, which is taken from standard input only (-)");
+  }
+  return findKind(kind)?.read(text) ?? new Problem("not of a known kind");
+}
+
+export function readListName(text: string): ListName | Problem {
+  return listNames.find((name) => name === text) ?? new Problem("not allow or block");
+}
+
+export function readKindName(text: string): ListKind | Problem {
+  const names = listKinds.map(({ name }) => name).join(", ");
+  return findKind(text)?.name ?? new Problem(`not one of ${names}`);
+}
+
+/** It is shown to operators, in the audit and in tables: one line, and no card number. */
+export function readReason(text: string): string | Problem {
+  if (text.length > reasonCharactersMax || /\p{Cc}/u.test(text)) {
+    return new Problem(`not one line of up to ${reasonCharactersMax} characters`);
+  }
+  return /\d(?:[ -]?\d){11}/.test(text)
+    ? new Problem("more than 11 digits in a row; card numbers have no place here")
+    : text;
+}
+
+function digitsIn(text: string): string {
+  return text.replace(/[\s-]/g, "");
+}
+
+/** One in thirty hash ids looks like one too. */
+export function looksLikeCardNumber(text: string): boolean {
+  const digits = digitsIn(text);
+  return /^\d{12,19}$/.test(digits) && isLuhnValid(digits) && networkOf(digits) !== undefined;
+}
