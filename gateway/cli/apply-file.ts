@@ -6,6 +6,7 @@ import { makeAdministration } from "../storage/administration.ts";
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
 import { Problem } from "../values/problem.ts";
 import { putMerchants } from "./apply-merchants.ts";
+import { putScreening } from "./apply-screening.ts";
 import {
   type ApplyPlace,
   differs,
@@ -24,13 +25,14 @@ import { findTlsFault } from "./gate-links.ts";
 import { findNameFault, readSettings } from "./options.ts";
 
 export async function applyFile(document: object, place: ApplyPlace): Promise<readonly FileStep[]> {
-  const { gates, directories, merchants, ...unknown } = sectionsOf(document, "The file");
+  const { gates, directories, merchants, screening, ...unknown } = sectionsOf(document, "The file");
   refuseUnknown("The file", unknown);
   const work: Work = { ...place, administration: makeAdministration(place.audit), steps: [] };
   const wanted = sectionsOf(gates ?? null, "gates");
   await putGates(work, wanted);
   if (directories !== undefined) await putDirectories(work, sectionsOf(directories, "directories"));
   if (merchants !== undefined) await putMerchants(work, sectionsOf(merchants, "merchants"));
+  if (screening !== undefined) await putScreening(work, sectionsOf(screening, "screening"));
   if (gates !== undefined && place.prune) await removeGates(work, wanted);
   return work.steps;
 }

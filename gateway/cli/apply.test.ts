@@ -157,6 +157,16 @@ const invalid: readonly (readonly [content: object, sentence: RegExp])[] = [
   [{ merchants: { shop: { groups: { all: { endpoints: ["gbp"] } } } } },                   /Not all of these are endpoints of shop/],
   [{ merchants: { shop: { groups: { all: { endpoint: ["usd"] } } } } },                    /The group all of shop has no section endpoint\./],
   [{ merchants: { shop: { "control-key-file": "absent.key" } } },                          /absent\.key cannot be read/],
+  [{ screening: { rules: [{ rule: "amount", currency: "USD" }] } },                        /amount: min or max is missing/],
+  [{ screening: { rules: [{ rule: "none" }] } },                                           /There is no rule none/],
+  [{ screening: { rules: { amount: {} } } },                                               /rules is no list/],
+  [{ screening: { rules: [{ rule: "amount", currency: "USD", max: 1, merchant: "who" }] } }, /There is no merchant who/],
+  [{ screening: { rules: [{ rule: "amount", currency: "USD", max: 1, merchant: "shop", endpoint: "gbp" }] } }, /shop has 0 endpoints gbp/],
+  [{ screening: { rules: [{ rule: "amount", currency: "USD", max: 1, action: "stop" }] } }, /An action is one of/],
+  [{ screening: { lists: [{ list: "grey", kind: "bin", value: 400000 }] } },               /list is not allow or block/],
+  [{ screening: { lists: [{ list: "block", kind: "ip", value: "10.0.0.1/8" }] } },         /value is bits are set|bits are set/],
+  [{ screening: { lists: [{ list: "block", kind: "bin", value: 400000 }, { list: "block", kind: "bin", value: "400000" }] } }, /the same entry twice/],
+  [{ screening: { filters: [] } },                                                         /screening has no section filters/],
   [{ merchants: { shop: [] } },                                                            /shop is no map/],
 ];
 
@@ -203,4 +213,34 @@ test("another control key is a renewal with overlap; a third one is refused", as
 
   assert.ok(refused instanceof Problem);
   assert.match(refused.sentence, /shop has an old control key/);
+});
+
+test("rules and lists are applied and exported alike, and pruned", async () => {
+  const rule = { rule: "amount", merchant: "shop", endpoint: "usd", currency: "USD", max: 100 };
+  const entry = { list: "block", kind: "email", value: "Jane@Example.com", merchant: "shop" };
+  const screening = {
+    rules: [rule, { rule: "amount", action: "mark", enabled: false, currency: "EUR", min: "1" }],
+    lists: [{ ...entry, reason: "asked", expires: "2090-01-31T00:00:00Z" }],
+  };
+
+  assert.deepEqual(await changesOf({ screening }), [
+    ...["create rule amount", "create rule amount", "create block list, email"],
+  ]);
+  assert.deepEqual(await changesOf({ screening }), []);
+  const exported = parse(String(await exportFile({ ...session(), json: false }, { lists: true })));
+  assert.equal(exported.screening.rules.length, 2);
+  assert.equal(exported.screening.lists[0].value, "jane@example.com");
+  assert.deepEqual(await changesOf({ screening: exported.screening }, { prune: true }), []);
+  const without = parse(String(await exportFile({ ...session(), json: false }, {})));
+  assert.equal(without.screening.lists, undefined);
+
+  const less = { screening: { rules: [{ ...rule, action: "mark" }], lists: [] } };
+  assert.deepEqual(await changesOf(less, { prune: true }), [
+    ...["change rule amount", "remove rule amount", "remove block list, email"].map((step) =>
+      step.replace("remove rule", "remove rule 2"),
+    ),
+  ]);
+  const written = JSON.stringify(await findEntries(installation.database.query, { limit: 100 }));
+  assert.match(written, /…@example\.com/);
+  assert.doesNotMatch(written, /jane/i);
 });

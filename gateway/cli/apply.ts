@@ -11,8 +11,10 @@ import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import type { Audit } from "../storage/audit.ts";
 import { loadConfiguration } from "../storage/configuration.ts";
 import { loadDirectories } from "../storage/directories.ts";
+import { findListEntries } from "../storage/screening-lists.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { applyFile } from "./apply-file.ts";
+import { printScreening } from "./apply-screening.ts";
 import { type FileStep, Invalid } from "./apply-work.ts";
 import { type Output, type Session, setAction } from "./command.ts";
 import { makeSchema, printConfiguration } from "./configuration-file.ts";
@@ -28,6 +30,7 @@ export function addApply(command: Command): void {
 
 export function addExport(command: Command): void {
   setAction(command, exportFile, [
+    new Option("--lists", "also the entries of the allow and block lists, which name persons"),
     new Option("--schema", "print the JSON schema of the file instead, for editors"),
   ]);
 }
@@ -80,11 +83,15 @@ async function readDocument(file: string): Promise<object | Problem> {
 
 export async function exportFile(
   session: Session,
-  given: { readonly schema?: boolean },
+  given: { readonly schema?: boolean; readonly lists?: boolean },
 ): Promise<Output> {
   if (given.schema === true) return JSON.stringify(makeSchema(), undefined, 2);
   const configuration = await readConfiguration(session);
-  const directories = await loadDirectories(session.database.query);
-  const printed = printConfiguration(configuration, directories);
+  const { query } = session.database;
+  const entries = given.lists === true ? await findListEntries(query, {}) : undefined;
+  const printed = {
+    ...printConfiguration(configuration, await loadDirectories(query)),
+    screening: printScreening(configuration, entries),
+  };
   return session.json ? printed : stringify(printed, { lineWidth: 0 }).trimEnd();
 }

@@ -75,11 +75,16 @@ export function setAction(
 
 /** Whether a command looks or changes may depend on an option. */
 function rightsOf(command: Command, options: object = {}) {
-  const path = pathOf(command);
+  const path = rightsPathOf(command);
   const found =
     commandRights["reveal" in options ? `${path} --reveal` : path] ?? commandRights[path];
   if (found === undefined) throw new Error(`no rights are known for gw ${path}`);
   return found;
+}
+
+/** The kinds of `gw filter add` share a row. */
+export function rightsPathOf(command: Command): string {
+  return pathOf(command).replace(/^filter add .*/, "filter add");
 }
 
 export function pathOf(command: Command): string {

@@ -25,6 +25,7 @@ const commands: readonly Row[] = [
   ["gate",      "gates: the connections to acquirers",                                          async () => (await import("./gate.ts")).addGateCommands],
   ["endpoint",  "create and change endpoints",                                                  async () => (await import("./endpoint.ts")).addEndpointCommands],
   ["group",     "create and change endpoint groups",                                                 async () => (await import("./endpoint.ts")).addGroupCommands],
+  ["filter",    "the rules of screening: add, list, change, try on past orders",               async () => (await import("./filter.ts")).addFilterCommands],
   ["list",      "the allow and block lists of screening: add, show, remove, import",            async () => (await import("./list.ts")).addListCommands],
   ["order",     "list, export and show orders",                                                          async () => (await import("./order.ts")).addOrderCommands],
   ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],

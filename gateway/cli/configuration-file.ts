@@ -5,6 +5,9 @@
 import type { Option } from "commander";
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, EndpointSettings, MerchantSettings } from "../orders/merchant.ts";
+import { listKinds } from "../screening/list-kinds.ts";
+import { listNames } from "../screening/lists.ts";
+import { rules } from "../screening/rules/index.ts";
 import type { Configuration } from "../storage/configuration.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { getCurrency } from "../values/iso-codes.ts";
@@ -156,9 +159,44 @@ export function makeSchema() {
       gates: mapOf(propertiesOf(gateTable)),
       directories: mapOf(propertiesOf(directoryTable)),
       merchants: mapOf(merchant),
+      screening: screeningSchema,
     }),
   };
 }
+
+const text = { type: "string" };
+const place = { merchant: text, endpoint: text };
+
+/** A rule's parameters are its kind's: `gw filter add <kind> --help`. */
+const screeningSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    rules: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["rule"],
+        properties: {
+          ...{ rule: { enum: rules.map(({ kind }) => kind) }, ...place },
+          ...{ action: { enum: ["block", "3ds", "mark", "allow"] }, enabled: { type: "boolean" } },
+        },
+      },
+    },
+    lists: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["list", "kind", "value"],
+        additionalProperties: false,
+        properties: {
+          ...{ list: { enum: listNames }, kind: { enum: listKinds.map(({ name }) => name) } },
+          ...{ value: { type: ["string", "number"] }, ...place, expires: text, reason: text },
+        },
+      },
+    },
+  },
+};
 
 const closed = (properties: object) => ({
   ...{ type: "object", additionalProperties: false, properties },

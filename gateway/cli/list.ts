@@ -17,7 +17,7 @@ import { findKind, type ListKind, listKinds } from "../screening/list-kinds.ts";
 import type { ListScope } from "../screening/lists.ts";
 import { readDatabaseTime } from "../storage/database-clock.ts";
 import {
-  findEntries,
+  findListEntries,
   type NewListEntry,
   putEntries,
   removeEntries,
@@ -82,7 +82,7 @@ async function add(
     const { ids } = await putEntries(query, [entry], { by: session.actor.who });
     const [added] = ids;
     if (added === undefined) return undefined;
-    await write({ action: "list add", subject: `list entry ${added}`, after: masked(entry) });
+    await write({ action: "list add", subject: `list entry ${added}`, after: maskEntry(entry) });
     return added;
   });
   return { entry: id ?? "as it was", list, kind, value };
@@ -137,7 +137,7 @@ function readMoment(text: string, now: Instant): Instant | Problem {
 }
 
 /** As the audit has it. */
-function masked({ value, ...entry }: NewListEntry) {
+export function maskEntry({ value, ...entry }: NewListEntry) {
   return { ...entry, value: findKind(entry.kind)?.mask(value) ?? "" };
 }
 
@@ -161,7 +161,7 @@ async function show(session: Session, given: Given): Promise<Output> {
     ...{ list: listName, kind: kindName, value: wanted, scope },
     ...("expired" in given && { expiredAt: await readDatabaseTime(query) }),
   };
-  const entries = await findEntries(query, filter, Number(limit));
+  const entries = await findListEntries(query, filter, Number(limit));
   const print = makePrintDate(session.config.zone);
   const nameScope = nameScopes(configuration);
   return entries.map((entry: StoredListEntry) => ({
@@ -180,12 +180,12 @@ async function remove(session: Session, ids: readonly string[], given: Given): P
   return session.audit.change(async (query, write) => {
     const now = await readDatabaseTime(query);
     const wanted = isExpired
-      ? (await findEntries(query, { expiredAt: asInstant(now) })).map(({ id }) => id)
+      ? (await findListEntries(query, { expiredAt: asInstant(now) })).map(({ id }) => id)
       : ids;
     const gone = await removeEntries(query, wanted);
     if (gone.length < ids.length) return new Problem("There is no such entry: none was removed.");
     for (const { id, addedAt: _, ...entry } of isExpired ? [] : gone) {
-      await write({ action: "list remove", subject: `list entry ${id}`, before: masked(entry) });
+      await write({ action: "list remove", subject: `list entry ${id}`, before: maskEntry(entry) });
     }
     if (isExpired && gone.length > 0) {
       const after = { removed: gone.length };

@@ -5,7 +5,7 @@ import { openLists } from "../screening/lists.ts";
 import { asInstant } from "../values/time.ts";
 import type { Database } from "./database.ts";
 import {
-  findEntries,
+  findListEntries,
   makeListStore,
   type NewListEntry,
   putEntries,
@@ -63,7 +63,7 @@ test("an entry that is put again gets its new expiry and reason, and nothing is 
   assert.deepEqual([same.added, same.changed], [0, 0]);
   assert.deepEqual([later.added, later.changed, later.ids], [0, 1, first.ids]);
   assert.deepEqual([other.added, other.changed], [1, 0]);
-  const [stored] = await findEntries(database.query, { list: "block", kind: "email" });
+  const [stored] = await findListEntries(database.query, { list: "block", kind: "email" });
   assert.equal(stored?.expiresAt, 1_900_000_000_000);
   assert.equal(stored?.addedBy, "ana");
 });

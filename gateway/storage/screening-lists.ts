@@ -129,7 +129,7 @@ export async function removeEntries(
   query: Query,
   ids: readonly string[],
 ): Promise<readonly StoredListEntry[]> {
-  const gone = await findEntries(query, { ids });
+  const gone = await findListEntries(query, { ids });
   if (gone.length === 0) return [];
   const version = await nextVersion(query);
   await query(
@@ -144,7 +144,7 @@ export async function removeEntries(
   return gone;
 }
 
-export async function findEntries(
+export async function findListEntries(
   query: Query,
   { ids, list, kind, value, scope, expiredAt }: ListFilter,
   limit = 1_000_000,

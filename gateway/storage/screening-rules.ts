@@ -21,6 +21,19 @@ export async function addScreeningRule(
   return id;
 }
 
+/** Its parameters and what it does. Nothing when there is no such rule. */
+export function changeScreeningRule(
+  audit: Audit,
+  id: string,
+  { parameters, action, enabled }: Pick<ConfiguredRule, "parameters" | "action" | "enabled">,
+) {
+  return change(audit, "filter change", id, [
+    `update screening_rules set parameters = $2, action = $3, enabled = $4
+     where id = $1 returning ${columns}`,
+    [id, JSON.stringify(parameters), action, enabled],
+  ]);
+}
+
 /** Nothing when there is no such rule. */
 export function enableScreeningRule(audit: Audit, id: string, enabled: boolean) {
   return change(audit, enabled ? "filter enable" : "filter disable", id, [
