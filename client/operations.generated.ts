@@ -830,6 +830,16 @@ export const errorCodes = {
   AMOUNT_BELOW_MINIMUM: 1000,
   /** Above the endpoint's maximum amount. */
   AMOUNT_ABOVE_MAXIMUM: 1001,
+  /** Too many payments, or too large a sum, in a short time. */
+  TOO_MANY_PAYMENTS: 1010,
+  /** Too many different cards in a short time. */
+  TOO_MANY_CARDS: 1011,
+  /** Too many declined payments in a row. */
+  TOO_MANY_DECLINES: 1012,
+  /** The same card has paid the same amount shortly before. */
+  DUPLICATE_PURCHASE: 1013,
+  /** The card or the payer is new. */
+  FIRST_SEEN_RECENTLY: 1014,
   /** 3-D Secure: the cardholder was not authenticated. */
   AUTHENTICATION_FAILED: 2000,
   /** 3-D Secure: the issuer forbids the payment. */

@@ -158,7 +158,7 @@ function mayChallenge(
   { endpointId, purchase, card, transaction }: Order,
   { getEndpoint }: AcquirerDependencies,
 ): boolean {
-  const { demanded, threeds } = transaction;
+  const { demanded, threeds, forces3ds } = transaction;
   return (
     demanded === undefined &&
     // A cardholder who has passed a challenge would only pass another.
@@ -168,7 +168,7 @@ function mayChallenge(
     purchase.credential?.initiator !== "MERCHANT" &&
     // A wallet's cryptogram is the proof; no range of 3-D Secure holds a device's number.
     purchase.wallet?.isDevice !== true &&
-    getEndpoint(endpointId).settings.threeDSecure !== "off"
+    (forces3ds === true || getEndpoint(endpointId).settings.threeDSecure !== "off")
   );
 }
 

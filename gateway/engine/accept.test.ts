@@ -129,6 +129,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
         ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },
       }),
       fingerprint: () => ({ fingerprint: Buffer.alloc(32), hashId: "1" }),
+      cardDigest: () => "",
     },
     digests: {
       make: async () => digests.asked,
@@ -136,6 +137,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
     },
     nextOrderId: async () => asOrderId("590000000000000001"),
     findIssuer: () => undefined,
+    judgePayment: () => undefined,
     findEnrolment: () => undefined,
     storePendingCard: async () => () => undefined,
     runner: {

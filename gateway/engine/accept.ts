@@ -7,7 +7,14 @@ import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
 import type { CardData } from "../orders/events.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
-import type { CardFacts, Enrolment, Issuer, Order, RefundPolicy } from "../orders/order.ts";
+import type {
+  CardFacts,
+  Enrolment,
+  Finding,
+  Issuer,
+  Order,
+  RefundPolicy,
+} from "../orders/order.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
 import { findRepeated, initialOf, newTransaction } from "../orders/transactions.ts";
@@ -32,17 +39,29 @@ export type Beginning = {
 /** `taken`: the merchant has an order with this client order id and attempt already. */
 export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 
+/** What the screening rules say of a new order; `undo` when there is none. */
+type Screened = { readonly findings: readonly Finding[]; readonly undo: () => Promise<void> };
+
 type Dependencies = {
   readonly advance: Advance;
   readonly conditionsOf: (order: Pick<Order, "endpointId" | "card">) => Conditions;
   readonly begin: Begin;
   readonly findExisting: FindExisting;
-  readonly vault: Pick<Vault, "seal" | "fingerprint">;
+  readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest">;
   readonly digests: Pick<RequestDigests, "make" | "isSame">;
   readonly nextOrderId: () => Promise<OrderId>;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
-  /** The card's 3-D Secure enrolment, where the endpoint authenticates cardholders. */
-  readonly findEnrolment: (endpoint: EndpointId, number: CardNumber) => Enrolment | undefined;
+  /** Nothing when no rule is on. */
+  readonly judgePayment: (
+    order: Order,
+    digestsOf: () => { readonly card: string | undefined; readonly request: Uint8Array },
+  ) => Promise<Screened> | undefined;
+  /** The card's 3-D Secure enrolment, where the endpoint or a rule authenticates cardholders. */
+  readonly findEnrolment: (
+    endpoint: EndpointId,
+    number: CardNumber,
+    isForced?: boolean,
+  ) => Enrolment | undefined;
   /** Until the cardholder has been authenticated; answers how to destroy it before that. */
   readonly storePendingCard: (order: Order, card: CardData) => Promise<() => void>;
   readonly runner: OrderRunner;
@@ -83,11 +102,16 @@ export function makeAccept(dependencies: Dependencies): Accept {
   ): Promise<Order | "taken" | Failure> {
     const id = await dependencies.nextOrderId();
     const { facts, sealed } = cardOf(request, id);
-    const order = { ...draft(request, id), attempt, card: facts };
-    const step = advance(order, { kind: "received" }, order.acceptedAt, conditionsOf(order));
+    const { cardData } = request;
+    const drafted = { ...draft(request, id), attempt, card: facts };
+    const judged = dependencies.judgePayment(drafted, () => digestsOf(request, digest));
+    const screened = judged && (await judged);
+    const order = screened === undefined ? drafted : withEnrolment(drafted, cardData, screened);
+    const given = conditionsOf(order);
+    const conditions = screened === undefined ? given : { ...given, findings: screened.findings };
+    const step = advance(order, { kind: "received" }, order.acceptedAt, conditions);
     if (step instanceof Failure) return step;
 
-    const { cardData } = request;
     const { threeds } = step.order.transaction;
     // Another node may have to go on with it. What a crash leaves behind expires.
     const destroyPendingCard =
@@ -96,10 +120,24 @@ export function makeAccept(dependencies: Dependencies): Accept {
         : undefined;
     if ((await begin({ step, digest, card: sealed })) === "taken") {
       destroyPendingCard?.();
+      await screened?.undo();
       return "taken";
     }
     runner.start(step.order, { cardData });
     return step.order;
+  }
+
+  /** Of the card at all merchants; and of the request, the same for its repeats. */
+  function digestsOf({ cardData }: OrderRequest, { digest }: RequestDigest) {
+    return { card: cardData && vault.cardDigest(cardData.number), request: digest };
+  }
+
+  /** A rule forces 3-D Secure, also where the endpoint has none. */
+  function withEnrolment(order: Order, cardData: CardData | undefined, { findings }: Screened) {
+    const isForced = findings.some((each) => "action" in each && each.action === "force_3ds");
+    if (!isForced || cardData === undefined || order.card.enrolment !== undefined) return order;
+    const enrolment = dependencies.findEnrolment(order.endpointId, cardData.number, true);
+    return enrolment === undefined ? order : { ...order, card: { ...order.card, enrolment } };
   }
 
   /** A new card is sealed under the order's own id; a registered one is in the vault already. */

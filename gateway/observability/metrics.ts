@@ -36,6 +36,7 @@ export function makeMetrics() {
     callbackMs: histogram("tollgate_callback_ms",           "from callback to answer",                        ["outcome"]),
     httpRefused: counter("tollgate_http_refused_total",     "connections, requests and bodies that a bound of the HTTP server refused", ["cause"]),
     destroyed:  counter("tollgate_cards_destroyed_total",   "card numbers that were destroyed, by the reason", ["why"]),
+    findings:   counter("tollgate_screening_findings_total", "screening rules that fired, by what they did, and that could not tell (`no_data`)", ["kind", "scope", "did"]),
     alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long, and for refused reversals"),
   };
 

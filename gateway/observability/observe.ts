@@ -21,7 +21,10 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       if (events.every(({ kind }) => kind === "claimed" || kind === "noted")) return;
       const { kind, stage } = order.transaction;
       metrics.stages.inc({ kind, stage });
-      for (const event of events) alertIfRefused(order, event);
+      for (const event of events) {
+        alertIfRefused(order, event);
+        countFindings(event);
+      }
       if (events.some((event) => event.kind === "refused_in_doubt")) {
         log("order.finished", named(order));
       }
@@ -46,6 +49,14 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       return { kind: "operator_alerted" };
     },
   };
+
+  function countFindings(event: OrderEvent): void {
+    if (!("findings" in event)) return;
+    for (const finding of event.findings ?? []) {
+      const { kind, scope } = finding;
+      metrics.findings.inc({ kind, scope, did: "action" in finding ? finding.action : "no_data" });
+    }
+  }
 
   /** At once: unlike silence, a refusal does not pass by itself. */
   function alertIfRefused(order: Order, event: OrderEvent): void {

@@ -11,7 +11,7 @@ import { callbackSequenceOf, withChargeback } from "./chargebacks.ts";
 import { bankIsAsked, type EventOf, isBeforeRest, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
-import type { Order, Owed } from "./order.ts";
+import type { Finding, Order, Owed } from "./order.ts";
 import { findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
 import {
   type Effect,
@@ -51,6 +51,8 @@ export type Conditions = {
   readonly readyGates: ReadonlySet<GateId>;
   /** Random bytes for the ids of an authentication. */
   readonly entropy: Uint8Array;
+  /** Of the screening rules, for a new order; absent when no rule is on. */
+  readonly findings?: readonly Finding[];
 };
 
 export type Advance = (

@@ -13,6 +13,7 @@ import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./aut
 import type {
   Answer,
   Chargeback,
+  Finding,
   FollowUpTerms,
   GateFacts,
   Order,
@@ -26,9 +27,15 @@ type Facts = {
   /** The gateway has accepted the merchant's request: the first event of every order. */
   received: object;
   wallet_refused: { readonly reason: Reason };
-  cleared: { readonly gate: GateFacts };
-  cleared_for_3ds: { readonly gate: GateFacts };
-  filtered_out: { readonly reason: Reason };
+  /** The rules of screening that have fired or could not tell, with what they have done. */
+  cleared: { readonly gate: GateFacts; readonly findings?: readonly Finding[] };
+  cleared_for_3ds: {
+    readonly gate: GateFacts;
+    readonly findings?: readonly Finding[];
+    /** A rule wants it: without an authentication there is no charge. */
+    readonly isForced?: true;
+  };
+  filtered_out: { readonly reason: Reason; readonly findings?: readonly Finding[] };
 
   /** What the card's range asks for first: the issuer's method, or the authentication itself. */
   method_requested: { readonly threeds: ThreeDSecure };

@@ -13,8 +13,12 @@ import { referenceOf, traceNumberOf } from "./trace.ts";
 export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partial<Transaction> {
   const { transaction } = order;
   switch (event.kind) {
-    case "cleared":
     case "cleared_for_3ds":
+      return {
+        identifiers: identifiersOf(order, event.gate, at),
+        ...(event.isForced && { forces3ds: true }),
+      };
+    case "cleared":
     case "rerouted":
       return { identifiers: identifiersOf(order, event.gate, at) };
     case "amount_refused":

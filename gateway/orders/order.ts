@@ -146,6 +146,8 @@ export type Transaction = {
   readonly authentication: Authentication | undefined;
   /** While the cardholder is being authenticated, and how that went. */
   readonly threeds?: ThreeDSecure;
+  /** A screening rule wants it: without an authentication there is no charge. */
+  readonly forces3ds?: true;
   /** Why the issuer has refused a charge without a challenge: it is tried once more, with one. */
   readonly demanded?: Reason;
   /** Why it ended otherwise than approved. */

@@ -10,6 +10,9 @@ import { Problem } from "../values/problem.ts";
 import type { Instant } from "../values/time.ts";
 import { type ParameterTable, type ParameterValues, readParameters } from "./parameters.ts";
 
+/** The largest limit on a number of payments: as many are kept of each card, email … */
+export const countMax = 100;
+
 /** What payments can be counted by. */
 export const subjects = ["card", "email", "ip", "device", "purpose"] as const;
 export type Subject = (typeof subjects)[number];
@@ -67,17 +70,20 @@ export type PaymentFacts = {
   /** Of what the rule counts; nothing when the payment does not have it. */
   readonly tally?: Tally | undefined;
   /** Of orders that the rule has asked for. */
-  readonly resultOf: (order: OrderId) => PaymentResult;
+  readonly resultOf: (seen: Seen) => PaymentResult;
 };
+
+/** Those in the window, the latest first. */
+export function seenWithin({ at, tally }: PaymentFacts, windowMs: number): readonly Seen[] {
+  return tally?.before.filter((seen) => seen.at > at - windowMs) ?? [];
+}
 
 export type Counting = {
   readonly per: Subject;
   /** Where it is counted; at the rule's own scope when absent. */
-  readonly shop?: "endpoint" | "merchant";
+  readonly at?: "endpoint" | "merchant";
   /** How long after a payment the rule may need it. */
   readonly keepMs: number;
-  /** How long after the latest payment the time of the first is needed. */
-  readonly rememberMs?: number;
 };
 
 /** The rule fires: the merchant sees the code if it blocks, the operator also the facts. */
@@ -88,8 +94,8 @@ export type Judgement = Fired | NoData | undefined;
 
 export type Judge = {
   readonly counting?: Counting;
-  /** The orders whose result decides; asked for only when a tally alone does not. */
-  readonly asks?: (facts: PaymentFacts) => readonly OrderId[];
+  /** The payments whose result decides; asked for only when a tally alone does not. */
+  readonly asks?: (facts: PaymentFacts) => readonly Seen[];
   readonly judge: (facts: PaymentFacts) => Judgement;
 };
 

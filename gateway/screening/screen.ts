@@ -1,31 +1,64 @@
 /**
- * The `screen` effect: lets an order through to payment and chooses its gate, or filters it out.
+ * The `screen` effect: lets an order through to payment and chooses its gate, or filters it out, by
+ * the endpoint's limits and by what the screening rules have found.
  */
 import type { Conditions } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Order, Reason } from "../orders/order.ts";
+import type { Finding, Order, Reason } from "../orders/order.ts";
 import { chooseGate } from "../orders/route.ts";
 
-export function screen(order: Order, { endpoint, readyGates }: Conditions): OrderEvent {
+export function screen(order: Order, { endpoint, readyGates, findings }: Conditions): OrderEvent {
   const refusal = order.purchase.wallet?.refusal;
   if (refusal !== undefined) return { kind: "wallet_refused", reason: refusal };
-  const reason = findAmountFault(order, endpoint);
-  if (reason !== undefined) return { kind: "filtered_out", reason };
+  const found = findings === undefined ? nothingFound : settle(findings, canAuthenticate(order));
+  const reason = findAmountFault(order, endpoint) ?? found.reason;
+  if (reason !== undefined) return { kind: "filtered_out", reason, ...found.kept };
   const isReady = readyGates.has.bind(readyGates);
   const gate = chooseGate(order, endpoint.gates, { isReady, passedOver: new Set() });
   if (gate === undefined) {
     return { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } };
   }
-  return { kind: needsAuthentication(order, endpoint) ? "cleared_for_3ds" : "cleared", gate };
+  if (found.isForced) return { kind: "cleared_for_3ds", gate, ...found.kept, isForced: true };
+  const is3ds = endpoint.settings.threeDSecure !== "off" && canAuthenticate(order);
+  return { kind: is3ds ? "cleared_for_3ds" : "cleared", gate, ...found.kept };
+}
+
+type Settled = {
+  readonly reason?: Reason;
+  readonly isForced: boolean;
+  readonly kept: { readonly findings?: readonly Finding[] };
+};
+
+const nothingFound: Settled = { isForced: false, kept: {} };
+
+/**
+ * What the rules do together. One that allows the payment makes the others mark it; without a
+ * cardholder who could authenticate, a rule that forces 3-D Secure marks it too.
+ */
+function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
+  if (findings.length === 0) return nothingFound;
+  const isAllowed = findings.some((each) => "action" in each && each.action === "allow");
+  const settled = findings.map((each): Finding => {
+    if ("missing" in each || each.action === "allow" || each.action === "mark") return each;
+    const isIdle = isAllowed || (each.action === "force_3ds" && !isAuthenticable);
+    return isIdle ? { ...each, action: "mark" } : each;
+  });
+  const acting = settled.flatMap((each) => ("action" in each ? [each] : []));
+  const block = acting.find(({ action }) => action === "block");
+  return {
+    ...(block && { reason: { code: block.code, detail: "" } }),
+    isForced: acting.some(({ action }) => action === "force_3ds"),
+    kept: { findings: settled },
+  };
 }
 
 /**
  * A merchant who charges a registered card has no cardholder present who could authenticate; and
  * where a wallet has authenticated the cardholder already, 3-D Secure is not needed.
  */
-function needsAuthentication({ purchase, transaction }: Order, { settings }: Endpoint): boolean {
-  if (settings.threeDSecure === "off" || transaction.authentication !== undefined) return false;
+function canAuthenticate({ purchase, transaction }: Order): boolean {
+  if (transaction.authentication !== undefined) return false;
   return purchase.credential?.initiator !== "MERCHANT";
 }
 

@@ -7,6 +7,7 @@ import type { Begin } from "../engine/accept.ts";
 import type { MerchantReferences } from "../engine/cards.ts";
 import type { Commit } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
+import type { TallyStore } from "../screening/judge.ts";
 import { asMerchantId, type MerchantId, type OrderId, type SerialNumber } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import type { PendingCardStore } from "../vault/pending-cards.ts";
@@ -27,6 +28,7 @@ import {
 import type { GatherOptions } from "./gather.ts";
 import type { NodeName } from "./presence.ts";
 import { makeStoreRequest, makeTakeNonce, type NonceOptions } from "./requests.ts";
+import { makeTallyStore } from "./tallies.ts";
 import { makeClaimToken, releaseToken } from "./wallets.ts";
 
 export function routeFindSealedCard(cells: Cells, options: GatherOptions = {}): FindSealedCard {
@@ -116,6 +118,15 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
           },
         ]),
       ),
+  };
+}
+
+export function routeTallies(cells: Cells, options: GatherOptions): TallyStore {
+  const stores = cells.stores(({ node }) => makeTallyStore(node.hot, options));
+  return {
+    add: (payment) => stores.call(payment.merchantId, (store) => store.add(payment)),
+    remove: (payment) => stores.call(payment.merchantId, (store) => store.remove(payment)),
+    findResults: (merchant, orders) => stores.call(merchant, (store) => store.findResults(orders)),
   };
 }
 

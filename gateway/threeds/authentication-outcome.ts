@@ -64,11 +64,11 @@ export function outcomeOf(
 
 /** The card is not enrolled, or its directory server or issuer gave no valid answer. */
 export function withoutAuthentication(
-  { card, transaction: { demanded } }: Order,
+  { card, transaction: { demanded, forces3ds } }: Order,
   policy: ThreeDSecurePolicy,
 ): AuthenticationOutcome {
   const authentication = { status: "UNSUPPORTED", eci: eciOf(card.network, "none") } as const;
-  if (demanded === undefined && policy !== "always") {
+  if (demanded === undefined && forces3ds === undefined && policy !== "always") {
     return { kind: "left_unauthenticated", authentication };
   }
   const reason = demanded ?? ({ code: "authentication_missing", detail: "" } as const);

@@ -57,6 +57,11 @@ export const failures = {
 
   amount_below_minimum:     row("filtered", 1000, "AMOUNT_BELOW_MINIMUM", "below the endpoint's minimum amount"),
   amount_above_maximum:     row("filtered", 1001, "AMOUNT_ABOVE_MAXIMUM", "above the endpoint's maximum amount"),
+  velocity_exceeded:        row("filtered", 1010, "TOO_MANY_PAYMENTS",    "too many payments, or too large a sum, in a short time"),
+  too_many_cards:           row("filtered", 1011, "TOO_MANY_CARDS",       "too many different cards in a short time"),
+  too_many_declines:        row("filtered", 1012, "TOO_MANY_DECLINES",    "too many declined payments in a row"),
+  duplicate_purchase:       row("filtered", 1013, "DUPLICATE_PURCHASE",   "the same card has paid the same amount shortly before"),
+  first_seen_recently:      row("filtered", 1014, "FIRST_SEEN_RECENTLY",  "the card or the payer is new"),
 
   authentication_failed:    row("declined", 2000, "AUTHENTICATION_FAILED",       "3-D Secure: the cardholder was not authenticated"),
   authentication_rejected:  row("declined", 2001, "AUTHENTICATION_REJECTED",     "3-D Secure: the issuer forbids the payment"),

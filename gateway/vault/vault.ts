@@ -63,7 +63,8 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     /** The same for the same card at every merchant, for screening; merchants never see it. */
     cardDigest: (number: CardNumber) =>
       hmac(keys.current("fingerprints").key, `0/${number.reveal()}`).toString("hex", 0, 8),
-
+    /** Of what screening counts, the same for ever. The text may be an email or an address. */
+    digestSubject: (text: string) => hmac(keys.current("fingerprints").key, `screening/${text}`),
     /** For short comparisons: after a rotation the same text has another digest. */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
     /** A secret that is shared with the named receiver; the same for the same name, for ever. */

@@ -13,11 +13,13 @@ import { makeObserveOrders } from "../observability/observe.ts";
 import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
+import { makeJudgePayment } from "../screening/judge.ts";
+import { makeFindRuleSet } from "../screening/rule-set.ts";
 import { screen } from "../screening/screen.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeNextOrderId, openOrderIds } from "../storage/order-ids.ts";
 import type { NodeName } from "../storage/presence.ts";
-import { routeOrders } from "../storage/routed-stores.ts";
+import { routeOrders, routeTallies } from "../storage/routed-stores.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
 import type { Resources } from "./resources.ts";
@@ -75,6 +77,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...dependencies,
       ...threeds,
       ...{ advance, conditionsOf, findExisting, runner, admit },
+      judgePayment: makeScreening(dependencies, observe),
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
       nextOrderId: makeNextOrderId(orderIds.takeBlock),
     }),
@@ -100,6 +103,21 @@ export function makeEngine(dependencies: Dependencies) {
 function makeWaits({ clock, config }: Dependencies, load: (order: Order) => Promise<Order>) {
   const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
   return makeResultWaits({ load, clock, limitMs, lookEveryMs });
+}
+
+function makeScreening(
+  { cells, config, configuration, log, vault }: Dependencies,
+  { onBatch }: Pick<ReturnType<typeof makeObserveOrders>, "onBatch">,
+) {
+  const findRuleSet = makeFindRuleSet(configuration.current, ({ id, kind }, cause) =>
+    log("screening.rule_unusable", { rule: id, kind, cause }),
+  );
+  const store = routeTallies(cells, { onBatch: onBatch("screen"), retryMs: config.acceptRetryMs });
+  return makeJudgePayment({
+    ...{ findRuleSet, store, digestSubject: vault.digestSubject },
+    onUndoFailed: ({ id, merchantId }, error) =>
+      log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
+  });
 }
 
 const entropyBytes = 20;

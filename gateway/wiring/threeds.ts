@@ -47,8 +47,8 @@ export function makeThreeDs(dependencies: Dependencies) {
     ...makePendingCardData({ pendingCards, clock, warn, lifeMs: authenticationLifeMs(config) }),
     authenticate: makeAuthenticate(messages),
     ask_enrolment: makeAskEnrolment(messages),
-    findEnrolment: (endpointId: EndpointId, number: CardNumber) =>
-      directories.findEnrolment(number, policyOf({ endpointId })),
+    findEnrolment: (endpointId: EndpointId, number: CardNumber, isForced = false) =>
+      directories.findEnrolment(number, isForced ? "always" : policyOf({ endpointId })),
 
     makeBrowserAuthentication: (reports: OrderReports): BrowserAuthentication => ({
       find: makeFindByLink({ ...reports, links, clock, lifeMs: config.linkLifeMs }),

@@ -13,6 +13,15 @@ type Dependencies = {
 /** The gates of an endpoint by name, rank and weight. */
 export type DeliveryLimiter = readonly (readonly [gate: string, rank: number, weight: number])[];
 
+/** Of the gateway, unless it names an endpoint or the id of a merchant. */
+type ScreeningRule = {
+  readonly kind: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly action?: string;
+  readonly endpoint?: string;
+  readonly merchant?: string;
+};
+
 export function makeChanges({ installation: { database }, set, restart }: Dependencies) {
   return {
     async changeEndpoint(name: string, settings: object) {
@@ -32,6 +41,15 @@ export function makeChanges({ installation: { database }, set, restart }: Depend
       await merge("gates", "name", name, settings);
       await database.query("select pg_notify('tollgate_configuration', '')");
     },
+    /** These screening rules and no others. */
+    async screenBy(...rules: readonly ScreeningRule[]) {
+      await database.query("delete from screening_rules");
+      for (const { kind, action = "block", parameters, endpoint, merchant } of rules) {
+        const ids = [merchant, endpoint && set.endpoints[endpoint]];
+        await database.query(addRule, [...ids, kind, JSON.stringify(parameters), action]);
+      }
+      await restart();
+    },
     async placeGates(endpoint: string, places: DeliveryLimiter) {
       const id = set.endpoints[endpoint];
       await database.query("delete from endpoint_gates where endpoint_id = $1", [id]);
@@ -50,3 +68,5 @@ export function makeChanges({ installation: { database }, set, restart }: Depend
 
 const placeGate = `insert into endpoint_gates (endpoint_id, gate_id, rank, weight)
   select $1, id, $3, $4 from gates where name = $2`;
+const addRule = `insert into screening_rules (merchant_id, endpoint_id, kind, parameters, action)
+  values ($1, $2, $3, $4, $5)`;

@@ -18,7 +18,7 @@ type Owned = {
 /** By these a test would change the world for the next one, or see what earlier ones have left. */
 const notShared: ReadonlySet<PropertyKey> = new Set<keyof World>([
   ...(["installation", "dataDir", "stranger", "otherNode", "changeEndpoint"] as const),
-  ...(["changeMerchant", "changeGate", "setGate", "placeGates"] as const),
+  ...(["changeMerchant", "changeGate", "setGate", "placeGates", "screenBy"] as const),
 ]);
 /** Dates of the gateway and the bank stay the same, but for tests that run at midnight anyway. */
 const aheadMaxMs = 3_600_000;

@@ -58,11 +58,11 @@ export function makeSampleGateway(): Services {
       keep(step.order);
       return "done";
     },
-    findExisting: async () => [],
-    findIssuer: issuers.find,
-    findEnrolment: () => undefined,
+    ...{ findExisting: async () => [], findIssuer: issuers.find },
+    ...{ judgePayment: () => undefined, findEnrolment: () => undefined },
     storePendingCard: async () => () => undefined,
     vault: {
+      cardDigest: () => "",
       seal: (merchantId, cardId) => ({
         ...{ merchantId, cardId, keyId: 1 },
         ...{ sealed: Buffer.alloc(0), fingerprint: Buffer.alloc(0) },

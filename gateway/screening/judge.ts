@@ -1,0 +1,152 @@
+/**
+ * Judges a payment by the configured rules, before its order is committed. The payment is counted
+ * first: each of several at the same moment, at any node, then knows the ones before it. Without
+ * rules nothing is read or written.
+ */
+import type { Finding, Order } from "../orders/order.ts";
+import type { MerchantId, OrderId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import type { PaymentFacts, PaymentResult, Seen, Tally } from "./rule.ts";
+import type { ActiveRule, FindRuleSet, RuleSet } from "./rule-set.ts";
+import { subjectOf } from "./subjects.ts";
+
+/** The payment with the rows that count it, of the merchant or of the whole cell. */
+export type CountedPayment = {
+  readonly merchantId: MerchantId;
+  readonly seen: Seen;
+  /** Eight bytes: the same for a repeat of the same request. */
+  readonly request: Uint8Array;
+  readonly rows: readonly TallyRow[];
+};
+
+export type TallyRow = {
+  readonly owner: MerchantId;
+  /** A keyed digest of what is counted, as a UUID. */
+  readonly key: string;
+  readonly keepUntil: Instant;
+};
+
+export type TallyStore = {
+  /** Counts the payment; answers what each row has. Counted twice by a repeated try, it is one. */
+  add(payment: CountedPayment): Promise<readonly Tally[]>;
+  remove(payment: CountedPayment): Promise<void>;
+  /** Orders that are not stored have none. */
+  findResults(
+    merchant: MerchantId,
+    orders: readonly OrderId[],
+  ): Promise<ReadonlyMap<OrderId, PaymentResult>>;
+};
+
+type Dependencies = {
+  readonly findRuleSet: FindRuleSet;
+  readonly store: TallyStore;
+  readonly digestSubject: (text: string) => Buffer;
+  /** A payment that is none stays counted. */
+  readonly onUndoFailed: (order: Order, error: unknown) => void;
+};
+
+/** `card`: a digest of the number, the same at all merchants. `request`: of the request. */
+type Judged = {
+  readonly order: Order;
+  readonly card: string | undefined;
+  readonly request: Uint8Array;
+};
+
+/** `undo` takes the payment back from what is counted. */
+export type Screened = {
+  readonly findings: readonly Finding[];
+  readonly undo: () => Promise<void>;
+};
+
+/** An order is committed within this time after it was counted, or never. */
+const uncommittedMs = 60_000;
+
+export function makeJudgePayment(dependencies: Dependencies) {
+  const { findRuleSet, store, digestSubject, onUndoFailed } = dependencies;
+  /** Nothing when no rule is on. */
+  return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
+    const set = findRuleSet(order.endpointId);
+    // A wallet's payment data that was refused is no payment.
+    if (set === undefined || order.purchase.wallet?.refusal !== undefined) return undefined;
+    return judge(set, { order, ...digestsOf() });
+  };
+
+  async function judge(set: RuleSet, judged: Judged): Promise<Screened> {
+    const { merchantId, acceptedAt: at } = judged.order;
+    const places = placesOf(set, judged);
+    const payment = paymentOf(
+      judged,
+      places.flatMap((row) => row ?? []),
+    );
+    const counted = payment.rows.length === 0 ? [] : await store.add(payment);
+    const tallies = inPlaces(places, counted);
+
+    const known = new Map<OrderId, PaymentResult>();
+    const resultOf = ({ orderId, at: seenAt }: Seen) =>
+      known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
+    const facts = set.rules.map(({ tally }): PaymentFacts => {
+      const own = tally === undefined ? undefined : tallies[tally];
+      return { order: judged.order, at, card: judged.card, tally: own, resultOf };
+    });
+    const asked = set.rules.flatMap((rule, index) => asksOf(rule, facts[index]));
+    if (asked.length > 0) {
+      const ids = [...new Set(asked.map(({ orderId }) => orderId))];
+      for (const [id, result] of await store.findResults(merchantId, ids)) known.set(id, result);
+    }
+    const findings = set.rules.flatMap((rule, index) => findingOf(rule, facts[index]));
+    const undo = () =>
+      store.remove(payment).catch((error: unknown) => onUndoFailed(judged.order, error));
+    return { findings, undo };
+  }
+
+  /** The row of each tally; nothing where the payment does not have what is counted. */
+  function placesOf(
+    { tallies }: RuleSet,
+    { order, card }: Judged,
+  ): readonly (TallyRow | undefined)[] {
+    return tallies.map(({ per, place, owner, keepMs }) => {
+      const value = subjectOf(per, order.purchase, card);
+      if (value === undefined) return undefined;
+      const key = uuidOf(digestSubject(tallyText(place, per, value)));
+      return { owner, key, keepUntil: (order.acceptedAt + keepMs) as Instant };
+    });
+  }
+}
+
+/** What the key of a row is a digest of. */
+export function tallyText(place: string, per: string, value: string): string {
+  return `${place}\n${per}\n${value}`;
+}
+
+export function uuidOf(digest: Buffer): string {
+  const hex = digest.toString("hex", 0, 16);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return [...parts, hex.slice(20)].join("-");
+}
+
+function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRow[]) {
+  const { id: orderId, merchantId, acceptedAt: at, transaction } = order;
+  const { minor, currency } = transaction.amount;
+  const seen = { orderId, at, minor, currency: currency.code, card };
+  return { merchantId, seen, request, rows };
+}
+
+function inPlaces(
+  places: readonly (TallyRow | undefined)[],
+  counted: readonly Tally[],
+): readonly (Tally | undefined)[] {
+  let next = 0;
+  return places.map((row) => (row === undefined ? undefined : counted[next++]));
+}
+
+function asksOf({ judge }: ActiveRule, facts: PaymentFacts | undefined): readonly Seen[] {
+  return facts === undefined ? [] : (judge.asks?.(facts) ?? []);
+}
+
+function findingOf(rule: ActiveRule, facts: PaymentFacts | undefined): readonly Finding[] {
+  const { id, kind, scope, action } = rule;
+  const judgement = facts && rule.judge.judge(facts);
+  if (judgement === undefined) return [];
+  const named = { rule: id, kind, scope };
+  return ["missing" in judgement ? { ...named, ...judgement } : { ...named, action, ...judgement }];
+}

@@ -1,0 +1,29 @@
+/** Too many different cards of one payer: cards are being tried out. */
+import * as parameter from "../parameters.ts";
+import { defineRule, seenWithin } from "../rule.ts";
+
+// biome-ignore format: a table
+const parameters = {
+  per:    parameter.choice(["email", "ip", "device", "purpose"], "whose cards are counted"),
+  count:  parameter.whole(1, 50, "how many different cards do not fire the rule; one more does"),
+  window: parameter.duration("how far back cards are counted"),
+};
+
+export const cards = defineRule({
+  kind: "cards",
+  documentation: "Too many different cards with one email, IP address, device or purpose.",
+  parameters,
+  bind: ({ per, count, window }) => ({
+    counting: { per, keepMs: window },
+    judge(facts) {
+      if (facts.tally === undefined) return { missing: per };
+      const seen = seenWithin(facts, window).map(({ card }) => card);
+      const different = new Set([facts.card, ...seen]).size;
+      if (different <= count) return undefined;
+      return {
+        code: "too_many_cards",
+        facts: { per, cards: different, limit: count, windowS: window / 1000 },
+      };
+    },
+  }),
+});

@@ -1,0 +1,48 @@
+/** The same purchase again: a cardholder who pressed twice, under another order id. */
+import { formatAmount } from "../../values/money.ts";
+import { hours } from "../../values/time.ts";
+import * as parameter from "../parameters.ts";
+import { defineRule, type PaymentFacts, type Seen, seenWithin } from "../rule.ts";
+
+// biome-ignore format: a table
+const parameters = {
+  window: parameter.duration("how far back the same purchase is looked for", hours(24)),
+  at:     parameter.optional(parameter.choice(["endpoint", "merchant"], "where it was made: at the same endpoint (default), or at any of the merchant's")),
+};
+
+export const duplicate = defineRule({
+  kind: "duplicate",
+  documentation:
+    "The same card has paid the same amount minutes ago, or is about to. A payment that was " +
+    "declined, filtered or ended with an error may be tried again.",
+  parameters,
+  bind({ window, at = "endpoint" }) {
+    const findSame = (facts: PaymentFacts): readonly Seen[] => {
+      const { kind, amount } = facts.order.transaction;
+      if (kind === "account-verification") return [];
+      return seenWithin(facts, window).filter(
+        ({ minor, currency }) => minor === amount.minor && currency === amount.currency.code,
+      );
+    };
+    return {
+      counting: { per: "card", at, keepMs: window },
+      asks: findSame,
+      judge(facts) {
+        if (facts.tally === undefined) return { missing: "card" };
+        const earlier = findSame(facts).find((seen) => {
+          const result = facts.resultOf(seen);
+          return result === "approved" || result === "open";
+        });
+        if (earlier === undefined) return undefined;
+        const { amount } = facts.order.transaction;
+        return {
+          code: "duplicate_purchase",
+          facts: {
+            ...{ amount: formatAmount(amount), currency: amount.currency.code },
+            ...{ earlierOrder: earlier.orderId, windowS: window / 1000 },
+          },
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,31 @@
+/** A card or a payer that is new here. A rule knows payments from the day it is switched on. */
+import { hours } from "../../values/time.ts";
+import * as parameter from "../parameters.ts";
+import { defineRule, subjects } from "../rule.ts";
+
+/** After so long without a payment, the card or the payer is new again. */
+const rememberMs = hours(24) * 400;
+
+// biome-ignore format: a table
+const parameters = {
+  per: parameter.choice(subjects, "what must have been seen before"),
+  age: parameter.duration("the rule fires until the first payment is so long ago"),
+};
+
+export const firstSeen = defineRule({
+  kind: "first-seen",
+  documentation:
+    "The first payment with the card, email, IP address, device or purpose is less than a time " +
+    "ago. It is remembered for 400 days after the latest payment.",
+  parameters,
+  bind: ({ per, age }) => ({
+    counting: { per, keepMs: rememberMs },
+    judge({ at, tally }) {
+      if (tally === undefined) return { missing: per };
+      const seenForMs = Math.max(0, at - tally.firstAt);
+      if (seenForMs >= age) return undefined;
+      const facts = { per, seenForS: Math.floor(seenForMs / 1000), ageS: age / 1000 };
+      return { code: "first_seen_recently", facts };
+    },
+  }),
+});

@@ -1,0 +1,88 @@
+/** Too many payments, or too much money, in a sliding window. */
+import { formatAmount, Money } from "../../values/money.ts";
+import { Problem } from "../../values/problem.ts";
+import * as parameter from "../parameters.ts";
+import {
+  countMax,
+  defineRule,
+  type PaymentFacts,
+  type PaymentResult,
+  type Seen,
+  seenWithin,
+  subjects,
+} from "../rule.ts";
+import { limitOf } from "./amount.ts";
+
+// biome-ignore format: a table
+const parameters = {
+  per:      parameter.choice(subjects, "what payments are counted by"),
+  window:   parameter.duration("how far back payments are counted"),
+  count:    parameter.optional(parameter.whole(1, countMax, "how many payments do not fire the rule; one more does")),
+  sum:      parameter.optional(parameter.amount("the largest sum that does not fire the rule; it needs `currency`")),
+  currency: parameter.optional(parameter.currency("the sum is of payments in this currency")),
+  of:       parameter.optional(parameter.choice(["attempted", "approved"], "all payments (default), or those that are approved or still open")),
+};
+
+export const velocity = defineRule({
+  kind: "velocity",
+  documentation:
+    "Too many payments, or too large a sum, by card, email, IP address, device or purpose.",
+  parameters,
+  bind({ per, window, count, sum, currency, of = "attempted" }) {
+    if (count === undefined && sum === undefined) return new Problem("count or sum is missing.");
+    if ((sum === undefined) !== (currency === undefined)) {
+      return new Problem("sum and currency are given together.");
+    }
+    const sumMax = currency && limitOf(sum, currency);
+    if (sumMax instanceof Problem) return sumMax;
+    const limits = { count, sum: sumMax };
+    const fire = (facts: PaymentFacts, counted: readonly Seen[]) => {
+      const exceeded = findExceeded(facts, counted, limits);
+      if (exceeded === undefined) return undefined;
+      return {
+        code: "velocity_exceeded",
+        facts: { per, of, windowS: window / 1000, ...exceeded },
+      } as const;
+    };
+    const isApproved =
+      ({ resultOf }: PaymentFacts) =>
+      (seen: Seen) =>
+        counts.has(resultOf(seen));
+    return {
+      counting: { per, keepMs: window },
+      asks: (facts) => {
+        const seen = of === "approved" ? seenWithin(facts, window) : [];
+        return fire(facts, seen) === undefined ? [] : seen;
+      },
+      judge: (facts) => {
+        if (facts.tally === undefined) return { missing: per };
+        const seen = seenWithin(facts, window);
+        return fire(facts, of === "approved" ? seen.filter(isApproved(facts)) : seen);
+      },
+    };
+  },
+});
+
+/** A payment that is still open may be approved yet. */
+const counts: ReadonlySet<PaymentResult> = new Set(["approved", "open"]);
+
+type Limits = { readonly count: number | undefined; readonly sum: Money | undefined };
+
+/** With the payment itself. */
+function findExceeded(facts: PaymentFacts, counted: readonly Seen[], { count, sum }: Limits) {
+  const total = counted.length + 1;
+  if (count !== undefined && total > count) return { count: total, limit: count };
+  if (sum === undefined) return undefined;
+  const { amount } = facts.order.transaction;
+  const { code } = sum.currency;
+  const own = amount.currency.code === code ? amount.minor : 0n;
+  const minor = counted.reduce(
+    (all, seen) => all + (seen.currency === code ? seen.minor : 0n),
+    own,
+  );
+  const limit = { limit: formatAmount(sum), currency: code };
+  if (minor > sum.minor) return { sum: formatAmount(new Money(minor, sum.currency)), ...limit };
+  // Older payments of the window are no longer kept: the sum is not known, only that they are many.
+  const isCut = facts.tally?.isFull === true && counted.length === facts.tally.before.length;
+  return isCut ? { count: total, ...limit } : undefined;
+}
