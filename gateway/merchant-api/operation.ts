@@ -76,6 +76,8 @@ export type Reply = {
   /** The acknowledged transaction. */
   readonly describes?: FoundOrder;
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
+  /** Of a reply that is sent again: its fields as they were written. */
+  readonly texts?: { form?: string; json?: string };
 };
 
 /** Types the handler by the operation's own fields. */

@@ -1,9 +1,12 @@
 /** Replies as the wire wants them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Order } from "../orders/order.ts";
+import { approved, events, inStage, meet } from "../orders/testing.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
-import { writeReply } from "./reply.ts";
+import type { Services } from "../wiring/services.ts";
+import { pollReply, writeReply } from "./reply.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");
 const plain = { fieldWord: "gw", lineFeeds: false };
@@ -33,6 +36,44 @@ test("the operator's word stands in the two names that have one", () => {
 
   assert.match(form, /&acme-order-id=77&.*&acme-processing-date=d$/);
   assert.doesNotMatch(form, /gw-/);
+});
+
+test("a reply that is sent again has the same text, but for its serial number", () => {
+  const next = asSerialNumber("0195933a-7c48-7000-8000-000000000002");
+  for (const wire of [plain, { ...plain, lineFeeds: true }]) {
+    const lasting = { ...reply, texts: {} };
+    for (const format of ["form", "json"] as const) {
+      for (const serial of [serialNumber, next, next]) {
+        const written = writeReply(lasting, serial, format, wire);
+        assert.equal(written, writeReply(reply, serial, format, wire));
+      }
+    }
+  }
+});
+
+test("an ended order is printed once, an open one and a verification each time", async () => {
+  let tells = false;
+  const services = {
+    threeds: { stepOf: () => undefined },
+    cards: { register: async () => new Failure("card_reference_removed") },
+    tellsChargebacks: () => tells,
+    printDate: () => "",
+  } as unknown as Services;
+  const poll = (order: Order) => pollReply({ order, transaction: order.transaction }, services);
+  const isPrintedOnce = async (order: Order) => {
+    const [first, second] = [await poll(order), await poll(order)];
+    return first === second;
+  };
+  const disputed = meet(approved(), events.charged_back);
+  const tellsOf = async () =>
+    JSON.stringify(await poll(disputed)).includes('"chargeback-reason","10.4"');
+
+  assert.equal(await isPrintedOnce(disputed), true);
+  assert.equal(await isPrintedOnce(inStage("authorizing")), false);
+  assert.equal(await isPrintedOnce(approved("account-verification")), false);
+  assert.equal(await tellsOf(), false);
+  tells = true;
+  assert.equal(await tellsOf(), true);
 });
 
 test("with line feeds every value ends with one", () => {

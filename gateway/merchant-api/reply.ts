@@ -3,6 +3,7 @@
  * name=value pairs or as a JSON object of strings. Absent values are left out, never sent empty.
  */
 import { writeForm } from "@tollgate/protocols/form";
+import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure, failures } from "../values/failure.ts";
@@ -43,6 +44,26 @@ export async function statusReply(
       ...printBrowserStep(step),
     ],
   };
+}
+
+/** Of ended orders in memory; another version of an order is another object. */
+const statusReplies = new WeakMap<Order, Reply & { readonly tellsChargebacks: boolean }>();
+
+/**
+ * The reply to a poll. That of an ended order is printed once. A verification's may change without
+ * a new version, by the removal of its card.
+ */
+export async function pollReply(found: FoundOrder, services: Services): Promise<Reply> {
+  const { order } = found;
+  const tellsChargebacks = services.tellsChargebacks(order);
+  const known = statusReplies.get(order);
+  if (known?.tellsChargebacks === tellsChargebacks) return known;
+  const reply = await statusReply(found, services);
+  if (order.transaction.finishedAt === undefined) return reply;
+  if (initialOf(order).kind === "account-verification") return reply;
+  const lasting = { ...reply, tellsChargebacks, texts: {} };
+  statusReplies.set(order, lasting);
+  return lasting;
 }
 
 /**
@@ -87,9 +108,24 @@ export function writeReply(
   format: ReplyFormat,
   wire: WireOptions,
 ): string {
-  const pairs = pairsOf(answer, serialNumber, wire.fieldWord);
+  if (answer instanceof Failure || answer.texts === undefined) {
+    return writePairs(pairsOf(answer, serialNumber, wire.fieldWord), format, wire);
+  }
+  const { texts } = answer;
+  texts[format] ??= writePairs(fieldPairs(answer, wire.fieldWord), format, wire);
+  const head = writePairs(headPairs(answer, serialNumber), format, wire);
+  return format === "json"
+    ? `${head.slice(0, -1)},${texts.json?.slice(1)}`
+    : `${head}&${texts.form}`;
+}
+
+function writePairs(
+  pairs: Iterable<readonly [string, string]>,
+  format: ReplyFormat,
+  { lineFeeds }: WireOptions,
+): string {
   if (format === "json") return JSON.stringify(Object.fromEntries(pairs));
-  return writeForm(pairs, { lineFeeds: wire.lineFeeds });
+  return writeForm(pairs, { lineFeeds });
 }
 
 /** The fixed order: type, serial number, the two order ids, then the operation's own fields. */
@@ -106,10 +142,18 @@ function pairsOf(
       ["error-code", String(answer.number)],
     ];
   }
-  const pairs: [string, string][] = [
-    ["type", answer.type],
+  return [...headPairs(answer, serialNumber), ...fieldPairs(answer, fieldWord)];
+}
+
+function headPairs({ type }: Reply, serialNumber: SerialNumber): readonly [string, string][] {
+  return [
+    ["type", type],
     ["serial-number", serialNumber],
   ];
+}
+
+function fieldPairs(answer: Reply, fieldWord: string): readonly [string, string][] {
+  const pairs: [string, string][] = [];
   if (answer.clientOrderId !== undefined) pairs.push(["merchant-order-id", answer.clientOrderId]);
   if (answer.orderId !== undefined) pairs.push([`${fieldWord}-order-id`, answer.orderId]);
   for (const [name, value] of answer.fields) {

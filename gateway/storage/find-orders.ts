@@ -42,7 +42,24 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
     });
   }, options);
 
+  const isCurrent = makeGather(async (orders: readonly Order[]) => {
+    const rows = await query<{ id: string }>(
+      currentStatement,
+      [
+        plainArray(orders.map((order) => order.merchantId)),
+        plainArray(orders.map(({ id }) => id)),
+        plainArray(orders.map(({ version }) => version)),
+        plainArray(orders.map(({ transaction }) => transaction.finishedAt ?? null)),
+      ],
+      "orders_current",
+    );
+    const current = new Set(rows.map(({ id }) => id));
+    return orders.map(({ id }) => current.has(id));
+  }, options);
+
   return {
+    /** Whether an ended order is stored in this version. */
+    isCurrent,
     async byId({ merchantId, orderId }: { merchantId: MerchantId; orderId: OrderId }) {
       const row = await findRow(merchantId, orderId);
       return row && unpackOrder(row);
@@ -69,6 +86,16 @@ const byIdStatement = `
 select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where ${livesHere("= any($1::bigint[])")}`;
+
+// A server that was restored, or a standby that took over, may give a version to another step: that
+// one has ended at another time.
+const currentStatement = `
+select orders.id from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
+  as wanted(merchant_id, id, version, finished_at)
+join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
+where orders.version = wanted.version
+  and orders.finished_at = to_timestamp(wanted.finished_at / 1000)
+  and ${livesHere("= any($1::bigint[])")}`;
 
 const byClientOrderIdStatement = `
 select ${prefixed("orders")}, orders.digest, orders.digest_key, orders.cvv_digest

@@ -94,6 +94,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     stores.call(key.merchantId, (store) => store.byIdAtLast(key), endless.retryMs);
   return {
     ...{ byId, begin, commit, load: loadWith(byId) },
+    isCurrent: (order: Order) => stores.call(order.merchantId, (store) => store.isCurrent(order)),
     lasting: { load: loadWith(byIdAtLast), commit: commitAtLast },
     findExisting: (merchant: MerchantId, clientOrderId: string) =>
       stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),

@@ -30,6 +30,7 @@ const hot: Readonly<Record<string, string | Looks>> = {
   "moving orders":                 moveStatement,
   "what an earlier try has written": writtenStatement,
   "orders by id":                  (query) => find.makeFindOrders(query).byId({ merchantId: merchant, orderId: id }),
+  "versions of ended orders":      (query) => find.makeFindOrders(query).isCurrent(draft),
   "orders by client order id":     (query) => find.makeFindOrders(query).findExisting(merchant, "invoice-1"),
   "an order by its sequence":      (query) => find.findBySequence(query, 42n),
   "a request by its serial number": (query) => find.findBySerial(query, merchant, serial),

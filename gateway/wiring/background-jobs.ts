@@ -15,7 +15,7 @@ import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
 
-/** How often expired pending card data and old callbacks are deleted. */
+/** How often expired pending card data, orders in memory and old callbacks are deleted. */
 const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
 const askEveryMs = 60_000;
@@ -40,6 +40,7 @@ export function startBackgroundJobs(workers: Workers) {
     every(everyMs, task, (error) => log(failed, { err: error }));
   const destroyCards = makeCardRetention(workers);
   const destroyExpired = async () => {
+    engine.forgetEnded();
     await digests.destroyExpired();
     await pendingCards.destroyExpired(clock.now());
   };

@@ -5,6 +5,7 @@ import { callbackLeaseMs } from "../callbacks/callback.ts";
 import type { Config } from "../config/config.ts";
 import { makeAccept, makeAdmission, makeFindRepeat, makeFollowUp } from "../engine/accept.ts";
 import { makeClaimWork } from "../engine/claim.ts";
+import { makeEndedOrders } from "../engine/ended-orders.ts";
 import { makeFindOrder } from "../engine/find.ts";
 import { makeLateApprovals } from "../engine/late-approvals.ts";
 import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
@@ -40,7 +41,8 @@ const batchMax = 256;
 export type Engine = ReturnType<typeof makeEngine>;
 
 export function makeEngine(dependencies: Dependencies) {
-  const { config, log, metrics, database, node, clock, threeds, vault } = dependencies;
+  const { config, log, metrics, database, node, clock } = dependencies;
+  const { threeds, vault, sendCallback } = dependencies;
   const { onTrouble, ...observe } = makeObserveOrders(log, metrics);
   const leaseMs = callbackLeaseMs(config.callbackTimeoutMs);
   const queues = routeOrders(dependencies.cells, {
@@ -48,8 +50,9 @@ export function makeEngine(dependencies: Dependencies) {
     ...{ retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs },
   });
   const { byId, findExisting, findBySerial, bySequence, load, lasting } = queues;
+  const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
   const waits = makeWaits(dependencies, load);
-  const listeners = [threeds.onStep, dependencies.sendCallback, observe.onStep, waits.notify];
+  const listeners = [threeds.onStep, sendCallback, observe.onStep, waits.notify, ended.onStep];
   const conditionsOf = makeConditionsOf(dependencies);
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
@@ -68,9 +71,9 @@ export function makeEngine(dependencies: Dependencies) {
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
-  const find = makeFindOrder({ findById: byId, findExisting, findBySerial });
+  const find = makeFindOrder({ findById: ended.find, findExisting, findBySerial });
   return {
-    ...{ runner, waits, find, closeOrderIds: orderIds.close },
+    ...{ runner, waits, find, forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: queues.probes,
     accept: makeAccept({
@@ -82,9 +85,7 @@ export function makeEngine(dependencies: Dependencies) {
       nextOrderId: makeNextOrderId(orderIds.takeBlock),
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
-    followUp: makeFollowUp({
-      ...{ find, follow: makeFollow(steps), runner, admit, findCard: vault.findCard },
-    }),
+    followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
     claims: makeClaimWork({
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
       ...{ findDue: queues.findDue, findOwned: queues.findOwned },

@@ -3,7 +3,7 @@ import { Failure } from "../../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../../values/ids.ts";
 import { checksum, clientOrderId, line, optional, orderId, uuid } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { statusReply } from "../reply.ts";
+import { pollReply, statusReply } from "../reply.ts";
 
 export const status = operation({
   name: "status",
@@ -30,6 +30,8 @@ export const status = operation({
       orderId: orderid === undefined ? undefined : asOrderId(orderid),
       bySerialNumber: bySerialNumber === undefined ? undefined : asSerialNumber(bySerialNumber),
     });
-    return found instanceof Failure ? found : statusReply(found, services, bySerialNumber);
+    if (found instanceof Failure) return found;
+    if (bySerialNumber === undefined) return pollReply(found, services);
+    return statusReply(found, services, bySerialNumber);
   },
 });

@@ -1,0 +1,60 @@
+/**
+ * Orders that a poll has asked for and that have ended, in memory. The database says of each that
+ * it still has this version, in one statement for the polls of a moment: another node, an operator
+ * or an erasure may have changed it. While the database is away nothing is answered from memory.
+ */
+import type { Step } from "../orders/advance.ts";
+import type { Order } from "../orders/order.ts";
+import type { OrderId } from "../values/ids.ts";
+import type { OrderKey } from "./find.ts";
+
+type Dependencies = {
+  readonly find: (key: OrderKey) => Promise<Order | undefined>;
+  /** Whether the database has this version of the order. */
+  readonly isCurrent: (order: Order) => Promise<boolean>;
+  readonly limits?: Limits;
+};
+
+/** Of one generation; there are two. */
+type Limits = { readonly ordersMax: number; readonly bytesMax: number };
+const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
+
+/** An order takes so many times the length of its JSON, with its printed reply. */
+const bytesPerCharacter = 4;
+
+export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: Dependencies) {
+  /** Without an order: it was open when it was asked for. */
+  let young = new Map<OrderId, Order | undefined>();
+  let old: typeof young = new Map();
+  let bytes = 0;
+
+  return {
+    async find(key: OrderKey): Promise<Order | undefined> {
+      const known = (young.has(key.orderId) ? young : old).get(key.orderId);
+      const isTheirs = known !== undefined && known.merchantId === key.merchantId;
+      if (isTheirs && (await isCurrent(known))) return known;
+      const found = await find(key);
+      if (found !== undefined) remember(found);
+      return found;
+    },
+
+    /** Called with every committed step. Orders that no one asks for are not kept. */
+    onStep({ order }: Step): void {
+      if (young.has(order.id) || old.has(order.id)) remember(order);
+    },
+
+    /** Called every few seconds: orders that were read before the last call are forgotten. */
+    forgetOld,
+  };
+
+  function remember(order: Order): void {
+    const isEnded = order.transaction.finishedAt !== undefined;
+    young.set(order.id, isEnded ? order : undefined);
+    bytes += isEnded ? JSON.stringify(order).length * bytesPerCharacter : 0;
+    if (young.size >= limits.ordersMax || bytes >= limits.bytesMax) forgetOld();
+  }
+
+  function forgetOld(): void {
+    [old, young, bytes] = [young, new Map(), 0];
+  }
+}
