@@ -6,7 +6,7 @@ import { findEntries, verifyAudit } from "../storage/audit-verify.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { asInstant, makePrintDate, parseDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
-import { makeProgress } from "./input-file.ts";
+import { makeProgress } from "./terminal.ts";
 
 export function addAuditCommands(audit: Command): void {
   const filters = [

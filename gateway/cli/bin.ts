@@ -8,7 +8,8 @@ import { CsvFaults } from "../values/csv-records.ts";
 import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { loadStaging } from "./environment.ts";
-import { findFileProblem, makeProgress } from "./input-file.ts";
+import { findFileProblem } from "./input-file.ts";
+import { makeProgress } from "./terminal.ts";
 
 export function addBinCommands(bin: Command): void {
   // biome-ignore format: a table

@@ -4,11 +4,13 @@
  */
 import { type Command, Option } from "commander";
 import { makeAdministration } from "../storage/administration.ts";
-import type { AuditEntry } from "../storage/audit.ts";
-import { Problem } from "../values/problem.ts";
+import type { Audit, AuditEntry } from "../storage/audit.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import type { Right } from "../values/roles.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { openToLook } from "./look.ts";
-import { commandRights, refuse } from "./rights.ts";
+import { type CommandMode, commandRights, NotAllowed, refuse } from "./rights.ts";
+import { exitCodes, showProgress } from "./terminal.ts";
 
 type Lines = Readonly<Record<string, unknown>>;
 /** A sentence, named values, or a table; nothing when the command has printed everything itself. */
@@ -48,8 +50,8 @@ export function setAction(
   options?: readonly Option[],
 ): void {
   const why = new Option("--why <text>", "the reason, for the audit");
-  const [, usual] = rightsOf(command);
-  const isChange = usual === "change" || usual === "record";
+  const path = pathOf(command);
+  const isChange = [path, `${path} --reveal`].some((each) => changes.has(commandRights[each]?.[1]));
   setOutput(command, run, isChange ? [...(options ?? []), why] : options);
 
   async function run(words: never[], json: boolean): Promise<Output> {
@@ -61,16 +63,46 @@ export function setAction(
     const installation = await (mode === "look" ? openToLook(place) : openInstallation(place));
     if (installation instanceof Problem) return installation;
     try {
-      const refused = await refuse(installation, right);
-      if (refused !== undefined) return refused;
       const audit = installation.auditAs(reason === undefined ? {} : { why: reason });
-      if (mode === "record") await audit.write(entryOf(command, given));
-      const administration = makeAdministration(audit);
-      return await work({ ...installation, audit, administration, json }, ...given);
+      const refused = await refuse({ ...installation, audit }, right, path);
+      if (refused !== undefined) return refused;
+      const session = { ...installation, audit, administration: makeAdministration(audit), json };
+      const start = () => Promise.resolve(work(session, ...given));
+      return await (mode === "record"
+        ? recorded(audit, entryOf(command, given), right, start)
+        : start());
     } finally {
       await installation.close();
     }
   }
+}
+
+const changes = new Set<CommandMode | undefined>(["change", "record"]);
+
+/** Work of more than one transaction: an entry before it, and one with its outcome. */
+async function recorded(
+  audit: Audit,
+  entry: AuditEntry,
+  right: Right,
+  work: () => Promise<Output>,
+): Promise<Output> {
+  await audit.write(entry);
+  const end = (after: object) =>
+    audit.write({ action: `${entry.action} ended`, subject: entry.subject, after });
+  try {
+    const output = await work();
+    const result = right === "reveal_secrets" || !isLines(output) ? {} : { result: output };
+    if (output instanceof Problem) await end({ outcome: "refused", why: output.sentence });
+    else await end({ outcome: process.exitCode ? "done, with findings" : "done", ...result });
+    return output;
+  } catch (error) {
+    await end({ outcome: "failed", why: messageOf(error) });
+    throw error;
+  }
+}
+
+function isLines(output: Output): output is Lines {
+  return typeof output === "object" && !Array.isArray(output) && !(output instanceof Problem);
 }
 
 /** Whether a command looks or changes may depend on an option. */
@@ -100,14 +132,24 @@ function entryOf(command: Command, given: readonly unknown[]): AuditEntry {
   return { action: pathOf(command), subject, after: Object(given.at(-1)) };
 }
 
+/** They may take minutes: with `--progress`, or at a terminal, they tell how far they are. */
+const longCommands = new Set([
+  ...["audit verify", "bin load", "chargeback import", "order export", "privacy erase"],
+  ...["list import", "reconcile"],
+]);
+
 export function setOutput(
   command: Command,
   run: (given: never[], json: boolean) => Promise<Output> | Output,
   options: readonly Option[] = [],
 ): void {
   for (const option of options) command.addOption(option);
+  if (longCommands.has(pathOf(command))) {
+    command.option("--progress", "tell how far it is, also when standard error is no terminal");
+  }
   command.option("--json", "as JSON").action(async (...given: unknown[]) => {
-    const { json = false, ...others }: { readonly json?: boolean } = command.opts();
+    const { json = false, progress = false, ...others }: OwnOptions = command.opts();
+    showProgress(progress || process.stderr.isTTY === true);
     // Commander's last arguments are the options and the command; the usage declares the others.
     const output = await run([...given.slice(0, -2), others] as never[], json);
     if (output instanceof Problem) complain(output);
@@ -115,9 +157,11 @@ export function setOutput(
   });
 }
 
-export function complain({ sentence }: Problem): void {
-  process.stderr.write(`${sentence}\n`);
-  process.exitCode = 2;
+type OwnOptions = { readonly json?: boolean; readonly progress?: boolean };
+
+export function complain(problem: Problem): void {
+  process.stderr.write(`${problem.sentence}\n`);
+  process.exitCode = problem instanceof NotAllowed ? exitCodes.notAllowed : exitCodes.refused;
 }
 
 /** JSON for programs, aligned lines for people. */

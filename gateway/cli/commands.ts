@@ -1,5 +1,6 @@
 /** All commands of `gw`. One file declares and implements a command; it is loaded when used. */
 import { Command } from "commander";
+import { describeExitCodes, exitCodes } from "./terminal.ts";
 
 type Row = readonly [
   name: string,
@@ -46,7 +47,10 @@ export async function makeProgram(words?: readonly string[]): Promise<Command> {
   const needsAll = words === undefined || words[0] === "completion";
   const program = new Command("gw")
     .description("Tollgate, a card payment gateway that you run yourself")
-    .version("0.1.0");
+    .version("0.1.0")
+    .addHelpText("after", `\n${describeExitCodes()}`)
+    // A wrong option is refused as any other input.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.refused));
   for (const [name, description, load] of commands) {
     const command = program.command(name).description(description);
     // The first word, or the second after `help`.

@@ -15,7 +15,7 @@ import { listMoves } from "../storage/move-merchant.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import { Problem } from "../values/problem.ts";
 import { checkValueOf } from "../vault/master-key.ts";
-import { complain, type Output, print, type Session, setAction } from "./command.ts";
+import { type Output, print, type Session, setAction, setOutput } from "./command.ts";
 import { findResultTroubles } from "./environment.ts";
 import { findLinkTroubles } from "./gate-links.ts";
 import { masterKeySource } from "./master-key.ts";
@@ -27,7 +27,7 @@ export function addDoctor(doctor: Command): void {
 }
 
 export function addConfig(config: Command): void {
-  config.option("--json", "as JSON").action(printConfig);
+  setOutput(config, (_, json) => printConfig(json));
 }
 
 /** A warning is for the operator to judge: it does not change the exit code. */
@@ -167,11 +167,11 @@ async function checkMoves({ database, cells }: Session): Promise<Finding> {
   return { what, [isStopped ? "trouble" : "warning"]: told.join("\n        ") };
 }
 
-function printConfig({ json = false }: { readonly json?: boolean }): void {
+function printConfig(json: boolean): Output {
   const rows = describeConfig(process.env);
   print(json ? rows : rows.map(describeSetting).join("\n"), json);
   const read = readConfig(process.env);
-  if (read instanceof Problem) complain(read);
+  return read instanceof Problem ? read : undefined;
 }
 
 type DescribedSetting = ReturnType<typeof describeConfig>[number];

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The command line. A command's file is loaded when the command is used. */
 import { makeProgram } from "./commands.ts";
+import { endWhenUnread } from "./terminal.ts";
 
+endWhenUnread(process.stdout);
 const program = await makeProgram(process.argv.slice(2));
 await program.parseAsync();

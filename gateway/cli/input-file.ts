@@ -5,8 +5,6 @@ import { type AmountForm, amountForms, type FileFormat } from "../reconciliation
 import { messageOf, Problem } from "../values/problem.ts";
 import { readOneOf } from "./options.ts";
 
-const reportEvery = 100_000;
-
 export async function findFileProblem(file: string): Promise<Problem | undefined> {
   try {
     const opened = await open(file);
@@ -16,16 +14,6 @@ export async function findFileProblem(file: string): Promise<Problem | undefined
   } catch (error) {
     return new Problem(`The file ${file} cannot be read: ${messageOf(error)}.`);
   }
-}
-
-/** Progress on standard error; a small file reports none. */
-export function makeProgress(what: string): (count: number) => void {
-  let reported = 0;
-  return (count) => {
-    const rounded = Math.floor(count / reportEvery) * reportEvery;
-    if (rounded > reported) process.stderr.write(`${rounded} ${what}\n`);
-    reported = rounded;
-  };
 }
 
 /** As Commander gives them. */

@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import { actorOf, type Config, readConfig } from "../config/config.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
-import { type Actor, makeAudit, openSigner } from "../storage/audit.ts";
+import { type Actor, type Audit, makeAudit, openSigner } from "../storage/audit.ts";
 import { deletePendingCards } from "../storage/cards.ts";
 import { prepareCell } from "../storage/cell-administration.ts";
 import {
@@ -46,6 +46,15 @@ type InstallationOptions = {
   readonly besideOthers: boolean;
   /** What to do about an older schema; without it, staging updates it and production refuses. */
   readonly approve?: Approve;
+  /** Why the user may not open it, before anything is changed. */
+  readonly admit?: (place: AdmitPlace) => Promise<Problem | undefined>;
+};
+
+type AdmitPlace = {
+  readonly actor: Actor;
+  readonly config: Config;
+  readonly database: Database;
+  readonly audit: Audit;
 };
 
 export async function openInstallation(options: InstallationOptions) {
@@ -72,7 +81,9 @@ export async function openInstallation(options: InstallationOptions) {
   };
   const usual = config.environment === "production" ? refuseOlder : approveAll;
   const { approve = usual } = options;
+  const actor = actorOf(config, options.environment);
   const problem =
+    (await admitUser(options, { actor, config, database })) ??
     (await updateSchema(database, config, { report, approve })) ??
     (await checkMasterKey(database, masterKey));
   if (problem !== undefined) {
@@ -99,7 +110,6 @@ export async function openInstallation(options: InstallationOptions) {
     return found;
   }
   const { cells, cellsAway } = found;
-  const actor = actorOf(config, options.environment);
   const vault = { database, masterKey, cells };
   const auditAs = await openAudit(vault, { config, actor, report });
   const openKnown: OpenKnown = async () => (await openVault(vault)).openSecret;
@@ -250,6 +260,17 @@ export async function findServer(
   if (running !== undefined) return { ...others, url: running };
   const started = await startEmbedded({ folder, report });
   return started instanceof Problem ? started : { ...started, isOwn: true };
+}
+
+async function admitUser(
+  { admit }: Pick<InstallationOptions, "admit">,
+  place: Omit<AdmitPlace, "audit">,
+): Promise<Problem | undefined> {
+  try {
+    return await admit?.({ ...place, audit: makeAudit(place.database, place) });
+  } catch (error) {
+    return describeUnusable(place.config, error);
+  }
 }
 
 async function updateSchema(

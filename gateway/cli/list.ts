@@ -28,10 +28,11 @@ import { isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { asInstant, type Instant, later, makePrintDate, parseDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
-import { findFileProblem, makeProgress } from "./input-file.ts";
+import { findFileProblem } from "./input-file.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import { cardValueOf, readCardNumber, resolveCard } from "./list-card.ts";
 import { makeScopeOf, nameScopes, scopeOptions } from "./screening-scope.ts";
+import { makeProgress } from "./terminal.ts";
 
 export function addListCommands(list: Command): void {
   const kinds = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");

@@ -3,29 +3,30 @@
  * what that locks, and asks first.
  */
 import { createInterface } from "node:readline/promises";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Approve, Migration } from "../storage/migrate.ts";
 import { Problem } from "../values/problem.ts";
-import { complain, print } from "./command.ts";
+import { type Output, print, setOutput } from "./command.ts";
 import { openInstallation } from "./installation.ts";
+import { admitTo } from "./rights.ts";
+import { exitCodes } from "./terminal.ts";
 
-type Options = {
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-};
+type Options = { readonly yes?: boolean; readonly dryRun?: boolean };
 
 export function addMigrate(command: Command): void {
-  command
-    .option("--yes", "apply them without asking")
-    .option("--dry-run", "show what would be applied, and change nothing")
-    .option("--json", "as JSON")
-    .action(run);
+  setOutput(command, ([options = {}], json) => run(options, json), [
+    new Option("--yes", "apply them without asking"),
+    new Option("--dry-run", "show what would be applied, and change nothing"),
+    new Option("--why <text>", "the reason, for the audit"),
+  ]);
 }
 
 const isDryRun = new Problem("");
 
-async function run({ yes = false, dryRun = false, json = false }: Options): Promise<void> {
+async function run(
+  { yes = false, dryRun = false, why }: Options & { readonly why?: string },
+  json: boolean,
+): Promise<Output> {
   const shown: ReturnType<typeof planOf>[] = [];
   const approve: Approve = async (missing) => {
     const plan = missing.map(planOf);
@@ -36,26 +37,21 @@ async function run({ yes = false, dryRun = false, json = false }: Options): Prom
   };
   const report = (progress: string) => process.stderr.write(`${progress}\n`);
   const place = { environment: process.env, report, besideOthers: true, approve };
-  const installation = await openInstallation(place);
-  if (installation instanceof Problem && installation !== isDryRun) {
-    complain(installation);
-    return;
+  const installation = await openInstallation({ ...place, admit: admitTo("migrate") });
+  if (installation === isDryRun) {
+    return json ? { migrations: shown } : `Nothing was changed: ${shown.length} to apply.`;
   }
-  if (installation instanceof Problem) {
-    if (json) print({ migrations: shown }, true);
-    else print(`Nothing was changed: ${shown.length} to apply.`);
-    return;
-  }
-  const { audit, cellsAway, vaultAdvice = [] } = installation;
+  if (installation instanceof Problem) return installation;
+  const { auditAs, cellsAway, vaultAdvice = [] } = installation;
   if (shown.length > 0) {
-    const after = { migrations: shown.map(({ migration }) => migration) };
+    const after = { migrations: shown.map(({ migration }) => migration), cellsAway };
+    const audit = auditAs(why === undefined ? {} : { why });
     await audit.write({ action: "migrate", subject: "schema", after });
   }
   await installation.close();
-  if (cellsAway.length > 0) process.exitCode = 1;
+  if (cellsAway.length > 0) process.exitCode = exitCodes.findings;
   const sentences = cellsAway.length > 0 ? cellsAway.map(notUpdated) : [upToDate];
-  if (json) print({ migrations: shown, cellsAway }, true);
-  else print([...sentences, vaultAdvice].flat().join("\n"));
+  return json ? { migrations: shown, cellsAway } : [...sentences, vaultAdvice].flat().join("\n");
 }
 
 const upToDate = "The database is up to date.";

@@ -2,6 +2,7 @@
  * `gw order list`, `gw order export` and `gw tail`: orders by filters, in pages by id, so that a
  * long export holds no lock and no memory. Card numbers are masked.
  */
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import type { Order } from "../orders/order.ts";
@@ -12,9 +13,9 @@ import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate, parseDate } from "../values/time.ts";
 import { printOrderLine, statusOf } from "../views/status.ts";
 import { addCommands, type Output, type Session, setAction, untilStopSignal } from "./command.ts";
-import { makeProgress } from "./input-file.ts";
 import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
+import { makeProgress } from "./terminal.ts";
 
 const pageSize = 1_000;
 const tailEveryMs = 1_000;
@@ -67,11 +68,11 @@ async function exportOrders(session: Session, given: Given): Promise<Output> {
   const describe = await makeDescribe(session);
   const progress = makeProgress("orders");
   let count = 0;
-  const problem = await walk(session, given, (order) => {
+  const problem = await walk(session, given, async (order) => {
     const line = describe(order);
     const values = Object.values(line);
-    if (count === 0 && !session.json) write(Object.keys(line).join(","));
-    write(session.json ? JSON.stringify(line) : values.map(quote).join(","));
+    if (count === 0 && !session.json) await write(Object.keys(line).join(","));
+    await write(session.json ? JSON.stringify(line) : values.map(quote).join(","));
     progress(++count);
     return true;
   });
@@ -80,8 +81,9 @@ async function exportOrders(session: Session, given: Given): Promise<Output> {
   return undefined;
 }
 
-function write(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** Waits while the reader is slower: a long export is never in memory. */
+async function write(line: string): Promise<void> {
+  if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }
 
 /** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
@@ -94,7 +96,7 @@ function quote(value: unknown): string {
 async function walk(
   session: Session,
   given: Given,
-  take: (order: Order) => boolean,
+  take: (order: Order) => boolean | Promise<boolean>,
 ): Promise<Problem | undefined> {
   const chosen = await readFilter(session, given);
   if (chosen instanceof Problem) return chosen;
@@ -113,7 +115,7 @@ async function walk(
     const [latest] = heads
       .filter(({ order }) => order !== undefined)
       .sort((one, other) => Number(BigInt(other.order?.id ?? 0) - BigInt(one.order?.id ?? 0)));
-    if (latest?.order === undefined || !take(latest.order)) return undefined;
+    if (latest?.order === undefined || !(await take(latest.order))) return undefined;
     latest.order = await advance(latest.page);
   }
 }
@@ -179,21 +181,22 @@ async function tail(session: Session, given: Given): Promise<Output> {
   const chosen = await readFilter(session, given);
   if (chosen instanceof Problem) return chosen;
   const describe = await makeDescribe(session);
-  const seen = new Map<string, number>();
+  /** By cell, the orders of the last look alone: none comes back among the latest. */
+  const seen = new Map<string, ReadonlyMap<string, number>>();
   const stopped = untilStopSignal().then(() => true as const);
-  for (let isFirst = true; ; isFirst = false) {
+  for (;;) {
     for (const name of session.cells.names()) {
       const { query } = session.cells.databasesOf(name).node;
       const rows = await findOrderVersions(query, tailRows);
-      const fresh = rows.filter(({ id, version }) => seen.get(id) !== version);
-      for (const { id, version } of rows) seen.set(id, version);
-      const orders = isFirst
-        ? []
-        : await listOrders(
-            query,
-            fresh.map(({ id }) => id as OrderId),
-          );
-      for (const order of orders.filter(chosen.matches)) printStep(describe(order), session.json);
+      const known = seen.get(name);
+      seen.set(name, new Map(rows.map(({ id, version }) => [id, version])));
+      if (known === undefined) continue;
+      const fresh = rows.filter(({ id, version }) => known.get(id) !== version);
+      const ids = fresh.map(({ id }) => id as OrderId);
+      const orders = await listOrders(query, ids);
+      for (const order of orders.filter(chosen.matches)) {
+        await printStep(describe(order), session.json);
+      }
     }
     if ((await Promise.race([stopped, pause(tailEveryMs, false)])) === true) return undefined;
   }
@@ -201,8 +204,8 @@ async function tail(session: Session, given: Given): Promise<Output> {
 
 type Described = Readonly<Record<string, unknown>>;
 
-function printStep(line: Described, json: boolean): void {
+function printStep(line: Described, json: boolean): Promise<void> {
   const { time, merchant, orderId, clientOrderId, amount, cardMask, stage, status } = line;
   const values = [time, merchant, orderId, clientOrderId, amount, cardMask, stage, status];
-  write(json ? JSON.stringify(line) : values.join("  "));
+  return write(json ? JSON.stringify(line) : values.join("  "));
 }

@@ -23,8 +23,7 @@ import { systemClock } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import { readCardNumber } from "./list-card.ts";
-
-const reportEveryMs = 1_000;
+import { makeProgress } from "./terminal.ts";
 
 export function addPrivacyCommands(privacy: Command): void {
   const email = new Option("--email <address>", "the customer's address");
@@ -111,13 +110,12 @@ type Found = { readonly cell: Database; readonly order: OrderOfPerson };
 
 async function findAll(session: Session, person: Person): Promise<readonly Found[]> {
   const found: Found[] = [];
-  let [looked, reportedAt] = [0, performance.now()];
+  const progress = makeProgress("orders looked through");
+  let looked = 0;
   for (const cell of cellsOf(session)) {
     const orders = await findOrdersOf(cell, person, (count) => {
       looked += count;
-      if (performance.now() - reportedAt < reportEveryMs) return;
-      reportedAt = performance.now();
-      process.stderr.write(`Looked through ${looked} orders\n`);
+      progress(looked);
     });
     found.push(...orders.map((order) => ({ cell, order })));
   }

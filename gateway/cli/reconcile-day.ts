@@ -5,7 +5,7 @@ import { readOrdersSettled } from "../storage/chargebacks.ts";
 import { Problem } from "../values/problem.ts";
 import { asInstant, hours, minutes, parseDate } from "../values/time.ts";
 import type { Session } from "./command.ts";
-import { makeProgress } from "./input-file.ts";
+import { makeProgress } from "./terminal.ts";
 
 export type DayOptions = {
   readonly gate: string;

@@ -28,18 +28,13 @@ import { formatAmount, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { type Output, print, type Session, setAction } from "./command.ts";
 import { findGate } from "./gate.ts";
-import {
-  type FormatOptions,
-  findFileProblem,
-  formatOptions,
-  makeProgress,
-  readFormat,
-} from "./input-file.ts";
+import { type FormatOptions, findFileProblem, formatOptions, readFormat } from "./input-file.ts";
 import { readConfiguration } from "./installation.ts";
 import { makeReport, reportAtLast } from "./operator-events.ts";
 import { findByReference } from "./order.ts";
 import { type DayOptions, expectOrders, readPeriod } from "./reconcile-day.ts";
 import { reconcileTotals } from "./reconcile-totals.ts";
+import { makeProgress } from "./terminal.ts";
 
 type Options = FormatOptions & DayOptions & { readonly totals?: boolean } & Neighbours;
 

@@ -1,10 +1,10 @@
 /**
  * What each command does, and the right that it needs. `look` needs neither the key-encryption key
  * nor the vault. `keys` needs them, and changes nothing. `change` writes the audit in the
- * transaction of its change; `record` is more than one transaction, and is in the audit before it
- * begins.
+ * transaction of its change; `record` is more than one transaction: one entry before it begins, and
+ * one with its outcome.
  */
-import { findUser } from "../storage/users.ts";
+import { findUser, hasUsers } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 import type { Installation } from "./installation.ts";
@@ -13,6 +13,9 @@ export type CommandMode = "look" | "keys" | "change" | "record";
 
 // biome-ignore format: a table
 export const commandRights: Readonly<Record<string, readonly [Right, CommandMode]>> = {
+  "start":                      ["operate",           "keys"],
+  "serve":                      ["operate",           "keys"],
+  "migrate":                    ["operate",           "change"],
   "doctor":                     ["operate",           "keys"],
   "audit list":                 ["see_audit",         "look"],
   "audit verify":               ["see_audit",         "look"],
@@ -105,18 +108,39 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "key rewrap":                 ["manage_keys",       "record"],
 };
 
+/** The user's role has not the right: nothing was done, and the attempt is in the audit. */
+export class NotAllowed extends Problem {}
+
+type Place = Pick<Installation, "actor" | "config" | "database" | "audit">;
+
 /** A user of this login has the rights of its role; another login of the machine has all. */
 export async function refuse(
-  { actor, config, database }: Installation,
+  place: Place,
   right: Right,
-): Promise<Problem | undefined> {
+  command: string,
+): Promise<NotAllowed | undefined> {
+  const cause = await findRefusal(place, right);
+  if (cause === undefined) return undefined;
+  const entry = { action: "command refused", subject: `gw ${command}`, after: { right } };
+  await place.audit.write(entry);
+  return new NotAllowed(cause);
+}
+
+/** Before anything of the schema is changed; an older one may have no users yet. */
+export function admitTo(command: "start" | "serve" | "migrate") {
+  return async (place: Place): Promise<NotAllowed | undefined> =>
+    (await hasUsers(place.database.query)) ? refuse(place, "operate", command) : undefined;
+}
+
+async function findRefusal({ actor, config, database }: Place, right: Right) {
   const { who } = actor;
   const user = await findUser(database.query, who);
   if (user === undefined) {
-    if (!config.usersOnly) return undefined;
-    return new Problem(`${who} is no user: GW_USERS_ONLY is on, see \`gw user list\`.`);
+    return config.usersOnly
+      ? `${who} is no user: GW_USERS_ONLY is on, see \`gw user list\`.`
+      : undefined;
   }
-  if (!user.enabled) return new Problem(`The user ${who} is disabled.`);
+  if (!user.enabled) return `The user ${who} is disabled.`;
   if (!isMerchantRole(user.role) && hasRight(user.role, right)) return undefined;
-  return new Problem(`The role ${user.role} of ${who} does not have the right ${right}.`);
+  return `The role ${user.role} of ${who} does not have the right ${right}.`;
 }

@@ -18,40 +18,48 @@ import { makeLog, openStandardOutput } from "../observability/log.ts";
 import { openRotatingLog } from "../observability/log-file.ts";
 import { NodeNameTaken } from "../storage/presence.ts";
 import { Problem } from "../values/problem.ts";
-import { complain, untilStopSignal } from "./command.ts";
+import { setOutput, untilStopSignal } from "./command.ts";
 import { loadStaging, refuseInProduction } from "./environment.ts";
 import { type Installation, openInstallation } from "./installation.ts";
 import { sendKeyTo } from "./master-key.ts";
+import { admitTo } from "./rights.ts";
 
 export function addStart(command: Command): void {
-  command.action(async () => {
-    const report = (progress: string) => process.stdout.write(`${progress}\n`);
+  setOutput(command, (_, json) => {
+    const report = makeReport(process.stdout, json);
     report("Starting PostgreSQL …");
-    await inInstallation(report, (installation) => start(installation, report));
+    return inInstallation("start", report, (installation) => start(installation, report));
   });
 }
 
 export function addServe(command: Command): void {
-  command.action(async () => {
-    const report = (progress: string) => process.stderr.write(`${progress}\n`);
-    await inInstallation(report, (installation) => serve(installation, report));
+  setOutput(command, async (_, json) => {
+    const report = makeReport(process.stderr, json);
+    const problem = await inInstallation("serve", report, (installation) =>
+      serve(installation, report),
+    );
     // A worker lives until it disconnects, also after a failure; everything is closed by now.
     process.disconnect?.();
+    return problem;
   });
 }
 
 type Report = (progress: string) => void;
 
+function makeReport(stream: NodeJS.WriteStream, json: boolean): Report {
+  return (progress) => void stream.write(`${json ? JSON.stringify({ progress }) : progress}\n`);
+}
+
 async function inInstallation(
+  command: "start" | "serve",
   report: Report,
   run: (installation: Installation) => Promise<Problem | undefined>,
-): Promise<void> {
+): Promise<Problem | undefined> {
   const place = { environment: process.env, report, besideOthers: false };
-  const installation = await openInstallation(place);
-  if (installation instanceof Problem) return complain(installation);
+  const installation = await openInstallation({ ...place, admit: admitTo(command) });
+  if (installation instanceof Problem) return installation;
   try {
-    const problem = (await refuseInProduction(installation)) ?? (await run(installation));
-    if (problem !== undefined) complain(problem);
+    return (await refuseInProduction(installation)) ?? (await run(installation));
   } finally {
     await installation.close();
   }

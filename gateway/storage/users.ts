@@ -15,6 +15,14 @@ export type User = {
 const select = `select users.login, role, merchants.login as merchant, users.enabled
   from users left join merchants on merchants.id = merchant_id`;
 
+/** Whether the schema has users, and an audit with a head. */
+export async function hasUsers(query: Query): Promise<boolean> {
+  const [row] = await query<{ has: boolean }>(
+    "select to_regclass('users') is not null and to_regclass('audit_head') is not null as has",
+  );
+  return row?.has === true;
+}
+
 export async function findUser(query: Query, login: string): Promise<User | undefined> {
   const [user] = await query<User>(`${select} where users.login = $1`, [login]);
   return user;

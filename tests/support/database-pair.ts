@@ -21,6 +21,7 @@ import { Problem } from "@tollgate/gateway/problem";
 import { readRows } from "./books.ts";
 import { atEnd, type Test } from "./clean-up.ts";
 import { startGuard } from "./programs.ts";
+import type { Identity } from "./tls-line.ts";
 import { until } from "./until.ts";
 
 export type Pair = Awaited<ReturnType<typeof startPair>>;
@@ -66,6 +67,28 @@ export async function startPair(t: Test) {
   return { primary, standby };
 }
 
+/** One server as an administrator runs it: with TLS on a port of this machine, and durable. */
+export async function startExternalServer(t: Test, port: number, identity: Identity) {
+  const root = await mkdtemp(join(tmpdir(), "tollgate-external-"));
+  await chmod(root, 0o711);
+  atEnd(t, () => rm(root, { recursive: true, force: true }));
+  const password = await makeCluster(join(root, "one"));
+  const folder = join(root, "one", "postgres");
+  const { uid, gid } = statSync(folder);
+  const files = { crt: identity.cert, key: identity.key };
+  for (const [ending, text] of Object.entries(files)) {
+    // It refuses a key that is not its own.
+    writeFileSync(join(folder, `server.${ending}`), text, { mode: 0o600 });
+    chownSync(join(folder, `server.${ending}`), uid, gid);
+  }
+  const server = makeServer(join(root, "one"), password, {
+    ...{ listen_addresses: "127.0.0.1", port: String(port), ssl: "on", fsync: "on" },
+  });
+  atEnd(t, () => server.kill());
+  await server.launch();
+  return server;
+}
+
 /** Commits of the primary wait for the standby from now on, and the standby is there. */
 export async function untilReplicating({ url }: PairServer): Promise<void> {
   await until("the standby follows", async () => {
@@ -94,14 +117,16 @@ function makeServer(folder: string, password: string, own: Readonly<Record<strin
   startGuard(killAllIn, postgres);
   execFileSync("mkdir", ["-p", socketFolder]);
   chownSync(socketFolder, uid, gid);
-  const url = `postgres://tollgate:${password}@${encodeURIComponent(socketFolder)}:5432/tollgate`;
+  const port = own["port"] ?? "5432";
+  const place = `${encodeURIComponent(socketFolder)}:${port}`;
+  const url = `postgres://tollgate:${password}@${place}/tollgate`;
 
   return {
     url,
     password,
     socketFolder,
     /** For a proxy. */
-    target: { path: join(socketFolder, ".s.PGSQL.5432") },
+    target: { path: join(socketFolder, `.s.PGSQL.${port}`) },
 
     async launch(): Promise<void> {
       const all = { ...settings, ...own, unix_socket_directories: socketFolder };

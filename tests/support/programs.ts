@@ -4,7 +4,7 @@
  * process can write to, and kills the child when the pipe is closed.
  */
 import assert from "node:assert/strict";
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -26,23 +26,32 @@ const root = join(import.meta.dirname, "../..");
 const stopsWithinMs = 120_000;
 
 /** As an operator does it before the first start in production. */
-export async function migrateFirst(settings: Readonly<Record<string, string>>): Promise<void> {
+export async function migrateFirst(settings: Settings): Promise<void> {
   const program = startProgram(["gateway/cli/gw.ts", "migrate", "--yes"], settings);
   await until("the schema is there", () => !program.isRunning || undefined);
   assert.equal(program.child.exitCode, 0, program.output);
 }
 
-export function startProgram(
-  command: readonly string[],
-  settings: Readonly<Record<string, string>>,
+type Settings = Readonly<Record<string, string>>;
+
+export function startProgram(command: readonly string[], settings: Settings): Program {
+  return startChild([process.execPath, ...command], root, settings);
+}
+
+/** A script of bash, in a folder; what it leaves behind ends with this process. */
+export function startShell(script: string, folder: string, settings: Settings): Program {
+  return startChild(["bash", script], folder, settings);
+}
+
+function startChild(
+  [program = "", ...parameters]: readonly string[],
+  cwd: string,
+  settings: Settings,
 ): Program {
-  const child = spawn(process.execPath, [...command], {
-    cwd: root,
-    env: { ...cleanEnvironment(), ...settings },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  const guard = startGuard('kill -9 "$0"', String(child.pid));
+  const env = { ...cleanEnvironment(), ...settings };
+  const stdio: StdioOptions = ["ignore", "pipe", "pipe"];
+  const child = spawn(program, parameters, { cwd, env, stdio, detached: true });
+  const guard = startGuard('kill -9 "-$0" "$0"', String(child.pid));
   const ended = once(child, "exit").finally(() => guard.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

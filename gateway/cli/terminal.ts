@@ -1,0 +1,57 @@
+/**
+ * What a command tells the terminal or script that runs it: exit code, and progress of long work.
+ */
+
+/** `gw --help` and `docs/command-line.md` list them. */
+export const exitCodes = {
+  done: 0,
+  findings: 1,
+  refused: 2,
+  notAllowed: 3,
+  stopped: 130,
+  unread: 141,
+} as const;
+
+// biome-ignore format: a table
+export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  done:       "done",
+  findings:   "done, and it found something that needs a person; or the program failed with an error of its own",
+  refused:    "refused: the sentence on standard error says why, and nothing was changed",
+  notAllowed: "not allowed: the role of the user has not the right; the attempt is in the audit",
+  stopped:    "stopped by a second signal",
+  unread:     "the program that read the output has ended before it",
+};
+
+/** As in `gw order export | head`: without a listener the error would print a stack trace. */
+export function endWhenUnread(output: NodeJS.WriteStream): void {
+  if (output.listenerCount("error") > 0) return;
+  output.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(exitCodes.unread);
+  });
+}
+
+export function describeExitCodes(): string {
+  const names = Object.keys(exitCodes) as (keyof typeof exitCodes)[];
+  const lines = names.map((name) => `  ${String(exitCodes[name]).padEnd(5)}${exitMeanings[name]}`);
+  return ["Exit codes:", ...lines].join("\n");
+}
+
+const reportEveryMs = 1_000;
+
+let isShown = false;
+
+/** For the command that runs now: at a terminal, or with `--progress`. */
+export function showProgress(shown: boolean): void {
+  isShown = shown;
+}
+
+/** A line a second; the first at once, so that the operator sees that the work has begun. */
+export function makeProgress(what: string): (count: number) => void {
+  let nextAt = 0;
+  return (count) => {
+    if (!isShown || performance.now() < nextAt) return;
+    nextAt = performance.now() + reportEveryMs;
+    process.stderr.write(`${count} ${what}\n`);
+  };
+}
