@@ -10,18 +10,23 @@ import { openIssuers } from "./issuers/issuers.ts";
 import { openConfiguration } from "./storage/configuration.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
 import { takePresence } from "./storage/presence.ts";
-import { gateFigures, makeStartAcquirer } from "./wiring/acquirers.ts";
+import { makeStartAcquirer } from "./wiring/acquirers.ts";
 import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-jobs.ts";
 import { makeCallbacks } from "./wiring/callbacks.ts";
 import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
-import { guarded, makeHttpServer, type StagingParts } from "./wiring/http.ts";
+import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
+import { guarded, makeHttpServers, type ShareMetrics, type StagingParts } from "./wiring/http.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
 
 /** `staging` is given in staging only. */
-type GatewayOptions = ResourceOptions & { readonly staging?: StagingParts | undefined };
+type GatewayOptions = ResourceOptions & {
+  readonly staging?: StagingParts | undefined;
+  /** Where several processes share the port: how one of them reads the figures of all. */
+  readonly shareMetrics?: ShareMetrics | undefined;
+};
 
 /** How often a node tests the connection that holds its name. */
 const presenceCheckMs = 2_000;
@@ -29,6 +34,8 @@ const presenceCheckMs = 2_000;
 export type Gateway = {
   readonly url: string;
   readonly port: number;
+  /** Empty when the port above answers for health and figures too. */
+  readonly adminPort: number | "";
   readonly node: string;
   /** Runs what is due until nothing is due and no order is in flight. */
   settle(): Promise<void>;
@@ -42,8 +49,9 @@ export type Gateway = {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging } = options;
   const resources = await openResources(options);
-  const { config, log, metrics, database, vault, auditOf } = resources;
-  let { port } = config;
+  const { config, log, database, vault, auditOf } = resources;
+  const tls = await openMerchantTls(resources);
+  let ports: Pick<Gateway, "port" | "adminPort"> = config;
   const node = await takePresence(database, {
     names: nodeNamesOf(config),
     waitMs: config.nodeNameWaitMs,
@@ -67,29 +75,25 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const directoryServers = await openDirectoryServers(resources);
   const wallets = await openWallets(resources);
-  const baseUrl = () => baseUrlOf(config, port);
+  const baseUrl = () => baseUrlOf(config, ports.port);
   const threeds = makeThreeDs({ ...resources, ...directoryServers, configuration, baseUrl });
   const shared = { ...resources, configuration, threeds, gates, node, audit: auditOf(node.name) };
   const callbacks = makeCallbacks(shared);
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
   gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
   gates.update(configuration.current().gates.values());
-  const server = makeHttpServer({ ...shared, staging, engine, wallets, callbacks });
-  metrics.watch({
-    inFlight: () => engine.runner.count,
-    clockSkewMs: resources.clock.skewMs,
-    inDoubt: engine.countInDoubt,
-    ...gateFigures(gates, resources.clock),
-    unfinishedBytes: server.countUnfinishedBytes,
-    cardRanges: directoryServers.directories.countRanges,
-  });
+  const edges = { ...shared, staging, engine, wallets, callbacks, tls };
+  const servers = makeHttpServers({ ...edges, shareMetrics: options.shareMetrics });
+  const { directories } = directoryServers;
+  watchFigures({ ...shared, engine, directories, servers, tls });
   await listen();
   await engine.claims.claimOwn();
-  const jobs = startBackgroundJobs({ ...shared, engine, callbacks, reload });
+  const jobs = startBackgroundJobs({ ...shared, engine, callbacks, tls, reload });
   node.follow(() => void reload());
 
   const { claimDue } = engine.claims;
-  const own = { url: baseUrl(), port, node: node.name };
+  const { port, adminPort } = ports;
+  const own = { url: baseUrl(), port, adminPort, node: node.name };
   return { ...own, claimDue, settle, stop, cleanUp: jobs.cleanUp };
 
   async function settle(): Promise<void> {
@@ -104,7 +108,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function stop(): Promise<void> {
     const stopped = jobs.stop();
     engine.waits.end();
-    await server.close();
+    await servers.close();
     // While the database is away, claims and commits wait for it: the node stops without them.
     const done = stopped.then(() => idleOf(engine));
     await Promise.race([done, delay(config.drainMs, undefined, { ref: false })]);
@@ -117,8 +121,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   async function listen(): Promise<void> {
     try {
       await directoryServers.start(guarded(threeds.makeReceiveResult(engine.reports)));
-      port = await server.listen({ host: config.host, port: config.port });
+      ports = await servers.listen();
     } catch (error) {
+      await servers.close();
       await close();
       throw error;
     }

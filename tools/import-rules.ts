@@ -75,7 +75,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/portal-api",    [values, orders, views, http, services]],
 
   ["gateway/storage",       [values, orders, ...ports]],
-  ["gateway/http",          [values]],
+  ["gateway/http",          [values, certificates]],
   ["gateway/observability", [values, orders]],
   ["gateway/config",        [values]],
   ["gateway/main",          [...product, "gateway/wiring"]],

@@ -22,6 +22,9 @@ export type CertificateTexts = {
   readonly ca?: string;
 };
 
+/** At the start, when there is no earlier certificate to go on with. */
+export class UnusableCertificate extends Error {}
+
 /** Rejects when a file is missing or invalid, or the certificate does not belong to the key. */
 export async function readCertificateFiles(files: CertificateFiles): Promise<CertificateTexts> {
   const { certificateFile = "", keyFile = "", authorityFile = "" } = files;

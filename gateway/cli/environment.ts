@@ -36,13 +36,26 @@ export async function refuseInProduction(installation: Installation): Promise<Pr
       `The directory server ${name} is a sandbox bank's: remove it before production.`,
     );
   }
-  sentences.push(...findResultTroubles(config, directories));
+  sentences.push(...findPlainTroubles(config), ...findResultTroubles(config, directories));
   sentences.push(...(await findSandboxRoots("GW_WALLETA_ROOTS_FILE", config.walletaRootsFile)));
   sentences.push(...(await findSandboxRoots("GW_WALLETB_ROOT_KEYS", config.walletbRootKeys)));
   if (resolve(config.masterKeyFile) === stagingKeyFile(config)) {
     sentences.push("GW_MASTER_KEY_FILE is the key that staging made: make one of your own.");
   }
   return sentences.length === 0 ? undefined : new Problem(sentences.join("\n"));
+}
+
+/** A proxy on another machine would be refused, and merchants must not come without one. */
+function findPlainTroubles(config: Config): readonly string[] {
+  const { host, tlsCertificateFile, trustedProxies } = config;
+  const isLocal = /^(127\.|::1$|localhost$)/.test(host);
+  const hasProxies = trustedProxies !== settings.trustedProxies.production;
+  if (isLocal || tlsCertificateFile !== "" || hasProxies) return [];
+  return [
+    `GW_HOST is ${host}, and merchants' requests would come unencrypted: set ` +
+      "GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE, or GW_TRUSTED_PROXIES to your proxies, " +
+      "or GW_HOST to 127.0.0.1 where the proxy runs on this machine.",
+  ];
 }
 
 /** What keeps the results of challenges from arriving, or lets other parties post them. */

@@ -6,6 +6,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { UnusableCertificate } from "../certificates/certificate-files.ts";
 import {
   baseUrlOf,
   type Config,
@@ -137,9 +138,15 @@ function explainStart(error: unknown, config: Config): Problem {
         "Set GW_NODE_NAME to a name that no other node has, or stop that node.",
     );
   }
+  if (error instanceof UnusableCertificate) {
+    return new Problem(
+      `${error.message}. Check GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE, which are PEM files.`,
+    );
+  }
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const port = error instanceof Error && "port" in error ? error.port : config.port;
-  const setting = port === config.resultsPort ? "GW_RESULTS_PORT" : "GW_PORT";
+  const named = { [config.adminPort]: "GW_ADMIN_PORT", [config.resultsPort]: "GW_RESULTS_PORT" };
+  const setting = named[String(port)] ?? "GW_PORT";
   switch (code) {
     case "EADDRINUSE":
       return new Problem(

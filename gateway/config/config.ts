@@ -90,14 +90,19 @@ export function countWorkers(
 export function baseUrlOf(config: Config, port: number): string {
   if (config.baseUrl !== "") return config.baseUrl.replace(/\/+$/, "");
   const host = config.host === "0.0.0.0" || config.host === "127.0.0.1" ? "localhost" : config.host;
-  return `http://${host}:${port}`;
+  return `${schemeOf(config)}://${host}:${port}`;
+}
+
+function schemeOf({ tlsCertificateFile }: Config): "https" | "http" {
+  return tlsCertificateFile === "" ? "http" : "https";
 }
 
 /** The addresses that a signature may cover: in staging also those of this machine. */
 export function signedUrlsOf(config: Config, port: number): readonly string[] {
   const known = baseUrlOf(config, port);
   if (config.environment === "production") return [known];
-  return [...new Set([known, `http://localhost:${port}`, `http://127.0.0.1:${port}`])];
+  const scheme = schemeOf(config);
+  return [...new Set([known, `${scheme}://localhost:${port}`, `${scheme}://127.0.0.1:${port}`])];
 }
 
 /** Set for a worker, which receives the key-encryption key from its parent process. */
@@ -117,6 +122,9 @@ export function keySourcesOf(
 
 function keyProblems(config: Config, environment: Environment): readonly string[] {
   const problems: string[] = [];
+  if ((config.tlsCertificateFile === "") !== (config.tlsKeyFile === "")) {
+    problems.push("Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE, or neither.");
+  }
   const isWorker = environment[keyFromParent] !== undefined;
   for (const [setting, sources] of [
     ["GW_MASTER_KEY", isWorker ? [] : keySourcesOf(config)],

@@ -21,6 +21,7 @@ const text: Read<string> = (value) => value;
 const secret: Read<Secret<string> | ""> = (value) => new Secret(value);
 const whole: Read<number> = (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined);
 const port = upTo(65_535, whole);
+const portOrNone: Read<number | ""> = port;
 const seconds: Read<number> = (value) =>
   /^\d{1,9}(\.\d{1,3})?$/.test(value) ? Math.round(Number(value) * 1000) : undefined;
 const secondsList: Read<readonly number[]> = (value) => {
@@ -45,6 +46,9 @@ const networks: Read<string> = (value) => (partsOf(value).every(isNetwork) ? val
 const httpUrl: Read<string> = (value) =>
   value === "" || URL.parse(value)?.protocol === "http:" ? value : undefined;
 
+const proxyHeader: Read<"x-forwarded-for" | "forwarded"> = (value) =>
+  value === "x-forwarded-for" || value === "forwarded" ? value : undefined;
+
 const accent: Read<string> = (value) => {
   const colour = parseColour(value);
   return colour !== undefined && isReadableOnLight(colour) ? value : undefined;
@@ -65,6 +69,11 @@ export const settings = {
   environment:          setting("GW_ENV",                       environment, "staging or production", "staging",        "the environment; staging includes the sandbox bank and a demonstration merchant"),
   host:                 setting("GW_HOST",                      text,        "an address",            "127.0.0.1",      "the address on which the gateway listens"),
   port:                 setting("GW_PORT",                      port,        "a port",                8080,             "the port on which the gateway listens; 0 selects a free port"),
+  tlsCertificateFile:   setting("GW_TLS_CERTIFICATE_FILE",      text,        "a file",                "",               "the certificate of the gateway on that port with its chain, in PEM: with it the gateway speaks TLS itself, version 1.2 or later. Without it, a production gateway takes connections of `GW_TRUSTED_PROXIES` alone"),
+  tlsKeyFile:           setting("GW_TLS_KEY_FILE",              text,        "a file",                "",               "the private key of that certificate"),
+  tlsReloadEveryMs:     setting("GW_TLS_RELOAD_EVERY_S",        seconds,     "seconds",               5_000,            "how often the two files are read again; a new pair is used once two readings agree"),
+  adminPort:            setting("GW_ADMIN_PORT",                portOrNone,  "a port",                "",               "the port of `/health/live`, `/health/ready` and `/metrics`, which `GW_PORT` then does not answer; 0 selects a free port; when empty, `GW_PORT` answers them"),
+  adminHost:            setting("GW_ADMIN_HOST",                text,        "an address",            "127.0.0.1",      "the address on which that port listens; it speaks plain HTTP, and anyone who reaches it can read the figures"),
   resultsPort:          setting("GW_RESULTS_PORT",              port,        "a port",                8081,             "the port to which directory servers post 3-D Secure results, over mutual TLS; 0 selects a free port"),
   resultsUrl:           setting("GW_RESULTS_URL",               text,        "a URL",                 "",               "the address of that port as directory servers see it; when empty, it is made from host and port"),
   resultsCertificateFile: setting("GW_RESULTS_CERTIFICATE_FILE", text,       "a file",                "",               "the gateway's server certificate on that port, in PEM; in staging the sandbox bank issues one"),
@@ -117,7 +126,8 @@ export const settings = {
   unfinishedBytesMax:   setting("GW_UNFINISHED_BODY_BYTES_MAX", whole,       "bytes",                 67_108_864,       "all request bodies together that have not arrived whole, per process; above it, the process refuses the largest of them with 503"),
   connectionsMax:       setting("GW_CONNECTIONS_MAX",           whole,       "a number",              10_000,           "HTTP connections per process; a further one is closed at once"),
   connectionsPerAddressMax: setting("GW_CONNECTIONS_PER_ADDRESS_MAX", whole, "a number, or 0 for no limit", 1_000,      "HTTP connections per process from one address (for IPv6 from one network of 64 bits), and open requests of one client behind a proxy"),
-  trustedProxies:       setting("GW_TRUSTED_PROXIES",           networks,    "comma-separated CIDR",  "127.0.0.0/8,::1/128", "the networks of your proxies: their connections are not bounded, and `X-Forwarded-For` from them names the client"),
+  trustedProxies:       setting("GW_TRUSTED_PROXIES",           networks,    "comma-separated CIDR",  "127.0.0.0/8,::1/128", "the networks of your proxies: their connections are not bounded, and `GW_PROXY_HEADER` from them names the client. Without TLS of its own, a production gateway takes connections of these alone"),
+  proxyHeader:          setting("GW_PROXY_HEADER",              proxyHeader, "x-forwarded-for or forwarded", "x-forwarded-for", "the header in which your proxies name the client; the gateway does not read the other one, which the client may have written"),
   headerTimeoutMs:      setting("GW_HEADER_TIMEOUT_S",          seconds,     "seconds",               10_000,           "the timeout for the head of a request; after it, the connection is closed"),
   requestTimeoutMs:     setting("GW_REQUEST_TIMEOUT_S",         seconds,     "seconds",               20_000,           "the timeout for a whole request with its body; after it, the connection is closed"),
   inFlightMax:          setting("GW_IN_FLIGHT_MAX",             whole,       "a number",              5_000,            "orders in flight per process, from their arrival on; above it, the process answers new orders with 503"),

@@ -45,3 +45,24 @@ test("a client that writes the header itself stays the one that the proxy named"
     assert.equal(clientNetworkOf({ "x-forwarded-for": header }, isTrusted), network, header);
   }
 });
+
+// biome-ignore format: a table
+const forwarded: readonly (readonly [header: string, network: string | undefined])[] = [
+  ["for=203.0.113.7",                                            "203.0.113.7"],
+  ['for="[2001:db8:1:2::9]:4711";proto=https;by=10.1.2.3',       "2001:db8:1:2"],
+  ["proto=http;For=203.0.113.7:99, for=10.1.2.3",                "203.0.113.7"],
+  ['for=192.0.2.1;host="a, for=198.51.100.1, for=203.0.113.7',   "203.0.113.7"],
+  ["for=203.0.113.7, for=unknown",                               undefined],
+  ["for=_hidden",                                                undefined],
+  ["by=203.0.113.7",                                             undefined],
+];
+
+test("where proxies write Forwarded, that counts and X-Forwarded-For does not", () => {
+  const isTrusted = makeIsTrusted(["10.0.0.0/8"]);
+
+  for (const [header, network] of forwarded) {
+    const headers = { forwarded: header, "x-forwarded-for": "192.0.2.99" };
+    assert.equal(clientNetworkOf(headers, isTrusted, "forwarded"), network, header);
+    assert.equal(clientNetworkOf(headers, isTrusted), "192.0.2.99");
+  }
+});

@@ -1,11 +1,13 @@
 /**
  * Which client sent a request: an IPv4 address, or the IPv6 network of one household. Only what a
- * proxy of the operator wrote into `X-Forwarded-For` counts: every other entry is the client's own.
+ * proxy of the operator wrote into `X-Forwarded-For` or `Forwarded` counts, whichever the operator
+ * named: every other entry is the client's own, and so is the header that the proxy does not write.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
 
 export type IsTrusted = (address: string) => boolean;
+export type ProxyHeader = "x-forwarded-for" | "forwarded";
 
 /** `networks` are CIDR blocks. */
 export function makeIsTrusted(networks: readonly string[]): IsTrusted {
@@ -24,11 +26,19 @@ export function makeIsTrusted(networks: readonly string[]): IsTrusted {
 export function clientNetworkOf(
   headers: IncomingHttpHeaders,
   isTrusted: IsTrusted = () => false,
+  name: ProxyHeader = "x-forwarded-for",
 ): string | undefined {
-  const header = headers["x-forwarded-for"];
+  const header = headers[name];
   if (header === undefined) return undefined;
-  const entries = [header].flat().join(",").split(",").map(addressIn);
+  // Also within quotes: one that the client has left open must not hide what the proxy appended.
+  const elements = [header].flat().join(",").split(",");
+  const entries = elements.map((each) => addressIn(name === "forwarded" ? forOf(each) : each));
   return networkOf(entries.findLast((entry) => isIP(entry) === 0 || !isTrusted(entry)));
+}
+
+/** Of `for="[2001:db8::1]:443";proto=https` the address with its port (RFC 7239). */
+function forOf(element: string): string {
+  return /(?:^|;)\s*for="?([^";]*)/i.exec(element)?.[1] ?? "";
 }
 
 /** Without a port and brackets. */

@@ -4,39 +4,50 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { clientNetworkOf, type IsTrusted, networkOf } from "./client-network.ts";
+import { clientNetworkOf, type IsTrusted, networkOf, type ProxyHeader } from "./client-network.ts";
 
 type Options = {
   /** Zero is no bound. */
   readonly connectionsPerAddressMax: number;
   /** Whether an address is a proxy of the operator. */
   readonly isTrusted: IsTrusted;
+  readonly proxyHeader: ProxyHeader;
+  readonly proxiesOnly: boolean;
 };
 
-export function makeConnectionBounds({ connectionsPerAddressMax, isTrusted }: Options) {
+export function makeConnectionBounds(options: Options) {
+  const { connectionsPerAddressMax, isTrusted, proxyHeader, proxiesOnly } = options;
   const connections = makeCounts(connectionsPerAddressMax);
   const requests = makeCounts(connectionsPerAddressMax);
-  const proxied = new WeakSet<Socket>();
+  const known = new WeakMap<Socket, boolean>();
 
   return {
-    /** False when the address of a new connection has too many of them. */
-    admitConnection(socket: Socket): boolean {
-      const { remoteAddress = "" } = socket;
-      if (isTrusted(remoteAddress)) {
-        proxied.add(socket);
-        return true;
-      }
-      const network = networkOf(remoteAddress);
-      return network === undefined || connections.take(network, socket);
+    /** Why a new connection is refused, before its first byte and its handshake. */
+    findRefusal(socket: Socket) {
+      if (isProxied(socket)) return undefined;
+      if (proxiesOnly) return "plain HTTP from an address that is no trusted proxy";
+      const network = networkOf(socket.remoteAddress);
+      if (network === undefined || connections.take(network, socket)) return undefined;
+      return "too many connections of one address";
     },
 
     /** False when the client behind a proxy has too many requests open. */
     admitRequest({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
-      if (!proxied.has(socket)) return true;
-      const network = clientNetworkOf(headers, isTrusted);
+      if (!isProxied(socket)) return true;
+      const network = clientNetworkOf(headers, isTrusted, proxyHeader);
       return network === undefined || requests.take(network, response);
     },
   };
+
+  /** A socket of TLS is another one than that of its connection. */
+  function isProxied(socket: Socket): boolean {
+    let proxied = known.get(socket);
+    if (proxied === undefined) {
+      proxied = isTrusted(socket.remoteAddress ?? "");
+      known.set(socket, proxied);
+    }
+    return proxied;
+  }
 }
 
 type Closing = { once(event: "close", release: () => void): unknown };

@@ -12,7 +12,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Failure } from "../values/failure.ts";
-import type { IsTrusted } from "./client-network.ts";
+import type { IsTrusted, ProxyHeader } from "./client-network.ts";
 import { makeConnectionBounds } from "./connection-bounds.ts";
 import { type BodyBounds, BodyRefused, makeReadBody } from "./read-body.ts";
 import {
@@ -28,6 +28,10 @@ export type Bounds = BodyBounds & {
   /** Zero is no bound. */
   readonly connectionsPerAddressMax: number;
   readonly isTrusted: IsTrusted;
+  /** In which of them those proxies name the client. */
+  readonly proxyHeader: ProxyHeader;
+  /** Whether only those proxies may connect. */
+  readonly proxiesOnly: boolean;
   /** For the head of a request, from the opening of the connection or the end of the last one. */
   readonly headerTimeoutMs: number;
   /** For the whole request. */
@@ -42,7 +46,10 @@ export type RefusalCause =
   | "too many connections"
   | "too many connections of one address"
   | "too many requests of one client"
-  | "too many bytes in unfinished bodies";
+  | "too many bytes in unfinished bodies"
+  | "plain HTTP from an address that is no trusted proxy"
+  | "plain HTTP where TLS is expected"
+  | "failed TLS handshakes";
 
 type Options = {
   readonly routes: readonly HttpRoute[];
@@ -71,6 +78,7 @@ const lookEveryMs = 1_000;
 const usualBounds: Bounds = {
   ...{ bodyBytesMax: 1_048_576, unfinishedBytesMax: 67_108_864 },
   ...{ connectionsMax: 10_000, connectionsPerAddressMax: 0, isTrusted: () => false },
+  ...{ proxyHeader: "x-forwarded-for", proxiesOnly: false },
   ...{ headerTimeoutMs: 10_000, requestTimeoutMs: 20_000, idleTimeoutMs: 72_000 },
   onRefused: () => undefined,
 };
@@ -92,9 +100,10 @@ export function makeServer({ routes, isSecure, answerError, ...options }: Option
   server.maxConnections = bounds.connectionsMax;
   server.on("drop", () => bounds.onRefused("too many connections"));
   server.on("connection", (socket) => {
-    if (connections.admitConnection(socket)) return;
+    const refusal = connections.findRefusal(socket);
+    if (refusal === undefined) return;
     socket.destroy();
-    bounds.onRefused("too many connections of one address");
+    bounds.onRefused(refusal);
   });
   let isClosing = false;
 

@@ -22,6 +22,8 @@ export const events = {
   "request.failed":                      ["error", "a request ended with an exception and was answered with an internal error"],
   "request.old_key_unnoted":             ["warn",  "the last use of a merchant's old control key could not be stored"],
   "http.refused":                        ["warn",  "connections, requests or bodies were refused because a bound of the HTTP server was reached; `cause` tells which, `count` how many; at most one line a minute"],
+  "http.certificate_unusable":           ["error", "the files of `GW_TLS_CERTIFICATE_FILE` and `GW_TLS_KEY_FILE` have changed and cannot be used; the merchant port keeps the certificate that it has; `cause` tells why"],
+  "http.certificate_renewed":            ["info",  "the merchant port shows the new certificate of `file` to new connections"],
 
   "acquirer.link_up":                    ["info",  "a link of a gate is signed on; `connection` tells which"],
   "acquirer.link_down":                  ["warn",  "a link of a gate is lost, or an attempt to connect failed; `why` tells the cause"],

@@ -6,7 +6,7 @@ const sizeBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
-type ByGate = ReadonlyMap<string, number>;
+type ByName = ReadonlyMap<string, number>;
 
 type Watched = {
   readonly inFlight: () => number;
@@ -14,9 +14,11 @@ type Watched = {
   readonly inDoubt: () => Promise<number>;
   readonly cardRanges: () => number;
   readonly unfinishedBytes: () => number;
-  readonly connectionsUp: () => ByGate;
-  readonly connections: () => ByGate;
-  readonly certificateDays: () => Promise<ByGate>;
+  readonly connectionsUp: () => ByName;
+  readonly connections: () => ByName;
+  readonly gateCertificateDays: () => Promise<ByName>;
+  readonly certificateDays: () => Promise<ByName>;
+  readonly certificateUnusable: () => number;
 };
 
 export function makeMetrics() {
@@ -51,12 +53,23 @@ export function makeMetrics() {
         read.clockSkewMs,
       );
       gauge("tollgate_orders_in_doubt", "orders with a transaction in doubt", read.inDoubt);
-      gaugeByGate("tollgate_gate_connections_up", "connections that are up", read.connectionsUp);
-      gaugeByGate("tollgate_gate_connections", "connections that are wanted", read.connections);
-      gaugeByGate(
+      const byGate = gaugeBy("gate");
+      byGate("tollgate_gate_connections_up", "connections that are up", read.connectionsUp);
+      byGate("tollgate_gate_connections", "connections that are wanted", read.connections);
+      byGate(
         "tollgate_gate_certificate_days",
         "until the gateway's client certificate expires",
+        read.gateCertificateDays,
+      );
+      gaugeBy("of")(
+        "tollgate_certificate_days",
+        "until a certificate of a port, or one for a directory server, expires",
         read.certificateDays,
+      );
+      gauge(
+        "tollgate_tls_files_unusable",
+        "1 while the new files of the merchant port's certificate cannot be used",
+        read.certificateUnusable,
       );
       gauge(
         "tollgate_http_unfinished_body_bytes",
@@ -85,15 +98,17 @@ export function makeMetrics() {
     });
   }
 
-  function gaugeByGate(name: string, help: string, read: () => ByGate | Promise<ByGate>): void {
-    new Gauge({
-      ...{ name, help, registers, labelNames: ["gate"] },
-      async collect() {
-        const values = await read();
-        // A gate that was removed has no figure any more.
-        this.reset();
-        for (const [gate, value] of values) this.set({ gate }, value);
-      },
-    });
+  function gaugeBy(label: string) {
+    return (name: string, help: string, read: () => ByName | Promise<ByName>): void => {
+      new Gauge({
+        ...{ name, help, registers, labelNames: [label] },
+        async collect() {
+          const values = await read();
+          // A gate that was removed has no figure any more.
+          this.reset();
+          for (const [each, value] of values) this.set({ [label]: each }, value);
+        },
+      });
+    };
   }
 }

@@ -1,20 +1,14 @@
 /** Builds the link behind each gate, and the effect handlers that use the links. */
 import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
 import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
-import { certificateFilesOf, type Gates, type StartAcquirer } from "../acquirers/gates.ts";
+import type { Gates, StartAcquirer } from "../acquirers/gates.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
 import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
-import {
-  type CertificateTexts,
-  daysLeft,
-  readCertificateFiles,
-} from "../certificates/certificate-files.ts";
 import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
 import type { Audit } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeStoreKey } from "../storage/delivered-keys.ts";
-import type { Clock } from "../values/time.ts";
 import type { Resources } from "./resources.ts";
 import type { ThreeDs } from "./threeds.ts";
 
@@ -45,31 +39,6 @@ export function makeStartAcquirer(
     });
   };
 }
-
-/** What `/metrics` shows of every gate. */
-export function gateFigures(gates: Gates, clock: Pick<Clock, "now">) {
-  const countOf = (which: "up" | "wanted") => () =>
-    new Map([...gates.connections()].map(([gate, count]) => [gate, count[which]]));
-  return {
-    connectionsUp: countOf("up"),
-    connections: countOf("wanted"),
-    /** Of the files as they are now: the next connection shows them. */
-    async certificateDays(): Promise<ReadonlyMap<string, number>> {
-      const days = new Map<string, number>();
-      for (const { name, settings } of gates.list()) {
-        if (settings.tls !== true || settings.tlsCertificateFile === undefined) continue;
-        const { cert } = await readCertificateFiles(certificateFilesOf(settings)).catch(
-          () => noFiles,
-        );
-        const left = daysLeft(cert, clock.now());
-        if (left !== undefined) days.set(name, left);
-      }
-      return days;
-    },
-  };
-}
-
-const noFiles: CertificateTexts = {};
 
 type EffectDependencies = Resources & {
   readonly configuration: LiveConfiguration;

@@ -2,6 +2,7 @@
 import type { Gates } from "../acquirers/gates.ts";
 import { every } from "../engine/claim.ts";
 import { makeRetention } from "../engine/retention.ts";
+import type { ServerTls } from "../http/tls.ts";
 import type { EventName } from "../observability/events.ts";
 import { type Audit, signNewest } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
@@ -32,10 +33,11 @@ type Workers = Resources & {
   readonly reload: () => Promise<void>;
   readonly gates: Gates;
   readonly audit: Audit;
+  readonly tls: ServerTls | undefined;
 };
 
 export function startBackgroundJobs(workers: Workers) {
-  const { config, clock, log, engine, pendingCards, digests, callbacks } = workers;
+  const { config, clock, log, engine, pendingCards, digests, callbacks, tls } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
   const destroyCards = makeCardRetention(workers);
@@ -58,6 +60,7 @@ export function startBackgroundJobs(workers: Workers) {
     start(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     start(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
     start(signEveryMs, () => signAudit(workers), "audit.sign_failed"),
+    ...(tls ? [start(config.tlsReloadEveryMs, tls.reload, "http.certificate_unusable")] : []),
   ];
   return {
     stop: () => Promise.all(stops.map((stop) => stop())),
@@ -96,7 +99,7 @@ async function signAudit({ database, signer, publishHead }: Workers): Promise<vo
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
 export function makeCardRetention(
-  workers: Omit<Workers, "engine" | "callbacks" | "reload">,
+  workers: Omit<Workers, "engine" | "callbacks" | "reload" | "tls">,
 ): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, configuration } = workers;
   const keepDaysOf = (id: MerchantId) => {

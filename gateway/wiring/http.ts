@@ -1,6 +1,6 @@
 /** Builds the HTTP edges: merchant interface, cardholder's pages, receipts, health, staging. */
 import type { Gates } from "../acquirers/gates.ts";
-import { signedUrlsOf } from "../config/config.ts";
+import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
@@ -9,6 +9,7 @@ import { healthRoutes } from "../http/health.ts";
 import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { type Bounds, makeServer, makeStorageGuard, type RefusalCause } from "../http/server.ts";
+import type { ServerTls } from "../http/tls.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
@@ -50,7 +51,15 @@ type Dependencies = Resources & {
   readonly wallets: Wallets;
   readonly callbacks: Callbacks;
   readonly staging?: StagingParts | undefined;
+  /** Where the gateway speaks TLS itself. */
+  readonly tls: ServerTls | undefined;
+  readonly shareMetrics?: ShareMetrics | undefined;
 };
+
+/** Where several processes share the port: how one of them reads the figures of all. */
+export type ShareMetrics = (own: Resources["metrics"]["registry"]) => () => Promise<string>;
+
+export type HttpServers = ReturnType<typeof makeHttpServers>;
 
 /** What a node has in staging only. */
 export type StagingParts = {
@@ -74,8 +83,9 @@ const refusalsEveryMs = 60_000;
 export const guarded = makeStorageGuard(isUnavailable);
 type Guard = typeof guarded;
 
-export function makeHttpServer(dependencies: Dependencies) {
-  const { config, log, clock, metrics, configuration, staging } = dependencies;
+/** The merchant port and, where it is set, the port of health and figures. */
+export function makeHttpServers(dependencies: Dependencies) {
+  const { config, log, clock, metrics, configuration, staging, tls } = dependencies;
   const { pathWord, fieldWord, lineFeeds } = config;
   const wire = { fieldWord, lineFeeds };
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
@@ -92,10 +102,18 @@ export function makeHttpServer(dependencies: Dependencies) {
   const findState = async () => ({
     ...{ configuration: configuration.current(), missing: (await checkReadiness()).missing },
   });
-  return makeServer({
-    bounds: boundsOf(dependencies),
-    isSecure: config.baseUrl.startsWith("https://"),
-    answerError: makeAnswerError({ pathWord, wire, log }),
+  const { registry } = metrics;
+  const { shareMetrics = () => () => registry.metrics() } = dependencies;
+  const health = healthRoutes({
+    ...{ checkReadiness, describeLinks },
+    registry: { contentType: registry.contentType, metrics: shareMetrics(registry) },
+  });
+  const hasAdminPort = config.adminPort !== "";
+  const bounds = boundsOf(dependencies);
+  const answerError = makeAnswerError({ pathWord, wire, log });
+  const merchants = makeServer({
+    ...{ bounds, answerError, isSecure: baseUrlOf(config, 0).startsWith("https://") },
+    ...(tls && { open: (times, receive) => tls.open(times, receive, bounds.onRefused) }),
     routes: [
       ...merchantRoutes({
         ...{ operations, pathWord, wire, services, clock, log, metrics },
@@ -103,13 +121,28 @@ export function makeHttpServer(dependencies: Dependencies) {
         storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),
       ...pageRoutes(services, dependencies, querying),
-      ...healthRoutes({ checkReadiness, describeLinks, registry: metrics.registry }),
+      ...(hasAdminPort ? [] : health),
       ...(staging?.routes?.({ findState, clock }) ?? []),
     ],
   });
+  const admin = hasAdminPort
+    ? makeServer({ routes: health, bounds: adminBounds, isSecure: false, answerError })
+    : undefined;
+  return {
+    async listen() {
+      const { host, port, adminHost } = config;
+      const adminPort = await admin?.listen({ host: adminHost, port: Number(config.adminPort) });
+      return { port: await merchants.listen({ host, port }), adminPort: adminPort ?? "" } as const;
+    },
+    close: () => Promise.all([merchants.close(), admin?.close()]),
+    countUnfinishedBytes: merchants.countUnfinishedBytes,
+  };
 }
 
-function boundsOf({ config, clock, log, metrics }: Dependencies): Partial<Bounds> {
+/** A scraper and a few probes. */
+const adminBounds = { connectionsMax: 100, bodyBytesMax: 0, idleTimeoutMs: 10_000 };
+
+function boundsOf({ config, clock, log, metrics, tls }: Dependencies) {
   const summary = makeSummary(clock, refusalsEveryMs, (cause, count) =>
     log("http.refused", { cause, count }),
   );
@@ -118,7 +151,8 @@ function boundsOf({ config, clock, log, metrics }: Dependencies): Partial<Bounds
     metrics.httpRefused.inc({ cause });
     summary.add(cause);
   };
-  return { ...config, isTrusted, onRefused };
+  const proxiesOnly = config.environment === "production" && tls === undefined;
+  return { ...config, isTrusted, proxiesOnly, onRefused } satisfies Partial<Bounds>;
 }
 
 function servicesOf(dependencies: Dependencies, querying: Guard): Services {

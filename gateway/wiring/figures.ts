@@ -1,0 +1,88 @@
+/**
+ * What `/metrics` shows when it is scraped, and the certificate of the merchant port, whose files
+ * are watched as well.
+ */
+import { certificateFilesOf, type Gates } from "../acquirers/gates.ts";
+import {
+  type CertificateTexts,
+  daysLeft,
+  readCertificateFiles,
+} from "../certificates/certificate-files.ts";
+import { readResultsCertificate } from "../directory-api/results-server.ts";
+import { openTls, type ServerTls } from "../http/tls.ts";
+import type { Directories } from "../threeds/directories.ts";
+import type { Clock } from "../values/time.ts";
+import type { Engine } from "./engine.ts";
+import type { HttpServers } from "./http.ts";
+import type { Resources } from "./resources.ts";
+
+type Watched = Resources & {
+  readonly engine: Engine;
+  readonly gates: Gates;
+  readonly directories: Directories;
+  readonly servers: HttpServers;
+  readonly tls: ServerTls | undefined;
+};
+
+export function watchFigures(watched: Watched): void {
+  const { metrics, clock, engine, gates, directories, servers, tls } = watched;
+  metrics.watch({
+    inFlight: () => engine.runner.count,
+    clockSkewMs: clock.skewMs,
+    inDoubt: engine.countInDoubt,
+    ...gateFigures(gates, clock),
+    certificateDays: () => certificateDays(watched),
+    certificateUnusable: () => (tls?.isUsable() === false ? 1 : 0),
+    unfinishedBytes: servers.countUnfinishedBytes,
+    cardRanges: directories.countRanges,
+  });
+}
+
+/** Nothing where the gateway does not speak TLS itself. */
+export async function openMerchantTls({ config, log }: Resources): Promise<ServerTls | undefined> {
+  const { tlsCertificateFile: certificateFile, tlsKeyFile: keyFile } = config;
+  if (certificateFile === "") return undefined;
+  return openTls({
+    ...{ certificateFile, keyFile, handshakeTimeoutMs: config.headerTimeoutMs },
+    onFault: (cause) => log("http.certificate_unusable", { cause }),
+    onRenewed: () => log("http.certificate_renewed", { file: certificateFile }),
+  });
+}
+
+/** Of the ports' own certificates, and of those that directory servers are shown. */
+async function certificateDays({ config, clock, directories, tls }: Watched) {
+  const now = clock.now();
+  const results = await readResultsCertificate(config).catch(() => undefined);
+  const days = new Map<string, number>();
+  const add = (of: string, left: number | undefined) => left !== undefined && days.set(of, left);
+  add("merchant port", tls?.daysLeft(now));
+  add("results port", daysLeft(results?.certificate, now));
+  for (const { server, certificates } of directories.list()) {
+    add(`directory ${server.name}`, daysLeft(certificates.cert, now));
+  }
+  return days;
+}
+
+function gateFigures(gates: Gates, clock: Pick<Clock, "now">) {
+  const countOf = (which: "up" | "wanted") => () =>
+    new Map([...gates.connections()].map(([gate, count]) => [gate, count[which]]));
+  return {
+    connectionsUp: countOf("up"),
+    connections: countOf("wanted"),
+    /** Of the files as they are now: the next connection shows them. */
+    async gateCertificateDays(): Promise<ReadonlyMap<string, number>> {
+      const days = new Map<string, number>();
+      for (const { name, settings } of gates.list()) {
+        if (settings.tls !== true || settings.tlsCertificateFile === undefined) continue;
+        const { cert } = await readCertificateFiles(certificateFilesOf(settings)).catch(
+          () => noFiles,
+        );
+        const left = daysLeft(cert, clock.now());
+        if (left !== undefined) days.set(name, left);
+      }
+      return days;
+    },
+  };
+}
+
+const noFiles: CertificateTexts = {};
