@@ -21,6 +21,8 @@ import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
 
+export type { ShareMetrics } from "./wiring/http.ts";
+
 /** `staging` is given in staging only. */
 type GatewayOptions = ResourceOptions & {
   readonly staging?: StagingParts | undefined;

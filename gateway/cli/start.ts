@@ -14,9 +14,14 @@ import {
   keyFromParent,
   nodeNamesOf,
 } from "../config/config.ts";
-import { startGateway } from "../main.ts";
+import { type Gateway, type ShareMetrics, startGateway } from "../main.ts";
 import { makeLog, openStandardOutput } from "../observability/log.ts";
 import { openRotatingLog } from "../observability/log-file.ts";
+import {
+  type MetricsChannel,
+  makeMetricsExchange,
+  shareMetrics,
+} from "../observability/shared-metrics.ts";
 import { NodeNameTaken } from "../storage/presence.ts";
 import { Problem } from "../values/problem.ts";
 import { setOutput, untilStopSignal } from "./command.ts";
@@ -69,8 +74,10 @@ async function inInstallation(
 async function serve(installation: Installation, report: Report): Promise<Problem | undefined> {
   const node = await startNode(installation, installation.config.logFile || 1);
   if (node instanceof Problem) return node;
-  process.send?.({ listening: node.port });
-  report(`Listening on ${node.url} as ${node.node}`);
+  const { port, adminPort } = node;
+  process.send?.({ listening: { port, adminPort } });
+  const admin = adminPort === "" ? "" : `, health and figures on port ${adminPort}`;
+  report(`Listening on ${node.url} as ${node.node}${admin}`);
   await untilStopSignal();
   await node.stop();
   return undefined;
@@ -91,7 +98,7 @@ async function start(installation: Installation, report: Report): Promise<Proble
       ? startWorkers(installation, { workers, logFile })
       : startNode(installation, logFile));
     if (gateway instanceof Problem) return gateway;
-    if (sandbox !== undefined) await sandbox.announce(gateway.port, startedAt);
+    if (sandbox !== undefined) await sandbox.announce(gateway, startedAt);
     else report(`Tollgate listens on ${baseUrlOf(config, gateway.port)}`);
     await signal;
     report("Stopping: finishing the orders in flight …");
@@ -108,7 +115,8 @@ async function startNode(installation: Installation, logFile: string | 1) {
   const log = makeLog(config.logLevel, destination);
   try {
     const staging = (await loadStaging(config))?.makeStagingParts(installation);
-    const gateway = await startGateway({ ...installation, log, staging });
+    const shared = process.send && { shareMetrics: shareWithParent };
+    const gateway = await startGateway({ ...installation, log, staging, ...shared });
     return {
       ...gateway,
       async stop() {
@@ -124,6 +132,21 @@ async function startNode(installation: Installation, logFile: string | 1) {
   function onDropped(count: number): void {
     log("log.lines_dropped", { count });
   }
+}
+
+const shareWithParent: ShareMetrics = (registry, node) =>
+  shareMetrics(channelOf(process), registry, node);
+
+type Ipc = {
+  send?(message: object, sent: () => void): unknown;
+  on(event: "message", receive: (message: object) => void): unknown;
+};
+
+function channelOf(ipc: Ipc): MetricsChannel {
+  return {
+    send: (message) => void ipc.send?.(message, () => undefined),
+    on: (event, receive) => ipc.on(event, receive),
+  };
 }
 
 function openFile(path: string, config: Config, onDropped: (count: number) => void) {
@@ -179,13 +202,14 @@ async function startWorkers(
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   let stopping = false;
-  const ports = await Promise.all(Array.from({ length: workers }, (_, index) => startOne(index)));
-  const port = ports.find((each) => each !== undefined);
-  if (port !== undefined) return { port, stop };
+  const exchange = makeMetricsExchange();
+  const started = await Promise.all(Array.from({ length: workers }, (_, index) => startOne(index)));
+  const ports = started.find((each) => each !== undefined);
+  if (ports !== undefined) return { ...ports, stop };
   await stop();
   return new Problem("No gateway process could be started: see the lines above.");
 
-  function startOne(index: number): Promise<number | undefined> {
+  function startOne(index: number): Promise<Ports | undefined> {
     const worker = cluster.fork({
       GW_DATABASE_URL: databaseUrl,
       GW_NODE_NAME: `${nodeNamesOf(config)[0]}-worker-${index + 1}`,
@@ -194,15 +218,18 @@ async function startWorkers(
       [keyFromParent]: "1",
     });
     sendKeyTo(worker, masterKey);
-    const { promise, resolve: settle } = Promise.withResolvers<number | undefined>();
-    let listening: number | undefined;
-    worker.on("message", (message: { readonly listening?: number }) => {
+    const channel = channelOf(worker);
+    exchange.add(channel);
+    const { promise, resolve: settle } = Promise.withResolvers<Ports | undefined>();
+    let listening: Ports | undefined;
+    worker.on("message", (message: { readonly listening?: Ports }) => {
       if (message.listening === undefined) return;
       listening = message.listening;
       settle(listening);
     });
     worker.once("exit", () => {
       settle(undefined);
+      exchange.remove(channel);
       // One that never listened would fail again.
       if (!stopping && listening !== undefined) void startOne(index);
     });
@@ -215,6 +242,8 @@ async function startWorkers(
     await Promise.all(running.map(end));
   }
 }
+
+type Ports = Pick<Gateway, "port" | "adminPort">;
 
 async function end(worker: Worker): Promise<void> {
   if (worker.isDead()) return;

@@ -1,4 +1,5 @@
 /** What `/metrics` shows, in Prometheus text. One object, made once per process. */
+import { setTimeout as delay } from "node:timers/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 const inMilliseconds = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 30_000];
@@ -93,7 +94,7 @@ export function makeMetrics() {
     new Gauge({
       ...{ name, help, registers },
       async collect() {
-        this.set(await read());
+        this.set((await inTime(read)) ?? Number.NaN);
       },
     });
   }
@@ -103,7 +104,7 @@ export function makeMetrics() {
       new Gauge({
         ...{ name, help, registers, labelNames: [label] },
         async collect() {
-          const values = await read();
+          const values = (await inTime(read)) ?? [];
           // A gate that was removed has no figure any more.
           this.reset();
           for (const [each, value] of values) this.set({ [label]: each }, value);
@@ -111,4 +112,12 @@ export function makeMetrics() {
       });
     };
   }
+}
+
+const readWithinMs = 1_000;
+
+/** A figure that cannot be read now, such as one of a database that is away, costs no other. */
+async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> {
+  const late = delay(readWithinMs, undefined, { ref: false });
+  return Promise.race([Promise.try(read).catch(() => undefined), late]);
 }

@@ -3,8 +3,12 @@
  * and the issuers of test cards. Only `cli/environment.ts` loads this folder, and only in staging.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { request as askPlainly } from "node:http";
+import { request as askSecurely } from "node:https";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { json } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Installation } from "../cli/installation.ts";
 import { demonstrationLogin } from "../cli/merchant-set.ts";
@@ -52,11 +56,12 @@ export async function startSandbox(installation: Installation, report: (progress
   return {
     stop,
     /** Writes `demo.json`, and prints addresses, credentials and a sale that can be pasted. */
-    async announce(port: number, startedAt: number): Promise<void> {
+    async announce({ port, adminPort }: Ports, startedAt: number): Promise<void> {
       const { config } = installation;
       const shown = { ...prepared, baseUrl: baseUrlOf(config, port), bank: address };
       const demoFile = await writeDemoFile(installation, shown);
-      await untilReady(port);
+      const isSecure = adminPort === "" && config.tlsCertificateFile !== "";
+      await untilReady(isSecure ? askSecurely : askPlainly, adminPort || port);
       printBanner({ ...shown, demoFile, config, startedAt });
     },
   };
@@ -70,16 +75,20 @@ async function prepare(installation: Installation, address: BankAddress) {
 }
 
 /** The first payment should not find a link that is still signing on. */
-async function untilReady(port: number): Promise<void> {
+async function untilReady(ask: typeof askPlainly, port: number): Promise<void> {
+  // The certificate is for the gateway's public name.
+  const target = { host: "127.0.0.1", port, path: "/health/ready", rejectUnauthorized: false };
   const giveUpAt = Date.now() + 10_000;
   while (Date.now() < giveUpAt) {
-    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
+    const asked = once(ask(target).end(), "response").then(([answer]) => json(answer));
     // Also the gates that a node does not need to be ready.
-    const { missing } = ((await answer?.json()) ?? {}) as { readonly missing?: object };
+    const { missing } = ((await asked.catch(() => undefined)) ?? {}) as { missing?: object };
     if (missing !== undefined && Object.keys(missing).length === 0) return;
     await pause(50);
   }
 }
+
+type Ports = { readonly port: number; readonly adminPort: number | "" };
 
 type Banner = Demonstration & {
   readonly demoFile: string;

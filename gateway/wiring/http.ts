@@ -46,6 +46,7 @@ import type { Wallets } from "./wallets.ts";
 type Dependencies = Resources & {
   readonly configuration: LiveConfiguration;
   readonly gates: Gates;
+  readonly node: { readonly name: string };
   readonly engine: Engine;
   readonly threeds: ThreeDs;
   readonly wallets: Wallets;
@@ -57,7 +58,10 @@ type Dependencies = Resources & {
 };
 
 /** Where several processes share the port: how one of them reads the figures of all. */
-export type ShareMetrics = (own: Resources["metrics"]["registry"]) => () => Promise<string>;
+export type ShareMetrics = (
+  own: Resources["metrics"]["registry"],
+  node: string,
+) => () => Promise<string>;
 
 export type HttpServers = ReturnType<typeof makeHttpServers>;
 
@@ -85,7 +89,7 @@ type Guard = typeof guarded;
 
 /** The merchant port and, where it is set, the port of health and figures. */
 export function makeHttpServers(dependencies: Dependencies) {
-  const { config, log, clock, metrics, configuration, staging, tls } = dependencies;
+  const { config, log, clock, metrics, configuration, staging, tls, node } = dependencies;
   const { pathWord, fieldWord, lineFeeds } = config;
   const wire = { fieldWord, lineFeeds };
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
@@ -106,7 +110,7 @@ export function makeHttpServers(dependencies: Dependencies) {
   const { shareMetrics = () => () => registry.metrics() } = dependencies;
   const health = healthRoutes({
     ...{ checkReadiness, describeLinks },
-    registry: { contentType: registry.contentType, metrics: shareMetrics(registry) },
+    registry: { contentType: registry.contentType, metrics: shareMetrics(registry, node.name) },
   });
   const hasAdminPort = config.adminPort !== "";
   const bounds = boundsOf(dependencies);

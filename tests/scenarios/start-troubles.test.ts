@@ -69,6 +69,16 @@ async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings
   return place;
 }
 
+test("a certificate that is no certificate is named", async (t) => {
+  const place = await install(t);
+  const file = join(await makeFolder(t), "file.pem");
+  await writeFile(file, "nothing");
+
+  const outcome = await run(t, { ...place, GW_TLS_CERTIFICATE_FILE: file, GW_TLS_KEY_FILE: file });
+
+  assertSentence(outcome, /file\.pem cannot be used: .*GW_TLS_KEY_FILE/);
+});
+
 test("a data folder that cannot be written is named", async (t) => {
   const folder = await makeFolder(t);
   const file = join(folder, "file");
@@ -128,10 +138,13 @@ test("production says everything that keeps it from starting", async (t) => {
   const database = { GW_DATABASE_URL: await makeDatabase(), GW_MASTER_KEY_FILE: key };
   await run(t, { ...database, GW_PORT: String(await occupy(t)) });
   const production = { GW_ENV: "production", GW_BASE_URL: "https://pay.example" };
-  const used = await run(t, { ...database, ...production });
+  const used = await run(t, { ...database, ...production, GW_HOST: "0.0.0.0" });
+  const half = await run(t, { ...database, ...production, GW_TLS_KEY_FILE: key });
 
   assertSentence(bare, /GW_BASE_URL must be an https:\/\/ address\.\n.*GW_MASTER_KEY_FILE/);
   assertSentence(used, /demonstration merchant[\s\S]*sandbox/);
+  assertSentence(used, /requests would come unencrypted: set GW_TLS_CERTIFICATE_FILE/);
+  assertSentence(half, /Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE/);
 });
 
 function assertSentence({ code, output }: { code: number | null; output: string }, form: RegExp) {
