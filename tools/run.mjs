@@ -13,7 +13,11 @@ import { ensureInstalled } from "./install.mjs";
 // Objects of a request are garbage once it is answered. With room for thousands of requests in the
 // young generation few are copied first; it costs memory only under load. Twice as much takes 50 MB
 // more and saves no time that can be measured.
-const nodeFlags = ["--max-semi-space-size=32"];
+//
+// A sale calls most functions once or twice, and V8 compiles a function for speed after 3000 calls
+// or more: a new gateway needed 25,000 sales for its full speed. With 500 it needs 5,000, which is
+// a quarter less processor time between them, and is as fast afterwards.
+const nodeFlags = ["--max-semi-space-size=32", "--invocation-count-for-turbofan=500"];
 
 const startedAt = Date.now();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

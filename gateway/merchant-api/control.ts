@@ -29,8 +29,7 @@ export function checkControl(
   const sameLogin = login === "" || login === merchant.login;
   const control = controlOf(sent);
   const isSignedWith = (key: Secret<string>) => {
-    const isSigned = (signed: string) =>
-      timingSafeEqual(hash("sha1", signed + key.reveal(), "buffer"), control);
+    const isSigned = (signed: string) => timingSafeEqual(sha1(signed + key.reveal()), control);
     return first === "{id?}" ? isSigned(id + text) || isSigned(text) : isSigned(text);
   };
   const { controlKey, oldControlKey } = merchant;
@@ -39,6 +38,11 @@ export function checkControl(
   if (!sameLogin || !(isNew || isOld)) return new Failure("control_mismatch");
   if (!isNew) noteOldKey(merchant.id);
   return undefined;
+}
+
+/** By way of text: a digest as a buffer takes memory outside of the heap, twice the time. */
+function sha1(text: string): Buffer {
+  return Buffer.from(hash("sha1", text, "latin1"), "latin1");
 }
 
 /** Signs a result for the merchant: it proves that the gateway sent it. */

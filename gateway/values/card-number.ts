@@ -84,14 +84,19 @@ const ranges = [
 
 export type Network = (typeof ranges)[number][2];
 
-const longestFirst = ranges.toSorted((left, right) => right[0].length - left[0].length);
+const prefixDigits = 4;
+
+const longestFirst = ranges
+  .toSorted((left, right) => right[0].length - left[0].length)
+  .map(([first, last, network]) => ({
+    first: Number(first.padEnd(prefixDigits, "0")),
+    last: Number(last.padEnd(prefixDigits, "9")),
+    network,
+  }));
 
 export function networkOf(digits: string): Network | undefined {
-  const found = longestFirst.find(([first, last]) => {
-    const prefix = digits.slice(0, first.length);
-    return prefix >= first && prefix <= last;
-  });
-  return found?.[2];
+  const prefix = Number(digits.slice(0, prefixDigits).padEnd(prefixDigits, "0"));
+  return longestFirst.find(({ first, last }) => prefix >= first && prefix <= last)?.network;
 }
 
 /**

@@ -118,16 +118,12 @@ function writeCharacters(text: string, form: Form, target: Buffer, start: number
 
 /** Hex digits of one or two bitmaps for ascending fields; bit 1 announces the second bitmap. */
 function writeBitmaps(fields: readonly number[]): readonly string[] {
-  const needsSecond = (fields.at(-1) ?? 0) > 64;
-  const digits: number[] = new Array(needsSecond ? 32 : 16).fill(0);
-  if (needsSecond) digits[0] = 8;
+  const bits = new Uint8Array((fields.at(-1) ?? 0) > 64 ? 16 : 8);
+  if (bits.length > 8) bits[0] = 0x80;
   for (const field of fields) {
-    const at = (field - 1) >> 2;
-    digits[at] = (digits[at] ?? 0) | (8 >> ((field - 1) & 3));
+    const at = (field - 1) >> 3;
+    bits[at] = (bits[at] ?? 0) | (0x80 >> ((field - 1) & 7));
   }
-  let bitmaps = "";
-  for (const digit of digits) bitmaps += hexDigits[digit];
-  return needsSecond ? [bitmaps.slice(0, 16), bitmaps.slice(16)] : [bitmaps];
+  const digits = bits.toHex().toUpperCase();
+  return digits.length > 16 ? [digits.slice(0, 16), digits.slice(16)] : [digits];
 }
-
-const hexDigits = "0123456789ABCDEF";
