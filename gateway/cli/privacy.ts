@@ -5,6 +5,7 @@
 import { createInterface } from "node:readline/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
+import { tallyRowsOf } from "../screening/judge.ts";
 import { makeReferenceStore } from "../storage/cards.ts";
 import { hasMoved } from "../storage/cells.ts";
 import type { Database } from "../storage/database.ts";
@@ -16,6 +17,7 @@ import {
   vacuumErased,
 } from "../storage/erasure.ts";
 import { condemnCards } from "../storage/retention.ts";
+import { deleteTallies } from "../storage/tallies.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { asCardRefId, isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
@@ -44,8 +46,9 @@ type Given = {
 };
 
 async function erase(session: Session, given: Given): Promise<Output> {
-  const person = await readPerson(session, given);
-  if (person instanceof Problem) return person;
+  const sought = await readPerson(session, given);
+  if (sought instanceof Problem) return sought;
+  const { person } = sought;
   const found = await findAll(session, person);
   const closed = found.filter(({ order }) => !order.isOpen);
   const counts = { orders: closed.length, open: found.length - closed.length };
@@ -61,6 +64,7 @@ async function erase(session: Session, given: Given): Promise<Output> {
   // Before it happens: a command that is interrupted has left its line.
   const after = { by: what, ...counts };
   await session.audit.write({ action: "privacy erase", subject: "a person", after });
+  await forgetTallies(session, sought);
   const erased = await eraseAll(closed, by).catch((error) => {
     if (hasMoved(error)) return new Problem("A merchant is moving: run it again after the move.");
     throw error;
@@ -73,11 +77,19 @@ async function erase(session: Session, given: Given): Promise<Output> {
   };
 }
 
-async function readPerson(session: Session, { email, card }: Given): Promise<Person | Problem> {
+/** The person, and what screening counts their payments by. */
+type Sought = {
+  readonly person: Person;
+  readonly subject: readonly [per: "email" | "card", value: string];
+};
+
+async function readPerson(session: Session, { email, card }: Given): Promise<Sought | Problem> {
   if ((email === undefined) === (card === undefined)) {
     return new Problem("Give either --email or --card.");
   }
-  if (email !== undefined) return { email };
+  if (email !== undefined) {
+    return { person: { email }, subject: ["email", email.trim().toLowerCase()] };
+  }
   const number =
     typeof card === "string"
       ? await findNumber(session, card)
@@ -86,7 +98,18 @@ async function readPerson(session: Session, { email, card }: Given): Promise<Per
   const vault = await openVault(session);
   const { merchants } = await readConfiguration(session);
   const hashIds = merchants.map(({ id }) => [id, vault.fingerprint(id, number).hashId] as const);
-  return { hashIds: new Map(hashIds) };
+  return {
+    person: { hashIds: new Map(hashIds) },
+    subject: ["card", vault.cardDigest(number)],
+  };
+}
+
+/** Keyed digests, which tell nothing by themselves. */
+async function forgetTallies(session: Session, { subject: [per, value] }: Sought): Promise<void> {
+  const { digestSubject } = await openVault(session);
+  const { endpoints } = await readConfiguration(session);
+  const rows = tallyRowsOf(per, value, { endpoints: [...endpoints.values()], digestSubject });
+  for (const cell of cellsOf(session)) await deleteTallies(cell.query, rows);
 }
 
 async function findNumber(session: Session, id: string): Promise<CardNumber | Problem> {

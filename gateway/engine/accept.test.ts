@@ -30,6 +30,17 @@ test("a new attempt is the one after the latest, however often that was told", a
   assert.deepEqual(priorAttempts, [1, 2]);
 });
 
+test("screening forgets a payment that is none, and one that it cannot judge does not begin", async () => {
+  const tried = makeTried([declined], [declined]);
+  await tried.accept(asked);
+  assert.deepEqual(tried.judged, ["judged", "undone", "judged", "undone", "judged"]);
+
+  const { accept, priorAttempts } = makeTried();
+  const away = { ...asked, clientOrderId: "while the database is away" };
+  await assert.rejects(async () => accept(away), /away/);
+  assert.deepEqual(priorAttempts, []);
+});
+
 test("whoever loses the next attempt to another looks again, and finds a duplicate", async () => {
   const winner: ExistingOrder = {
     order: { ...inStage("authorizing"), attempt: 2 },
@@ -111,6 +122,7 @@ test("orders that wait for their first commit count, and the next is refused at 
 function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
   const priorAttempts: number[] = [];
   const started: Order[] = [];
+  const judged: string[] = [];
   let looked = 0;
   const accept = makeAccept({
     advance,
@@ -137,7 +149,11 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
     },
     nextOrderId: async () => asOrderId("590000000000000001"),
     findIssuer: () => undefined,
-    judgePayment: () => undefined,
+    judgePayment: async ({ clientOrderId }) => {
+      if (clientOrderId !== draft.clientOrderId) throw new Error("the database is away");
+      judged.push("judged");
+      return { findings: [], undo: async () => void judged.push("undone") };
+    },
     findEnrolment: () => undefined,
     storePendingCard: async () => () => undefined,
     runner: {
@@ -149,5 +165,5 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
     clock: { now: () => start },
     admit: makeAdmission({ count: 0 }, 10),
   });
-  return { accept, priorAttempts };
+  return { accept, judged, priorAttempts };
 }

@@ -47,6 +47,7 @@ export const events = {
   "threeds.failed":                      ["warn",  "a message of 3-D Secure was missing, invalid or refused; `cause` tells which"],
 
   "screening.rule_unusable":             ["error", "a configured screening rule does not judge payments: this version does not know its kind or cannot read its parameters; `cause` tells which"],
+  "screening.delete_failed":             ["warn",  "old counts of screening could not be deleted; the node tries again"],
   "screening.undo_failed":               ["warn",  "a repeated request stays counted as a payment in screening: the database was away when it was to be taken back"],
 
   "directory.failed":                    ["warn",  "a directory server, its files or its card ranges cannot be used; `cause` tells why"],

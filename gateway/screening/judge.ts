@@ -3,11 +3,12 @@
  * first: each of several at the same moment, at any node, then knows the ones before it. Without
  * rules nothing is read or written.
  */
+import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order } from "../orders/order.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { PaymentFacts, PaymentResult, Seen, Tally } from "./rule.ts";
-import type { ActiveRule, FindRuleSet, RuleSet } from "./rule-set.ts";
+import type { PaymentFacts, PaymentResult, Seen, Subject, Tally } from "./rule.ts";
+import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule-set.ts";
 import { subjectOf } from "./subjects.ts";
 
 /** The payment with the rows that count it, of the merchant or of the whole cell. */
@@ -114,11 +115,32 @@ export function makeJudgePayment(dependencies: Dependencies) {
 }
 
 /** What the key of a row is a digest of. */
-export function tallyText(place: string, per: string, value: string): string {
+function tallyText(place: string, per: string, value: string): string {
   return `${place}\n${per}\n${value}`;
 }
 
-export function uuidOf(digest: Buffer): string {
+/** Every row that may count the payments of a card or an email, wherever they were made. */
+export function tallyRowsOf(
+  per: Subject,
+  value: string,
+  {
+    endpoints,
+    digestSubject,
+  }: {
+    readonly endpoints: readonly Endpoint[];
+    readonly digestSubject: Dependencies["digestSubject"];
+  },
+): readonly Pick<TallyRow, "owner" | "key">[] {
+  const scopes = ["gateway", "merchant", "endpoint"] as const;
+  const places = endpoints.flatMap((each) => scopes.map((scope) => placeOf(scope, each)));
+  const owners = new Map(places.map(({ place, owner }) => [place, owner]));
+  return [...owners].map(([place, owner]) => {
+    const key = uuidOf(digestSubject(tallyText(place, per, value)));
+    return { owner, key };
+  });
+}
+
+function uuidOf(digest: Buffer): string {
   const hex = digest.toString("hex", 0, 16);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
   return [...parts, hex.slice(20)].join("-");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";
 import type { Endpoint, EndpointGate, EndpointSettings } from "../orders/merchant.ts";
-import type { Order, TransactionKind } from "../orders/order.ts";
+import type { Finding, Order, RuleAction, TransactionKind } from "../orders/order.ts";
 import { conditions, draft } from "../orders/testing.ts";
 import { asGateId, type GateId } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
@@ -44,6 +44,51 @@ test("the endpoint's policy says whether 3-D Secure comes before the charge", ()
   assert.equal(screenWith("always").kind, "cleared_for_3ds");
 });
 
+const named = { rule: "1", kind: "velocity", scope: "endpoint" } as const;
+const fires = (action: RuleAction): Finding => ({
+  ...named,
+  ...{ action, code: "velocity_exceeded", facts: {} },
+});
+const cannotTell: Finding = { ...named, missing: "purpose" };
+
+// biome-ignore format: a table
+const settled: readonly (readonly [found: readonly Finding[], by: "CARDHOLDER" | "MERCHANT", outcome: string, did: readonly string[]])[] = [
+  [[cannotTell],                             "CARDHOLDER", "cleared",           ["no data"]],
+  [[fires("mark")],                          "CARDHOLDER", "cleared",           ["mark"]],
+  [[fires("mark"), fires("block")],          "CARDHOLDER", "velocity_exceeded", ["mark", "block"]],
+  [[fires("force_3ds")],                     "CARDHOLDER", "forced",            ["force_3ds"]],
+  [[fires("force_3ds")],                     "MERCHANT",   "cleared",           ["mark"]],
+  [[fires("force_3ds"), fires("block")],     "MERCHANT",   "velocity_exceeded", ["mark", "block"]],
+  [[fires("block"), fires("allow")],         "CARDHOLDER", "cleared",           ["mark", "allow"]],
+  [[fires("allow"), fires("force_3ds")],     "CARDHOLDER", "cleared",           ["allow", "mark"]],
+];
+
+test("rules block, force 3-D Secure where a cardholder is present, and mark", () => {
+  for (const [findings, initiator, outcome, did] of settled) {
+    const credential = { initiator, scenario: "REGULAR", networkId: undefined } as const;
+    const order = { ...orderOf(1_042n), purchase: { ...draft.purchase, credential } };
+    const event = screenAt(endpointOf({}, [first]), order, [first.id], findings);
+    const isForced = event.kind === "cleared_for_3ds" && event.isForced === true;
+    const reason = event.kind === "filtered_out" ? event.reason : undefined;
+    const kept = "findings" in event ? (event.findings ?? []) : [];
+
+    assert.equal(isForced ? "forced" : (reason?.code ?? event.kind), outcome);
+    assert.equal(reason?.detail ?? "", "");
+    assert.deepEqual(
+      kept.map((each) => ("action" in each ? each.action : "no data")),
+      did,
+    );
+  }
+});
+
+test("an allowed payment keeps to the endpoint's limits", () => {
+  const endpoint = endpointOf({ amountMax: "500" }, [first]);
+  const event = screenAt(endpoint, orderOf(1_042n), [first.id], [fires("allow")]);
+
+  assert.ok(event.kind === "filtered_out");
+  assert.equal(event.reason.code, "amount_above_maximum");
+});
+
 test("an order goes past a gate that is not ready", () => {
   const event = screenAt(endpointOf({}, [first, second]), orderOf(1_042n), [second.id]);
 
@@ -66,8 +111,14 @@ test("a change of the endpoint's limits counts from the next order", () => {
   assert.equal(screenAt(after, orderOf(1_042n)).kind, "cleared");
 });
 
-function screenAt(endpoint: Endpoint, order: Order, ready: readonly GateId[] = [first.id]) {
-  return screen(order, { ...conditions, endpoint, readyGates: new Set(ready) });
+function screenAt(
+  endpoint: Endpoint,
+  order: Order,
+  ready: readonly GateId[] = [first.id],
+  findings?: readonly Finding[],
+) {
+  const found = findings && { findings };
+  return screen(order, { ...conditions, endpoint, readyGates: new Set(ready), ...found });
 }
 
 function endpointOf(settings: Partial<EndpointSettings>, gates: readonly EndpointGate[]): Endpoint {

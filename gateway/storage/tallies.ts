@@ -182,14 +182,14 @@ const pageSize = 1_000;
 export function makeDeleteTallies(query: Query): (now: Instant) => Promise<number> {
   let after: readonly [string, string] = firstRow;
   return async (now) => {
-    const rows = await query<{ merchant_id: string; key: string; isOver: boolean }>(
-      `select merchant_id, key, keep_until < $4::bigint as "isOver" from screening_tallies
+    const rows = await query<{ owner: string; key: string; isOver: boolean }>(
+      `select merchant_id as owner, key, keep_until < $4::bigint as "isOver" from screening_tallies
        where (merchant_id, key) > ($1::bigint, $2::uuid) order by merchant_id, key limit $3`,
       [...after, pageSize, now],
     );
     const over = rows.filter(({ isOver }) => isOver);
     const last = rows.length < pageSize ? undefined : rows.at(-1);
-    after = last === undefined ? firstRow : [last.merchant_id, last.key];
+    after = last === undefined ? firstRow : [last.owner, last.key];
     if (over.length > 0) await deleteTallies(query, over, now);
     return over.length;
   };
@@ -200,16 +200,12 @@ const firstRow = ["-1", "00000000-0000-0000-0000-000000000000"] as const;
 /** Those that are over at that time. */
 export async function deleteTallies(
   query: Query,
-  rows: readonly { readonly merchant_id: string; readonly key: string }[],
-  before: number,
+  rows: readonly { readonly owner: string; readonly key: string }[],
+  before = Number.MAX_SAFE_INTEGER,
 ): Promise<void> {
   await query(
     `delete from screening_tallies using unnest($1::bigint[], $2::uuid[]) as over(owner, id)
      where merchant_id = owner and key = id and keep_until < $3::bigint`,
-    [
-      plainArray(rows.map(({ merchant_id }) => merchant_id)),
-      plainArray(rows.map(({ key }) => key)),
-      before,
-    ],
+    [plainArray(rows.map(({ owner }) => owner)), plainArray(rows.map(({ key }) => key)), before],
   );
 }

@@ -10,6 +10,7 @@ import { claimDueExchanges, postponeExchange } from "../storage/delivered-keys.t
 import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { makeRetentionStore } from "../storage/retention.ts";
+import { makeDeleteTallies } from "../storage/tallies.ts";
 import type { MerchantId } from "../values/ids.ts";
 import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
@@ -41,6 +42,8 @@ export function startBackgroundJobs(workers: Workers) {
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
   const destroyCards = makeCardRetention(workers);
+  const tallies = workers.cells.stores(({ node }) => makeDeleteTallies(node.query));
+  const deleteOldTallies = () => tallies.each((deletePage) => deletePage(clock.now()));
   const destroyExpired = async () => {
     engine.forgetEnded();
     await digests.destroyExpired();
@@ -57,6 +60,7 @@ export function startBackgroundJobs(workers: Workers) {
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
     start(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
+    start(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
     start(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     start(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
     start(signEveryMs, () => signAudit(workers), "audit.sign_failed"),
@@ -70,6 +74,7 @@ export function startBackgroundJobs(workers: Workers) {
       await destroyExpired();
       await destroyCards();
       await destroyCards();
+      await deleteOldTallies();
     },
   };
 }

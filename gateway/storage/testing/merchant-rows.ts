@@ -1,7 +1,10 @@
 /** Rows of a merchant in the tables of a cell, for tests of its move. */
 import type { Database } from "../database.ts";
 
-const moved = ["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"];
+const moved = [
+  ...["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"],
+  "screening_tallies",
+];
 
 /** What `countAll` answers where the merchant has no rows. */
 export const none: readonly number[] = moved.map(() => 0);
@@ -46,6 +49,10 @@ export async function fill({ query }: Database, id: number, count: number): Prom
   await query(
     `insert into due (due_at, order_id, version, merchant_id)
      select now(), ${base}, 1, ${id} ${each}`,
+  );
+  await query(
+    `insert into screening_tallies (merchant_id, key, first_at, keep_until, events)
+     select ${id}, gen_random_uuid(), 1, 2, '\\x0102' ${each}`,
   );
   await query(
     `insert into held_keys (context, key_id, sealed, expires_at)

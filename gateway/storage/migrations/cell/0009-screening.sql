@@ -12,4 +12,3 @@ create table screening_tallies (
   events      bytea not null,
   primary key (merchant_id, key)
 ) with (fillfactor = 70);
-alter table screening_tallies alter column events set storage external;

@@ -1,0 +1,36 @@
+/** What payments are counted by: the same payer, address and device, however they are written. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { draft } from "../orders/testing.ts";
+import { networkOf, subjectOf } from "./subjects.ts";
+
+// biome-ignore format: a table
+const addresses: readonly (readonly [address: string, network: string])[] = [
+  ["203.0.113.7",                "203.0.113.7"],
+  ["::ffff:203.0.113.7",         "203.0.113.7"],
+  ["::ffff:cb00:7107",           "203.0.113.7"],
+  ["2001:db8::1",                "2001:db8:0:0::/64"],
+  ["2001:0DB8:0:0:ffff::1",      "2001:db8:0:0::/64"],
+  ["2001:db8:0:1::1",            "2001:db8:0:1::/64"],
+  ["::1",                        "0:0:0:0::/64"],
+];
+
+test("an IPv6 subscriber is one, whichever address of the network is used", () => {
+  for (const [address, network] of addresses) assert.equal(networkOf(address), network);
+});
+
+test("an email counts without regard to case, and a device by its browser and address", () => {
+  const { purchase } = draft;
+  const customer = { ...purchase.customer, email: " Jane@Example.com" };
+  const browser = { customer_browser_user_agent: "a", customer_browser_time_zone: "60" };
+  const seen = { ...purchase, customer, browser };
+  const reordered = { ...seen, browser: Object.fromEntries(Object.entries(browser).reverse()) };
+  const elsewhere = { ...seen, ipAddress: "203.0.113.8" };
+
+  assert.equal(subjectOf("email", seen, undefined), "jane@example.com");
+  assert.equal(subjectOf("device", reordered, undefined), subjectOf("device", seen, undefined));
+  assert.notEqual(subjectOf("device", elsewhere, undefined), subjectOf("device", seen, undefined));
+  for (const subject of ["card", "email", "device", "purpose"] as const) {
+    assert.equal(subjectOf(subject, purchase, undefined), undefined);
+  }
+});
