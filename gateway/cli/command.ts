@@ -50,7 +50,8 @@ export function setAction(
   options?: readonly Option[],
 ): void {
   const why = new Option("--why <text>", "the reason, for the audit");
-  const path = pathOf(command);
+  const path = rightsPathOf(command);
+  rightsOf(command);
   const isChange = [path, `${path} --reveal`].some((each) => changes.has(commandRights[each]?.[1]));
   setOutput(command, run, isChange ? [...(options ?? []), why] : options);
 
@@ -63,14 +64,19 @@ export function setAction(
     const installation = await (mode === "look" ? openToLook(place) : openInstallation(place));
     if (installation instanceof Problem) return installation;
     try {
-      const audit = installation.auditAs(reason === undefined ? {} : { why: reason });
+      const { audit, count } = counted(
+        installation.auditAs(reason === undefined ? {} : { why: reason }),
+      );
       const refused = await refuse({ ...installation, audit }, right, path);
       if (refused !== undefined) return refused;
       const session = { ...installation, audit, administration: makeAdministration(audit), json };
       const start = () => Promise.resolve(work(session, ...given));
-      return await (mode === "record"
-        ? recorded(audit, entryOf(command, given), right, start)
-        : start());
+      const entry = entryOf(command, given);
+      if (mode === "record") return await recorded(audit, entry, right, start);
+      const output = await start();
+      const isDone = !(output instanceof Problem) && !("dryRun" in others);
+      if (mode === "change" && isDone && count() === 0) await audit.write(entry);
+      return output;
     } finally {
       await installation.close();
     }
@@ -78,6 +84,21 @@ export function setAction(
 }
 
 const changes = new Set<CommandMode | undefined>(["change", "record"]);
+
+/** A command that changes something and has written no entry of its own gets one. */
+function counted(audit: Audit): { readonly audit: Audit; count(): number } {
+  let written = 0;
+  const count = (entry: AuditEntry) => {
+    written += 1;
+    return entry;
+  };
+  const wrap = (inner: Audit): Audit => ({
+    change: (work) => inner.change((query, write) => work(query, (entry) => write(count(entry)))),
+    together: (work) => inner.together((each) => work(wrap(each))),
+    write: (entry) => inner.write(count(entry)),
+  });
+  return { audit: wrap(audit), count: () => written };
+}
 
 /** Work of more than one transaction: an entry before it, and one with its outcome. */
 async function recorded(
