@@ -16,7 +16,7 @@ import { Ended, type Plan, readPlan } from "./plan.ts";
 import { launchHere } from "./processes.ts";
 import * as report from "./report.ts";
 import { type Course, measureRound, measureSales, warmUp } from "./rounds.ts";
-import type { Setup } from "./setup.ts";
+import { type Setup, screenSales } from "./setup.ts";
 import { startGateway, startParts } from "./start.ts";
 
 const resultsFile = join(import.meta.dirname, "results", "latest.json");
@@ -49,6 +49,7 @@ async function run(plan: Plan, folder: string, stack: AsyncDisposableStack): Pro
   const profile = ["--cpu-prof", `--cpu-prof-dir=${plan.profileFolder}`];
   const launch = launchHere(plan.profileFolder === undefined ? [] : profile);
   const setup = await startGateway({ folder, launch, plan }, await startParts(stack), stack);
+  if (plan.screened) await screenSales(setup);
   const busyShare = await watchCores(plan.restSeconds);
   say(`At rest, other processes use ${(busyShare * 100).toFixed(0)} % of the cores.`);
   const atRestBytes = setup.gateway.readMemoryBytes();

@@ -22,6 +22,8 @@ export type Plan = Readonly<typeof full> & {
   readonly profileFolder: string | undefined;
   /** With how many stored orders sales are compared; 0 for the other measurements. */
   readonly grown: number;
+  /** With ten screening rules on. */
+  readonly screened: boolean;
 };
 
 const full = {
@@ -99,6 +101,7 @@ const options = {
   connections: { type: "string" },
   rounds: { type: "string" },
   grown: { type: "string" },
+  screened: { type: "boolean" },
 } as const;
 
 export function readPlan(parameters: readonly string[]): Plan {
@@ -118,6 +121,7 @@ export function readPlan(parameters: readonly string[]): Plan {
     rounds: readCount(values.rounds, chosen.rounds),
     connections: readCount(values.connections, chosen.connections),
     grown: readCount(values.grown, 0),
+    screened: values.screened === true,
     profileFolder: profile === undefined ? undefined : resolve(profile),
   };
 }

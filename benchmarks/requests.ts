@@ -199,7 +199,9 @@ function rebillPairs(
 }
 
 function payerPairs(target: Target, clientOrderId: string, minor: number): readonly FormPair[] {
-  const email = "jane@example.com";
+  // A thousand payers, each with an address of their own.
+  const payer = clientOrderId.slice(-3).padStart(3, "0");
+  const email = `jane${payer}@example.com`;
   const signed = `${target.endpoint}${clientOrderId}${minor}${email}${target.controlKey}`;
   return [
     ["client_orderid", clientOrderId],
@@ -207,7 +209,7 @@ function payerPairs(target: Target, clientOrderId: string, minor: number): reado
     ["amount", amountOf(minor)],
     ["currency", "USD"],
     ["email", email],
-    ["ipaddress", "203.0.113.7"],
+    ["ipaddress", `203.0.${Number.parseInt(payer, 36) % 250}.${payer.charCodeAt(2)}`],
     ["first_name", "Jane"],
     ["last_name", "Doe"],
     ["address1", "1 Main Street"],

@@ -6,7 +6,12 @@ import { type Example, makeExamples } from "./documents/examples.ts";
 import { renderIndex } from "./documents/index-page.ts";
 import { renderOperation } from "./documents/operation-page.ts";
 import { renderOrdersPage } from "./documents/orders-page.ts";
-import { insertEvents, renderErrorsPage, renderSettingsPage } from "./documents/reference-pages.ts";
+import {
+  insertEvents,
+  insertRules,
+  renderErrorsPage,
+  renderSettingsPage,
+} from "./documents/reference-pages.ts";
 import { renderStatusPage } from "./documents/status-page.ts";
 import { root } from "./repository.ts";
 
@@ -28,8 +33,11 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
 
 /** Documents written by hand with a generated part. */
 export function renderParts(): ReadonlyMap<string, string> {
-  const path = "docs/monitoring.md";
-  return new Map([[path, insertEvents(readText(join(root, path)) ?? "")]]);
+  const read = (path: string) => readText(join(root, path)) ?? "";
+  return new Map([
+    ["docs/monitoring.md", insertEvents(read("docs/monitoring.md"))],
+    ["docs/screening.md", insertRules(read("docs/screening.md"))],
+  ]);
 }
 
 function pageOf({ operation }: Example): string {

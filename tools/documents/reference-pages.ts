@@ -1,6 +1,7 @@
 /** The catalogues: errors by the ranges of their numbers, settings, and log events. */
 import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { events } from "../../gateway/observability/events.ts";
+import { rules } from "../../gateway/screening/rules/index.ts";
 import { type FailureRow, type FailureType, failures } from "../../gateway/values/failure.ts";
 import { mono, renderTemplate, sentence, table } from "./text.ts";
 
@@ -63,10 +64,33 @@ export function insertEvents(document: string): string {
     level,
     sentence(meaning),
   ]);
-  const part = /(<!-- Generated from gateway\/observability\/events.*-->\n)[\s\S]*?(<!-- End of)/;
-  const filled = `$1\n${table(["`event`", "Level", "Meaning"], rows)}\n\n$2`;
-  if (!part.test(document)) throw new Error("The document has no place for the log events.");
-  return document.replace(part, filled);
+  return insert(
+    document,
+    "gateway/observability/events",
+    table(["`event`", "Level", "Meaning"], rows),
+  );
+}
+
+/** The rules of screening, with their parameters. */
+export function insertRules(document: string): string {
+  const sections = rules.map(({ kind, documentation, parameters }) => {
+    const rows = Object.entries(parameters).map(([name, parameter]) => [
+      mono(name),
+      parameter.necessity,
+      parameter.type.replaceAll("|", ", "),
+      sentence(parameter.documentation),
+    ]);
+    const head = ["Parameter", "Necessity", "Value", "Meaning"];
+    return `### ${mono(kind)}\n\n${documentation}\n\n${table(head, rows)}`;
+  });
+  return insert(document, "gateway/screening/rules", sections.join("\n\n"));
+}
+
+/** Into the part of the document that is generated from the source. */
+function insert(document: string, source: string, text: string): string {
+  const part = new RegExp(`(<!-- Generated from ${source}.*-->\\n)[\\s\\S]*?(<!-- End of)`);
+  if (!part.test(document)) throw new Error(`The document has no part generated from ${source}.`);
+  return document.replace(part, (_, head, end) => `${head}\n${text}\n\n${end}`);
 }
 
 function settingRow({ name, staging, production, expects, meaning }: Setting<unknown>) {
