@@ -840,6 +840,10 @@ export const errorCodes = {
   DUPLICATE_PURCHASE: 1013,
   /** The card or the payer is new. */
   FIRST_SEEN_RECENTLY: 1014,
+  /** The countries of card, payer and IP address differ. */
+  COUNTRY_MISMATCH: 1015,
+  /** The card, the payer or their network is blocked. */
+  BLOCKED: 1020,
   /** 3-D Secure: the cardholder was not authenticated. */
   AUTHENTICATION_FAILED: 2000,
   /** 3-D Secure: the issuer forbids the payment. */

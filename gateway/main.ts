@@ -18,6 +18,7 @@ import { makeEngine } from "./wiring/engine.ts";
 import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
 import { guarded, makeHttpServers, type ShareMetrics, type StagingParts } from "./wiring/http.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
+import { openScreening } from "./wiring/screening.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
 import { openWallets } from "./wiring/wallets.ts";
 
@@ -75,11 +76,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     builtIn: staging?.ranges ?? [],
     onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
+  const screening = await openScreening(resources, staging);
   const directoryServers = await openDirectoryServers(resources);
   const wallets = await openWallets(resources);
   const baseUrl = () => baseUrlOf(config, ports.port);
   const threeds = makeThreeDs({ ...resources, ...directoryServers, configuration, baseUrl });
-  const shared = { ...resources, configuration, threeds, gates, node, audit: auditOf(node.name) };
+  const acting = { node, audit: auditOf(node.name) };
+  const shared = { ...resources, ...acting, configuration, threeds, gates, screening };
   const callbacks = makeCallbacks(shared);
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
   gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
@@ -138,7 +141,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       .reload()
       .catch((error) => log("vault.keys_reload_failed", { err: error }))
       .then(() => Promise.all([configuration.reload(), wallets.reload()]));
-    await Promise.all([secrets, issuers.reload(), directoryServers.reload()]);
+    const others = [issuers.reload(), screening.reload(), directoryServers.reload()];
+    await Promise.all([secrets, ...others]);
   }
 
   async function close(): Promise<void> {

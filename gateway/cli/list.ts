@@ -241,7 +241,8 @@ async function* hashing(
   digest: ReturnType<typeof createHash>,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
-    digest.update(chunk);
-    yield chunk;
+    const bytes = Buffer.from(chunk);
+    digest.update(bytes);
+    yield bytes;
   }
 }

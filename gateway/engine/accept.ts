@@ -54,7 +54,11 @@ type Dependencies = {
   /** Nothing when no rule is on. */
   readonly judgePayment: (
     order: Order,
-    digestsOf: () => { readonly card: string | undefined; readonly request: Uint8Array },
+    digestsOf: () => {
+      readonly card: string | undefined;
+      readonly prefix: string | undefined;
+      readonly request: Uint8Array;
+    },
   ) => Promise<Screened> | undefined;
   /** The card's 3-D Secure enrolment, where the endpoint or a rule authenticates cardholders. */
   readonly findEnrolment: (
@@ -129,7 +133,9 @@ export function makeAccept(dependencies: Dependencies): Accept {
 
   /** Of the card at all merchants; and of the request, the same for its repeats. */
   function digestsOf({ cardData }: OrderRequest, { digest }: RequestDigest) {
-    return { card: cardData && vault.cardDigest(cardData.number), request: digest };
+    const number = cardData?.number;
+    const card = number && vault.cardDigest(number);
+    return { card, prefix: number?.issuerPrefix, request: digest };
   }
 
   /** A rule forces 3-D Secure, also where the endpoint has none. */

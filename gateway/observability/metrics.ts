@@ -14,6 +14,7 @@ type Watched = {
   readonly clockSkewMs: () => number;
   readonly inDoubt: () => Promise<number>;
   readonly cardRanges: () => number;
+  readonly listEntries: () => number;
   readonly unfinishedBytes: () => number;
   readonly connectionsUp: () => ByName;
   readonly connections: () => ByName;
@@ -77,6 +78,7 @@ export function makeMetrics() {
         "bytes of request bodies that have not arrived whole",
         read.unfinishedBytes,
       );
+      gauge("tollgate_list_entries", "entries of allow and block lists", read.listEntries);
       gauge("tollgate_card_ranges", "card ranges that this node has in memory", read.cardRanges);
     },
     ...measured,

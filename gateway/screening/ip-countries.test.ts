@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openIpCountries, sandboxNetworks } from "./ip-countries.ts";
+import { sandboxNetworks } from "../staging/sandbox-ranges.ts";
+import { openIpCountries } from "./ip-countries.ts";
 import { makeCountryDatabase } from "./testing/country-database.ts";
 
 let folder = "";

@@ -16,15 +16,6 @@ import { bitsOf, normalise, parseNetwork } from "./ip-network.ts";
 /** Alpha-2. */
 type FindCountry = (address: string) => string | undefined;
 
-/** For staging: networks that documents use, which no one has. */
-// biome-ignore format: a table
-export const sandboxNetworks = [
-  ["192.0.2.0/24",    "US"],
-  ["198.51.100.0/24", "GB"],
-  ["203.0.113.0/24",  "NL"],
-  ["2001:db8::/32",   "DE"],
-] as const;
-
 type CountryFile = {
   /** Changes with the file. */
   readonly stamp: string;

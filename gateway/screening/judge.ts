@@ -7,7 +7,15 @@ import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order } from "../orders/order.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { PaymentFacts, PaymentResult, Seen, Subject, Tally } from "./rule.ts";
+import type { ListEntry, Lists } from "./lists.ts";
+import {
+  type PaymentFacts,
+  type PaymentResult,
+  type Seen,
+  type Subject,
+  scopeOf,
+  type Tally,
+} from "./rule.ts";
 import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule-set.ts";
 import { subjectOf } from "./subjects.ts";
 
@@ -41,15 +49,21 @@ export type TallyStore = {
 type Dependencies = {
   readonly findRuleSet: FindRuleSet;
   readonly store: TallyStore;
+  readonly lists: Pick<Lists, "find" | "size">;
+  readonly findIpCountry: PaymentFacts["findIpCountry"];
   readonly digestSubject: (text: string) => Buffer;
   /** A payment that is none stays counted. */
   readonly onUndoFailed: (order: Order, error: unknown) => void;
 };
 
-/** `card`: a digest of the number, the same at all merchants. `request`: of the request. */
+/**
+ * `card`: a digest of the number, the same at all merchants. `prefix`: its first digits, more than
+ * the order has. `request`: a digest of the request.
+ */
 type Judged = {
   readonly order: Order;
   readonly card: string | undefined;
+  readonly prefix?: string | undefined;
   readonly request: Uint8Array;
 };
 
@@ -63,10 +77,10 @@ export type Screened = {
 const uncommittedMs = 60_000;
 
 export function makeJudgePayment(dependencies: Dependencies) {
-  const { findRuleSet, store, digestSubject, onUndoFailed } = dependencies;
-  /** Nothing when no rule is on. */
+  const { findRuleSet, store, lists, findIpCountry, digestSubject, onUndoFailed } = dependencies;
+  /** Nothing when no rule is on and the lists are empty. */
   return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
-    const set = findRuleSet(order.endpointId);
+    const set = findRuleSet(order.endpointId) ?? (lists.size === 0 ? undefined : noRules);
     // A wallet's payment data that was refused is no payment.
     if (set === undefined || order.purchase.wallet?.refusal !== undefined) return undefined;
     return judge(set, { order, ...digestsOf() });
@@ -87,17 +101,29 @@ export function makeJudgePayment(dependencies: Dependencies) {
       known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
     const facts = set.rules.map(({ tally }): PaymentFacts => {
       const own = tally === undefined ? undefined : tallies[tally];
-      return { order: judged.order, at, card: judged.card, tally: own, resultOf };
+      return { order: judged.order, at, card: judged.card, tally: own, findIpCountry, resultOf };
     });
     const asked = set.rules.flatMap((rule, index) => asksOf(rule, facts[index]));
     if (asked.length > 0) {
       const ids = [...new Set(asked.map(({ orderId }) => orderId))];
       for (const [id, result] of await store.findResults(merchantId, ids)) known.set(id, result);
     }
-    const findings = set.rules.flatMap((rule, index) => findingOf(rule, facts[index]));
+    const findings = [
+      ...findListed(judged),
+      ...set.rules.flatMap((rule, index) => findingOf(rule, facts[index])),
+    ];
     const undo = () =>
       store.remove(payment).catch((error: unknown) => onUndoFailed(judged.order, error));
     return { findings, undo };
+  }
+
+  /** The lists count without being switched on; an entry has no number of a rule but its own. */
+  function findListed({ order, card, prefix }: Judged): readonly Finding[] {
+    if (lists.size === 0) return [];
+    const { merchantId, endpointId, acceptedAt, purchase, card: facts } = order;
+    const named = { merchantId, endpointId, acceptedAt, purchase, card: facts };
+    const entry = lists.find({ ...named, cardDigest: card, prefix });
+    return entry === undefined ? [] : [findingOfEntry(entry)];
   }
 
   /** The row of each tally; nothing where the payment does not have what is counted. */
@@ -112,6 +138,17 @@ export function makeJudgePayment(dependencies: Dependencies) {
       return { owner, key, keepUntil: (order.acceptedAt + keepMs) as Instant };
     });
   }
+}
+
+const noRules: RuleSet = { rules: [], tallies: [] };
+
+/** The value may be a person's: the operator finds it by the entry. */
+function findingOfEntry(entry: ListEntry): Finding {
+  const { id, list, kind, merchantId, endpointId } = entry;
+  return {
+    ...{ rule: id, kind: "list", scope: scopeOf({ merchantId, endpointId }), action: list },
+    ...{ code: "blocked_by_list", facts: { list, of: kind, entry: id } },
+  };
 }
 
 /** What the key of a row is a digest of. */

@@ -3,7 +3,7 @@
  * stored value, under which keys an entry is found, and which keys an order asks for.
  */
 import { domainToASCII } from "node:url";
-import type { Order } from "../orders/order.ts";
+import type { Customer, Order } from "../orders/order.ts";
 import { findAlpha2 } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { bitsOf, parseNetwork } from "./ip-network.ts";
@@ -36,14 +36,14 @@ const some = (...keys: readonly (string | undefined)[]) => keys.filter((key) => 
 // biome-ignore format: a table
 const table = [
   { name: "card",           meaning: "a card reference, a card-hash-id, or - for a number on standard input", read: readCard, keysOf: ({ card, cardDigest }) => some(card.hashId || undefined, cardDigest && valueOfDigest(cardDigest)), mask: shown },
-  { name: "email",          meaning: "an email address; case does not matter, dots and tags do", read: readEmail, keysOf: ({ purchase }) => some(purchase.customer.email?.toLowerCase()), mask: maskEmail },
+  { name: "email",          meaning: "an email address; case does not matter, dots and tags do", read: readEmail, keysOf: ({ purchase }) => some(foldEmail(purchase.customer)), mask: maskEmail },
   { name: "phone",          meaning: "a phone number with its country code", read: readPhone, keysOf: phonesOf, mask: (value) => `…${value.slice(-3)}` },
   { name: "ip",             meaning: "an IP address or network, like 192.0.2.0/24 or 2001:db8::/32", read: readNetwork, isNested: true, keysOfValue: keysOfNetwork, keysOf: addressKeys, mask: maskNetwork },
   { name: "email-domain",   meaning: "a domain of email addresses, with its subdomains", read: readDomain, isNested: true, keysOf: domainsOf, mask: shown },
   { name: "bin",            meaning: "a BIN of 6 to 11 digits, or a range of them, like 400000-400099", read: readBins, isNested: true, keysOfValue: prefixesOf, keysOf: binKeys, mask: shown },
   { name: "purpose",        meaning: "the purpose that the merchant sends; case does not matter", read: readPurpose, keysOf: ({ purchase }) => some(purchase.purpose === undefined ? undefined : foldPurpose(purchase.purpose)), mask: () => "…" },
   { name: "issuer-country", meaning: "the country of the card's issuer, by the BIN table", read: readCountry, keysOf: ({ card }) => some(findAlpha2(card.issuer?.country ?? "")), mask: shown },
-  { name: "payer-country",  meaning: "the country that the merchant sends", read: readCountry, keysOf: ({ purchase }) => some(purchase.customer.country), mask: shown },
+  { name: "payer-country",  meaning: "the country that the merchant sends", read: readCountry, keysOf: ({ purchase }) => some(findAlpha2(purchase.customer.country?.trim().toUpperCase() ?? "")), mask: shown },
 ] as const satisfies readonly Kind[];
 
 export type ListKind = (typeof table)[number]["name"];
@@ -74,6 +74,11 @@ function readEmail(text: string): string | Problem {
   return `${local.toLowerCase()}@${ascii}`;
 }
 
+/** Merchants send what their customers typed. */
+function foldEmail({ email }: Customer): string | undefined {
+  return email?.trim().toLowerCase();
+}
+
 function maskEmail(value: string): string {
   return `…${value.slice(value.lastIndexOf("@"))}`;
 }
@@ -90,7 +95,7 @@ function readDomain(text: string): string | Problem {
 
 /** `mail.example.com` is of the domains `mail.example.com`, `example.com` and `com`. */
 function domainsOf({ purchase }: Listable): readonly string[] {
-  const email = purchase.customer.email?.toLowerCase() ?? "";
+  const email = foldEmail(purchase.customer) ?? "";
   const labels = email.slice(email.lastIndexOf("@") + 1).split(".");
   return labels.map((_, at) => labels.slice(at).join("."));
 }

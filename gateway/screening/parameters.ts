@@ -2,7 +2,7 @@
  * The kinds of parameter of a screening rule. Like a request's field, each has a type for the
  * documents and reads its value from text, as an operator types it.
  */
-import { findCurrency } from "../values/iso-codes.ts";
+import { findAlpha2, findCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, minutes, seconds } from "../values/time.ts";
 
@@ -66,6 +66,14 @@ export function amount(documentation: string): Parameter<string> {
 
 export function currency(documentation: string) {
   return mandatory("currency code", documentation, findCurrency);
+}
+
+/** Alpha-2, separated by commas. */
+export function countries(documentation: string): Parameter<ReadonlySet<string>> {
+  return mandatory("country codes like DE,AT", documentation, (text) => {
+    const codes = text.split(",").map((code) => findAlpha2(code.trim().toUpperCase()));
+    return codes.every((code) => code !== undefined) ? new Set(codes) : undefined;
+  });
 }
 
 function mandatory<Value>(

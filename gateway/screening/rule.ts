@@ -69,6 +69,8 @@ export type PaymentFacts = {
   readonly card: string | undefined;
   /** Of what the rule counts; nothing when the payment does not have it. */
   readonly tally?: Tally | undefined;
+  /** Alpha-2; nothing when it is not known. */
+  readonly findIpCountry: (address: string) => string | undefined;
   /** Of orders that the rule has asked for. */
   readonly resultOf: (seen: Seen) => PaymentResult;
 };
@@ -93,6 +95,8 @@ export type NoData = { readonly missing: string };
 export type Judgement = Fired | NoData | undefined;
 
 export type Judge = {
+  /** The countries that it compares: without data it does not fire. */
+  readonly needs?: readonly ("issuer" | "payer" | "ip")[];
   readonly counting?: Counting;
   /** The payments whose result decides; asked for only when a tally alone does not. */
   readonly asks?: (facts: PaymentFacts) => readonly Seen[];

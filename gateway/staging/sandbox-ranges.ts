@@ -45,3 +45,12 @@ export const sandboxRanges: readonly IssuerRange[] = rows.map(
     return makeRange(prefix, prefix, issuer);
   },
 );
+
+/** Networks that documents use that belong to no network, with countries for screening. */
+// biome-ignore format: a table
+export const sandboxNetworks = [
+  ["192.0.2.0/24",    "US"],
+  ["198.51.100.0/24", "GB"],
+  ["203.0.113.0/24",  "NL"],
+  ["2001:db8::/32",   "DE"],
+] as const;

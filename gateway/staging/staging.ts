@@ -26,7 +26,7 @@ import {
   writeDemoFile,
 } from "./demonstration.ts";
 import { firstSale, makeRequests, writeCommand } from "./example-sale.ts";
-import { sandboxRanges } from "./sandbox-ranges.ts";
+import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
 import { makeFindFacts, welcomeRoutes } from "./welcome.ts";
 
 /** What a node in staging has beyond a node in production. */
@@ -34,6 +34,7 @@ export function makeStagingParts(installation: Installation): StagingParts {
   const findFacts = makeFindFacts(installation);
   return {
     ranges: sandboxRanges,
+    networks: sandboxNetworks,
     routes: ({ findState, clock }) =>
       welcomeRoutes(clock, async () => findFacts(await findState())),
   };

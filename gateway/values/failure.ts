@@ -62,6 +62,8 @@ export const failures = {
   too_many_declines:        row("filtered", 1012, "TOO_MANY_DECLINES",    "too many declined payments in a row"),
   duplicate_purchase:       row("filtered", 1013, "DUPLICATE_PURCHASE",   "the same card has paid the same amount shortly before"),
   first_seen_recently:      row("filtered", 1014, "FIRST_SEEN_RECENTLY",  "the card or the payer is new"),
+  country_mismatch:         row("filtered", 1015, "COUNTRY_MISMATCH",     "the countries of card, payer and IP address differ"),
+  blocked_by_list:          row("filtered", 1020, "BLOCKED",              "the card, the payer or their network is blocked"),
 
   authentication_failed:    row("declined", 2000, "AUTHENTICATION_FAILED",       "3-D Secure: the cardholder was not authenticated"),
   authentication_rejected:  row("declined", 2001, "AUTHENTICATION_REJECTED",     "3-D Secure: the issuer forbids the payment"),

@@ -14,16 +14,15 @@ import { makeObserveOrders } from "../observability/observe.ts";
 import { type Conditions, type Deadlines, makeAdvance, type Step } from "../orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Issuer, Order } from "../orders/order.ts";
-import { makeJudgePayment } from "../screening/judge.ts";
-import { makeFindRuleSet } from "../screening/rule-set.ts";
 import { screen } from "../screening/screen.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeNextOrderId, openOrderIds } from "../storage/order-ids.ts";
 import type { NodeName } from "../storage/presence.ts";
-import { routeOrders, routeTallies } from "../storage/routed-stores.ts";
+import { routeOrders } from "../storage/routed-stores.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
 import type { Resources } from "./resources.ts";
+import type { Screening } from "./screening.ts";
 import type { ThreeDs } from "./threeds.ts";
 
 type Dependencies = Resources & {
@@ -32,6 +31,7 @@ type Dependencies = Resources & {
   readonly gates: Gates;
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
+  readonly screening: Screening;
   /** Called with every committed step. */
   readonly sendCallback: (step: Step) => void;
 };
@@ -80,7 +80,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...dependencies,
       ...threeds,
       ...{ advance, conditionsOf, findExisting, runner, admit },
-      judgePayment: makeScreening(dependencies, observe),
+      judgePayment: dependencies.screening.makeJudge(dependencies.configuration, observe),
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
       nextOrderId: makeNextOrderId(orderIds.takeBlock),
     }),
@@ -104,21 +104,6 @@ export function makeEngine(dependencies: Dependencies) {
 function makeWaits({ clock, config }: Dependencies, load: (order: Order) => Promise<Order>) {
   const { claimEveryMs: lookEveryMs, syncWaitMs: limitMs } = config;
   return makeResultWaits({ load, clock, limitMs, lookEveryMs });
-}
-
-function makeScreening(
-  { cells, config, configuration, log, vault }: Dependencies,
-  { onBatch }: Pick<ReturnType<typeof makeObserveOrders>, "onBatch">,
-) {
-  const findRuleSet = makeFindRuleSet(configuration.current, ({ id, kind }, cause) =>
-    log("screening.rule_unusable", { rule: id, kind, cause }),
-  );
-  const store = routeTallies(cells, { onBatch: onBatch("screen"), retryMs: config.acceptRetryMs });
-  return makeJudgePayment({
-    ...{ findRuleSet, store, digestSubject: vault.digestSubject },
-    onUndoFailed: ({ id, merchantId }, error) =>
-      log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
-  });
 }
 
 const entropyBytes = 20;

@@ -15,11 +15,13 @@ import type { Clock } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { HttpServers } from "./http.ts";
 import type { Resources } from "./resources.ts";
+import type { Screening } from "./screening.ts";
 
 type Watched = Resources & {
   readonly engine: Engine;
   readonly gates: Gates;
   readonly directories: Directories;
+  readonly screening: Screening;
   readonly servers: HttpServers;
   readonly tls: ServerTls | undefined;
 };
@@ -35,6 +37,7 @@ export function watchFigures(watched: Watched): void {
     certificateUnusable: () => (tls?.isUsable() === false ? 1 : 0),
     unfinishedBytes: servers.countUnfinishedBytes,
     cardRanges: directories.countRanges,
+    listEntries: watched.screening.countEntries,
   });
 }
 

@@ -69,6 +69,8 @@ export type HttpServers = ReturnType<typeof makeHttpServers>;
 export type StagingParts = {
   /** The issuers of test cards. */
   readonly ranges: readonly IssuerRange[];
+  /** Countries of networks that only documents use. */
+  readonly networks?: readonly (readonly [network: string, country: string])[];
   routes?(node: {
     readonly findState: () => Promise<NodeState>;
     readonly clock: Clock;

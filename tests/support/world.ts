@@ -14,7 +14,7 @@ import { type Gateway, startGateway } from "@tollgate/gateway";
 import { type Installation, openVault } from "@tollgate/gateway/installation";
 import { makeLog } from "@tollgate/gateway/log";
 import { createMerchantSet } from "@tollgate/gateway/merchant-set";
-import { sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
+import { sandboxNetworks, sandboxRanges } from "@tollgate/gateway/sandbox-ranges";
 import { startBank } from "@tollgate/sandbox-bank";
 import { assertBalancesAgree, type StoredOrder, selectStoredOrders } from "./books.ts";
 import { makeChanges } from "./changes.ts";
@@ -174,7 +174,7 @@ export async function startWorld(
   }
 
   async function start(config = installation.config, down: readonly string[] = [], aheadMs = 0) {
-    const staging = { ranges: sandboxRanges };
+    const staging = { ranges: sandboxRanges, networks: sandboxNetworks };
     const time = { clock: clock.ahead(aheadMs), readTime: async () => clock.now() };
     const started = await startGateway({ ...installation, config, log, ...time, staging });
     const { hostDown, refuseSignOn } = bank.switches();

@@ -1,0 +1,44 @@
+/** Screening of a node: its lists and countries of addresses, and the judge of its payments. */
+import type { makeObserveOrders } from "../observability/observe.ts";
+import { openIpCountries } from "../screening/ip-countries.ts";
+import { makeJudgePayment } from "../screening/judge.ts";
+import { openLists } from "../screening/lists.ts";
+import { makeFindRuleSet } from "../screening/rule-set.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
+import { routeTallies } from "../storage/routed-stores.ts";
+import { makeListStore } from "../storage/screening-lists.ts";
+import type { StagingParts } from "./http.ts";
+import type { Resources } from "./resources.ts";
+
+export type Screening = Awaited<ReturnType<typeof openScreening>>;
+
+export async function openScreening(resources: Resources, staging: StagingParts | undefined) {
+  const { cells, config, database, log, vault } = resources;
+  const { lists, reload: reloadLists } = await openLists(makeListStore(database), (error) =>
+    log("screening.lists_reload_failed", { err: error }),
+  );
+  const countries = await openIpCountries({
+    ...{ file: config.ipCountryFile, builtIn: staging?.networks ?? [] },
+    onError: (error) => log("screening.country_file_unusable", { err: error }),
+  });
+  return {
+    countEntries: () => lists.size,
+    /** Never rejects. */
+    reload: () => Promise.all([reloadLists(), countries.reload()]),
+    makeJudge(
+      { current }: LiveConfiguration,
+      { onBatch }: Pick<ReturnType<typeof makeObserveOrders>, "onBatch">,
+    ) {
+      const findRuleSet = makeFindRuleSet(current, ({ id, kind }, cause) =>
+        log("screening.rule_unusable", { rule: id, kind, cause }),
+      );
+      const queue = { onBatch: onBatch("screen"), retryMs: config.acceptRetryMs };
+      return makeJudgePayment({
+        ...{ findRuleSet, store: routeTallies(cells, queue), lists },
+        ...{ findIpCountry: countries.find, digestSubject: vault.digestSubject },
+        onUndoFailed: ({ id, merchantId }, error) =>
+          log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
+      });
+    },
+  };
+}
