@@ -76,7 +76,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     builtIn: staging?.ranges ?? [],
     onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
-  const screening = await openScreening(resources, staging);
+  const screening = await openScreening(resources, staging?.networks);
   const directoryServers = await openDirectoryServers(resources);
   const wallets = await openWallets(resources);
   const baseUrl = () => baseUrlOf(config, ports.port);

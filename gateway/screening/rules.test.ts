@@ -33,6 +33,7 @@ function facts(
     at: asInstant(now),
     card: "aa",
     tally: { firstAt: asInstant(now), before, isFull: false, ...tally },
+    findIpCountry: () => undefined,
     resultOf: ({ orderId }) => past[Number(orderId)]?.result ?? "other",
   };
 }

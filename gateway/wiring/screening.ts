@@ -7,18 +7,21 @@ import { makeFindRuleSet } from "../screening/rule-set.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { routeTallies } from "../storage/routed-stores.ts";
 import { makeListStore } from "../storage/screening-lists.ts";
-import type { StagingParts } from "./http.ts";
 import type { Resources } from "./resources.ts";
 
 export type Screening = Awaited<ReturnType<typeof openScreening>>;
 
-export async function openScreening(resources: Resources, staging: StagingParts | undefined) {
+/** `networks` have countries before an operator has loaded a file: for staging. */
+export async function openScreening(
+  resources: Resources,
+  networks: readonly (readonly [network: string, country: string])[] = [],
+) {
   const { cells, config, database, log, vault } = resources;
   const { lists, reload: reloadLists } = await openLists(makeListStore(database), (error) =>
     log("screening.lists_reload_failed", { err: error }),
   );
   const countries = await openIpCountries({
-    ...{ file: config.ipCountryFile, builtIn: staging?.networks ?? [] },
+    ...{ file: config.ipCountryFile, builtIn: networks },
     onError: (error) => log("screening.country_file_unusable", { err: error }),
   });
   return {
