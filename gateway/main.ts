@@ -5,11 +5,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { makeGates } from "./acquirers/gates.ts";
 import { amountDigitsOf } from "./acquirers/iso8583-host/connector.ts";
-import { baseUrlOf, nodeNamesOf } from "./config/config.ts";
+import { baseUrlOf } from "./config/config.ts";
 import { openIssuers } from "./issuers/issuers.ts";
 import { openConfiguration } from "./storage/configuration.ts";
 import { makeIssuerStore } from "./storage/issuer-ranges.ts";
-import { takePresence } from "./storage/presence.ts";
 import { makeStartAcquirer } from "./wiring/acquirers.ts";
 import { deleteSome, idleOf, startBackgroundJobs } from "./wiring/background-jobs.ts";
 import { makeCallbacks } from "./wiring/callbacks.ts";
@@ -17,6 +16,7 @@ import { openDirectoryServers } from "./wiring/directory-servers.ts";
 import { makeEngine } from "./wiring/engine.ts";
 import { openMerchantTls, watchFigures } from "./wiring/figures.ts";
 import { guarded, makeHttpServers, type ShareMetrics, type StagingParts } from "./wiring/http.ts";
+import { joinNodes, makeUpdateGates, openNodeHold } from "./wiring/node.ts";
 import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { openScreening } from "./wiring/screening.ts";
 import { makeThreeDs } from "./wiring/threeds.ts";
@@ -30,9 +30,6 @@ type GatewayOptions = ResourceOptions & {
   /** Where several processes share the port: how one of them reads the figures of all. */
   readonly shareMetrics?: ShareMetrics | undefined;
 };
-
-/** How often a node tests the connection that holds its name. */
-const presenceCheckMs = 2_000;
 
 export type Gateway = {
   readonly url: string;
@@ -55,19 +52,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, database, vault, auditOf } = resources;
   const tls = await openMerchantTls(resources);
   let ports: Pick<Gateway, "port" | "adminPort"> = config;
-  const node = await takePresence(database, {
-    names: nodeNamesOf(config),
-    waitMs: config.nodeNameWaitMs,
-    checkMs: presenceCheckMs,
-    onLost: (error) => log("node.presence_lost", { error: error.message }),
-    onRenamed: (renamed) => log("node.renamed", renamed),
-  });
+  const node = await joinNodes(resources);
   const gates = makeGates(resources.clock);
+  const audit = auditOf(node.name);
+  const hold = await openNodeHold(resources, audit);
+  const updateGates = makeUpdateGates(gates, hold);
   const configuration = await openConfiguration({
     query: database.query,
     openSecret: vault.openSecret,
     amountDigitsOf,
-    onChange: (changed) => gates.update(changed.gates.values()),
+    onChange: updateGates,
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });
   resources.cells.follow(configuration);
@@ -77,22 +71,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onError: (error) => log("bin_table.reload_failed", { err: error }),
   });
   const screening = await openScreening(resources, staging?.networks);
-  const directoryServers = await openDirectoryServers(resources);
+  const directoryServers = await openDirectoryServers({ ...resources, hold });
   const wallets = await openWallets(resources);
   const baseUrl = () => baseUrlOf(config, ports.port);
   const threeds = makeThreeDs({ ...resources, ...directoryServers, configuration, baseUrl });
-  const acting = { node, audit: auditOf(node.name) };
+  const acting = { node, audit, hold };
   const shared = { ...resources, ...acting, configuration, threeds, gates, screening };
   const callbacks = makeCallbacks(shared);
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
   gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
-  gates.update(configuration.current().gates.values());
+  updateGates(configuration.current());
   const edges = { ...shared, staging, engine, wallets, callbacks, tls };
   const servers = makeHttpServers({ ...edges, shareMetrics: options.shareMetrics });
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });
   await listen();
-  await engine.claims.claimOwn();
+  if (hold.current() === undefined) await engine.claims.claimOwn();
   const jobs = startBackgroundJobs({ ...shared, engine, callbacks, tls, reload });
   node.follow(() => void reload());
 
@@ -125,7 +119,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function listen(): Promise<void> {
     try {
-      await directoryServers.start(guarded(threeds.makeReceiveResult(engine.reports)));
+      await directoryServers.start(
+        guarded(hold.refusing(threeds.makeReceiveResult(engine.reports))),
+      );
       ports = await servers.listen();
     } catch (error) {
       await servers.close();
@@ -140,7 +136,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const secrets = resources.keys
       .reload()
       .catch((error) => log("vault.keys_reload_failed", { err: error }))
-      .then(() => Promise.all([configuration.reload(), wallets.reload()]));
+      .then(() => hold.look())
+      .catch((error) => log("configuration.reload_failed", { err: error }))
+      .then(() => Promise.all([configuration.reload(), wallets.reload()]))
+      .then(() => gates.list().length > 0 || updateGates(configuration.current()))
+      .catch((error) => log("configuration.reload_failed", { err: error }));
     const others = [issuers.reload(), screening.reload(), directoryServers.reload()];
     await Promise.all([secrets, ...others]);
   }

@@ -33,6 +33,7 @@ const configured = [
   "acquirers/iso8583-host/exchange-command",
   "acquirers/iso8583-host/message-authentication",
   "acquirers/iso8583-host/totals",
+  "backup",
   "callbacks",
   "certificates",
   "engine/decide",
@@ -75,6 +76,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/portal-api",    [values, orders, views, http, services]],
 
   ["gateway/storage",       [values, orders, ...ports]],
+  ["gateway/backup",        [values, storage, "type gateway/vault"]],
   ["gateway/http",          [values, certificates]],
   ["gateway/observability", [values, orders]],
   ["gateway/config",        [values]],
@@ -101,6 +103,8 @@ export const importRules: readonly Rule[] = [
 // biome-ignore format: a table
 export const packageRules: readonly Rule[] = [
   ["pg",                    ["gateway/storage", "tests", "benchmarks"]],
+  ["pg-copy-streams",       ["gateway/storage"]],
+  ["age-encryption",        ["gateway/backup"]],
   ["undici",                ["gateway/callbacks"]],
 ];
 

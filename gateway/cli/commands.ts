@@ -15,6 +15,8 @@ const commands: readonly Row[] = [
   ["config",    "print every setting with its value, its origin and its meaning",               async () => (await import("./doctor.ts")).addConfig],
   ["migrate",   "bring the database schema up to date",                                         async () => (await import("./migrate.ts")).addMigrate],
   ["doctor",    "check this installation for problems",                                         async () => (await import("./doctor.ts")).addDoctor],
+  ["backup",    "write an encrypted backup of everything, while payments go on",                async () => (await import("./backup.ts")).addBackup],
+  ["restore",   "restore a backup into an empty database, verify it, release it",               async () => (await import("./restore.ts")).addRestore],
   ["audit",     "who changed what, from where, and why: list, verify",                          async () => (await import("./audit.ts")).addAuditCommands],
   ["user",      "people and their roles",                                                       async () => (await import("./user.ts")).addUserCommands],
   ["apply",     "make the configuration what a file says, in one transaction",                  async () => (await import("./apply.ts")).addApply],
@@ -50,7 +52,9 @@ export async function makeProgram(words?: readonly string[]): Promise<Command> {
     .version("0.1.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
     // A wrong option is refused as any other input.
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.refused));
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.refused))
+    // Options belong to the word before them: `gw restore` and `gw restore status` have their own.
+    .enablePositionalOptions();
   for (const [name, description, load] of commands) {
     const command = program.command(name).description(description);
     // The first word, or the second after `help`.

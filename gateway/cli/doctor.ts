@@ -5,11 +5,13 @@
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { describeConfig, readConfig } from "../config/config.ts";
+import { findLatestBackup } from "../storage/backups.ts";
 import { loadGates } from "../storage/configuration.ts";
 import { examineServers } from "../storage/connections.ts";
 import { findSkew } from "../storage/database-clock.ts";
 import { canReadVault, examineServer } from "../storage/database-roles.ts";
 import { loadDirectories } from "../storage/directories.ts";
+import { findHold, identifyServer } from "../storage/installation-hold.ts";
 import { listUnauthenticated } from "../storage/mac-keys.ts";
 import { listMoves } from "../storage/move-merchant.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
@@ -42,6 +44,8 @@ async function examine(session: Session): Promise<Output> {
     await checkGates(session),
     await checkDirectories(session),
     await checkMoves(session),
+    await checkHold(session),
+    await checkBackup(session),
   ];
   if (findings.some(({ trouble }) => trouble !== undefined)) process.exitCode = 1;
   if (session.json) return findings;
@@ -165,6 +169,35 @@ async function checkMoves({ database, cells }: Session): Promise<Finding> {
   if (told.length === 0) return { what };
   const isStopped = moves.some(({ state }) => state === "stopped");
   return { what, [isStopped ? "trouble" : "warning"]: told.join("\n        ") };
+}
+
+async function checkHold({ database }: Session): Promise<Finding> {
+  const hold = await findHold(database.query);
+  const target = (await identifyServer(database.query).catch(() => undefined))?.target;
+  const what = `hold: ${hold === undefined ? "none" : hold.why}`;
+  if (hold !== undefined) {
+    const steps =
+      "`gw restore verify`, then `gw reconcile` for every gate, then `gw restore release`";
+    return { what, trouble: `The installation is on hold and sends nothing: ${steps}.` };
+  }
+  if (!target) return { what };
+  const warning =
+    `The server's settings still have ${target}: remove it, or a node that starts after a ` +
+    "failover puts the installation on hold.";
+  return { what, warning };
+}
+
+async function checkBackup({ database, config }: Session): Promise<Finding> {
+  const { backupAgeMaxHours: most } = config;
+  const latest = await findLatestBackup(database.query);
+  const age = latest === undefined ? undefined : Math.floor(latest.ageS / 3600);
+  const what = `backup: ${age === undefined ? "never" : `${age} hours ago`}`;
+  const isGood = most === 0 || (age !== undefined && age < most);
+  return finding(
+    what,
+    isGood,
+    "Run `gw backup` every day (GW_BACKUP_AGE_MAX_H), or say 0 if another program makes backups.",
+  );
 }
 
 function printConfig(json: boolean): Output {

@@ -309,7 +309,7 @@ async function checkMasterKey({ query }: Database, masterKey: Uint8Array) {
   }
 }
 
-async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
+export async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
   try {
     // For root the database runs as another user, who must be able to reach its folder in here.
     await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });

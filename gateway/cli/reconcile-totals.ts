@@ -8,6 +8,7 @@ import { askTotals, type Balance } from "../acquirers/iso8583-host/totals.ts";
 import type { DayTotals } from "../orders/settlement-items.ts";
 import type { Period } from "../reconciliation/reconcile.ts";
 import { makeDayTotals } from "../reconciliation/totals.ts";
+import { noteReconciled } from "../storage/installation-hold.ts";
 import { formatAmount, Money } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { systemClock } from "../values/time.ts";
@@ -31,6 +32,7 @@ export async function reconcileTotals(
   const options = { clock: systemClock, answerTimeoutMs };
   const balances = await askTotals(gate, { day: period.from, totals }, options);
   if (balances instanceof Problem) return balances;
+  await noteReconciled(session.database.query, gate.name);
   const agrees = balances.every((balance) => balance === "in balance");
   process.exitCode = agrees ? 0 : 1;
   if (session.json) {

@@ -22,6 +22,7 @@ import {
   settlementWords,
 } from "../reconciliation/settlement-file.ts";
 import { findHistory } from "../storage/find-orders.ts";
+import { noteReconciled } from "../storage/installation-hold.ts";
 import { CsvFaults } from "../values/csv-records.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
@@ -85,6 +86,7 @@ async function reconcile(
   const result = await compare(session, scope, { file, neighbours, format });
   if (result instanceof Problem) return result;
   for (const difference of result.differences) await note(session, difference, options);
+  await noteReconciled(session.database.query, gate.name);
   process.exitCode = result.differences.length === 0 ? 0 : 1;
   if (session.json) return describe(result, options);
   printReport(result, options);

@@ -5,6 +5,8 @@ type HealthOptions = {
   /** Whether the gateway can take payments, and what does not work, by name. */
   readonly checkReadiness: () => Promise<{
     readonly ready: boolean;
+    /** Why the installation is on hold, if it is. */
+    readonly onHold?: string | undefined;
     readonly missing: Readonly<Record<string, string>>;
   }>;
   /** Connections that are up, of those that are wanted, by gate. */
@@ -20,9 +22,10 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
       method: "GET",
       path: "/health/ready",
       async answer() {
-        const { ready, missing } = await checkReadiness();
+        const { ready, onHold, missing } = await checkReadiness();
+        const status = ready ? "ready" : onHold === undefined ? "not ready" : "on hold";
         return replyOf(ready ? 200 : 503, {
-          ...{ status: ready ? "ready" : "not ready", missing },
+          ...{ status, missing, ...(onHold !== undefined && { why: onHold }) },
           ...(describeLinks && { links: describeLinks() }),
         });
       },

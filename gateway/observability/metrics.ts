@@ -15,6 +15,8 @@ type Watched = {
   readonly inDoubt: () => Promise<number>;
   readonly cardRanges: () => number;
   readonly listEntries: () => number;
+  readonly backupAgeS: () => Promise<number>;
+  readonly onHold: () => number;
   readonly unfinishedBytes: () => number;
   readonly connectionsUp: () => ByName;
   readonly connections: () => ByName;
@@ -79,6 +81,12 @@ export function makeMetrics() {
         read.unfinishedBytes,
       );
       gauge("tollgate_list_entries", "entries of allow and block lists", read.listEntries);
+      gauge(
+        "tollgate_backup_age_seconds",
+        "since the moment of the latest backup by `gw backup`; NaN while there is none",
+        read.backupAgeS,
+      );
+      gauge("tollgate_on_hold", "1 while the installation is on hold, else 0", read.onHold);
       gauge("tollgate_card_ranges", "card ranges that this node has in memory", read.cardRanges);
     },
     ...measured,

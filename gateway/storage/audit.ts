@@ -9,6 +9,7 @@ import {
   createPublicKey,
   generateKeyPairSync,
   sign as signWith,
+  verify as verifyWith,
 } from "node:crypto";
 import { Secret } from "../values/secret.ts";
 import type { Vault } from "../vault/vault.ts";
@@ -46,6 +47,8 @@ export type Signer = {
   /** The SHA-256 of the public key. */
   readonly name: string;
   sign(head: Head): Buffer;
+  /** The text begins with what it is: no signature of one counts for another. */
+  signText(text: Buffer): Buffer;
 };
 
 type AuditOptions = {
@@ -179,6 +182,7 @@ export async function openSigner(query: Query, vault: KeyVault): Promise<Signer>
   return {
     ...{ keyId, name: nameOfKey(publicKey) },
     sign: (head) => signWith(null, signedText(head), privateKey),
+    signText: (text) => signWith(null, text, privateKey),
   };
 }
 
@@ -195,6 +199,15 @@ export function isOwnKey({ publicKey, sealed }: AuditKey, open: Vault["openSecre
   try {
     const key = createPublicKey(open(sealed, auditKeyContext).reveal());
     return key.export({ format: "der", type: "spki" }).equals(publicKey);
+  } catch {
+    return false;
+  }
+}
+
+export function isSignedBy({ publicKey }: AuditKey, text: Buffer, signature: Buffer): boolean {
+  try {
+    const key = createPublicKey({ key: publicKey, format: "der", type: "spki" });
+    return verifyWith(null, text, key, signature);
   } catch {
     return false;
   }

@@ -48,6 +48,8 @@ type Place = {
   readonly schema?: string;
   /** A file that counts as applied. */
   readonly assumed?: string;
+  /** For the schema of an earlier version. */
+  readonly only?: readonly string[];
 };
 
 const main: Place = { folder: "main", table: "migrations" };
@@ -75,6 +77,33 @@ export async function migrateCell(
   const problem = await update(database, [{ ...cell, schema }], report, approve);
   if (problem === undefined) await makePartitions(database, systemClock.now());
   return problem;
+}
+
+/** A name that this version has no file for. */
+export async function findUnknownMigration(main: readonly string[], cells: readonly string[]) {
+  const unknownIn = async (folderName: string, names: readonly string[]) => {
+    const known = new Set((await readMigrations(folderName)).map(({ name }) => name));
+    // Marks beside which older nodes do not start are no files.
+    return names.find((name) => !known.has(name) && !name.startsWith("0000-"));
+  };
+  return (await unknownIn("main", main)) ?? (await unknownIn("cell", cells));
+}
+
+/** The schema that another version had: for rows that were copied from it. */
+export async function migrateTo(
+  database: Database,
+  names: { readonly main: readonly string[]; readonly cell: readonly string[] },
+): Promise<Problem | undefined> {
+  const places = [
+    { ...main, only: names.main },
+    { ...cell, only: names.cell, assumed: "0001-tables.sql" },
+  ];
+  return update(database, places, () => undefined, approveAll);
+}
+
+/** The same for another cell. */
+export async function migrateCellTo(database: Database, schema: string, only: readonly string[]) {
+  return update(database, [{ ...cell, schema, only }], () => undefined, approveAll);
 }
 
 /** For commands that only look: they change no schema. */
@@ -165,7 +194,8 @@ async function findMissing(query: Query, place: Place) {
     );
   }
   const names = new Set(applied.map(({ name }) => name));
-  return files.filter(({ name }) => !names.has(name));
+  const { only } = place;
+  return files.filter(({ name }) => !names.has(name) && (only?.includes(name) ?? true));
 }
 
 function makeTable(database: Database, { table, schema }: Place): Promise<void> {

@@ -15,6 +15,8 @@ const monthsAhead = 3;
 const lockWaitMs = 1000;
 /** One node at a time. */
 const lockNumber = 8_583_035;
+/** Held by a backup, which has locked all tables: a change would make payments wait behind it. */
+export const backupLock = 8_583_036;
 
 /** Rows are only added: vacuumed in portions, so that there is never much to freeze. */
 const storage =
@@ -72,11 +74,35 @@ export async function dropPartitions(
   before: Instant,
 ): Promise<readonly string[]> {
   const isOld = (each: Partition) => each.table === table && each.until <= before;
-  const old = (await listPartitions(database.query)).filter(isOld);
-  for (const { name } of old) {
-    await change(database, (query) => query(`drop table if exists ${name}`));
+  const dropped: string[] = [];
+  for (const { name } of (await listPartitions(database.query)).filter(isOld)) {
+    const done = await change(database, (query) => query(`drop table if exists ${name}`));
+    if (done !== undefined) dropped.push(name);
   }
-  return old.map(({ name }) => name);
+  return dropped;
+}
+
+/** As another database has them, in place of those that are there; the default ones stay. */
+export async function replacePartitions(query: Query, names: readonly string[]): Promise<void> {
+  for (const { name } of await listPartitions(query)) await query(`drop table ${name}`);
+  for (const given of names) {
+    const [, base, isFirst, year, month] = /^(\w+?)_(until_)?(\d{4})_(\d\d)$/.exec(given) ?? [];
+    const table = partitionedTables.find((each) => each === base);
+    const start = parseDate(`${year}-${month}-01T00:00:00Z`);
+    if (table === undefined || start === undefined) throw new Error(`no partition: ${given}`);
+    if (isFirst === undefined) await attach(query, table, start);
+    else await attachFirst(query, table, start);
+  }
+}
+
+/** All before a month. */
+async function attachFirst(query: Query, table: PartitionedTable, until: Instant): Promise<void> {
+  const { from } = partitionOf(table, until);
+  const name = `${table}_until_${suffixOf(until)}`;
+  await query(`create table ${name} (like ${table} including defaults) with (${storage})`);
+  await query(
+    `alter table ${table} attach partition ${name} for values from (minvalue) to (${from})`,
+  );
 }
 
 /** Made on its own, then attached: payments would wait for one that is made in its place. */
@@ -96,14 +122,19 @@ async function attach(query: Query, table: PartitionedTable, month: Instant): Pr
   );
 }
 
-/** With the rights of the login, which owns the tables, where the node's connections have fewer. */
+/**
+ * Nothing during a backup. With the rights of the login, which owns the tables, where the node's
+ * connections have fewer.
+ */
 function change<Result>(
   { transaction }: Database,
   work: (query: Query) => Promise<Result>,
-): Promise<Result> {
+): Promise<Result | undefined> {
   return transaction(async (query) => {
     await query("set local role none");
     await query("select pg_advisory_xact_lock($1)", [lockNumber]);
+    const free = "select where pg_try_advisory_xact_lock($1)";
+    if ((await query(free, [backupLock])).length === 0) return undefined;
     await query(`set local lock_timeout = ${lockWaitMs}`);
     return work(query);
   });

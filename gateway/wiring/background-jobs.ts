@@ -7,6 +7,7 @@ import type { EventName } from "../observability/events.ts";
 import { type Audit, signNewest } from "../storage/audit.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { claimDueExchanges, postponeExchange } from "../storage/delivered-keys.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
 import { dropPartitions, makePartitions, type PartitionedTable } from "../storage/partitions.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { makeRetentionStore } from "../storage/retention.ts";
@@ -35,12 +36,16 @@ type Workers = Resources & {
   readonly gates: Gates;
   readonly audit: Audit;
   readonly tls: ServerTls | undefined;
+  readonly hold: LiveHold;
 };
 
 export function startBackgroundJobs(workers: Workers) {
-  const { config, clock, log, engine, pendingCards, digests, callbacks, tls } = workers;
+  const { config, clock, log, engine, pendingCards, digests, callbacks, tls, hold } = workers;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, (error) => log(failed, { err: error }));
+  /** Not while the installation is on hold. */
+  const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
+    start(everyMs, hold.unless(task, undefined), failed);
   const destroyCards = makeCardRetention(workers);
   const tallies = workers.cells.stores(({ node }) => makeDeleteTallies(node.query));
   const deleteOldTallies = () => tallies.each((deletePage) => deletePage(clock.now()));
@@ -58,11 +63,11 @@ export function startBackgroundJobs(workers: Workers) {
     start(config.reloadEveryMs, workers.reload, "configuration.reload_failed"),
     start(config.clockEveryMs, makeMeasureClock(workers), "node.clock_unmeasured"),
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),
-    start(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
-    start(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
-    start(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
-    start(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
-    start(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
+    startWork(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
+    startWork(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
+    startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
+    startWork(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
+    startWork(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
     start(signEveryMs, () => signAudit(workers), "audit.sign_failed"),
     ...(tls ? [start(config.tlsReloadEveryMs, tls.reload, "http.certificate_unusable")] : []),
   ];
@@ -104,7 +109,7 @@ async function signAudit({ database, signer, publishHead }: Workers): Promise<vo
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
 export function makeCardRetention(
-  workers: Omit<Workers, "engine" | "callbacks" | "reload" | "tls">,
+  workers: Omit<Workers, "engine" | "callbacks" | "reload" | "tls" | "hold">,
 ): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, configuration } = workers;
   const keepDaysOf = (id: MerchantId) => {

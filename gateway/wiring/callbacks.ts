@@ -7,6 +7,7 @@ import { makeBuildMessage } from "../callbacks/message.ts";
 import { signFor } from "../merchant-api/control.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { makeFindOrders } from "../storage/find-orders.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { routeCallbacks } from "../storage/routed-stores.ts";
 import type { Resources } from "./resources.ts";
@@ -14,6 +15,7 @@ import type { Resources } from "./resources.ts";
 type Dependencies = Resources & {
   readonly node: NodeName;
   readonly configuration: LiveConfiguration;
+  readonly hold: LiveHold;
 };
 
 const gathered = { batchMax: 256, inFlightMax: 1 };
@@ -44,6 +46,6 @@ export function makeCallbacks(dependencies: Dependencies) {
     retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
     observe: (outcome, durationMs) => metrics.callbackMs.observe({ outcome }, durationMs),
   });
-  const claimDue = () => clock.certain().then(delivery.claimDue);
+  const claimDue = dependencies.hold.unless(() => clock.certain().then(delivery.claimDue), 0);
   return { ...delivery, claimDue, rules: makeAddressRules(addresses) };
 }

@@ -6,6 +6,7 @@ import {
 } from "../directory-api/results-server.ts";
 import { every } from "../engine/claim.ts";
 import { loadDirectories, makeRangeStore } from "../storage/directories.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
 import type { ReceiveResult } from "../threeds/challenge-result.ts";
 import { type Directories, openDirectories } from "../threeds/directories.ts";
 import type { Resources } from "./resources.ts";
@@ -15,8 +16,8 @@ const lookEveryMs = 5_000;
 /** How long the start waits for the first ranges, without which no card is enrolled. */
 const firstRangesMs = 3_000;
 
-export async function openDirectoryServers(resources: Resources) {
-  const { config, database, clock, log } = resources;
+export async function openDirectoryServers(resources: Resources & { readonly hold: LiveHold }) {
+  const { config, database, clock, log, hold } = resources;
   const directories = await openDirectories({
     load: () => loadDirectories(database.query),
     ...{ store: makeRangeStore(database, clock), clock },
@@ -51,7 +52,7 @@ export async function openDirectoryServers(resources: Resources) {
     /** From now on results are received and card ranges refreshed. */
     async start(receiveResult: ReceiveResult): Promise<void> {
       results?.serve(receiveResult);
-      await directories.refreshFirst(firstRangesMs);
+      if (hold.current() === undefined) await directories.refreshFirst(firstRangesMs);
       stopLooking = every(lookEveryMs, refresh, () => undefined);
     },
 
@@ -71,7 +72,7 @@ export async function openDirectoryServers(resources: Resources) {
   }
 
   async function refresh(): Promise<void> {
-    await directories.refresh();
+    if (hold.current() === undefined) await directories.refresh();
     // A certificate authority that could not be read at the start may be known now.
     results?.update();
   }

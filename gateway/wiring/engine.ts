@@ -16,6 +16,7 @@ import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.t
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
 import { makeNextOrderId, openOrderIds } from "../storage/order-ids.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { routeOrders } from "../storage/routed-stores.ts";
@@ -28,6 +29,7 @@ import type { ThreeDs } from "./threeds.ts";
 type Dependencies = Resources & {
   readonly node: NodeName;
   readonly configuration: LiveConfiguration;
+  readonly hold: LiveHold;
   readonly gates: Gates;
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
@@ -71,6 +73,10 @@ export function makeEngine(dependencies: Dependencies) {
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
+  const claims = makeClaimWork({
+    ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
+    ...{ findDue: queues.findDue, findOwned: queues.findOwned },
+  });
   const find = makeFindOrder({ findById: ended.find, findExisting, findBySerial });
   return {
     ...{ runner, waits, find, forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
@@ -86,10 +92,7 @@ export function makeEngine(dependencies: Dependencies) {
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
-    claims: makeClaimWork({
-      ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
-      ...{ findDue: queues.findDue, findOwned: queues.findOwned },
-    }),
+    claims: { ...claims, claimDue: dependencies.hold.unless(claims.claimDue, 0) },
     lateApprovals: makeLateApprovals({
       ...{ find: bySequence, apply, runner },
       onDelayed: ({ reference }, error) =>

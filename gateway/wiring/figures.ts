@@ -10,10 +10,12 @@ import {
 } from "../certificates/certificate-files.ts";
 import { readResultsCertificate } from "../directory-api/results-server.ts";
 import { openTls, type ServerTls } from "../http/tls.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
 import type { Directories } from "../threeds/directories.ts";
 import type { Clock } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { HttpServers } from "./http.ts";
+import { holdFigures } from "./node.ts";
 import type { Resources } from "./resources.ts";
 import type { Screening } from "./screening.ts";
 
@@ -24,6 +26,7 @@ type Watched = Resources & {
   readonly screening: Screening;
   readonly servers: HttpServers;
   readonly tls: ServerTls | undefined;
+  readonly hold: LiveHold;
 };
 
 export function watchFigures(watched: Watched): void {
@@ -38,6 +41,7 @@ export function watchFigures(watched: Watched): void {
     unfinishedBytes: servers.countUnfinishedBytes,
     cardRanges: directories.countRanges,
     listEntries: watched.screening.countEntries,
+    ...holdFigures(watched, watched.hold),
   });
 }
 

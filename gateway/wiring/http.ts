@@ -25,6 +25,7 @@ import {
   noteOldControlKey,
 } from "../storage/configuration.ts";
 import { isUnavailable } from "../storage/faults.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
 import {
   routeFindByReceipt,
   routeReferences,
@@ -51,6 +52,7 @@ type Dependencies = Resources & {
   readonly threeds: ThreeDs;
   readonly wallets: Wallets;
   readonly callbacks: Callbacks;
+  readonly hold: LiveHold;
   readonly staging?: StagingParts | undefined;
   /** Where the gateway speaks TLS itself. */
   readonly tls: ServerTls | undefined;
@@ -163,6 +165,7 @@ function boundsOf({ config, clock, log, metrics, tls }: Dependencies) {
 
 function servicesOf(dependencies: Dependencies, querying: Guard): Services {
   const { config, clock, cells, vault, engine, wallets, callbacks, configuration } = dependencies;
+  const { refusing } = dependencies.hold;
   const threeds = dependencies.threeds.makeBrowserAuthentication(engine.reports);
   const cards = makeCards({
     ...{ store: routeReferences(cells), findCard: vault.findCard, clock },
@@ -170,26 +173,26 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
   });
   return {
     orders: {
-      accept: guarded(engine.accept),
+      accept: guarded(refusing(engine.accept)),
       findRepeat: querying(engine.findRepeat),
       find: querying(engine.find),
-      followUp: guarded(engine.followUp),
+      followUp: guarded(refusing(engine.followUp)),
       waitForResult: guarded(engine.waits.wait),
     },
     cards: {
-      register: querying(cards.register),
+      register: querying(refusing(cards.register)),
       find: querying(cards.find),
       findCardData: querying(cards.findCardData),
-      remove: querying(cards.remove),
+      remove: querying(refusing(cards.remove)),
     },
     threeds: {
       stepOf: threeds.stepOf,
       find: querying(threeds.find),
-      uploadMethod: querying(threeds.uploadMethod),
-      uploadChallenge: querying(threeds.uploadChallenge),
-      uploadPares: querying(threeds.uploadPares),
+      uploadMethod: querying(refusing(threeds.uploadMethod)),
+      uploadChallenge: querying(refusing(threeds.uploadChallenge)),
+      uploadPares: querying(refusing(threeds.uploadPares)),
     },
-    wallets: { open: querying(wallets.open) },
+    wallets: { open: querying(refusing(wallets.open)) },
     findCallbackFault: callbacks.rules.findUrlFault,
     tellsChargebacks: ({ endpointId }) =>
       configuration.getEndpoint(endpointId).settings.tellsChargebacks === true,

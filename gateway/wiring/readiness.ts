@@ -7,6 +7,7 @@ import type { Gates } from "../acquirers/gates.ts";
 import { findUnreadyGates } from "../orders/route.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import { loadDirectories } from "../storage/directories.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import { messageOf } from "../values/problem.ts";
 import type { Engine } from "./engine.ts";
@@ -14,6 +15,7 @@ import type { Resources } from "./resources.ts";
 
 export type Readiness = {
   readonly ready: boolean;
+  readonly onHold?: string | undefined;
   /** What does not work, by name. */
   readonly missing: Readonly<Record<string, string>>;
 };
@@ -22,10 +24,11 @@ type Dependencies = Pick<Resources, "config" | "database"> & {
   readonly engine: Pick<Engine, "probes">;
   readonly configuration: Pick<LiveConfiguration, "current">;
   readonly gates: Pick<Gates, "isReady">;
+  readonly hold: Pick<LiveHold, "current">;
 };
 
 export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Readiness> {
-  const { config, database, engine, configuration, gates } = dependencies;
+  const { config, database, engine, configuration, gates, hold } = dependencies;
   let checking: Promise<Readiness> | undefined;
   // Concurrent callers share one check: it costs a statement.
   return () => {
@@ -46,8 +49,10 @@ export function makeCheckReadiness(dependencies: Dependencies): () => Promise<Re
     const canPay =
       unready.size === 0 ||
       endpoints.some((each) => each.enabled && each.gates.some(({ id }) => gates.isReady(id)));
+    const onHold = hold.current()?.why;
+    const works = stalled.size < probes.size && directories.size === 0 && canPay;
     return {
-      ready: stalled.size < probes.size && directories.size === 0 && canPay,
+      ...{ ready: works && onHold === undefined, onHold },
       missing: Object.fromEntries(missing),
     };
   }

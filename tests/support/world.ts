@@ -32,7 +32,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
  * that would end the wait stands still. And no link is tested by an echo: one whose answer
  * is still on its way when the clock jumps would count as unanswered.
  */
-const quiet = {
+export const quiet = {
   ...{ GW_CLAIM_EVERY_S: "86400", GW_ACQUIRER_ECHO_AFTER_S: "864000" },
   ...{ GW_PORT: "0", GW_RESULTS_PORT: "0", GW_DRAIN_S: "0" },
   ...{ GW_LINK_WAIT_S: "0", GW_READY_TIMEOUT_S: "0.2", GW_NODE_NAME_WAIT_S: "0" },
@@ -47,8 +47,11 @@ const stopsWithinMs = 60_000;
 export async function startWorld(
   t: Test,
   settings: Readonly<Record<string, string>> = {},
-  /** The bank goes by the world's clock: then both book a payment on the same day, at any hour. */
-  { sharesClock = false } = {},
+  /**
+   * The bank goes by the world's clock: then both book a payment on the same day, at any hour. The
+   * books are compared at the end, unless another installation has gone on with the bank.
+   */
+  { sharesClock = false, keepsBooks = true } = {},
 ) {
   const cleanUp = (clean: () => Promise<unknown>) => atEnd(t, clean);
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-world-"));
@@ -65,7 +68,7 @@ export async function startWorld(
   const environment = { GW_DATA_DIR: dataDir, GW_DATABASE_URL, ...quiet, ...settings };
   const installation = await openFor(environment);
   cleanUp(() => installation.close());
-  cleanUp(readBooks);
+  if (keepsBooks) cleanUp(readBooks);
   const { gates, set } = await furnish(installation, addressOf(bank));
   let gateway = await start();
   cleanUp(() => end(gateway));

@@ -1,0 +1,153 @@
+/**
+ * `gw backup`: the whole installation as one encrypted file, while payments go on. A file has its
+ * name only when it is complete and on the disk. The key-encryption key is not in it.
+ */
+import { randomBytes } from "node:crypto";
+import { open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Command, Option } from "commander";
+import { packParts } from "../backup/archive.ts";
+import { encrypt, makeIdentity, parseRecipients } from "../backup/encryption.ts";
+import { type Progress, writeBackup } from "../backup/write-backup.ts";
+import { partsOf } from "../config/settings.ts";
+import { openSigner } from "../storage/audit.ts";
+import { recordBackup } from "../storage/backups.ts";
+import { openPicture, type Picture, PictureRefused } from "../storage/snapshots.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { calendar } from "../values/time.ts";
+import { addOfflineCommands, type Output, type Session, setAction } from "./command.ts";
+import { openVault } from "./installation.ts";
+
+type Options = { readonly to?: string; readonly recipient?: readonly string[] };
+
+export function addBackup(backup: Command): void {
+  // Options behind a word below this command are that word's own.
+  backup.enablePositionalOptions();
+  setAction(backup, makeBackup, [
+    new Option("--to <folder>", "where the file is written, or - for standard output"),
+    new Option("--recipient <key...>", "public keys of age: who can restore it"),
+  ]);
+  addOfflineCommands(backup, [
+    ["identity <file>", "make a key pair: the private key in a new file", writeIdentity],
+  ]);
+}
+
+async function makeBackup(session: Session, options: Options): Promise<Output> {
+  const { database, cells, config } = session;
+  const encrypter = parseRecipients(options.recipient ?? partsOf(config.backupRecipients));
+  if (encrypter instanceof Problem) return encrypter;
+  const to = options.to ?? config.backupFolder;
+  const unusable = await findFolderProblem(to);
+  if (unusable !== undefined) return unusable;
+  const away = session.cellsAway;
+  if (away.length > 0) return new Problem(`The cell ${away[0]} is away: a backup has all cells.`);
+  const signer = await openSigner(database.query, await openVault(session));
+  let picture: Picture | undefined;
+  try {
+    picture = await openPicture(database, cells);
+    let read = { rows: 0, manifest: "" };
+    const parts = writeBackup(picture, {
+      ...{ signer, report: makeReport() },
+      onRead: (rows, manifest) => {
+        read = { rows, manifest };
+      },
+    });
+    const encrypted = await encrypt(encrypter, packParts(parts));
+    const { place, bytes } = await store(encrypted, to, picture);
+    const { takenAt } = picture;
+    await recordBackup(database.query, { ...read, takenAt, place, bytes });
+    const facts = { backup: place, "taken at": calendar(takenAt).iso, ...read, bytes };
+    if (to !== "-") return facts;
+    process.stderr.write(`${JSON.stringify(facts)}\n`);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PictureRefused) return new Problem(error.message);
+    return new Problem(`No backup was made: ${messageOf(error)}.`);
+  } finally {
+    await picture?.close();
+  }
+}
+
+async function findFolderProblem(to: string): Promise<Problem | undefined> {
+  if (to === "-") return undefined;
+  if (to === "") return new Problem("Say where: --to <folder>, or GW_BACKUP_FOLDER.");
+  const found = await stat(to).catch(() => undefined);
+  return found?.isDirectory() === true ? undefined : new Problem(`${to} is no folder.`);
+}
+
+async function store(encrypted: Readable, to: string, { takenAt }: Picture) {
+  if (to === "-") {
+    const measured = measure(encrypted);
+    await pipeline(measured, process.stdout, { end: false });
+    return { place: "standard output", bytes: measured.read() };
+  }
+  const moment = calendar(takenAt).iso.replaceAll(/[-:]|\.\d+/g, "");
+  const file = join(to, `tollgate-${moment}.tar.zst.age`);
+  const partial = `${file}.${randomBytes(4).toString("hex")}.partial`;
+  let bytes = 0;
+  try {
+    bytes = await write(encrypted, partial);
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+  // The name, too, must outlast a power failure.
+  const folder = await open(to);
+  await folder.sync().finally(() => folder.close());
+  return { place: file, bytes };
+}
+
+async function write(encrypted: Readable, partial: string): Promise<number> {
+  const handle = await open(partial, "wx", 0o600);
+  try {
+    const measured = measure(encrypted);
+    await handle.writeFile(measured);
+    await handle.sync();
+    return measured.read();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The chunks, and afterwards how many bytes they were. */
+function measure(chunks: AsyncIterable<Buffer>) {
+  let bytes = 0;
+  return {
+    read: () => bytes,
+    async *[Symbol.asyncIterator]() {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    },
+  };
+}
+
+const reportEveryMs = 2_000;
+
+/** Time left by the share that is done; the statistics of a young table are a guess. */
+function makeReport(): (progress: Progress) => void {
+  const began = performance.now();
+  let reported = began;
+  return ({ table, rows, bytes, share }) => {
+    const now = performance.now();
+    if (now - reported < reportEveryMs) return;
+    reported = now;
+    const left = share > 0 ? Math.round(((now - began) * (1 - share)) / share / 1000) : 0;
+    const size = (bytes / 1e6).toFixed(1);
+    process.stderr.write(`${table}: ${rows} rows, ${size} MB, about ${left} s left\n`);
+  };
+}
+
+async function writeIdentity(file: string): Promise<Output> {
+  const { recipient, text } = await makeIdentity();
+  try {
+    await writeFile(file, text.reveal(), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    return new Problem(`The file ${file} cannot be written: ${messageOf(error)}.`);
+  }
+  return { recipient, "private key": file };
+}

@@ -1,0 +1,234 @@
+/**
+ * `gw restore`: reads a backup into an empty database, and everything from there to the moment when
+ * payments go on. A restored installation is on hold (decision 0050).
+ */
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { BadArchive, readParts } from "../backup/archive.ts";
+import { decrypt, parseIdentities } from "../backup/encryption.ts";
+import { readBackup } from "../backup/read-backup.ts";
+import { readConfig } from "../config/config.ts";
+import { makeServers } from "../storage/connections.ts";
+import type { Query } from "../storage/database.ts";
+import { findHold, putOnHold, releaseHold } from "../storage/installation-hold.ts";
+import { approveAll } from "../storage/migrate.ts";
+import { NotRestorable, openRestoreTarget, refuseFilled } from "../storage/restore-target.ts";
+import { makeKeyStore } from "../storage/vault-keys.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { Secret } from "../values/secret.ts";
+import { asInstant, calendar, makePrintDate } from "../values/time.ts";
+import { openKeys, WrongMasterKey } from "../vault/keys.ts";
+import { makeVault } from "../vault/vault.ts";
+import { addCommands, type Output, type Session, setOutput } from "./command.ts";
+import { findFileProblem } from "./input-file.ts";
+import {
+  describeUnusable,
+  findServer,
+  makeDataFolder,
+  openAs,
+  openInstallation,
+  readConfiguration,
+} from "./installation.ts";
+import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
+import { type VerifiedRestore, verifyInstallation } from "./restore-verify.ts";
+
+export function addRestore(restore: Command): void {
+  // Options behind a word below this command are that word's own.
+  restore.enablePositionalOptions();
+  setOutput(restore, ([options]) => run(options ?? {}), [
+    new Option("--from <file>", "the backup, or - for standard input"),
+    new Option("--identity-file <file>", "the private key of age, as gw backup identity makes it"),
+    new Option("--verify", "then prove counts, audit, keys, cards and numbers"),
+  ]);
+  const unreconciled = new Option(
+    "--unreconciled",
+    "although the books of some gates were not compared",
+  );
+  // biome-ignore format: a table
+  addCommands(restore, [
+    ["status",  "tell whether the installation is on hold, why, and what is left to do",      tellStatus],
+    ["hold",    "put the installation on hold: for a copy that another program has restored", hold],
+    ["verify",  "prove audit, keys, cards and numbers; exit code 1 if one is wrong",          verify],
+    ["release", "let the nodes go on, after `gw restore verify` and `gw reconcile`",          release, [unreconciled]],
+  ]);
+}
+
+type Options = {
+  readonly from?: string;
+  readonly identityFile?: string;
+  readonly verify?: boolean;
+};
+
+async function run({ from, identityFile, verify: verifies = false }: Options): Promise<Output> {
+  if (from === undefined || identityFile === undefined) {
+    return new Problem("Give --from <file> and --identity-file <file>.");
+  }
+  const missing = from === "-" ? undefined : await findFileProblem(from);
+  if (missing !== undefined) return missing;
+  const identity = await readFile(identityFile, "utf8").catch((error) => {
+    return new Problem(`The file ${identityFile} cannot be read: ${messageOf(error)}.`);
+  });
+  if (identity instanceof Problem) return identity;
+  const decrypter = parseIdentities(new Secret(identity));
+  if (decrypter instanceof Problem) return decrypter;
+  const environment = { ...process.env };
+  deleteGivenKeys(process.env);
+  const encrypted = from === "-" ? process.stdin : createReadStream(from);
+  return load(environment, readParts(decrypt(decrypter, encrypted)), verifies);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The database's server, which may be embedded, runs until the command has ended. */
+async function load(
+  environment: Environment,
+  parts: ReturnType<typeof readParts>,
+  verifies: boolean,
+): Promise<Output> {
+  const config = readConfig(environment);
+  if (config instanceof Problem) return config;
+  const blocked = await makeDataFolder(config);
+  if (blocked !== undefined) return blocked;
+  const masterKey = await findMasterKey(config, environment);
+  if (masterKey instanceof Problem) return masterKey;
+  const server = await findServer(config, { report, besideOthers: false });
+  if (server instanceof Problem) return server;
+  const servers = makeServers(server.url);
+  const patient = { ...config, databaseStatementMs: 0 };
+  const database = openAs(undefined, servers, patient);
+  try {
+    const filled = await refuseFilled(database.query).catch((e) => describeUnusable(config, e));
+    if (filled !== undefined) return filled;
+    const target = await openRestoreTarget({
+      database,
+      openSchema: (cell) => openAs(undefined, servers, patient, { name: cell }),
+      async openSecrets(query: Query) {
+        const keys = await openKeys(masterKey, makeKeyStore(query));
+        return makeVault(keys, async () => undefined).openSecret;
+      },
+    });
+    const loaded = await fill(target, parts).finally(() => target.close());
+    return loaded instanceof Problem ? loaded : await finish(environment, loaded, verifies);
+  } finally {
+    await database.close();
+    await server.stop();
+  }
+}
+
+type Filled = Awaited<ReturnType<typeof readBackup>>;
+
+async function fill(
+  target: Awaited<ReturnType<typeof openRestoreTarget>>,
+  parts: ReturnType<typeof readParts>,
+): Promise<Filled | Problem> {
+  try {
+    const loaded = await readBackup(parts, {
+      target,
+      report: (table, rows) => rows > reportFrom && report(`${table}: ${rows} rows`),
+    });
+    const taken = calendar(asInstant(loaded.contents.takenAt)).iso;
+    await target.commit(`restored from the backup of ${taken}`);
+    return loaded;
+  } catch (error) {
+    if (error instanceof NotRestorable) return new Problem(error.message);
+    if (error instanceof WrongMasterKey) {
+      return new Problem(
+        "The key-encryption key (GW_MASTER_KEY_FILE) is not the one that this backup needs. " +
+          "Nothing was restored.",
+      );
+    }
+    const what = error instanceof BadArchive ? "This backup cannot be used" : "The restore failed";
+    return new Problem(`${what}: ${messageOf(error)}. Nothing was restored.`);
+  }
+}
+
+const reportFrom = 100_000;
+
+async function finish(environment: Environment, loaded: Filled, verifies: boolean) {
+  const place = { environment, report, besideOthers: true, approve: approveAll };
+  const installation = await openInstallation(place);
+  if (installation instanceof Problem) return installation;
+  try {
+    const { contents, manifest, digest } = loaded;
+    const rows = manifest.tables.reduce((sum, each) => sum + each.rows, 0);
+    const taken = calendar(asInstant(contents.takenAt)).iso;
+    const after = { taken, rows, manifest: digest, version: contents.version };
+    await installation.audit.write({ action: "restore", subject: "installation", after });
+    const facts = { restored: "on hold", "taken at": taken, rows, manifest: digest };
+    if (!verifies) return { ...facts, next: "gw restore verify" };
+    return { ...facts, ...describe(await verifyInstallation(installation, loaded)) };
+  } finally {
+    await installation.close();
+  }
+}
+
+function describe({ findings, rows: _, entries, keys, cards }: VerifiedRestore) {
+  if (findings.length > 0) process.exitCode = 1;
+  return {
+    ...{ verified: findings.length === 0 ? "yes" : "no", "audit entries": entries },
+    ...{ "vault keys": keys, "cards opened": cards },
+    ...(findings.length > 0 && { findings: findings.join("\n") }),
+  };
+}
+
+function report(progress: string): void {
+  process.stderr.write(`${progress}\n`);
+}
+
+async function verify(session: Session): Promise<Output> {
+  const verified = await verifyInstallation(session);
+  const after = { findings: verified.findings.length, cards: verified.cards };
+  await session.audit.write({ action: "restore verify", subject: "installation", after });
+  return describe(verified);
+}
+
+async function hold({ audit, database }: Session): Promise<Output> {
+  if ((await findHold(database.query)) !== undefined) {
+    return new Problem("The installation is on hold already.");
+  }
+  await putOnHold(audit, "an operator has put it on hold");
+  return "The installation is on hold: its nodes answer the status of orders and send nothing.";
+}
+
+async function tellStatus(session: Session): Promise<Output> {
+  const found = await findHold(session.database.query);
+  if (found === undefined) return { hold: "none" };
+  const printDate = makePrintDate(session.config.zone);
+  const { why, since, verifiedAt, reconciled } = found;
+  return {
+    ...{ hold: why, since: printDate(since) },
+    verified: verifiedAt === undefined ? "no" : printDate(verifiedAt),
+    reconciled: reconciled.join(", ") || "none",
+    "not reconciled": (await listUncompared(session, reconciled)).join(", ") || "none",
+  };
+}
+
+/** Gates that endpoints use: others have no money in flight. */
+async function listUncompared(session: Session, reconciled: readonly string[]) {
+  const { endpoints, gates } = await readConfiguration(session);
+  const used = new Set([...endpoints.values()].flatMap((each) => each.gates.map(({ id }) => id)));
+  const names = [...gates.values()].filter(({ id }) => used.has(id)).map(({ name }) => name);
+  return names.filter((name) => !reconciled.includes(name));
+}
+
+async function release(
+  session: Session,
+  { unreconciled = false }: { readonly unreconciled?: boolean },
+): Promise<Output> {
+  const { database, audit } = session;
+  const found = await findHold(database.query);
+  if (found === undefined) return new Problem("The installation is not on hold.");
+  if (found.verifiedAt === undefined) {
+    return new Problem("It was not verified, or something was wrong: run `gw restore verify`.");
+  }
+  const left = await listUncompared(session, found.reconciled);
+  if (left.length > 0 && !unreconciled) {
+    return new Problem(
+      `The books of ${left.join(", ")} were not compared since the restore: run \`gw reconcile\` ` +
+        "for the days since the backup, settle what differs, or give --unreconciled and --why.",
+    );
+  }
+  await releaseHold(database, audit, { unreconciled: left });
+  return "Released: the nodes go on with payments, reversals and callbacks.";
+}

@@ -1,0 +1,205 @@
+/**
+ * Whether the installation is on hold (decision 0050). A restored database lacks what happened
+ * after its backup: until an operator has compared the books, its nodes answer the status of orders
+ * and send nothing. A node that starts on a copy of the database puts it on hold by itself.
+ */
+import { messageOf } from "../values/problem.ts";
+import { asInstant, type Instant } from "../values/time.ts";
+import type { Audit } from "./audit.ts";
+import { notifyNodes } from "./configuration.ts";
+import type { Database, Query } from "./database.ts";
+
+export type Hold = {
+  readonly since: Instant;
+  readonly why: string;
+  readonly verifiedAt: Instant | undefined;
+  readonly reconciled: readonly string[];
+};
+
+export async function findHold(query: Query): Promise<Hold | undefined> {
+  const [row] = await query<{
+    since: string | null;
+    why: string | null;
+    verified: string | null;
+    reconciled: readonly string[];
+  }>(
+    `select (extract(epoch from since) * 1000)::bigint as since, why, reconciled,
+       (extract(epoch from verified_at) * 1000)::bigint as verified
+     from installation_hold`,
+  );
+  if (row === undefined || row.since === null) return undefined;
+  const { since, why, verified, reconciled } = row;
+  return {
+    ...{ since: asInstant(Number(since)), why: why ?? "", reconciled },
+    verifiedAt: verified === null ? undefined : asInstant(Number(verified)),
+  };
+}
+
+/** Beside it a node of an earlier version, which knows of no hold, refuses to start. */
+const refuseOldNodes = `insert into migrations (name, compatible_from) values ('0000-hold', '0036')
+  on conflict do nothing`;
+
+/** Also begins one anew: earlier proofs and comparisons do not count any more. */
+export function putOnHold(audit: Audit, why: string): Promise<void> {
+  return audit.change(async (query, write) => {
+    await markHold(query, why);
+    await write({ action: "restore hold", subject: "installation", after: { why } });
+  });
+}
+
+/** For a transaction that writes its own entry of the audit. */
+export async function markHold(query: Query, why: string): Promise<void> {
+  await query(
+    `update installation_hold set since = clock_timestamp(), why = $1, verified_at = null,
+       reconciled = '{}'`,
+    [why],
+  );
+  await query(refuseOldNodes);
+  await notifyNodes(query);
+}
+
+export async function noteVerified(query: Query): Promise<void> {
+  await query("update installation_hold set verified_at = now() where since is not null");
+}
+
+/** While the installation is on hold; otherwise nothing is noted. */
+export async function noteReconciled(query: Query, gate: string): Promise<void> {
+  await query(
+    `update installation_hold set reconciled = array_append(array_remove(reconciled, $1), $1)
+     where since is not null`,
+    [gate],
+  );
+}
+
+/** Numbers beyond those that the lost time may have used, then the nodes go on. */
+export async function releaseHold(database: Database, audit: Audit, facts: object): Promise<void> {
+  const server = await identifyServer(database.query).catch(() => undefined);
+  await audit.change(async (query, write) => {
+    const before = await findHold(query);
+    await query(moveOrderIds);
+    await query(moveOtherNumbers);
+    await query(
+      `update installation_hold set since = null, why = null, verified_at = null,
+         reconciled = '{}', system_id = $1, timeline = $2`,
+      [server?.system, server?.timeline],
+    );
+    await query("delete from migrations where name = '0000-hold'");
+    const after = { ...facts, reconciled: before?.reconciled };
+    await write({
+      ...{ action: "restore release", subject: "installation" },
+      ...{ before: { why: before?.why }, after },
+    });
+    await notifyNodes(query);
+  });
+}
+
+/**
+ * A day of ids (10,000 a second) beyond the sequence and the clock: the lost orders had lower ones,
+ * and acquirers know the references that are made of them.
+ */
+const moveOrderIds = `
+select setval('order_sequence', 864000000 + greatest(last_value,
+  floor((extract(epoch from clock_timestamp()) - 1735689600) * 10000)::bigint))
+from order_sequence`;
+
+/** Merchants, endpoints and gates that were made after the backup had these numbers. */
+const moveOtherNumbers = `
+select setval(format('%I.%I', schemaname, sequencename), last_value + 1000)
+from pg_sequences
+where schemaname in ('public', 'vault') and sequencename <> 'order_sequence'
+  and last_value < 2000000000`;
+
+type Server = {
+  readonly system: string;
+  readonly timeline: number;
+  readonly target: string | null;
+};
+
+/** A server that was restored to a point in time has a recovery target in its settings. */
+export async function identifyServer(query: Query): Promise<Server> {
+  const [row] = await query<Server>(
+    `select (select system_identifier from pg_control_system())::text as system,
+       ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline,
+       (select string_agg(name || ' ' || setting, ', ') from pg_settings
+        where name in ('recovery_target', 'recovery_target_time', 'recovery_target_lsn',
+          'recovery_target_name', 'recovery_target_xid') and setting <> '') as target`,
+  );
+  if (row === undefined) throw new Error("the server did not answer");
+  return row;
+}
+
+/**
+ * At the start of a node: is this still the server that nodes have worked on? Another system
+ * identifier, or another timeline with a recovery target, is a copy. A standby that has taken over
+ * has another timeline alone.
+ */
+export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
+  const server = await identifyServer(database.query);
+  const [known] = await database.query<{ system: string | null; timeline: number }>(
+    "select system_id as system, timeline from installation_hold",
+  );
+  if (known?.system === server.system && known.timeline === server.timeline) return;
+  const why = describeCopy(known, server);
+  if (why !== undefined && (await findHold(database.query)) === undefined) {
+    await putOnHold(audit, why);
+  }
+  if (why !== undefined) return;
+  await database.query("update installation_hold set system_id = $1, timeline = $2", [
+    ...[server.system, server.timeline],
+  ]);
+}
+
+type Known = { readonly system: string | null; readonly timeline: number } | undefined;
+
+function describeCopy(known: Known, { system, target }: Server): string | undefined {
+  if (known === undefined || known.system === null) return undefined;
+  if (known.system !== system) return "the database is on another server, as a copy";
+  return target === null ? undefined : `the database was restored to a point in time (${target})`;
+}
+
+/** The code says: not now, try again later. */
+export class OnHold extends Error {
+  readonly code = "57P03";
+  constructor() {
+    super("the installation is on hold");
+  }
+}
+
+type HoldOptions = {
+  readonly database: Database;
+  readonly audit: Audit;
+  /** The server does not tell who it is: a copy is not recognized. */
+  readonly onUnknown: (cause: string) => void;
+  readonly onChange: (hold: Hold | undefined) => void;
+};
+
+export type LiveHold = Awaited<ReturnType<typeof openHold>>;
+
+/** For a node. */
+export async function openHold({ database, audit, onUnknown, onChange }: HoldOptions) {
+  await recognizeCopy(database, audit).catch((error) => onUnknown(messageOf(error)));
+  let hold = await findHold(database.query);
+  if (hold !== undefined) onChange(hold);
+
+  return {
+    current: () => hold,
+    look,
+    /** In the loops that look for due work: nothing is claimed on the word of an older look. */
+    unless: <Result>(task: () => Promise<Result>, otherwise: Result) => {
+      return async () => ((await look()) === undefined ? task() : otherwise);
+    },
+    /** Rejects while the installation is on hold. */
+    refusing: <Given extends readonly unknown[], Result>(
+      call: (...given: Given) => Promise<Result>,
+    ): ((...given: Given) => Promise<Result>) => {
+      return (...given) => (hold === undefined ? call(...given) : Promise.reject(new OnHold()));
+    },
+  };
+
+  async function look(): Promise<Hold | undefined> {
+    const before = hold;
+    hold = await findHold(database.query);
+    if ((before === undefined) !== (hold === undefined)) onChange(hold);
+    return hold;
+  }
+}
