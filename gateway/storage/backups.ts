@@ -25,8 +25,12 @@ export async function recordBackup(query: Query, made: MadeBackup): Promise<void
   );
 }
 
-/** Its age in seconds, by the database's clock. */
-export async function findLatestBackup(query: Query) {
+export type LatestBackup = Pick<MadeBackup, "takenAt" | "place"> & {
+  /** By the database's clock. */
+  readonly ageS: number;
+};
+
+export async function findLatestBackup(query: Query): Promise<LatestBackup | undefined> {
   const [row] = await query<{ taken: string; age: number; place: string }>(
     `select (extract(epoch from taken_at) * 1000)::bigint as taken, place,
        extract(epoch from clock_timestamp() - taken_at)::float8 as age

@@ -36,10 +36,10 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** An id is a number of the sequence and six more digits. */
+/** An id is a number of a block, of which the sequence has the first, and six more digits. */
 export async function hasOrdersBeyond(query: Query, highest: string): Promise<boolean> {
   const [row] = await query<{ beyond: boolean }>(
-    "select coalesce(max(id) / 1000000 > $1::bigint, false) as beyond from orders",
+    "select coalesce(max(id) / 1000000 >= $1::bigint + 1000, false) as beyond from orders",
     [highest],
   );
   return row?.beyond === true;

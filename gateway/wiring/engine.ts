@@ -73,10 +73,6 @@ export function makeEngine(dependencies: Dependencies) {
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
-  const claims = makeClaimWork({
-    ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
-    ...{ findDue: queues.findDue, findOwned: queues.findOwned },
-  });
   const find = makeFindOrder({ findById: ended.find, findExisting, findBySerial });
   return {
     ...{ runner, waits, find, forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
@@ -92,7 +88,10 @@ export function makeEngine(dependencies: Dependencies) {
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
-    claims: { ...claims, claimDue: dependencies.hold.unless(claims.claimDue, 0) },
+    claims: makeClaims(dependencies.hold, {
+      ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
+      ...{ findDue: queues.findDue, findOwned: queues.findOwned },
+    }),
     lateApprovals: makeLateApprovals({
       ...{ find: bySequence, apply, runner },
       onDelayed: ({ reference }, error) =>
@@ -102,6 +101,12 @@ export function makeEngine(dependencies: Dependencies) {
     reports: { findBySequence: bySequence, load, report: makeReport(makeApply(steps), runner) },
     countInDoubt: queues.countInDoubt,
   };
+}
+
+/** Nothing is claimed while the installation is on hold. */
+function makeClaims(hold: LiveHold, work: Parameters<typeof makeClaimWork>[0]) {
+  const claims = makeClaimWork(work);
+  return { ...claims, claimDue: hold.unless(claims.claimDue, 0) };
 }
 
 function makeWaits({ clock, config }: Dependencies, load: (order: Order) => Promise<Order>) {

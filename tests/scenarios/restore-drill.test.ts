@@ -64,7 +64,7 @@ test("a lost installation goes on elsewhere: on hold, reconciled, released, no o
 
   const place = await makeElsewhere(t, world);
   const ran = await restore(place, file, identity, "--verify");
-  assert.equal(ran.code, 0, ran.complaint);
+  assert.equal(ran.code, 0, `${ran.complaint}${ran.printed}`);
   assert.equal(JSON.parse(ran.printed).verified, "yes");
   const there = await startRestored(t, world, place);
   await assertOnHold(world, there, { before, inFlight, after, calls: shop.heard });
