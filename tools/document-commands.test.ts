@@ -65,8 +65,9 @@ function findFaults(line: string): readonly string[] {
     command = next;
     depth += 1;
   }
-  // A text may name a group of commands.
-  if (command.commands.length > 0) return depth < words.length ? [`there is no ${line}`] : [];
+  // A text may name a group of commands; `gw backup` is one that has options of its own.
+  const isGroup = command.commands.length > 0 && words[depth]?.startsWith("--") !== true;
+  if (isGroup) return depth < words.length ? [`there is no ${line}`] : [];
   const options = words.filter((word) => word.startsWith("--") && word !== "--");
   const known = new Set(command.options.map(({ long }) => long));
   return options.filter((option) => !known.has(option)).map((option) => `${line}: no ${option}`);
