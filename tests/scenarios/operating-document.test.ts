@@ -34,7 +34,8 @@ test("every fence says what it is, so that none is forgotten", () => {
 test("every command of the document runs, and the sale and its return are approved", async () => {
   const folder = await makeFolder();
   const authority = await makeAuthority("Operator CA");
-  const [databasePort, port] = [await findFreePort(), await findFreePort()];
+  const databasePort = await findFreePort();
+  const [port, adminPort] = [await findFreePort(), await findFreePort()];
   const identity = await authority.issue("db.example", 30);
   const server = await startExternalServer(endOfFile, databasePort, identity);
   await writeSqlRunner(folder, server.url);
@@ -43,6 +44,10 @@ test("every command of the document runs, and the sale and its return are approv
   await bank.setSwitches({ demandCertificate: true });
   await mkdir(join(folder, "tls"));
   await writeFile(join(folder, "tls/database-ca.pem"), authority.ca);
+  await writeFile(join(folder, "tls/ca.pem"), authority.ca);
+  const own = await authority.issue("pay.example", 90);
+  await writeFile(join(folder, "tls/fullchain.pem"), own.cert);
+  await writeFile(join(folder, "tls/privkey.pem"), own.key, { mode: 0o600 });
   for (const [from, to] of bankFiles) {
     await copyFile(join(bank.tlsFolder, from), join(folder, "tls", to));
   }
@@ -50,11 +55,16 @@ test("every command of the document runs, and the sale and its return are approv
     "/opt/tollgate": repository,
     "db.example:5432": `localhost:${databasePort}`,
     "bank.example:8583": bank.binaryHostAddress,
-    "127.0.0.1:8080": `127.0.0.1:${port}`,
+    "https://pay.example/gw": `https://localhost:${port}/gw`,
+    "GW_PORT=443": `GW_PORT=${port}`,
+    "GW_ADMIN_PORT=9090": `GW_ADMIN_PORT=${adminPort}`,
+    "127.0.0.1:9090": `127.0.0.1:${adminPort}`,
   });
   await writeFile(join(folder, "document.sh"), script);
 
-  const shell = startShell("document.sh", folder, { GW_PORT: String(port) });
+  const shell = startShell("document.sh", folder, {
+    ...{ CURL_CA_BUNDLE: "tls/ca.pem" },
+  });
   atEnd(endOfFile, () => shell.stop());
   await until("the script ends", () => !shell.isRunning || undefined);
 
