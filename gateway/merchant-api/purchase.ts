@@ -156,9 +156,7 @@ export function requestFingerprintOf(subject: string, context: Context): Request
     text: new Secret(printFields(subject, context, false)),
     cvv: cvv === undefined || cvv === "" ? undefined : new Secret(cvv),
     // Printed when it is needed, which is for orders of earlier versions only.
-    get withCvv() {
-      return new Secret(printFields(subject, context, true));
-    },
+    withCvv: () => new Secret(printFields(subject, context, true)),
   };
 }
 

@@ -33,7 +33,7 @@ export type RequestFingerprint = {
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
   /** The text with the CVV, whose digest stands with orders of earlier versions. */
-  readonly withCvv: Secret<string>;
+  readonly withCvv: () => Secret<string>;
 };
 
 /**

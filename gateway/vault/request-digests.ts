@@ -16,7 +16,7 @@ type Fingerprint = {
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
   /** As earlier versions have digested it. */
-  readonly withCvv: Secret<string>;
+  readonly withCvv: () => Secret<string>;
 };
 
 export type RequestDigest = {
@@ -141,7 +141,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
   function isSameAsOld({ withCvv }: Fingerprint, earlier: Buffer): boolean {
     return keys
       .list("digests")
-      .some(({ key }) => timingSafeEqual(hmac(key, withCvv.reveal()), earlier));
+      .some(({ key }) => timingSafeEqual(hmac(key, withCvv().reveal()), earlier));
   }
 
   /** Zero is no key's id: the digest was deleted. */
