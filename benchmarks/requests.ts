@@ -200,7 +200,7 @@ function rebillPairs(
 
 function payerPairs(target: Target, clientOrderId: string, minor: number): readonly FormPair[] {
   // A thousand payers, each with an address of their own.
-  const payer = clientOrderId.slice(-3).padStart(3, "0");
+  const payer = clientOrderId.replaceAll(/\D/g, "").slice(-3).padStart(3, "0");
   const email = `jane${payer}@example.com`;
   const signed = `${target.endpoint}${clientOrderId}${minor}${email}${target.controlKey}`;
   return [
@@ -209,7 +209,7 @@ function payerPairs(target: Target, clientOrderId: string, minor: number): reado
     ["amount", amountOf(minor)],
     ["currency", "USD"],
     ["email", email],
-    ["ipaddress", `203.0.${Number.parseInt(payer, 36) % 250}.${payer.charCodeAt(2)}`],
+    ["ipaddress", `203.0.${Number(payer.slice(0, 2))}.${payer.slice(2)}`],
     ["first_name", "Jane"],
     ["last_name", "Doe"],
     ["address1", "1 Main Street"],

@@ -99,18 +99,17 @@ export function makeJudgePayment(dependencies: Dependencies) {
     const known = new Map<OrderId, PaymentResult>();
     const resultOf = ({ orderId, at: seenAt }: Seen) =>
       known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
-    const facts = set.rules.map(({ tally }): PaymentFacts => {
-      const own = tally === undefined ? undefined : tallies[tally];
-      return { order: judged.order, at, card: judged.card, tally: own, findIpCountry, resultOf };
-    });
-    const asked = set.rules.flatMap((rule, index) => asksOf(rule, facts[index]));
+    const facts = { order: judged.order, at, card: judged.card, findIpCountry, resultOf };
+    const factsOf = tallies.map((tally): PaymentFacts => ({ ...facts, tally }));
+    const factsFor = ({ tally = -1 }: ActiveRule) => factsOf[tally] ?? facts;
+    const asked = set.rules.flatMap((rule) => rule.judge.asks?.(factsFor(rule)) ?? []);
     if (asked.length > 0) {
       const ids = [...new Set(asked.map(({ orderId }) => orderId))];
       for (const [id, result] of await store.findResults(merchantId, ids)) known.set(id, result);
     }
     const findings = [
       ...findListed(judged),
-      ...set.rules.flatMap((rule, index) => findingOf(rule, facts[index])),
+      ...set.rules.flatMap((rule) => findingOf(rule, factsFor(rule)) ?? []),
     ];
     const undo = () =>
       store.remove(payment).catch((error: unknown) => onUndoFailed(judged.order, error));
@@ -179,8 +178,8 @@ export function tallyRowsOf(
 
 function uuidOf(digest: Buffer): string {
   const hex = digest.toString("hex", 0, 16);
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
-  return [...parts, hex.slice(20)].join("-");
+  const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
+  return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRow[]) {
@@ -198,14 +197,10 @@ function inPlaces(
   return places.map((row) => (row === undefined ? undefined : counted[next++]));
 }
 
-function asksOf({ judge }: ActiveRule, facts: PaymentFacts | undefined): readonly Seen[] {
-  return facts === undefined ? [] : (judge.asks?.(facts) ?? []);
-}
-
-function findingOf(rule: ActiveRule, facts: PaymentFacts | undefined): readonly Finding[] {
+function findingOf(rule: ActiveRule, facts: PaymentFacts): Finding | undefined {
+  const judgement = rule.judge.judge(facts);
+  if (judgement === undefined) return undefined;
   const { id, kind, scope, action } = rule;
-  const judgement = facts && rule.judge.judge(facts);
-  if (judgement === undefined) return [];
   const named = { rule: id, kind, scope };
-  return ["missing" in judgement ? { ...named, ...judgement } : { ...named, action, ...judgement }];
+  return "missing" in judgement ? { ...named, ...judgement } : { ...named, action, ...judgement };
 }

@@ -109,7 +109,7 @@ for (const [kind, parameters, given, expected] of cases) {
 
 test("results are asked for only when the count alone does not decide", () => {
   const asks = (kind: string, parameters: Readonly<Record<string, string>>, given: PaymentFacts) =>
-    bind(kind, parameters).asks?.(given).length;
+    (bind(kind, parameters).asks?.(given) ?? []).length;
 
   assert.equal(asks("velocity", approvedOnly, facts([approved])), 0);
   assert.equal(asks("velocity", approvedOnly, facts([approved, declined])), 2);

@@ -28,6 +28,7 @@ export function subjectOf(
  * may change the rest at will.
  */
 export function networkOf(text: string): string {
+  if (!text.includes(":")) return text;
   const address = ipaddr.process(text);
   if (!(address instanceof ipaddr.IPv6)) return address.toString();
   const head = address.parts.slice(0, 4).map((part) => part.toString(16));

@@ -11,14 +11,13 @@ import { asOrderId, type OrderId } from "../values/ids.ts";
 import { asInstant, type Instant } from "../values/time.ts";
 import { livesHere } from "./cells.ts";
 import type { Query } from "./database.ts";
-import { bytesArray, type GatherOptions, makeGather, plainArray } from "./gather.ts";
+import { type GatherOptions, makeGather, plainArray } from "./gather.ts";
 
 /** More than the largest limit of a rule: repeats of one request are several records. */
 export const recordsMax = 128;
 const recordBytes = 44;
 
 type StoredRow = {
-  readonly merchant_id: string;
   readonly key: string;
   readonly firstAt: string;
   readonly events: Buffer;
@@ -30,26 +29,26 @@ export function makeTallyStore(
 ): Omit<TallyStore, "findResults"> & {
   readonly findResults: (orders: readonly OrderId[]) => Promise<Map<OrderId, PaymentResult>>;
 } {
+  const add = makeGather(async (added: readonly Added[]) => {
+    const rows = mergeRows(added);
+    const written = await query<StoredRow>(
+      addStatement,
+      [
+        plainArray(rows.map(({ owner }) => owner)),
+        plainArray(rows.map(({ key }) => key)),
+        plainArray(rows.map(({ firstAt }) => firstAt)),
+        plainArray(rows.map(({ keepUntil }) => keepUntil)),
+        `{${rows.map(({ records }) => `"\\\\x${records}"`).join(",")}}`,
+        plainArray(added.map(({ payment }) => payment.merchantId)),
+      ],
+      "add_to_tallies",
+    );
+    // A key is a digest of its place too: no two owners have the same.
+    const known = new Map(written.map((row) => [row.key, row]));
+    return added.map((each) => each.payment.rows.map(({ key }) => tallyOf(known.get(key), each)));
+  }, options);
   return {
-    add: makeGather(async (payments: readonly CountedPayment[]) => {
-      const rows = mergeRows(payments);
-      const written = await query<StoredRow>(
-        addStatement,
-        [
-          plainArray(rows.map(({ owner }) => owner)),
-          plainArray(rows.map(({ key }) => key)),
-          plainArray(rows.map(({ firstAt }) => firstAt)),
-          plainArray(rows.map(({ keepUntil }) => keepUntil)),
-          bytesArray(rows.map(({ records }) => Buffer.concat(records))),
-          plainArray(payments.map(({ merchantId }) => merchantId)),
-        ],
-        "add_to_tallies",
-      );
-      const known = new Map(written.map((row) => [nameOf(row.merchant_id, row.key), readRow(row)]));
-      return payments.map((payment) =>
-        payment.rows.map(({ owner, key }) => tallyOf(known.get(nameOf(owner, key)), payment)),
-      );
-    }, options),
+    add: (payment) => add({ payment, record: packRecord(payment) }),
 
     /** One row after the other: the rows of a batch would be locked in no particular order. */
     async remove(payment) {
@@ -88,7 +87,7 @@ on conflict (merchant_id, key) do update set
       from greatest(1, octet_length(known.events) - ${recordsMax * recordBytes - 1}))
     else '\\x'::bytea end || excluded.events,
   keep_until = greatest(known.keep_until, excluded.keep_until)
-returning merchant_id, key, first_at as "firstAt", events`;
+returning key, first_at as "firstAt", events`;
 
 const removeStatement = `
 update screening_tallies
@@ -97,73 +96,99 @@ set events = substring(events from 1 for position($3::bytea in events) - 1)
 where merchant_id = $1::bigint and key = $2::uuid and position($3::bytea in events) > 0
   and ${livesHere("= $4::bigint")}`;
 
-type MergedRow = TallyRow & { readonly firstAt: Instant; readonly records: readonly Buffer[] };
+/** A payment with its record, which is the same in all its rows. */
+type Added = { readonly payment: CountedPayment; readonly record: Buffer };
+
+type MergedRow = Omit<TallyRow, "keepUntil"> & {
+  keepUntil: number;
+  firstAt: number;
+  /** In hexadecimal digits. */
+  records: string;
+};
 
 /** A statement may write a row once: the payments of a batch that share one are added together. */
-function mergeRows(payments: readonly CountedPayment[]): readonly MergedRow[] {
+function mergeRows(added: readonly Added[]): readonly MergedRow[] {
   const merged = new Map<string, MergedRow>();
-  for (const payment of payments) {
-    const record = packRecord(payment);
+  for (const { payment, record } of added) {
+    const records = record.toHex();
     const { at } = payment.seen;
-    for (const row of payment.rows) {
-      const name = nameOf(row.owner, row.key);
-      const known = merged.get(name) ?? { ...row, firstAt: at, records: [] };
-      merged.set(name, {
-        ...row,
-        firstAt: asInstant(Math.min(known.firstAt, at)),
-        keepUntil: asInstant(Math.max(known.keepUntil, row.keepUntil)),
-        records: [...known.records, record],
-      });
+    for (const { owner, key, keepUntil } of payment.rows) {
+      const known = merged.get(key);
+      if (known === undefined) {
+        merged.set(key, { owner, key, keepUntil, firstAt: at, records });
+        continue;
+      }
+      known.firstAt = Math.min(known.firstAt, at);
+      known.keepUntil = Math.max(known.keepUntil, keepUntil);
+      known.records += records;
     }
   }
   return [...merged.values()];
 }
 
-function nameOf(owner: string, key: string): string {
-  return `${owner}/${key}`;
-}
+/** Where each part of a record begins. */
+const place = { orderId: 0, at: 8, minor: 16, currency: 24, card: 28, request: 36 } as const;
+/** Enough to tell the requests of a row apart, and a number. */
+const requestBytes = 6;
 
-function packRecord({ seen, request }: Pick<CountedPayment, "seen" | "request">): Buffer {
+function packRecord({ seen, request }: CountedPayment): Buffer {
   const record = Buffer.alloc(recordBytes);
-  record.writeBigInt64BE(BigInt(seen.orderId), 0);
-  record.writeDoubleBE(seen.at, 8);
-  record.writeBigInt64BE(seen.minor, 16);
-  record.write(seen.currency, 24, 4, "latin1");
-  record.write(seen.card, 28, 8, "hex");
-  record.set(request.subarray(0, 8), 36);
+  record.writeBigInt64BE(BigInt(seen.orderId), place.orderId);
+  record.writeDoubleBE(seen.at, place.at);
+  record.writeBigInt64BE(seen.minor, place.minor);
+  record.write(seen.currency, place.currency, 4, "latin1");
+  record.write(seen.card, place.card, 8, "hex");
+  record.set(request.subarray(0, 8), place.request);
   return record;
 }
 
-type Event = Seen & { readonly request: string };
-type ReadRow = { readonly firstAt: Instant; readonly events: readonly Event[] };
+/** Most rules need the times alone: the rest is read from the row when a rule asks for it. */
+class StoredPayment implements Seen {
+  readonly at: Instant;
+  readonly #row: Buffer;
+  readonly #start: number;
 
-function readRow({ firstAt, events }: StoredRow): ReadRow {
-  const count = Math.floor(events.length / recordBytes);
-  const read = (_: unknown, index: number) => readRecord(events, index * recordBytes);
-  return { firstAt: asInstant(Number(firstAt)), events: Array.from({ length: count }, read) };
-}
+  constructor(row: Buffer, start: number) {
+    this.#row = row;
+    this.#start = start;
+    this.at = asInstant(row.readDoubleBE(start + place.at));
+  }
 
-function readRecord(events: Buffer, at: number): Event {
-  return {
-    orderId: asOrderId(String(events.readBigInt64BE(at))),
-    at: asInstant(events.readDoubleBE(at + 8)),
-    minor: events.readBigInt64BE(at + 16),
-    currency: events.toString("latin1", at + 24, at + 27),
-    card: events.toString("hex", at + 28, at + 36),
-    request: events.toString("hex", at + 36, at + 44),
-  };
+  get orderId(): OrderId {
+    return asOrderId(String(this.#row.readBigInt64BE(this.#start + place.orderId)));
+  }
+
+  get minor(): bigint {
+    return this.#row.readBigInt64BE(this.#start + place.minor);
+  }
+
+  get currency(): string {
+    return this.#text("latin1", place.currency, 3);
+  }
+
+  get card(): string {
+    return this.#text("hex", place.card, 8);
+  }
+
+  #text(encoding: "latin1" | "hex", from: number, size: number): string {
+    return this.#row.toString(encoding, this.#start + from, this.#start + from + size);
+  }
 }
 
 /** The payments before this one. A repeat of a request is the same payment. */
-function tallyOf(row: ReadRow | undefined, { seen, request }: CountedPayment): Tally {
-  if (row === undefined) throw new Error("a payment was not counted");
-  const own = row.events.findIndex(({ orderId }) => orderId === seen.orderId);
-  const known = new Set([Buffer.from(request).toString("hex", 0, 8)]);
-  const before = row.events
-    .slice(0, own)
-    .reverse()
-    .filter((event) => !known.has(event.request) && known.add(event.request));
-  return { firstAt: row.firstAt, before, isFull: own >= recordsMax };
+function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
+  const { events, firstAt } = row ?? {};
+  const own = events?.indexOf(record) ?? -1;
+  if (events === undefined || own === -1) throw new Error("a payment was not counted");
+  const known = new Set([record.readUIntBE(place.request, requestBytes)]);
+  const before: Seen[] = [];
+  for (let start = own - recordBytes; start >= 0; start -= recordBytes) {
+    const request = events.readUIntBE(start + place.request, requestBytes);
+    if (known.has(request)) continue;
+    known.add(request);
+    before.push(new StoredPayment(events, start));
+  }
+  return { firstAt: asInstant(Number(firstAt)), before, isFull: own >= recordsMax * recordBytes };
 }
 
 type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly stage: Stage };

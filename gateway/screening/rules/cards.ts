@@ -17,8 +17,9 @@ export const cards = defineRule({
     counting: { per, keepMs: window },
     judge(facts) {
       if (facts.tally === undefined) return { missing: per };
-      const seen = seenWithin(facts, window).map(({ card }) => card);
-      const different = new Set([facts.card, ...seen]).size;
+      const seen = seenWithin(facts, window);
+      if (seen.length < count) return undefined;
+      const different = new Set([facts.card, ...seen.map(({ card }) => card)]).size;
       if (different <= count) return undefined;
       return {
         code: "too_many_cards",

@@ -48,16 +48,19 @@ export const velocity = defineRule({
       ({ resultOf }: PaymentFacts) =>
       (seen: Seen) =>
         counts.has(resultOf(seen));
+    const asks = (facts: PaymentFacts) => {
+      const seen = seenWithin(facts, window);
+      return fire(facts, seen) === undefined ? [] : seen;
+    };
     return {
       counting: { per, keepMs: window },
-      asks: (facts) => {
-        const seen = of === "approved" ? seenWithin(facts, window) : [];
-        return fire(facts, seen) === undefined ? [] : seen;
-      },
+      ...(of === "approved" && { asks }),
       judge: (facts) => {
         if (facts.tally === undefined) return { missing: per };
         const seen = seenWithin(facts, window);
-        return fire(facts, of === "approved" ? seen.filter(isApproved(facts)) : seen);
+        const fired = fire(facts, seen);
+        if (fired === undefined || of === "attempted") return fired;
+        return fire(facts, seen.filter(isApproved(facts)));
       },
     };
   },
