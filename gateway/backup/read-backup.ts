@@ -31,6 +31,7 @@ import {
 
 type Options = {
   readonly target: RestoreTarget;
+  /** With the rows of the table so far. */
   readonly report: (table: string, rows: number) => void;
 };
 
@@ -51,8 +52,7 @@ export async function readBackup(
       throw new BadArchive(`the tables of the cell ${place.cell} are not those of its version`);
     }
     for (const table of place.tables) {
-      rows.push(await loadTable(parts, place, table, target));
-      report(table.name, rows.at(-1)?.rows ?? 0);
+      rows.push(await loadTable(parts, place, table, { target, report }));
     }
   }
   const whole = await parts.take(manifestPart);
@@ -130,7 +130,7 @@ async function loadTable(
   parts: PartReader,
   { cell }: PlaceContents,
   table: StoredTable,
-  target: RestoreTarget,
+  { target, report }: Options,
 ): Promise<CopiedRows> {
   const meter = makeMeter();
   const rows = target.copyInto(table);
@@ -143,6 +143,7 @@ async function loadTable(
       if (content === undefined) break;
       meter.take(content);
       await write(rows, content, done);
+      report(table.name, meter.read().rows);
     }
   } catch (error) {
     rows.destroy();

@@ -19,6 +19,7 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { calendar } from "../values/time.ts";
 import { addOfflineCommands, type Output, type Session, setAction } from "./command.ts";
 import { openVault } from "./installation.ts";
+import { makeProgressLines } from "./terminal.ts";
 
 type Options = { readonly to?: string; readonly recipient?: readonly string[] };
 
@@ -126,20 +127,16 @@ function measure(chunks: AsyncIterable<Buffer>) {
   };
 }
 
-const reportEveryMs = 2_000;
-
 /** Time left by the share that is done; the statistics of a young table are a guess. */
 function makeReport(): (progress: Progress) => void {
   const began = performance.now();
-  let reported = began;
-  return ({ table, rows, bytes, share }) => {
-    const now = performance.now();
-    if (now - reported < reportEveryMs) return;
-    reported = now;
-    const left = share > 0 ? Math.round(((now - began) * (1 - share)) / share / 1000) : 0;
-    const size = (bytes / 1e6).toFixed(1);
-    process.stderr.write(`${table}: ${rows} rows, ${size} MB, about ${left} s left\n`);
-  };
+  const tell = makeProgressLines();
+  return ({ table, rows, bytes, share }) =>
+    tell(() => {
+      const spent = performance.now() - began;
+      const left = share > 0 ? Math.round((spent * (1 - share)) / share / 1000) : 0;
+      return `${table}: ${rows} rows, ${(bytes / 1e6).toFixed(1)} MB, about ${left} s left`;
+    });
 }
 
 async function writeIdentity(file: string): Promise<Output> {

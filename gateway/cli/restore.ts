@@ -32,6 +32,7 @@ import {
 } from "./installation.ts";
 import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 import { type VerifiedRestore, verifyInstallation } from "./restore-verify.ts";
+import { makeProgressLines } from "./terminal.ts";
 
 export function addRestore(restore: Command): void {
   // Options behind a word below this command are that word's own.
@@ -123,9 +124,10 @@ async function fill(
   parts: ReturnType<typeof readParts>,
 ): Promise<Filled | Problem> {
   try {
+    const tell = makeProgressLines();
     const loaded = await readBackup(parts, {
       target,
-      report: (table, rows) => rows > reportFrom && report(`${table}: ${rows} rows`),
+      report: (table, rows) => tell(() => `${table}: ${rows} rows`),
     });
     const taken = calendar(asInstant(loaded.contents.takenAt)).iso;
     await target.commit(`restored from the backup of ${taken}`);
@@ -142,8 +144,6 @@ async function fill(
     return new Problem(`${what}: ${messageOf(error)}. Nothing was restored.`);
   }
 }
-
-const reportFrom = 100_000;
 
 async function finish(environment: Environment, loaded: Filled, verifies: boolean) {
   const place = { environment, report, besideOthers: true, approve: approveAll };

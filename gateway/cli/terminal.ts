@@ -26,8 +26,9 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
 export function endWhenUnread(output: NodeJS.WriteStream): void {
   if (output.listenerCount("error") > 0) return;
   output.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(exitCodes.unread);
+    if (error.code === "EPIPE") process.exit(exitCodes.unread);
+    process.stderr.write(`The output cannot be written: ${error.message}.\n`);
+    process.exit(exitCodes.findings);
   });
 }
 
@@ -48,10 +49,16 @@ export function showProgress(shown: boolean): void {
 
 /** A line a second; the first at once, so that the operator sees that the work has begun. */
 export function makeProgress(what: string): (count: number) => void {
+  const tell = makeProgressLines();
+  return (count) => tell(() => `${count} ${what}`);
+}
+
+/** The same for other lines, which are composed when they are printed. */
+export function makeProgressLines(): (line: () => string) => void {
   let nextAt = 0;
-  return (count) => {
+  return (line) => {
     if (!isShown || performance.now() < nextAt) return;
     nextAt = performance.now() + reportEveryMs;
-    process.stderr.write(`${count} ${what}\n`);
+    process.stderr.write(`${line()}\n`);
   };
 }
