@@ -101,10 +101,10 @@ test("a backup is refused with a wrong key and in a database with rows; standard
   const broken = await restore(place, cut, identity);
   const other = { ...place, settings: { GW_MASTER_KEY_FILE: masterKey } };
   const keyless = await restore(other, file, identity);
-  const line = `"$NODE" "$GW" restore --from - --identity-file "${identity.file}" --json < "${file}"`;
+  const words = `--from - --identity-file "${identity.file}" --json < "${file}"`;
   const { installation, dataDir } = place;
   const own = { GW_DATABASE_URL: installation.databaseUrl, GW_DATA_DIR: dataDir };
-  const good = await runShell(line, folder, own);
+  const good = await runShell(`"$NODE" "$GW" restore ${words}`, folder, own);
   const again = await restore(place, file, identity);
   const incomplete = await runGw(place, "restore");
 
