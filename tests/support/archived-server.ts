@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL of the embedded binaries that archives its write-ahead log, a base backup of it while
- * it runs, and another one that recovers from both to a point in time.
+ * A PostgreSQL of the embedded binaries that archives its write-ahead log, a base backup of it
+ * while it runs, and another one that recovers from both to a point in time.
  */
 import { execFileSync } from "node:child_process";
 import { chownSync, statSync } from "node:fs";
