@@ -18,6 +18,8 @@ import {
 
 const memoryEveryMs = 200;
 const pollsPrepared = 20_000;
+/** As many as end within a few seconds. */
+const polledLately = 4_000;
 const cardsRegistered = 1_000;
 const walletSales = 1_000;
 const routeRequests = 1_000;
@@ -171,19 +173,22 @@ export function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): CpuTime 
   };
 }
 
-/** Sales a second whose callbacks were delivered as well. */
-export async function measureCallbacks(
-  setup: Setup,
-  prefix: string,
-  count: number,
-): Promise<number> {
+/** Work a second, and the processor time of each part for one. */
+export type Rate = { readonly perSecond: number; readonly cost: CpuTime };
+
+/** Sales whose callbacks were delivered as well. */
+export async function measureCallbacks(setup: Setup, prefix: string, count: number): Promise<Rate> {
   const callbackUrl = `http://127.0.0.1:${setup.receiverPort}/callback`;
-  const sold = await run(setup, { kind: "sale", prefix, count, callbackUrl });
-  await untilNoneOpen(setup);
-  const deliveredMs = (await untilNoneOpen(setup, "callbacks")) - sold.startedAtMs;
+  const { sold, deliveredAtMs, time } = await metered(setup, async () => ({
+    sold: await run(setup, { kind: "sale", prefix, count, callbackUrl }),
+    completedAtMs: await untilNoneOpen(setup),
+    deliveredAtMs: await untilNoneOpen(setup, "callbacks"),
+  }));
   rateOf(sold);
   await takeAcknowledged(setup, prefix);
-  return ((await countApproved(setup, prefix)) * 1000) / deliveredMs;
+  const orders = await countApproved(setup, prefix);
+  const deliveredMs = deliveredAtMs - sold.startedAtMs;
+  return { perSecond: (orders * 1000) / deliveredMs, cost: perOne([{ orders, time }]) };
 }
 
 /** Orders a second that were held and captured, each from the first request to the last commit. */
@@ -246,10 +251,15 @@ export async function measureCards(setup: Setup, prefix: string, count: number):
   return { rebillsPerSecond, cardInfoPerSecond: rateOf(asked) };
 }
 
-export async function measurePolls(setup: Setup): Promise<number> {
+/** Of orders that ended lately, as merchants poll them, or of all orders. */
+export async function measurePolls(setup: Setup, which: "lately" | "all"): Promise<Rate> {
   const { acknowledged, plan } = setup;
-  const orders = Array.from({ length: pollsPrepared }, () => pick(acknowledged));
-  return rateOf(await run(setup, { kind: "poll", orders }, { seconds: plan.pollSeconds }));
+  const polled = which === "all" ? acknowledged : acknowledged.slice(-polledLately);
+  const orders = Array.from({ length: pollsPrepared }, () => pick(polled));
+  const { time, ...load } = await metered(setup, () =>
+    run(setup, { kind: "poll", orders }, { seconds: plan.pollSeconds }),
+  );
+  return { perSecond: rateOf(load), cost: perOne([{ orders: load.sent, time }]) };
 }
 
 export type Wallets = {

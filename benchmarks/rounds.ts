@@ -45,8 +45,8 @@ export async function measureRound(setup: Setup, course: Course): Promise<report
   rate("bare route", turns.routePerSecond);
   rate(`${sales.orders} sales, accepted`, sales.acceptedPerSecond);
   rate(`${sales.orders} sales, completed`, sales.completedPerSecond);
-  const callbacks = await measure.measureCallbacks(setup, `callback${round}`, half);
-  const callbackSalesPerSecond = rate("sales with callbacks", callbacks);
+  const callbackSales = await measure.measureCallbacks(setup, `callback${round}`, half);
+  rate("sales with callbacks", callbackSales.perSecond);
   const captures = await measure.measureCaptures(setup, `held${round}`, quarter);
   const capturesPerSecond = rate("held and captured", captures);
   const cards = await measure.measureCards(setup, `again${round}`, half);
@@ -54,13 +54,16 @@ export async function measureRound(setup: Setup, course: Course): Promise<report
   rate("card information", cards.cardInfoPerSecond);
   const frictionless = await measure.measureFrictionless(setup, `secure${round}`, quarter);
   const frictionlessPerSecond = rate("frictionless 3-D Secure sales", frictionless);
-  const pollsPerSecond = rate("status polls", await measure.measurePolls(setup));
+  const polls = await measure.measurePolls(setup, "lately");
+  rate("status polls of orders that ended lately", polls.perSecond);
+  const pollsOfAll = await measure.measurePolls(setup, "all");
+  rate("status polls of any order", pollsOfAll.perSecond);
   const wallets = await measure.measureWallets(setup, `wallet${round}`);
   rate(`wallet sales, ${wallets.openingMs.toFixed(1)} ms to open a token,`, wallets.perSecond);
   const arrivals = await measureArrivals(setup, round);
   say(report.printArrivals(arrivals, setup.plan.arrivalsPerSecond));
   return {
-    ...{ ...turns, callbackSalesPerSecond, capturesPerSecond, frictionlessPerSecond },
-    ...{ cards, pollsPerSecond, wallets, arrivals },
+    ...{ ...turns, callbackSales, capturesPerSecond, frictionlessPerSecond },
+    ...{ cards, polls, pollsOfAll, wallets, arrivals },
   };
 }
