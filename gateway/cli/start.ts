@@ -22,6 +22,7 @@ import {
   makeMetricsExchange,
   shareMetrics,
 } from "../observability/shared-metrics.ts";
+import { loadGates } from "../storage/configuration.ts";
 import { NodeNameTaken } from "../storage/presence.ts";
 import { Problem } from "../values/problem.ts";
 import { setOutput, untilStopSignal } from "./command.ts";
@@ -93,12 +94,15 @@ async function start(installation: Installation, report: Report): Promise<Proble
     const signal = untilStopSignal();
     report("Starting the gateway …");
     const logFile = resolve(config.logFile || join(config.dataDir, "gateway.log"));
-    const workers = countWorkers(config);
+    const workers = countWorkers(config, await loadGates(installation.database.query));
+    if (workers < countWorkers(config)) {
+      report(`${workers} processes of ${countWorkers(config)}: a gate has no more connections.`);
+    }
     const gateway = await (workers > 1
       ? startWorkers(installation, { workers, logFile })
       : startNode(installation, logFile));
     if (gateway instanceof Problem) return gateway;
-    if (sandbox !== undefined) await sandbox.announce(gateway, startedAt);
+    if (sandbox !== undefined) await sandbox.announce(gateway, startedAt, workers);
     else report(`Tollgate listens on ${baseUrlOf(config, gateway.port)}`);
     await signal;
     report("Stopping: finishing the orders in flight …");
@@ -214,6 +218,7 @@ async function startWorkers(
       GW_DATABASE_URL: databaseUrl,
       GW_NODE_NAME: `${nodeNamesOf(config)[0]}-worker-${index + 1}`,
       GW_WORKERS: "1",
+      GW_LINK_SHARE: `${index + 1}/${workers}`,
       GW_LOG_FILE: logFile,
       [keyFromParent]: "1",
     });

@@ -85,6 +85,31 @@ const workerCases = [
 
 test("a process runs for every two cores, up to eight, unless the operator says how many", () => {
   for (const [workers, cores, count] of workerCases) {
-    assert.equal(countWorkers({ workers }, cores), count);
+    assert.equal(countWorkers({ workers }, [], cores), count);
+  }
+});
+
+test("there are no more processes than a gate has connections", () => {
+  const gates = [
+    { settings: { connections: 4 } },
+    { settings: {} },
+    { settings: { connections: 3 } },
+  ];
+
+  assert.equal(countWorkers({ workers: 0 }, gates, 16), 3);
+  assert.equal(countWorkers({ workers: 5 }, gates, 16), 3);
+  assert.equal(countWorkers({ workers: 2 }, gates, 16), 2);
+});
+
+test("a share of the connections is one of as many as there are", () => {
+  for (const [text, isRefused] of [
+    ["1/1", false],
+    ["2/2", false],
+    ["3/2", true],
+    ["0/2", true],
+    ["1/100", true],
+    ["half", true],
+  ] as const) {
+    assert.equal(readConfig({ GW_LINK_SHARE: text }) instanceof Problem, isRefused, text);
   }
 });

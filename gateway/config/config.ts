@@ -77,13 +77,27 @@ export function actorOf({ user }: Config, environment: Environment) {
 /** More would need more connections under load than the embedded server has. */
 const workersMaxByDefault = 8;
 
-/** How many gateway processes `gw start` runs: PostgreSQL needs the other half of the cores. */
+/**
+ * How many gateway processes `gw start` runs: PostgreSQL needs the other half of the cores. Each
+ * needs a connection of every gate, and a host may allow few.
+ */
 export function countWorkers(
   { workers }: Pick<Config, "workers">,
+  gates: readonly { readonly settings: { readonly connections?: number } }[] = [],
   cores = availableParallelism(),
 ): number {
-  if (workers > 0) return workers;
-  return Math.min(Math.max(1, Math.floor(cores / 2)), workersMaxByDefault);
+  const usual = Math.min(Math.max(1, Math.floor(cores / 2)), workersMaxByDefault);
+  const allowed = gates.map(({ settings: { connections = linksMax } }) => connections);
+  return Math.min(workers > 0 ? workers : usual, linksMax, ...allowed);
+}
+
+/** `GW_LINK_SHARE` has two digits. */
+const linksMax = 99;
+
+/** The places of this process among those that divide the connections of gates, from 0. */
+export function linkShareOf({ linkShare }: Pick<Config, "linkShare">) {
+  const [place = 1, of = 1] = linkShare.split("/").map(Number);
+  return { place: place - 1, of };
 }
 
 /** The address that merchants use: signatures cover it, and browsers are sent to it. */

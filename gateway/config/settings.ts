@@ -33,6 +33,12 @@ export const signingWindowMaxMs = 86_400_000;
 const signingWindow = upTo(signingWindowMaxMs, seconds);
 const word: Read<string> = (value) => (/^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined);
 const rangesMib: Read<number> = (value) => upTo(256, whole)(value) || undefined;
+const share: Read<string> = (value) => {
+  const [place = 0, of = 0] = /^[1-9]\d?\/[1-9]\d?$/.test(value)
+    ? value.split("/").map(Number)
+    : [];
+  return place > 0 && place <= of ? value : undefined;
+};
 const onOff: Read<boolean> = (value) =>
   value === "on" ? true : value === "off" ? false : undefined;
 const environment: Read<"staging" | "production"> = (value) =>
@@ -97,7 +103,8 @@ export const settings = {
   bankDirectoryPort:    setting("GW_BANK_DIRECTORY_PORT",       port,        "a port",                8091,             "sandbox bank: the port of its directory server for 3-D Secure"),
   bankBinaryHostPort:   setting("GW_BANK_BINARY_HOST_PORT",     port,        "a port",                8584,             "sandbox bank: the port of its ISO 8583 host in the binary dialect"),
   bankIso93HostPort:    setting("GW_BANK_ISO93_HOST_PORT",      port,        "a port",                8585,             "sandbox bank: the port of its host in the dialect of ISO 8583:1993"),
-  workers:              setting("GW_WORKERS",                   whole,       "a number",              0,                "gateway processes on this machine; 0 starts one for every two cores, at least one and at most eight. Each takes about 130 MB at rest, and has connections of its own to acquirers (`connections` of each gate) and to the database (up to about 25)"),
+  workers:              setting("GW_WORKERS",                   whole,       "a number",              0,                "gateway processes on this machine; 0 starts one for every two cores, at least one and at most eight. Each takes about 130 MB at rest and up to about 25 connections to the database. They divide the `connections` of each gate between them, and there are no more of them than the gate with the fewest allows"),
+  linkShare:            setting("GW_LINK_SHARE",                share,       "two numbers such as 1/2", "1/1",          "the share of each gate's `connections` that this process opens, 1/2 for the first of two; at least one connection. `gw start` sets it for its processes. Set it where several `gw serve` share the connections that a host allows"),
   nodeName:             setting("GW_NODE_NAME",                 text,        "a name",                "",               "the name of this node, which no other running node may have: a second one does not start; when empty, the name is made from the machine's name and the data folder, with a number where another node has that already"),
   nodeNameWaitMs:       setting("GW_NODE_NAME_WAIT_S",          seconds,     "seconds",               10_000,           "how long a starting node waits for its name while another node has it, which may be ending"),
   reloadEveryMs:        setting("GW_RELOAD_EVERY_S",            seconds,     "seconds",               60_000,           "how often a node reads configuration, keys, BIN table and directory servers again, also without a notice that they changed"),

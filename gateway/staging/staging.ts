@@ -12,7 +12,7 @@ import { json } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Installation } from "../cli/installation.ts";
 import { demonstrationLogin } from "../cli/merchant-set.ts";
-import { baseUrlOf, type Config, countWorkers } from "../config/config.ts";
+import { baseUrlOf, type Config } from "../config/config.ts";
 import { Problem } from "../values/problem.ts";
 import type { StagingParts } from "../wiring/http.ts";
 import {
@@ -57,13 +57,17 @@ export async function startSandbox(installation: Installation, report: (progress
   return {
     stop,
     /** Writes `demo.json`, and prints addresses, credentials and a sale that can be pasted. */
-    async announce({ port, adminPort }: Ports, startedAt: number): Promise<void> {
+    async announce(
+      { port, adminPort }: Ports,
+      startedAt: number,
+      processes: number,
+    ): Promise<void> {
       const { config } = installation;
       const shown = { ...prepared, baseUrl: baseUrlOf(config, port), bank: address };
       const demoFile = await writeDemoFile(installation, shown);
       const isSecure = adminPort === "" && config.tlsCertificateFile !== "";
       await untilReady(isSecure ? askSecurely : askPlainly, adminPort || port);
-      printBanner({ ...shown, demoFile, config, startedAt });
+      printBanner({ ...shown, demoFile, config, startedAt, processes });
     },
   };
 }
@@ -95,9 +99,11 @@ type Banner = Demonstration & {
   readonly demoFile: string;
   readonly config: Config;
   readonly startedAt: number;
+  readonly processes: number;
 };
 
-function printBanner({ baseUrl, set, bank, demoFile, config, startedAt }: Banner): void {
+function printBanner({ baseUrl, set, bank, demoFile, config, ...given }: Banner): void {
+  const { startedAt, processes } = given;
   const shop = { baseUrl, pathWord: config.pathWord, merchant: set };
   // A new order id at each start, so that the pasted command begins a new order.
   const clientOrderId = `example-${Math.floor(startedAt / 1000)}`;
@@ -111,7 +117,7 @@ Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
   Sandbox bank   ${bank.url}/   (ISO 8583 host at ${bank.host})
   Credentials    ${demoFile}
   Log            ${config.dataDir}/gateway.log
-  Processes      ${countWorkers(config)} (GW_WORKERS)
+  Processes      ${processes} (GW_WORKERS)
 
   Merchant login ${set.login}
   Control key    ${set.controlKey}

@@ -4,6 +4,7 @@ import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
 import type { Gates, StartAcquirer } from "../acquirers/gates.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
 import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
+import { linkShareOf } from "../config/config.ts";
 import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { Order } from "../orders/order.ts";
 import type { Audit } from "../storage/audit.ts";
@@ -17,11 +18,12 @@ export function makeStartAcquirer(
   lateApprovals: LateApprovals,
   configuration: Pick<LiveConfiguration, "reload">,
 ): StartAcquirer {
+  const share = linkShareOf(config);
   return (gate, onReady) => {
     const { name } = gate;
     const store = makeStoreKey({ audit, sealSecret: vault.sealSecret, clock }, gate.id);
     return startIso8583Acquirer(gate, {
-      ...{ clock, onReady, answerTimeoutMs: config.answerTimeoutMs },
+      ...{ clock, onReady, share, answerTimeoutMs: config.answerTimeoutMs },
       limits: { echoAfterMs: config.echoAfterMs, drainMs: config.drainMs },
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {

@@ -6,7 +6,7 @@ import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { GateSettings } from "../gates.ts";
 import { sandbox } from "./dialects/sandbox.ts";
 import { type LinkLimits, usualLinkLimits } from "./link.ts";
-import { Links } from "./links.ts";
+import { type LinkShare, Links } from "./links.ts";
 import { makeGateAuthentication } from "./message-authentication.ts";
 import { makeMessages } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
@@ -23,12 +23,13 @@ function openLinks(
   t: TestContext,
   changes: Partial<GateSettings>,
   limits: Partial<LinkLimits> = {},
+  share?: LinkShare,
 ) {
   const clock = new TestClock();
   const journal = new Journal();
   const ignore = () => undefined;
   const links = new Links({
-    ...{ settings: { ...settings, ...changes }, wire, clock, random: () => 0 },
+    ...{ settings: { ...settings, ...changes }, share, wire, clock, random: () => 0 },
     conversation: { waiting: new Map(), answered: new Recent(100) },
     limits: { ...usualLinkLimits, ...limits },
     events: {
@@ -78,6 +79,24 @@ test("requests are shared among the links, and go where the fewest are in flight
     [10, 10, 10],
   );
   assert.deepEqual(links.connections, { up: 3, wanted: 3 });
+});
+
+test("processes divide the connections of a gate, and each has one at least", async (t) => {
+  // biome-ignore format: a table
+  const cases = [
+    { connections: 5, of: 2, opened: [[1, 3, 5], [2, 4]] },
+    { connections: 2, of: 2, opened: [[1], [2]] },
+    { connections: 1, of: 3, opened: [[1], [2], [3]] },
+  ];
+  for (const { connections, of, opened } of cases) {
+    const port = await startHost(t, accept);
+    for (const [place, numbers] of opened.entries()) {
+      const { journal, links } = openLinks(t, { port, connections }, {}, { place, of });
+      for (const connection of numbers)
+        await journal.until("state", { state: "online", connection });
+      assert.deepEqual(links.connections, { up: numbers.length, wanted: numbers.length });
+    }
+  }
 });
 
 test("a link that does not answer gets no more while another does", async (t) => {

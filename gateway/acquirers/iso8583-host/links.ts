@@ -9,11 +9,16 @@ import { type Addresses, addressesOf, certificateFilesOf, type GateSettings } fr
 import { Link, type LinkOptions, type LinkState } from "./link.ts";
 import type { Ending } from "./pending-answers.ts";
 
+/** The first of four processes has the share `{ place: 0, of: 4 }`. */
+export type LinkShare = { readonly place: number; readonly of: number };
+
 type LinksOptions = Omit<
   LinkOptions,
   "addresses" | "tls" | "signsOn" | "zone" | "isSpare" | "events"
 > & {
   readonly settings: GateSettings;
+  /** Of the gate's connections, where several processes divide them; all when absent. */
+  readonly share?: LinkShare | undefined;
   readonly events: Omit<LinkOptions["events"], "onState"> & {
     readonly onState: (state: LinkState, facts: LinkFacts) => void;
     /** The certificate files cannot be used now; those that were read before are. */
@@ -39,9 +44,8 @@ export class Links {
   constructor(options: LinksOptions) {
     const { settings, events } = options;
     const addresses = addressesOf(settings);
-    const count = settings.connections ?? addresses.length;
     const tls = settings.tls === true ? tlsOf(options) : undefined;
-    this.#links = Array.from({ length: count }, (_, index) => {
+    this.#links = placesOf(settings, options.share).map((index) => {
       const link: Link = new Link({
         ...{ ...options, tls, signsOn: settings.signOn !== false, zone: settings.zone },
         addresses: rotate(addresses, index),
@@ -93,6 +97,17 @@ export class Links {
     }
     return chosen;
   }
+}
+
+/**
+ * Which of the gate's connections this process opens, from 0. It opens one even where there are
+ * fewer connections than processes: without any it could take no orders for the gate.
+ */
+function placesOf(settings: GateSettings, { place, of }: LinkShare = { place: 0, of: 1 }) {
+  const count = settings.connections ?? addressesOf(settings).length;
+  const places = Array.from({ length: count }, (_, index) => index);
+  const own = places.filter((index) => index % of === place);
+  return own.length === 0 ? [place] : own;
 }
 
 /** Every link begins with an address of its own, as far as there are enough of them. */

@@ -24,13 +24,15 @@ import {
 import type { Dialect } from "./dialect.ts";
 import { askForKey, type KeyExchange, makeKeyExchange } from "./key-exchange.ts";
 import { type Conversation, type LinkLimits, type LinkState, usualLinkLimits } from "./link.ts";
-import { type LinkFacts, Links } from "./links.ts";
+import { type LinkFacts, type LinkShare, Links } from "./links.ts";
 import { type GateAuthentication, makeGateAuthentication } from "./message-authentication.ts";
 import { Recent } from "./pending-answers.ts";
 
 type Options = Iso8583Options & {
   readonly limits?: Partial<LinkLimits>;
   readonly random?: () => number;
+  /** Of the gate's connections; all when absent. */
+  readonly share?: LinkShare;
   /** A connection is up. */
   readonly onReady?: () => void;
   /** Where keys that the host delivers go; absent: they are not taken. */
@@ -134,7 +136,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     });
     const wire = { ...dialect, ...authentication };
     const links: Links = new Links({
-      ...{ wire, settings: next.settings, conversation, limits },
+      ...{ wire, settings: next.settings, share: options.share, conversation, limits },
       ...{ clock: options.clock, random: options.random ?? Math.random },
       events: {
         ...eventsOf(dialect, options),
