@@ -6,9 +6,8 @@ import {
   certificateFilesOf,
   type GateSettings,
 } from "../acquirers/gates.ts";
-import { daysLeft, readCertificateFiles } from "../certificates/certificate-files.ts";
+import { readCertificateFiles } from "../certificates/certificate-files.ts";
 import { messageOf, Problem } from "../values/problem.ts";
-import { systemClock } from "../values/time.ts";
 import type { GivenOptions, Read } from "./options.ts";
 
 export type HostAddresses = Pick<GateSettings, "host" | "port" | "otherAddresses">;
@@ -71,29 +70,3 @@ export async function findTlsFault(
   const texts = await readCertificateFiles(certificateFilesOf(settings)).catch(messageOf);
   return typeof texts === "string" ? new Problem(`${texts}.`) : undefined;
 }
-
-const expirySoonDays = 30;
-
-/** What an operator should know of a gate's connections, for `gw doctor`. */
-export async function findLinkTroubles({ name, settings, isSandbox }: ExaminedGate) {
-  if (settings.tls !== true) {
-    const plain = `The gate ${name} uses plain TCP: card numbers cross its line unencrypted.`;
-    return { warnings: isSandbox ? [] : [plain], troubles: [] };
-  }
-  const texts = await readCertificateFiles(certificateFilesOf(settings)).catch(messageOf);
-  if (typeof texts === "string") {
-    return { warnings: [], troubles: [`Files of the gate ${name} cannot be used: ${texts}.`] };
-  }
-  const days = daysLeft(texts.cert, systemClock.now()) ?? expirySoonDays;
-  if (days < 0) {
-    return { warnings: [], troubles: [`The client certificate of the gate ${name} has expired.`] };
-  }
-  const soon = `The client certificate of the gate ${name} expires in ${days} days.`;
-  return { warnings: days < expirySoonDays ? [soon] : [], troubles: [] };
-}
-
-type ExaminedGate = {
-  readonly name: string;
-  readonly settings: GateSettings;
-  readonly isSandbox: boolean;
-};

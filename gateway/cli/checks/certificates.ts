@@ -1,0 +1,127 @@
+/** Checks of gates, directory servers, certificates and keys: plain text, and what ends soon. */
+import { certificateFilesOf } from "../../acquirers/gates.ts";
+import { daysLeft, readCertificateFiles } from "../../certificates/certificate-files.ts";
+import { loadGates } from "../../storage/configuration.ts";
+import { loadDirectories } from "../../storage/directories.ts";
+import {
+  findEndingWalletKeys,
+  findOldControlKeys,
+  findOverdueKeys,
+} from "../../storage/examine.ts";
+import { listUnauthenticated } from "../../storage/mac-keys.ts";
+import { findFileFaults } from "../../threeds/directory-client.ts";
+import { messageOf } from "../../values/problem.ts";
+import { systemClock } from "../../values/time.ts";
+import type { Session } from "../command.ts";
+import { findResultTroubles } from "../environment.ts";
+import {
+  type Check,
+  type CheckResult,
+  describeExpiry,
+  expirySoonDays,
+  listOf,
+  together,
+} from "./check.ts";
+
+// biome-ignore format: a table
+export const certificateChecks: readonly Check[] = [
+  ["gates",        "sandbox gates, plain TCP, client certificates, message authentication",  checkGates],
+  ["directories",  "directory servers: their files, plain HTTP, results of challenges",      checkDirectories],
+  ["certificates", "certificates of the ports, and those for directory servers",             checkCertificates],
+  ["wallet keys",  "certificates of wallets' keys",                                          checkWalletKeys],
+  ["mac keys",     "hosts that have stopped delivering keys",                                checkMacKeys],
+  ["control keys", "old control keys that still count",                                      checkControlKeys],
+];
+
+async function checkGates({ database, config }: Session): Promise<CheckResult> {
+  const gates = await loadGates(database.query);
+  const found: Omit<CheckResult, "what">[] = [];
+  for (const { name, kind, settings } of gates) {
+    const isSandbox = kind === "sandbox" || settings.sandbox === true;
+    if (isSandbox && config.environment === "production") {
+      found.push({ troubles: ["Production must not have a sandbox gate."] });
+    }
+    if (settings.tls !== true) {
+      const plain = `The gate ${name} uses plain TCP: card numbers cross its line unencrypted.`;
+      found.push({ warnings: isSandbox ? [] : [`${plain} Use --tls on, or a private line.`] });
+      continue;
+    }
+    const texts = await readCertificateFiles(certificateFilesOf(settings)).catch(messageOf);
+    if (typeof texts === "string") {
+      found.push({ troubles: [`Files of the gate ${name} cannot be used: ${texts}.`] });
+      continue;
+    }
+    const days = daysLeft(texts.cert, systemClock.now());
+    found.push(describeExpiry(`The client certificate of the gate ${name}`, days));
+  }
+  const unauthenticated = (await listUnauthenticated(database.query)).map(({ name, hasZoneKey }) =>
+    hasZoneKey
+      ? `${name} has a zone key and no key for codes: run gw gate mac-key exchange.`
+      : `${name} authenticates no message any more: its last key was dropped.`,
+  );
+  const what = `gates: ${listOf(gates.map(({ name }) => name))}`;
+  return together(what, [...found, { warnings: unauthenticated }]);
+}
+
+async function checkDirectories({ database, config }: Session): Promise<CheckResult> {
+  const directories = await loadDirectories(database.query);
+  const faults = [...(await findFileFaults(directories))];
+  const plain = directories.filter(({ settings: { url = "", url102 = "", sandbox } }) =>
+    [url, url102].some((each) => each.startsWith("http://") && sandbox !== true),
+  );
+  return {
+    what: `directory servers: ${listOf(directories.map(({ name }) => name))}`,
+    troubles: [
+      ...faults.map(([name, cause]) => `Files of ${name} cannot be used: ${cause}.`),
+      ...plain.map(({ name }) => `${name} has an http:// address: production uses https:// alone.`),
+      ...findResultTroubles(config, directories),
+    ],
+  };
+}
+
+async function checkCertificates({ database, config }: Session): Promise<CheckResult> {
+  const now = systemClock.now();
+  const directories = await loadDirectories(database.query);
+  const { tlsCertificateFile, tlsKeyFile, resultsCertificateFile, resultsKeyFile } = config;
+  // biome-ignore format: a table
+  const shown = [
+    ["The certificate of the merchant port (GW_TLS_CERTIFICATE_FILE)", { certificateFile: tlsCertificateFile, keyFile: tlsKeyFile }],
+    ["The certificate of the results port (GW_RESULTS_CERTIFICATE_FILE)", { certificateFile: resultsCertificateFile, keyFile: resultsKeyFile }],
+    ...directories.map(({ name, settings }) => [`The client certificate for ${name}`, settings] as const),
+  ] as const;
+  const used = shown.filter(([, { certificateFile }]) => certificateFile !== "");
+  const found = used.map(async ([whose, { certificateFile, keyFile }]) => {
+    const texts = await readCertificateFiles({ certificateFile, keyFile }).catch(messageOf);
+    if (typeof texts === "string") return { troubles: [`${whose} cannot be used: ${texts}.`] };
+    return describeExpiry(whose, daysLeft(texts.cert, now));
+  });
+  return together(`certificates: ${used.length}`, await Promise.all(found));
+}
+
+async function checkWalletKeys({ database }: Session): Promise<CheckResult> {
+  const ending = await findEndingWalletKeys(database.query, expirySoonDays);
+  return together(
+    `wallet keys that end within ${expirySoonDays} days: ${ending.length || "none"}`,
+    ending.map(({ id, wallet, days }) =>
+      describeExpiry(`The certificate of the ${wallet} key ${id}`, days),
+    ),
+  );
+}
+
+async function checkMacKeys({ database }: Session): Promise<CheckResult> {
+  const overdue = await findOverdueKeys(database.query);
+  const warnings = overdue.map(
+    (name) => `The host of ${name} delivers no keys: run gw gate mac-key exchange ${name}.`,
+  );
+  return { what: `overdue deliveries of keys: ${listOf(overdue)}`, warnings };
+}
+
+async function checkControlKeys({ database }: Session): Promise<CheckResult> {
+  const logins = await findOldControlKeys(database.query, expirySoonDays);
+  const warnings = logins.map(
+    (login) =>
+      `The key of ${login} was renewed more than ${expirySoonDays} days ago, and the old one ` +
+      `still counts: run gw merchant control-key drop ${login}.`,
+  );
+  return { what: `old control keys: ${listOf(logins)}`, warnings };
+}

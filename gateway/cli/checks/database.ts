@@ -1,0 +1,121 @@
+/** Checks of the database: servers, durability, clocks, encryption, and what its roles may do. */
+import { examineServers } from "../../storage/connections.ts";
+import { findSkew } from "../../storage/database-clock.ts";
+import { canReadVault, examineServer } from "../../storage/database-roles.ts";
+import { examineRights } from "../../storage/examine.ts";
+import type { Session } from "../command.ts";
+import { type Check, type CheckResult, inProduction, troubleUnless } from "./check.ts";
+
+const postgresMin = 150_000;
+
+// biome-ignore format: a table
+export const databaseChecks: readonly Check[] = [
+  ["servers",      "which database servers answer, and which of them takes writes",   checkServers],
+  ["version",      "PostgreSQL 15 or newer",                                          checkVersion],
+  ["durability",   "`fsync` and `synchronous_commit`",                                checkDurability],
+  ["embedded",     "the embedded database, which is for staging",                     checkEmbedded],
+  ["clock",        "this machine's clock against the database's",                     checkClock],
+  ["encryption",   "plain-text connections to the database",                          checkEncryption],
+  ["login",        "a login that is a superuser",                                     checkLogin],
+  ["public",       "rights of all roles in the schema `public`",                      checkPublic],
+  ["vault",        "whether nodes can read the vault's tables",                       checkVault],
+  ["audit rights", "whether nodes can change or delete entries of the audit",         checkAuditRights],
+];
+
+async function checkServers({ databaseUrl, config }: Session): Promise<CheckResult> {
+  const servers = await examineServers(databaseUrl, config.databaseConnectMs);
+  const states = servers.map(({ name, state }) => `${name} ${state}`);
+  const what = `database servers: ${states.join(", ")}`;
+  const writable = servers.filter(({ isWritable }) => isWritable).map(({ name }) => name);
+  if (writable.length > 1) {
+    return { what, troubles: [`${writable.join(" and ")} take writes: stop all but the primary.`] };
+  }
+  const isAway = ({ state, isWritable }: (typeof servers)[number]) =>
+    !isWritable && state !== "read-only";
+  return servers.some(isAway)
+    ? { what, warnings: ["One of them cannot take over now."] }
+    : { what };
+}
+
+async function checkVersion({ database }: Session): Promise<CheckResult> {
+  const { version, number } = await examineServer(database.query);
+  const what = `database: ${version.split(" on ")[0]}`;
+  return troubleUnless(what, number >= postgresMin, "PostgreSQL 15 or newer is needed.");
+}
+
+async function checkDurability({ database }: Session): Promise<CheckResult> {
+  const { fsync, commit } = await examineServer(database.query);
+  return troubleUnless(
+    `durability: fsync ${fsync}, synchronous_commit ${commit}`,
+    fsync === "on" && commit !== "off",
+    "Acknowledged orders can be lost in a crash: switch both on.",
+  );
+}
+
+async function checkEmbedded({ config }: Session): Promise<CheckResult> {
+  const isEmbedded = config.databaseUrl === "";
+  const advice =
+    "The embedded database has no standby and ends with the gateway: " +
+    "set GW_DATABASE_URL to a PostgreSQL of your own.";
+  return troubleUnless(
+    `database: ${isEmbedded ? "embedded" : "your own"}`,
+    !isEmbedded || config.environment === "staging",
+    advice,
+  );
+}
+
+async function checkClock({ database, config }: Session): Promise<CheckResult> {
+  const skewMs = await findSkew(database.query);
+  return troubleUnless(
+    `clock: ${Math.abs(skewMs)} ms ${skewMs < 0 ? "behind" : "ahead of"} the database's`,
+    Math.abs(skewMs) <= config.clockSkewAlertMs,
+    "Synchronise the clocks of all machines, those of standby databases above all: " +
+      "nodes correct their own clocks by the database's.",
+  );
+}
+
+async function checkEncryption(session: Session): Promise<CheckResult> {
+  const { isEncrypted, address } = await examineRights(session.database.query);
+  const isLocal = address === null || /^(127\.|::1$)/.test(address);
+  const how = isEncrypted ? "TLS" : isLocal ? "local" : "plain text";
+  const what = `connection to the database: ${how}`;
+  if (isEncrypted || isLocal) return { what };
+  const advice = "Add sslmode=verify-full and sslrootcert to GW_DATABASE_URL: orders and personal";
+  return inProduction(session, what, [`${advice} data cross the network unencrypted.`]);
+}
+
+async function checkLogin(session: Session): Promise<CheckResult> {
+  const { login, isSuperuser } = await examineRights(session.database.query);
+  const what = `login: ${login}${isSuperuser ? ", a superuser" : ""}`;
+  if (!isSuperuser) return { what };
+  const advice = "it can change the audit and read files of the server";
+  return inProduction(session, what, [
+    `Give the gateway a login of its own that is no superuser (docs/operating.md): ${advice}.`,
+  ]);
+}
+
+async function checkPublic({ database }: Session): Promise<CheckResult> {
+  const { publicCreates } = await examineRights(database.query);
+  return troubleUnless(
+    `schema public: ${publicCreates ? "every role may create in it" : "closed to other roles"}`,
+    !publicCreates,
+    "Another role of this database can put tables and functions in the gateway's way: " +
+      "run revoke create on schema public from public.",
+  );
+}
+
+/** Tested with a node's own connection. */
+async function checkVault({ databases, vaultAdvice }: Session): Promise<CheckResult> {
+  const isClosed = !(await canReadVault(databases.node.query));
+  const what = `vault: its tables are ${isClosed ? "closed" : "open"} to the gateway's statements`;
+  return troubleUnless(what, isClosed, vaultAdvice ?? "Remove `options` from GW_DATABASE_URL.");
+}
+
+async function checkAuditRights({ databases, vaultAdvice }: Session): Promise<CheckResult> {
+  const { changesAudit } = await examineRights(databases.node.query);
+  return troubleUnless(
+    `audit: its entries ${changesAudit ? "can be changed" : "can only be added"} by nodes`,
+    !changesAudit,
+    vaultAdvice ?? "Start a node of this version: it takes the right away from its role.",
+  );
+}

@@ -1,0 +1,130 @@
+/** Checks of the machine and its files: disk, memory, permissions, log, time synchronisation. */
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, stat, statfs } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { countWorkers } from "../../config/config.ts";
+import { loadGates } from "../../storage/configuration.ts";
+import { loadDirectories } from "../../storage/directories.ts";
+import { messageOf } from "../../values/problem.ts";
+import { checkValueOf } from "../../vault/master-key.ts";
+import type { Session } from "../command.ts";
+import { masterKeySource } from "../master-key.ts";
+import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts";
+
+// biome-ignore format: a table
+export const machineChecks: readonly Check[] = [
+  ["key",         "the key-encryption key, and who can read its file",             checkKey],
+  ["permissions", "private keys and the data folder: who can read and write them", checkPermissions],
+  ["disk",        "free space for the data folder and the log",                    checkDisk],
+  ["log",         "whether the log can be written",                                checkLog],
+  ["memory",      "memory for the gateway's processes",                            checkMemory],
+  ["time",        "whether the system synchronises its clock",                     checkTime],
+];
+
+const mebibyte = 1_048_576;
+/** At rest 130 MB; the rest is for load. */
+const memoryPerProcess = 256 * mebibyte;
+
+async function checkKey({ config, masterKey }: Session): Promise<CheckResult> {
+  const { file, given, command, partFiles } = masterKeySource(config);
+  const files = [file, ...partFiles].filter((each) => each !== "");
+  const place = files.length > 0 ? files.join(", ") : command === "" ? "environment" : "command";
+  const what = `key-encryption key: ${place}, check value ${checkValueOf(masterKey)}`;
+  if (given !== "" || command !== "") return { what };
+  const open = await findOpen(files, 0o077);
+  return troubleUnless(what, open.length === 0, `Others can read it: chmod 600 ${open.join(" ")}`);
+}
+
+async function checkPermissions({ config, database }: Session): Promise<CheckResult> {
+  const gates = await loadGates(database.query);
+  const directories = await loadDirectories(database.query);
+  const keys = [
+    ...[config.tlsKeyFile, config.resultsKeyFile],
+    ...gates.map(({ settings }) => settings.tlsKeyFile ?? ""),
+    ...directories.map(({ settings }) => settings.keyFile),
+  ];
+  // A group may read them: programs that renew certificates share one with the gateway.
+  const open = await findOpen([...new Set(keys)].filter(Boolean), 0o027);
+  const writable = await findOpen([resolve(config.dataDir)], 0o022);
+  return {
+    what: `permissions: ${listOf([...open, ...writable])} too wide`,
+    troubles: [
+      ...open.map((file) => `Others can read or change the key ${file}: chmod 600 ${file}`),
+      ...writable.map((folder) => `Others can write to ${folder}: chmod go-w ${folder}`),
+    ],
+  };
+}
+
+/** A file that is not there is another check's. */
+async function findOpen(files: readonly string[], bits: number): Promise<readonly string[]> {
+  const open: string[] = [];
+  for (const file of files) {
+    const mode = await stat(file).then(
+      (found) => found.mode,
+      () => 0,
+    );
+    if ((mode & bits) !== 0) open.push(file);
+  }
+  return open;
+}
+
+async function checkDisk({ config }: Session): Promise<CheckResult> {
+  const folders = new Set([resolve(config.dataDir), dirname(logFileOf(config))]);
+  const found = await Promise.all([...folders].map(findFree));
+  const short = found.filter(({ free }) => free < config.diskFreeMib * mebibyte);
+  const told = found.map(({ folder, free }) => `${Math.floor(free / mebibyte)} MiB in ${folder}`);
+  return troubleUnless(
+    `free disk space: ${told.join(", ")}`,
+    short.length === 0,
+    "Make room or enlarge the disk (GW_DISK_FREE_MIB): a full disk stops the embedded database " +
+      "and loses lines of the log.",
+  );
+}
+
+async function findFree(
+  folder: string,
+): Promise<{ readonly folder: string; readonly free: number }> {
+  const { bavail, bsize } = await statfs(folder);
+  return { folder, free: bavail * bsize };
+}
+
+async function checkLog({ config }: Session): Promise<CheckResult> {
+  const file = logFileOf(config);
+  const fault = await access(dirname(file), constants.W_OK | constants.X_OK)
+    .then(() => access(file, constants.W_OK).catch(ignoreAbsent))
+    .catch(messageOf);
+  const advice = `Make its folder writable for this user, or set GW_LOG_FILE: ${fault}.`;
+  return troubleUnless(`log: ${file}`, fault === undefined, advice);
+}
+
+/** As `gw start` uses it. */
+function logFileOf({ logFile, dataDir }: Session["config"]): string {
+  return resolve(logFile || join(dataDir, "gateway.log"));
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
+}
+
+async function checkMemory({ config }: Session): Promise<CheckResult> {
+  const workers = countWorkers(config);
+  const available = process.availableMemory();
+  const what = `memory: ${Math.floor(available / mebibyte)} MiB for ${workers} processes`;
+  if (available >= workers * memoryPerProcess) return { what };
+  const advice = `Each takes up to ${memoryPerProcess / mebibyte} MiB: lower GW_WORKERS`;
+  return { what, warnings: [`${advice}, or give the machine more.`] };
+}
+
+/** Only where systemd can tell. */
+async function checkTime(): Promise<CheckResult> {
+  const words = ["show", "--property=NTPSynchronized", "--value"];
+  const answer = await promisify(execFile)("timedatectl", words, { timeout: 2_000 }).catch(
+    () => undefined,
+  );
+  const state = answer?.stdout.trim();
+  const what = `time synchronisation: ${{ yes: "on", no: "off" }[String(state)] ?? "unknown"}`;
+  if (state !== "no") return { what };
+  return { what, warnings: ["Run chrony or systemd-timesyncd: this machine's clock drifts."] };
+}

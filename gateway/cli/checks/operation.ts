@@ -1,0 +1,170 @@
+/** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
+
+import { findLatestBackup } from "../../storage/backups.ts";
+import {
+  countOverdueCallbacks,
+  findUnreachableReceivers,
+  findUnsignedAge,
+} from "../../storage/examine.ts";
+import { countInDoubt, findInDoubt } from "../../storage/find-orders.ts";
+import { findHold, identifyServer } from "../../storage/installation-hold.ts";
+import { listMoves } from "../../storage/move-merchant.ts";
+import { later, systemClock } from "../../values/time.ts";
+import type { Session } from "../command.ts";
+import { refuseInProduction } from "../environment.ts";
+import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts";
+
+// biome-ignore format: a table
+export const operationChecks: readonly Check[] = [
+  ["environment", "staging, and what keeps a production gateway from starting",  checkEnvironment],
+  ["ports",       "figures on a port that the world reaches",                    checkPorts],
+  ["cells",       "cells that are away",                                         checkCells],
+  ["doubt",       "orders in doubt",                                             checkDoubt],
+  ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
+  ["retention",   "data that is kept without a limit",                           checkRetention],
+  ["audit heads", "heads of the audit: signed, and written elsewhere",           checkAuditHeads],
+  ["moves",       "unfinished moves of merchants between cells",                 checkMoves],
+  ["hold",        "an installation that was restored and sends nothing",         checkHold],
+  ["backup",      "the age of the latest backup",                                checkBackup],
+];
+
+async function checkEnvironment(session: Session): Promise<CheckResult> {
+  const { environment, baseUrl } = session.config;
+  const what = `environment: ${environment}`;
+  const refused = await refuseInProduction(session);
+  if (refused !== undefined) return { what, troubles: refused.sentence.split("\n") };
+  if (environment === "production") return { what };
+  const sandbox = "GW_ENV is staging: the sandbox bank and the demonstration merchant are on.";
+  const plain = "GW_BASE_URL is not an https:// address, which production needs.";
+  return { what, warnings: baseUrl.startsWith("https://") ? [sandbox] : [sandbox, plain] };
+}
+
+async function checkPorts({ config }: Session): Promise<CheckResult> {
+  const isOpen = config.adminPort === "" && config.tlsCertificateFile !== "";
+  const what = `health and figures: ${config.adminPort === "" ? "GW_PORT" : "GW_ADMIN_PORT"}`;
+  if (!isOpen) return { what };
+  return { what, warnings: ["Set GW_ADMIN_PORT: everyone who reaches GW_PORT can read /metrics."] };
+}
+
+async function checkCells({ cellsAway }: Session): Promise<CheckResult> {
+  const troubles = cellsAway.map(
+    (name) => `The cell ${name} is away: its merchants get 503. Make its server reachable.`,
+  );
+  return { what: `cells away: ${listOf(cellsAway)}`, troubles };
+}
+
+async function checkDoubt({ cells, config }: Session): Promise<CheckResult> {
+  const stores = cells.stores(({ node }) => node.query);
+  const counts = await stores.each(countInDoubt);
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  const what = `orders in doubt: ${count || "none"}`;
+  if (count === 0) return { what };
+  const oldest = (await stores.each((query) => findInDoubt(query, 1))).flat();
+  const alarmAt = later(systemClock.now(), -config.doubtAlarmMs);
+  const isLong = oldest.some(({ transaction, acceptedAt }) => {
+    return (transaction.identifiers?.transmittedAt ?? acceptedAt) < alarmAt;
+  });
+  const advice = "See gw doubt list; the gateway goes on asking the bank.";
+  return isLong
+    ? {
+        what,
+        troubles: ["One has been so for longer than GW_DOUBT_ALARM_S: call the bank.", advice],
+      }
+    : { what, warnings: [advice] };
+}
+
+const overdueMs = 300_000;
+const receiversShown = 5;
+
+async function checkCallbacks({ cells }: Session): Promise<CheckResult> {
+  const stores = cells.stores(({ node }) => node.query);
+  const before = later(systemClock.now(), -overdueMs);
+  const counts = await stores.each((query) => countOverdueCallbacks(query, before));
+  const overdue = counts.reduce((sum, each) => sum + each, 0);
+  const receivers = await stores.each((query) => findUnreachableReceivers(query, receiversShown));
+  const told = receivers
+    .flat()
+    .map(
+      ({ receiver, waiting }) =>
+        `${receiver} has failed several times, and ${waiting} callbacks wait for it: tell the ` +
+        "merchant, and see gw callback list.",
+    );
+  const late = `${overdue} should have been sent five minutes ago: is a node running?`;
+  return {
+    what: `callbacks overdue: ${overdue || "none"}; receivers that fail: ${told.length || "none"}`,
+    troubles: overdue > 0 ? [late] : [],
+    warnings: told.slice(0, receiversShown),
+  };
+}
+
+async function checkRetention({ config }: Session): Promise<CheckResult> {
+  const { callbackKeepDays, historyKeepMonths, logKeepDays } = config;
+  const off = [
+    ...(callbackKeepDays === 0 ? ["GW_CALLBACK_KEEP_DAYS"] : []),
+    ...(historyKeepMonths === 0 ? ["GW_HISTORY_KEEP_MONTHS"] : []),
+    ...(logKeepDays === 0 ? ["GW_LOG_KEEP_DAYS"] : []),
+  ];
+  const warnings = off.map(
+    (name) => `${name} is 0: personal data is kept for ever, and the disk fills.`,
+  );
+  return { what: `retention without a limit: ${listOf(off)}`, warnings };
+}
+
+const unsignedMaxS = 120;
+
+async function checkAuditHeads({ config, database }: Session): Promise<CheckResult> {
+  const { auditHeadFile, auditHeadUrl } = config;
+  const unsignedS = await findUnsignedAge(database.query);
+  const isOutside = auditHeadFile !== "" || auditHeadUrl !== "";
+  const what = `heads of the audit: ${isOutside ? "written elsewhere" : "in the database alone"}`;
+  const told = [
+    ...(unsignedS !== undefined && unsignedS > unsignedMaxS
+      ? ["The newest entry of the audit is not signed: is a node running?"]
+      : []),
+    ...(isOutside
+      ? []
+      : ["Set GW_AUDIT_HEAD_FILE or GW_AUDIT_HEAD_URL: the database's owner could shorten it."]),
+  ];
+  return { what, warnings: told };
+}
+
+/** A stopped merchant gets 503: an operator has to act. */
+async function checkMoves({ database, cells }: Session): Promise<CheckResult> {
+  const moves = await listMoves({ main: database, cells });
+  const names = moves.map(({ login, to }) => `${login} to ${to}`);
+  const what = `unfinished moves: ${listOf(names)}`;
+  const told = moves.map(({ login, from, to, since, state }) => {
+    const taken = state === "switched" ? "" : ", or take it back with --abort";
+    const said = `${login} from ${from} to ${to}, ${state}, begun at ${since} UTC`;
+    return `${said}: run gw cell move-merchant ${login} ${to}${taken}.`;
+  });
+  const isStopped = moves.some(({ state }) => state === "stopped");
+  return isStopped ? { what, troubles: told } : { what, warnings: told };
+}
+
+async function checkHold({ database }: Session): Promise<CheckResult> {
+  const hold = await findHold(database.query);
+  const target = (await identifyServer(database.query).catch(() => undefined))?.target;
+  const what = `hold: ${hold === undefined ? "none" : hold.why}`;
+  if (hold !== undefined) {
+    const steps =
+      "`gw restore verify`, then `gw reconcile` for every gate, then `gw restore release`";
+    return { what, troubles: [`The installation is on hold and sends nothing: ${steps}.`] };
+  }
+  if (!target) return { what };
+  const warning =
+    `The server's settings still have ${target}: remove it, or a node that starts after a ` +
+    "failover puts the installation on hold.";
+  return { what, warnings: [warning] };
+}
+
+async function checkBackup({ database, config }: Session): Promise<CheckResult> {
+  const { backupAgeMaxHours: most } = config;
+  const latest = await findLatestBackup(database.query);
+  const age = latest === undefined ? undefined : Math.floor(latest.ageS / 3600);
+  return troubleUnless(
+    `backup: ${age === undefined ? "never" : `${age} hours ago`}`,
+    most === 0 || (age !== undefined && age < most),
+    "Run `gw backup` every day (GW_BACKUP_AGE_MAX_H), or say 0 if another program makes backups.",
+  );
+}
