@@ -89,6 +89,10 @@ export const changing: readonly Example[] = [
   { path: "key rotate",                 words: "" },
   { path: "card remove",                words: "demo <card>" },
   { path: "privacy erase",              words: "--email nobody@shop.example --yes" },
+  { path: "backup",                     words: "", isRefused: true },
+  { path: "restore hold",               words: "" },
+  { path: "restore verify",             words: "" },
+  { path: "restore release",            words: "--unreconciled --why test" },
 ];
 
 /** With what a world begins with. */
@@ -121,6 +125,7 @@ export const looking: readonly Example[] = [
   { path: "bin count",         words: "" },
   { path: "bin find",          words: "400000" },
   { path: "cell list",         words: "" },
+  { path: "restore status",    words: "" },
 ];
 
 /** They go on until they are stopped. */
