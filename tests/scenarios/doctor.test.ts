@@ -3,20 +3,16 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checks, lookAt } from "@tollgate/gateway/doctor";
 import { endOfFile } from "../support/clean-up.ts";
+import { type Changes, listChecks, makeLook, type Session } from "../support/doctor.ts";
 import { runGw } from "../support/programs.ts";
 import { makeAuthority, writeIdentity } from "../support/tls-line.ts";
 import { startWorld } from "../support/world.ts";
 
-type Session = Parameters<(typeof checks)[number][2]>[0];
-type Changes = Omit<Partial<Session>, "config"> & {
-  readonly config?: Partial<Session["config"]> | undefined;
-};
-
 const world = await startWorld(endOfFile);
 const { installation, dataDir } = world;
 const { query } = installation.database;
+const look = makeLook(installation);
 const production = { environment: "production", baseUrl: "https://pay.example" } as const;
 
 test("a sound installation has warnings at most, and every check has its line", async () => {
@@ -30,7 +26,7 @@ test("a sound installation has warnings at most, and every check has its line", 
   assert.equal(code, unsafe.length);
   assert.deepEqual(
     found.map(({ check }) => check),
-    checks.map(([name]) => name),
+    listChecks().map(({ name }) => name),
   );
   assert.match(
     await look("environment"),
@@ -41,7 +37,7 @@ test("a sound installation has warnings at most, and every check has its line", 
 test("the documentation lists every check", async () => {
   const page = await readFile(join(import.meta.dirname, "../../docs/monitoring.md"), "utf8");
 
-  for (const [name, looksAt] of checks) assert.ok(page.includes(`| ${name} | ${looksAt} |`), name);
+  for (const { row } of listChecks()) assert.ok(page.includes(row), row);
 });
 
 test("trouble ends with code 1, and what keeps the doctor from looking with 2", async () => {
@@ -236,20 +232,3 @@ test("a clock that nothing synchronises is told, where the system can tell", asy
 
 const noAnswer = "4000004000000129";
 const broken = () => Promise.reject(new Error("connection lost"));
-
-/** What one check says of the world with some changes. */
-async function look(name: string, { config, ...changes }: Changes = {}): Promise<string> {
-  const check = checks.find(([each]) => each === name);
-  assert.ok(check !== undefined, name);
-  const session = {
-    ...{ ...installation, ...changes, json: false },
-    config: { ...installation.config, ...config },
-  };
-  // No check changes anything, so there is nothing to administer.
-  const { what, troubles, warnings } = await lookAt(check, session as unknown as Session);
-  const marked = [
-    ...troubles.map((each) => `trouble ${each}`),
-    ...warnings.map((each) => `warning ${each}`),
-  ];
-  return [what, ...marked].join("\n");
-}
