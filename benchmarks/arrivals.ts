@@ -16,6 +16,8 @@ export type Arrivals = {
   readonly besideWallets: figures.Overhead;
   /** Of the bank, for a plain sale; part of the overhead, not subtracted from it. */
   readonly bankAnswerMs: number;
+  /** The p99 of each stage of a plain sale at most, from the gateway's histograms. */
+  readonly stageMs: { readonly begin: number; readonly bank: number; readonly move: number };
   readonly cost: CpuTime;
 };
 
@@ -30,6 +32,7 @@ export async function measureArrivals(setup: Setup, round: number): Promise<Arri
   const route: figures.Arrived[] = [];
   const plain: Slice[] = [];
   const mixed: Slice[] = [];
+  const readings: figures.Readings[] = [];
   let bankAnswersMs = 0;
   for (let slice = 1; slice <= plan.arrivalSlices; slice += 1) {
     const name = `${round}.${slice}`;
@@ -37,6 +40,7 @@ export async function measureArrivals(setup: Setup, round: number): Promise<Arri
     const before = await figures.readMetrics(gateway.target.port);
     plain.push(await arriveAtGateway(setup, `open${name}`));
     const after = await figures.readMetrics(gateway.target.port);
+    readings.push([before, after]);
     bankAnswersMs += figures.meansBetween(before, after).bankAnswerMs;
     mixed.push(await arriveBesideWallets(setup, name));
   }
@@ -45,6 +49,11 @@ export async function measureArrivals(setup: Setup, round: number): Promise<Arri
     sales: await figures.readOverhead(log, plain),
     besideWallets: await figures.readOverhead(log, mixed),
     bankAnswerMs: bankAnswersMs / plan.arrivalSlices,
+    stageMs: {
+      begin: figures.p99Between(readings, "tollgate_commit_duration_ms", 'queue="begin"'),
+      bank: figures.p99Between(readings, "tollgate_acquirer_answer_ms", 'mti="0200"'),
+      move: figures.p99Between(readings, "tollgate_commit_duration_ms", 'queue="move"'),
+    },
     cost: perOne(plain.map(({ time, orderIds }) => ({ time, orders: orderIds.length }))),
   };
 }

@@ -50,6 +50,25 @@ export function meansBetween(before: Metrics, after: Metrics): Means {
   };
 }
 
+/** Two readings, before and after. */
+export type Readings = readonly [before: Metrics, after: Metrics];
+
+/** The limit of the bucket that has the p99 of a histogram, over several intervals. */
+export function p99Between(intervals: readonly Readings[], name: string, label: string): number {
+  const grown = new Map<number, number>();
+  for (const [before, after] of intervals) {
+    for (const [key, count] of after) {
+      if (!key.startsWith(`${name}_bucket{`) || !key.includes(label)) continue;
+      const limit = /le="([\d.]+)"/.exec(key)?.[1] ?? "Infinity";
+      const known = grown.get(Number(limit)) ?? 0;
+      grown.set(Number(limit), known + count - (before.get(key) ?? 0));
+    }
+  }
+  const buckets = [...grown].sort(([left], [right]) => left - right);
+  const all = buckets.at(-1)?.[1] ?? 0;
+  return buckets.find(([, count]) => count >= 0.99 * all)?.[0] ?? Number.NaN;
+}
+
 /**
  * From the moment a request was due until the gateway knew that the order's final state is
  * committed. The bank's own time is not subtracted, which makes the figure the stricter one.
