@@ -3,6 +3,7 @@
  * after its backup: until an operator has compared the books, its nodes answer the status of orders
  * and send nothing. A node that starts on a copy of the database puts it on hold by itself.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../values/problem.ts";
 import { asInstant, type Instant } from "../values/time.ts";
 import type { Audit } from "./audit.ts";
@@ -165,6 +166,8 @@ export class OnHold extends Error {
   }
 }
 
+const lookMs = 1_000;
+
 type HoldOptions = {
   readonly database: Database;
   readonly audit: Audit;
@@ -184,9 +187,16 @@ export async function openHold({ database, audit, onUnknown, onChange }: HoldOpt
   return {
     current: () => hold,
     look,
-    /** In the loops that look for due work: nothing is claimed on the word of an older look. */
+    /**
+     * In the loops that look for due work. A main database that is away keeps no node from the
+     * orders of other cells: then the last look counts.
+     */
     unless: <Result>(task: () => Promise<Result>, otherwise: Result) => {
-      return async () => ((await look()) === undefined ? task() : otherwise);
+      return async () => {
+        const late = delay(lookMs, undefined, { ref: false });
+        await Promise.race([look(), late]).catch(() => undefined);
+        return hold === undefined ? task() : otherwise;
+      };
     },
     /** Rejects while the installation is on hold. */
     refusing: <Given extends readonly unknown[], Result>(

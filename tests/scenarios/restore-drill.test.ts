@@ -113,9 +113,11 @@ async function assertOnHold(world: World, there: Restored, orders: Orders): Prom
   ]) {
     await assert.rejects(ask, (error: { code?: number }) => error.code === unavailable);
   }
+  const untouched = await readVersions(there);
   world.clock.advance(dayMs);
   await gateway.settle();
   assert.equal(await gateway.claimDue(), 0);
+  assert.deepEqual(await readVersions(there), untouched, "an order went on");
   const ready = await there.ready();
   assert.deepEqual([ready.code, ready.status], [503, "on hold"]);
   assert.match(ready.why ?? "", /^restored from the backup of /);
@@ -141,6 +143,10 @@ async function compareBooks(world: World, there: Restored, lost: readonly string
       );
     }
   }
+}
+
+function readVersions({ installation }: Restored) {
+  return installation.database.query("select id, version, owes from orders order by id");
 }
 
 async function untilPaying({ clock }: World, there: Restored): Promise<void> {
