@@ -1,5 +1,5 @@
 /**
- * Orders that a poll has asked for and that have ended, in memory. The database says of each that
+ * Orders that polls ask for again and that have ended, in memory. The database says of each that
  * it still has this version, in one statement for the polls of a moment: another node, an operator
  * or an erasure may have changed it. While the database is away nothing is answered from memory.
  */
@@ -23,7 +23,7 @@ const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
 const bytesPerCharacter = 4;
 
 export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: Dependencies) {
-  /** Without an order: it was open when it was asked for. */
+  /** Without an order: it was asked for once, or was open. Most are asked for once. */
   let young = new Map<OrderId, Order | undefined>();
   let old: typeof young = new Map();
   let bytes = 0;
@@ -33,24 +33,29 @@ export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: Depen
       const known = (young.has(key.orderId) ? young : old).get(key.orderId);
       const isTheirs = known !== undefined && known.merchantId === key.merchantId;
       if (isTheirs && (await isCurrent(known))) return known;
+      const isAskedAgain = has(key.orderId);
       const found = await find(key);
-      if (found !== undefined) remember(found);
+      if (found !== undefined) remember(found, isAskedAgain);
       return found;
     },
 
     /** Called with every committed step. Orders that no one asks for are not kept. */
     onStep({ order }: Step): void {
-      if (young.has(order.id) || old.has(order.id)) remember(order);
+      if (has(order.id)) remember(order, true);
     },
 
     /** Called every few seconds: orders that were read before the last call are forgotten. */
     forgetOld,
   };
 
-  function remember(order: Order): void {
-    const isEnded = order.transaction.finishedAt !== undefined;
-    young.set(order.id, isEnded ? order : undefined);
-    bytes += isEnded ? JSON.stringify(order).length * bytesPerCharacter : 0;
+  function has(id: OrderId): boolean {
+    return young.has(id) || old.has(id);
+  }
+
+  function remember(order: Order, isAskedAgain: boolean): void {
+    const isKept = isAskedAgain && order.transaction.finishedAt !== undefined;
+    young.set(order.id, isKept ? order : undefined);
+    bytes += isKept ? JSON.stringify(order).length * bytesPerCharacter : 0;
     if (young.size >= limits.ordersMax || bytes >= limits.bytesMax) forgetOld();
   }
 

