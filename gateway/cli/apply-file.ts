@@ -5,6 +5,7 @@
 import { makeAdministration } from "../storage/administration.ts";
 import { loadDirectories, makeDirectoryAdministration } from "../storage/directories.ts";
 import { Problem } from "../values/problem.ts";
+import { putMacKey } from "./apply-keys.ts";
 import { putMerchants } from "./apply-merchants.ts";
 import { putScreening } from "./apply-screening.ts";
 import {
@@ -45,13 +46,21 @@ async function putGates(work: Work, entries: Sections): Promise<void> {
     if (fault !== undefined) throw new Invalid(fault.sentence);
     const found = findGate(name, configuration);
     const known = found instanceof Problem ? undefined : found;
-    const given = valid(readEntry(gateTable, sectionsOf(entry, name), `The gate ${name}`));
+    const { own, macKey } = splitGate(sectionsOf(entry, name));
+    const given = valid(readEntry(gateTable, own, `The gate ${name}`));
     const read = valid(readGate(given, prune ? undefined : known, session.config.environment));
     const before = known && printGate(known);
-    if (!differs(work, `gate ${name}`, before, printGate(read))) continue;
-    valid(await findTlsFault(read.settings, given));
-    await administration.putGate({ name, ...read });
+    if (differs(work, `gate ${name}`, before, printGate(read))) {
+      valid(await findTlsFault(read.settings, given));
+      await administration.putGate({ name, ...read });
+    }
+    await putMacKey(work, known ?? valid(findGate(name, await load())), macKey);
   }
+}
+
+function splitGate(entry: Sections) {
+  const { "mac-key-file": file, "mac-algorithm": algorithm, "mac-bytes": bytes, ...own } = entry;
+  return { own, macKey: { file, algorithm, bytes } };
 }
 
 async function removeGates(work: Work, entries: Sections): Promise<void> {

@@ -1,12 +1,11 @@
 /** The merchants of a configuration file: settings, cell and control key. None is ever removed. */
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Merchant } from "../orders/merchant.ts";
 import { mainCell } from "../storage/cells.ts";
 import { controlKeyContext } from "../storage/configuration.ts";
-import { messageOf, Problem } from "../values/problem.ts";
+import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 import { putEndpoints, putGroups } from "./apply-endpoints.ts";
+import { putOauthKeys, putWalletKeys, readBeside } from "./apply-keys.ts";
 import {
   differs,
   Invalid,
@@ -25,7 +24,12 @@ export async function putMerchants(work: Work, entries: Sections): Promise<void>
   const { administration, load, prune, steps } = work;
   for (const [login, entry] of Object.entries(entries)) {
     const { endpoints, groups, ...own } = sectionsOf(entry, login);
-    await putMerchant(work, login, own);
+    const { "oauth-key-files": oauth, ...others } = own;
+    const { "walleta-key-files": _a, "walletb-key-files": _b, ...settings } = others;
+    await putMerchant(work, login, settings);
+    const merchant = valid(findMerchant(await load(), login));
+    await putOauthKeys(work, merchant, oauth);
+    await putWalletKeys(work, merchant, own);
     if (endpoints !== undefined)
       await putEndpoints(work, login, sectionsOf(endpoints, "endpoints"));
     if (groups !== undefined) await putGroups(work, login, sectionsOf(groups, "groups"));
@@ -38,7 +42,7 @@ export async function putMerchants(work: Work, entries: Sections): Promise<void>
 }
 
 async function putMerchant(work: Work, login: string, own: Sections): Promise<void> {
-  const { administration, load, prune, folder } = work;
+  const { administration, load, prune } = work;
   const found = findMerchant(await load(), login);
   const known = found instanceof Problem ? undefined : found;
   const { cell, enabled, "control-key-file": keyFile, ...entry } = own;
@@ -58,7 +62,7 @@ async function putMerchant(work: Work, login: string, own: Sections): Promise<vo
   if (known !== undefined && known.cell !== placed.cell) {
     throw new Invalid(`${login} is in the cell ${known.cell}: see \`gw cell move-merchant\`.`);
   }
-  const key = keyFile === undefined ? undefined : await readKey(folder, String(keyFile));
+  const key = keyFile === undefined ? undefined : await readKey(work, String(keyFile));
   const id = known?.id ?? (await createMerchant(work, login, placed.cell, key));
   if (known !== undefined && key !== undefined) await putKey(work, known, key);
   if (!isOther) return;
@@ -89,11 +93,8 @@ async function putKey(work: Work, merchant: Merchant, key: string): Promise<void
   steps.push({ what: `control key of ${login}`, change: "change", fields: [] });
 }
 
-async function readKey(folder: string, file: string): Promise<string> {
-  const path = resolve(folder, file);
-  const text = await readFile(path, "utf8").catch((error) => {
-    throw new Invalid(`The file ${path} cannot be read: ${messageOf(error)}.`);
-  });
-  if (/^[!-~]{16,128}$/.test(text.trim())) return text.trim();
-  throw new Invalid(`The file ${path} has no control key: 16 to 128 printable characters.`);
+async function readKey(work: Work, file: string): Promise<string> {
+  const text = (await readBeside(work, file)).trim();
+  if (/^[!-~]{16,128}$/.test(text)) return text;
+  throw new Invalid(`The file ${file} has no control key: 16 to 128 printable characters.`);
 }

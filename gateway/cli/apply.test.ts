@@ -1,5 +1,6 @@
 /** The configuration as a file: applied in one transaction, twice with the same result. */
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -200,6 +201,33 @@ test("what a file omits stays, unless it is pruned", async () => {
   assert.deepEqual(await changesOf({ merchants: { shop: { enabled: true } } }), [
     "change merchant shop",
   ]);
+});
+
+test("keys come from files beside the document, once, and none is printed", async () => {
+  const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const macKey = "0123456789ABCDEFFEDCBA9876543210";
+  await writeFile(join(folder, "oauth.pem"), publicKey.export({ type: "spki", format: "pem" }));
+  await writeFile(join(folder, "wallet.pem"), pem);
+  await writeFile(join(folder, "mac.hex"), macKey);
+  const files = { "oauth-key-files": ["oauth.pem"], "walletb-key-files": ["wallet.pem"] };
+  const content = {
+    gates: { one: { ...gate, "mac-key-file": "mac.hex", "mac-algorithm": "cmac" } },
+    merchants: { shop: files },
+  };
+  const wrong = { merchants: { shop: { "walletb-key-files": ["mac.hex"] } } };
+
+  const refused = await run(wrong);
+  const changes = await changesOf(content);
+
+  assert.match(refused instanceof Problem ? refused.sentence : "", /mac\.hex has no private key/);
+  assert.match(changes.join("; "), /^create MAC key of the gate one, check value [0-9A-F]{6};/);
+  assert.equal(changes.length, 3);
+  assert.deepEqual(await changesOf(content), []);
+  assert.ok(!changes.join(" ").includes(macKey));
+  const stored = await findEntries(installation.database.query, { limit: 1_000 });
+  assert.doesNotMatch(JSON.stringify(stored), /PRIVATE KEY|0123456789ABCDEF/);
 });
 
 test("another control key is a renewal with overlap; a third one is refused", async () => {

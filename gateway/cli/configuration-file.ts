@@ -150,13 +150,14 @@ export function makeSchema() {
   const group = { ...closed({ enabled: flag, endpoints: texts }) };
   const merchant = propertiesOf(merchantTable, {
     ...{ cell: { type: "string" }, enabled: flag, "control-key-file": { type: "string" } },
+    ...{ "oauth-key-files": texts, "walleta-key-files": texts, "walletb-key-files": texts },
     ...{ endpoints: mapOf(endpoint), groups: mapOf(group) },
   });
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Configuration of Tollgate, for gw apply",
     ...closed({
-      gates: mapOf(propertiesOf(gateTable)),
+      gates: mapOf(propertiesOf(gateTable, macKeySchema)),
       directories: mapOf(propertiesOf(directoryTable)),
       merchants: mapOf(merchant),
       screening: screeningSchema,
@@ -165,6 +166,11 @@ export function makeSchema() {
 }
 
 const text = { type: "string" };
+const macKeySchema = {
+  "mac-key-file": text,
+  "mac-algorithm": { enum: ["retail", "retail_80", "cmac"] },
+  "mac-bytes": { enum: [4, 8] },
+};
 const place = { merchant: text, endpoint: text };
 
 /** A rule's parameters are its kind's: `gw filter add <kind> --help`. */

@@ -199,7 +199,7 @@ function describeKey(id: string, name: string, key: KeyObject) {
 }
 
 /** As PEM: SPKI, PKCS #1 or an X.509 certificate. A private key is refused. */
-function readPublicKey(text: string): KeyObject | Problem {
+export function readPublicKey(text: string): KeyObject | Problem {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
     return new Problem(
       "This is a private key, which only the merchant should have. Make the public one from it " +
