@@ -3,7 +3,7 @@
  * `--short` for the processor time of a sale alone, `--budget` for what `npm test` runs,
  * `--against <commit>` for a comparison (short, unless `--quick` or `--full` is given),
  * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`,
- * `--grown <n>` for sales with so many stored orders.
+ * `--grown <n>` for sales with so many stored orders, `--screened` for ten screening rules on.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";

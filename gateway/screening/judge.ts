@@ -77,7 +77,8 @@ export type Screened = {
 const uncommittedMs = 60_000;
 
 export function makeJudgePayment(dependencies: Dependencies) {
-  const { findRuleSet, store, lists, findIpCountry, digestSubject, onUndoFailed } = dependencies;
+  const { findRuleSet, store, lists, findIpCountry, onUndoFailed } = dependencies;
+  const keyOf = makeKeyOf(dependencies.digestSubject);
   /** Nothing when no rule is on and the lists are empty. */
   return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
     const set = findRuleSet(order.endpointId) ?? (lists.size === 0 ? undefined : noRules);
@@ -133,7 +134,7 @@ export function makeJudgePayment(dependencies: Dependencies) {
     return tallies.map(({ per, place, owner, keepMs }) => {
       const value = subjectOf(per, order.purchase, card);
       if (value === undefined) return undefined;
-      const key = uuidOf(digestSubject(tallyText(place, per, value)));
+      const key = keyOf(place, per, value);
       return { owner, key, keepUntil: (order.acceptedAt + keepMs) as Instant };
     });
   }
@@ -150,9 +151,19 @@ function findingOfEntry(entry: ListEntry): Finding {
   };
 }
 
-/** What the key of a row is a digest of. */
-function tallyText(place: string, per: string, value: string): string {
-  return `${place}\n${per}\n${value}`;
+/**
+ * The key of a row is a digest. A card has one already: the digest of the place is put before
+ * it, which is the same for all cards.
+ */
+function makeKeyOf(digest: Dependencies["digestSubject"]) {
+  /** As many as there are merchants and endpoints. */
+  const places = new Map<string, string>();
+  return (place: string, per: Subject, value: string): string => {
+    if (per !== "card") return uuidOf(digest(`${place}\n${per}\n${value}`).toString("hex", 0, 16));
+    const known = places.get(place) ?? digest(`${place}\n${per}`).toString("hex", 0, 8);
+    places.set(place, known);
+    return uuidOf(known + value);
+  };
 }
 
 /** Every row that may count the payments of a card or an email, wherever they were made. */
@@ -169,15 +180,14 @@ export function tallyRowsOf(
 ): readonly Pick<TallyRow, "owner" | "key">[] {
   const scopes = ["gateway", "merchant", "endpoint"] as const;
   const places = endpoints.flatMap((each) => scopes.map((scope) => placeOf(scope, each)));
+  const keyOf = makeKeyOf(digestSubject);
   const owners = new Map(places.map(({ place, owner }) => [place, owner]));
   return [...owners].map(([place, owner]) => {
-    const key = uuidOf(digestSubject(tallyText(place, per, value)));
-    return { owner, key };
+    return { owner, key: keyOf(place, per, value) };
   });
 }
 
-function uuidOf(digest: Buffer): string {
-  const hex = digest.toString("hex", 0, 16);
+function uuidOf(hex: string): string {
   const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
   return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -34,6 +34,7 @@ async function pay(...sales: readonly SaleFields[]): Promise<readonly string[]> 
   return codes;
 }
 
+const otherPhone = { customer_browser_user_agent: "Other phone" };
 const five = { per: "email", count: "5", window: "1h" };
 
 test("of twenty sales at once at two nodes, five pass the limit of five", async () => {
@@ -106,16 +107,21 @@ test("only approved payments count where the rule says so", async () => {
   assert.equal(codes.filter((code) => code === "approved").length, 2);
 });
 
-test("sums, cards, declines in a row, duplicates and new payers fire their rules", async () => {
+test("sums, devices, different cards and declines in a row fire their rules", async () => {
   const window = "1h";
   await world.screenBy(
     { kind: "velocity", parameters: { per: "purpose", sum: "25", currency: "USD", window } },
     { kind: "cards", parameters: { per: "ip", count: "2", window } },
     { kind: "declines", parameters: { per: "email", count: "3", window } },
-    { kind: "duplicate", parameters: { window: "10m" }, endpoint: "secure" },
+    { kind: "velocity", parameters: { per: "device", count: "1", window } },
   );
   const player = () => payer({ purpose: "player 7" });
   assert.deepEqual(await pay(player(), player(), player()), ["approved", "approved", "1010"]);
+
+  const phone = { customer_browser_user_agent: "Phone", customer_browser_screen_width: "390" };
+  const atHome = { ...phone, ipaddress: "2001:db8::1" };
+  const household = [atHome, { ...atHome, ipaddress: "2001:db8::2" }, { ...atHome, ...otherPhone }];
+  assert.deepEqual(await pay(...household), ["approved", "1010", "approved"]);
 
   const tester = payer();
   const cards = ["4000004000000202", "4111111111111111", "4000001000000018"];
