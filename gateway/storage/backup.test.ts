@@ -63,6 +63,8 @@ before(async () => {
   stopTarget = empty.stop;
   targetUrl = empty.url;
   target = openDatabase(targetUrl, limits);
+  // An administrator's: the database is empty all the same.
+  await target.query("create extension pg_stat_statements");
   parts = await takeBackup();
 });
 

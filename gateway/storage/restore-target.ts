@@ -15,6 +15,7 @@ import { mainSchemas } from "./snapshots.ts";
 import {
   type AppliedMigration,
   copyInto,
+  isNoExtensions,
   listCopiedTables,
   listSequences,
   type SequenceValue,
@@ -40,7 +41,8 @@ export async function refuseFilled(query: Query): Promise<Problem | undefined> {
     `select oid::regclass::text as name from pg_class
      where relkind in ('r', 'p', 'v', 'm') and relnamespace not in
        ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-       and relnamespace::regnamespace::text not like 'pg\\_%' order by 1`,
+       and relnamespace::regnamespace::text not like 'pg\\_%' and ${isNoExtensions}
+     order by 1`,
   );
   if (tables.length === 0) return undefined;
   const [vault] = await query<{ found: boolean }>(

@@ -38,12 +38,17 @@ export async function listCopiedTables(query: Query, schemas: readonly string[])
        array(select confrelid::regclass::text from pg_constraint
         where conrelid = pg_class.oid and contype = 'f' and confrelid <> conrelid) as after
      from pg_class where relkind in ('r', 'p') and not relispartition and relpersistence = 'p'
-       and relnamespace::regnamespace::text = any($1)
+       and relnamespace::regnamespace::text = any($1) and ${isNoExtensions}
      order by array_position($1, relnamespace::regnamespace::text), relname`,
     [schemas],
   );
   return sortByKeys(tables);
 }
+
+/** Some extensions have views and tables of their own, like `pg_stat_statements`. */
+export const isNoExtensions = `not exists (
+  select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid
+    and deptype = 'e')`;
 
 const isPart = `part.oid = pg_class.oid
   or part.oid in (select inhrelid from pg_inherits where inhparent = pg_class.oid)`;
