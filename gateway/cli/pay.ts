@@ -1,7 +1,9 @@
 /**
  * `gw pay`: a test sale from the terminal, as the merchant would send it. Where the cardholder has
- * to be authenticated, it prints the address to open in a browser, and waits.
+ * to be authenticated, it passes the sandbox bank's challenge, opens a browser, or prints the
+ * address, and waits.
  */
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
@@ -14,6 +16,7 @@ import { parseAmount } from "../values/money.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { type Output, type Session, setAction } from "./command.ts";
 import { findEndpoint } from "./endpoint.ts";
+import { loadStaging } from "./environment.ts";
 import { readConfiguration } from "./installation.ts";
 
 const pollEveryMs = 500;
@@ -27,6 +30,8 @@ export function addPay(command: Command): void {
     new Option("--endpoint <id>", "the endpoint").makeOptionMandatory(),
     new Option("--amount <amount>", "in the endpoint's currency").default("1.00"),
     new Option("--card", "read the card from standard input, like `4000001000000018 12/2031 123`"),
+    new Option("--pass", "pass the sandbox bank's 3-D Secure; in staging"),
+    new Option("--open", "open the address of 3-D Secure in this machine's browser"),
     new Option("--url <url>", "where the gateway listens (default: GW_BASE_URL)"),
     new Option("--wait <seconds>", "how long to wait for the result").default("120"),
   ]);
@@ -36,6 +41,8 @@ type PayOptions = {
   readonly endpoint: string;
   readonly amount: string;
   readonly card?: boolean;
+  readonly pass?: boolean;
+  readonly open?: boolean;
   readonly url?: string;
   readonly wait: string;
 };
@@ -51,6 +58,8 @@ async function pay(session: Session, given: PayOptions): Promise<Output> {
   if (!/^\d{1,5}$/.test(given.wait)) return new Problem("--wait is a number of seconds.");
   const card = await readCard(session, given.card === true);
   if (card instanceof Problem) return card;
+  const authenticate = await findAuthenticate(session, given);
+  if (authenticate instanceof Problem) return authenticate;
   const url = (given.url ?? baseUrlOf(config, config.port)).replace(/\/+$/, "");
   const send = makeSend(`${url}/${config.pathWord}/api/v2`, endpoint.id);
   const clientOrderId = `gw-pay-${randomBytes(6).toString("hex")}`;
@@ -60,10 +69,37 @@ async function pay(session: Session, given: PayOptions): Promise<Output> {
     const answer = await send("sale", { ...sale, control: signFor(endpoint.merchant, signed) });
     const orderId = answer.get(`${config.fieldWord}-order-id`) ?? "";
     if (answer.get("type") !== "async-response") return toProblem(answer);
-    return await untilFinal(send, endpoint, { clientOrderId, orderId, waitS: Number(given.wait) });
+    const waitS = Number(given.wait);
+    return await untilFinal(send, endpoint, { clientOrderId, orderId, waitS, authenticate });
   } catch (error) {
     return new Problem(`The gateway at ${url} did not answer: ${messageOf(error)}.`);
   }
+}
+
+type Authenticate = (address: string) => Promise<void>;
+
+/** What happens at the address where the cardholder is authenticated. */
+async function findAuthenticate(
+  { config }: Session,
+  { pass = false, open = false }: PayOptions,
+): Promise<Authenticate | Problem> {
+  const staging = pass ? await loadStaging(config) : undefined;
+  if (pass && staging === undefined) {
+    return new Problem("--pass is for the sandbox bank: in production, open the address.");
+  }
+  return async (address) => {
+    process.stderr.write(`Open this address in a browser: ${address}\n`);
+    if (open) openBrowser(address);
+    await staging?.passAuthentication(address);
+  };
+}
+
+function openBrowser(address: string): void {
+  const program = process.platform === "darwin" ? "open" : "xdg-open";
+  const child = spawn(program, [address], { detached: true, stdio: "ignore" });
+  // The address is printed: it can be opened by hand.
+  child.on("error", () => undefined);
+  child.unref();
 }
 
 type TestCard = typeof testCard;
@@ -110,10 +146,11 @@ type PendingSale = {
   readonly clientOrderId: string;
   readonly orderId: string;
   readonly waitS: number;
+  readonly authenticate: Authenticate;
 };
 
 async function untilFinal(send: Send, { merchant }: Endpoint, order: PendingSale): Promise<Output> {
-  const { clientOrderId, orderId, waitS } = order;
+  const { clientOrderId, orderId, waitS, authenticate } = order;
   const { login } = merchant;
   const control = signFor(merchant, `${login}${clientOrderId}${orderId}`);
   const fields = { login, client_orderid: clientOrderId, orderid: orderId, control };
@@ -124,8 +161,8 @@ async function untilFinal(send: Send, { merchant }: Endpoint, order: PendingSale
     const { status = "", "order-stage": stage = "", ...rest } = Object.fromEntries(answer);
     const address = rest["redirect-to"] ?? "";
     if (address !== "" && address !== shown) {
-      process.stderr.write(`Open this address in a browser: ${address}\n`);
       shown = address;
+      await authenticate(address);
     }
     const isFinal = status !== "processing";
     if (isFinal || performance.now() > giveUpAt) {

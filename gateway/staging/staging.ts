@@ -29,6 +29,11 @@ import { firstSale, makeRequests, writeCommand } from "./example-sale.ts";
 import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
 import { makeFindFacts, welcomeRoutes } from "./welcome.ts";
 
+/** For `gw pay --pass`. */
+export async function passAuthentication(address: string): Promise<void> {
+  await (await import("./cardholder.ts")).passAuthentication(address);
+}
+
 /** What a node in staging has beyond a node in production. */
 export function makeStagingParts(installation: Installation): StagingParts {
   const findFacts = makeFindFacts(installation);

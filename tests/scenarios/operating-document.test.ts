@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,6 +28,18 @@ test("every fence says what it is, so that none is forgotten", () => {
 
   assert.deepEqual(
     [...kinds].filter((kind) => !known.includes(kind)),
+    [],
+  );
+});
+
+test("what this machine may not be able to run names files of the repository", () => {
+  const named = fences
+    .filter(({ mark }) => ["systemd", "container"].includes(mark))
+    .flatMap(({ text }) => [...text.matchAll(/\/opt\/tollgate\/(\S+)/g)])
+    .map(([, file = ""]) => join(repository, file));
+
+  assert.deepEqual(
+    named.filter((file) => !existsSync(file)),
     [],
   );
 });
