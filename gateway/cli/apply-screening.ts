@@ -4,6 +4,7 @@
  * value are.
  */
 import { isDeepStrictEqual } from "node:util";
+import { parse } from "yaml";
 import { readKindName, readListName, readReason } from "../screening/list-file.ts";
 import { findKind } from "../screening/list-kinds.ts";
 import type { ListScope } from "../screening/lists.ts";
@@ -34,7 +35,7 @@ import {
   type Work,
 } from "./apply-work.ts";
 import type { FileEntry } from "./configuration-file.ts";
-import { printAction, readRule, ruleScope } from "./filter.ts";
+import { type NewRule, printAction, readRule, ruleScope } from "./filter-rule.ts";
 import { maskEntry } from "./list.ts";
 
 export async function putScreening(work: Work, section: Sections): Promise<void> {
@@ -59,25 +60,17 @@ async function putRules(
   const { audit, prune, steps } = work;
   const print = (rule: Omit<ConfiguredRule, "id">) => printRule(rule, configuration);
   const left = [...configuration.screeningRules];
-  for (const { rule: kind, merchant, endpoint, action, enabled, ...parameters } of rows) {
-    const scope = ruleScope(placeOf(configuration, merchant, endpoint));
-    const texts = Object.fromEntries(
-      Object.entries(parameters).map(([name, value]) => [name, String(value)]),
-    );
+  for (const row of rows) {
+    const { kind, parameters, ...wanted } = readFileRule(row, configuration);
     const at = left.findIndex(
       (each) =>
         each.kind === kind &&
-        isDeepStrictEqual(ruleScope(each), scope) &&
-        isDeepStrictEqual({ ...each.parameters }, texts),
+        isDeepStrictEqual(ruleScope(each), ruleScope(wanted)) &&
+        isDeepStrictEqual({ ...each.parameters }, { ...parameters }),
     );
     const [known] = at === -1 ? [] : left.splice(at, 1);
-    const usual = known === undefined ? "block" : printAction(known.action);
-    const read = valid(
-      readRule(String(kind), texts, {
-        ...{ ...scope, action: String(action ?? usual), enabled: readEnabled(enabled, known) },
-      }),
-    );
-    if (!differs(work, `rule ${String(kind)}`, known && print(known), print(read))) continue;
+    const read = readFileRule(row, configuration, known);
+    if (!differs(work, `rule ${kind}`, known && print(known), print(read))) continue;
     if (known === undefined) await addScreeningRule(audit, read);
     else await changeScreeningRule(audit, known.id, read);
   }
@@ -85,6 +78,34 @@ async function putRules(
     await removeScreeningRule(audit, id);
     steps.push({ what: `rule ${id} ${kind}`, change: "remove", fields: [] });
   }
+}
+
+function readFileRule(
+  row: Sections,
+  configuration: Configuration,
+  known?: Pick<ConfiguredRule, "action" | "enabled">,
+): NewRule {
+  const { rule: kind, merchant, endpoint, action, enabled, ...parameters } = row;
+  const usual = known === undefined ? "block" : printAction(known.action);
+  return valid(
+    readRule(String(kind), textsOf(parameters), {
+      ...ruleScope(placeOf(configuration, merchant, endpoint)),
+      ...{ action: String(action ?? usual), enabled: readEnabled(enabled, known) },
+    }),
+  );
+}
+
+function textsOf(parameters: Sections): Readonly<Record<string, string>> {
+  const texts = Object.entries(parameters).map(([name, value]) => [name, String(value)]);
+  return Object.fromEntries(texts);
+}
+
+/** Of a file for `gw apply`; throws `Invalid`. */
+export function readFileRules(text: string, configuration: Configuration): readonly NewRule[] {
+  const document = sectionsOf(parse(text, { uniqueKeys: true }) ?? null, "The file");
+  const { rules } = sectionsOf(document["screening"] ?? null, "screening");
+  if (rules === undefined) throw new Invalid("The file has no rules under screening.");
+  return rowsOf(rules, "rules").map((row) => readFileRule(row, configuration));
 }
 
 /** Of a merchant's login and the name of one of its endpoints. */

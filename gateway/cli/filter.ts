@@ -3,9 +3,8 @@
  * options are the rule's parameters.
  */
 import { type Command, Option } from "commander";
-import type { RuleAction } from "../orders/order.ts";
 import type { ConfiguredRule, Rule } from "../screening/rule.ts";
-import { findRule, rules } from "../screening/rules/index.ts";
+import { rules } from "../screening/rules/index.ts";
 import {
   addScreeningRule,
   changeScreeningRule,
@@ -15,13 +14,11 @@ import {
 import { isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { addCommands, type Output, type Session, setAction } from "./command.ts";
+import { type NewRule, printAction, readRule, ruleScope } from "./filter-rule.ts";
+import { tryOptions, tryRules } from "./filter-try.ts";
 import { readConfiguration } from "./installation.ts";
+import { makeFindMissing } from "./screening-data.ts";
 import { makeScopeOf, nameScopes, scopeOptions } from "./screening-scope.ts";
-
-/** As operators type them. */
-const actionWords: Readonly<Record<string, RuleAction>> = {
-  ...{ block: "block", "3ds": "force_3ds", mark: "mark", allow: "allow" },
-};
 
 const actionOption = new Option(
   "--action <action>",
@@ -46,6 +43,7 @@ export function addFilterCommands(filter: Command): void {
   addCommands(filter, [
     ["list",                          "list all rules with their parameters",                   list],
     ["change <rule> [parameters...]", "change parameters, like count=5 window=1h; none removes one", change, [actionOption]],
+    ["try",                           "tell what rules and lists would have done to past orders", tryRules, tryOptions],
     ["enable <rule>",                 "switch a rule on",                                       (session: Session, id: string) => enable(session, id, true)],
     ["disable <rule>",                "switch a rule off",                                      (session: Session, id: string) => enable(session, id, false)],
     ["remove <rule>",                 "remove a rule",                                          remove],
@@ -60,31 +58,6 @@ function optionsOf({ parameters }: Rule): readonly Option[] {
       necessity === "mandatory",
     ),
   );
-}
-
-export function readAction(text: string): RuleAction | Problem {
-  const words = Object.keys(actionWords).join(", ");
-  return actionWords[text] ?? new Problem(`An action is one of ${words}, not ${text}.`);
-}
-
-export function printAction(action: RuleAction): string {
-  return Object.entries(actionWords).find(([, each]) => each === action)?.[0] ?? action;
-}
-
-export type NewRule = Omit<ConfiguredRule, "id">;
-
-/** From options, or from a file. */
-export function readRule(
-  kind: string,
-  parameters: Readonly<Record<string, string>>,
-  { action, ...rest }: Omit<NewRule, "action" | "kind" | "parameters"> & { action: string },
-): NewRule | Problem {
-  const rule = findRule(kind);
-  if (rule === undefined) return new Problem(`There is no rule ${kind}: see gw filter add --help.`);
-  const bound = rule.bind(parameters);
-  if (bound instanceof Problem) return new Problem(`${kind}: ${bound.sentence}`);
-  const does = readAction(action);
-  return does instanceof Problem ? does : { kind, parameters, action: does, ...rest };
 }
 
 async function addRule(session: Session, { kind, parameters }: Rule, given: Given) {
@@ -104,21 +77,15 @@ async function addRule(session: Session, { kind, parameters }: Rule, given: Give
   return { rule: id, ...describe(rule, nameScopes(configuration)) };
 }
 
-/** A rule of an endpoint does not name the merchant. */
-export function ruleScope({
-  merchantId,
-  endpointId,
-}: Partial<Pick<ConfiguredRule, "merchantId" | "endpointId">>) {
-  return { merchantId: endpointId === undefined ? merchantId : undefined, endpointId };
-}
-
 async function list(session: Session): Promise<Output> {
   const configuration = await readConfiguration(session);
   const nameScope = nameScopes(configuration);
+  const findMissing = await makeFindMissing(session);
   return configuration.screeningRules.map((rule) => ({
     rule: rule.id,
     ...describe(rule, nameScope),
     ...(session.json && { parameters: rule.parameters }),
+    data: findMissing(rule) ?? "good",
   }));
 }
 

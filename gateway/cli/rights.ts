@@ -73,6 +73,7 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "wallet key certify":         ["manage_keys",       "change"],
   "wallet key remove":          ["manage_keys",       "change"],
   "filter list":                ["see_configuration", "look"],
+  "filter try":                 ["see_orders",        "look"],
   "filter add":                 ["change_merchants",  "change"],
   "filter change":              ["change_merchants",  "change"],
   "filter enable":              ["change_merchants",  "change"],

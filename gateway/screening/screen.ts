@@ -36,7 +36,7 @@ const nothingFound: Settled = { isForced: false, kept: {} };
  * What the rules do together. One that allows the payment makes the others mark it; without a
  * cardholder who could authenticate, a rule that forces 3-D Secure marks it too.
  */
-function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
+export function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
   if (findings.length === 0) return nothingFound;
   const isAllowed = findings.some((each) => "action" in each && each.action === "allow");
   const settled = findings.map((each): Finding => {
@@ -57,7 +57,7 @@ function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled
  * A merchant who charges a registered card has no cardholder present who could authenticate; and
  * where a wallet has authenticated the cardholder already, 3-D Secure is not needed.
  */
-function canAuthenticate({ purchase, transaction }: Order): boolean {
+export function canAuthenticate({ purchase, transaction }: Order): boolean {
   if (transaction.authentication !== undefined) return false;
   return purchase.credential?.initiator !== "MERCHANT";
 }

@@ -240,6 +240,22 @@ export function listOrders(query: Query, ids: readonly OrderId[]) {
   return select(query, `id = any($1::bigint[]) and ${isHere} order by accepted_at, id`, [ids]);
 }
 
+export type OrderTime = { readonly id: OrderId; readonly at: number };
+
+/** When orders were accepted, the latest ids first. */
+export async function listOrderTimes(
+  query: Query,
+  before: OrderId,
+  limit: number,
+): Promise<readonly OrderTime[]> {
+  const rows = await query<{ id: OrderId; at: string }>(
+    `select id, (extract(epoch from accepted_at) * 1000)::bigint as at from orders
+     where id < $1 and ${isHere} order by id desc limit $2`,
+    [before, limit],
+  );
+  return rows.map(({ id, at }) => ({ id, at: Number(at) }));
+}
+
 /** Of the latest orders: a version that is another than before is a step. */
 export function findOrderVersions(query: Query, most: number) {
   return query<{ id: string; version: number }>(
