@@ -228,19 +228,11 @@ function notesOf(
   const byAddress = rules.some(({ kind, parameters }) => {
     return kind === "countries" && parameters["compare"]?.endsWith("ip") === true;
   });
-  return [
-    ...(perCard
-      ? [
-          "Past orders show a card of one merchant only: rules per card of the whole gateway were tried for each merchant alone.",
-        ]
-      : []),
-    ...(hasCardDigests
-      ? [
-          "Card entries for the whole gateway were not tried: past orders do not have what they are compared with.",
-        ]
-      : []),
-    ...(byAddress && !hasCountries
-      ? ["There is no data about countries of IP addresses: see GW_IP_COUNTRY_FILE."]
-      : []),
+  // biome-ignore format: a table
+  const notes: readonly (readonly [isSo: boolean, sentence: string])[] = [
+    [perCard,                    "A past order shows a card of one merchant only: rules per card of the whole gateway were tried for each merchant alone."],
+    [hasCardDigests,             "Card entries for the whole gateway were not tried: past orders do not have what they are compared with."],
+    [byAddress && !hasCountries, "There is no data about countries of IP addresses: see GW_IP_COUNTRY_FILE."],
   ];
+  return notes.filter(([isSo]) => isSo).map(([, sentence]) => sentence);
 }

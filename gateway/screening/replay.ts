@@ -1,7 +1,6 @@
 /**
  * Judges past orders as if the rules had been on, in the order in which they came. The judge is the
- * engine's own; what it counts is kept in memory, and how an earlier order ended is what was known
- * at the moment of the later one.
+ * engine's own; counts are kept in memory. An earlier order that ended later is still open then.
  */
 import { createHash } from "node:crypto";
 import type { Finding, Order } from "../orders/order.ts";

@@ -40,6 +40,21 @@ test("the documentation lists every check", async () => {
   for (const { row } of listChecks()) assert.ok(page.includes(row), row);
 });
 
+test("a file of IP countries that cannot be used is trouble, and a rule without data a warning", async () => {
+  const { query } = installation.database;
+  await query(
+    `insert into screening_rules (kind, parameters, action)
+     values ('countries', '{"compare":"issuer-ip"}', 'block')`,
+  );
+  const missing = await look("screening", { config: { ipCountryFile: "/none.mmdb" } });
+  const without = await look("screening", { config: production });
+  await query("delete from screening_rules");
+
+  assert.match(missing, /\ntrouble It cannot be used: ENOENT/);
+  assert.match(without, /\nwarning The rule \d+ does not fire, no data: set GW_IP_COUNTRY_FILE/);
+  assert.equal(await look("screening"), "IP country file: none");
+});
+
 test("trouble ends with code 1, and what keeps the doctor from looking with 2", async () => {
   const full = await runGw({ ...world, settings: { GW_DISK_FREE_MIB: "999999999" } }, "doctor");
   const blind = await runGw({ ...world, settings: { GW_PORT: "http" } }, "doctor");

@@ -12,6 +12,7 @@ import { listMoves } from "../../storage/move-merchant.ts";
 import { later, systemClock } from "../../values/time.ts";
 import type { Session } from "../command.ts";
 import { refuseInProduction } from "../environment.ts";
+import { checkScreening } from "../screening-data.ts";
 import { type Check, type CheckResult, listOf, troubleUnless } from "./check.ts";
 
 // biome-ignore format: a table
@@ -24,6 +25,7 @@ export const operationChecks: readonly Check[] = [
   ["retention",   "data that is kept without a limit",                           checkRetention],
   ["audit heads", "heads of the audit: signed, and written elsewhere",           checkAuditHeads],
   ["moves",       "unfinished moves of merchants between cells",                 checkMoves],
+  ["screening",   "the file of IP countries, and rules that lack their data",    checkScreening],
   ["hold",        "an installation that was restored and sends nothing",         checkHold],
   ["backup",      "the age of the latest backup",                                checkBackup],
 ];
