@@ -28,7 +28,7 @@ export function readRepository(): readonly TextFile[] {
   const patterns = [
     "*",
     ".*",
-    ...[...workspaces, "docs", ".ci", ".github"].map((at) => `${at}/**`),
+    ...[...workspaces, "docs", "deploy", ".ci", ".github"].map((at) => `${at}/**`),
   ];
   const found = globSync(patterns, {
     cwd: root,

@@ -13,6 +13,8 @@ type Watched = {
   readonly inFlight: () => number;
   readonly clockSkewMs: () => number;
   readonly inDoubt: () => Promise<number>;
+  readonly callbacksOverdue: () => Promise<number>;
+  readonly diskFree: () => Promise<number>;
   readonly cardRanges: () => number;
   readonly listEntries: () => number;
   readonly backupAgeS: () => Promise<number>;
@@ -43,6 +45,7 @@ export function makeMetrics() {
     httpRefused: counter("tollgate_http_refused_total",     "connections, requests and bodies that a bound of the HTTP server refused", ["cause"]),
     destroyed:  counter("tollgate_cards_destroyed_total",   "card numbers that were destroyed, by the reason", ["why"]),
     findings:   counter("tollgate_screening_findings_total", "screening rules that fired, by what they did, and that could not tell (`no_data`)", ["kind", "scope", "did"]),
+    headsLost:  counter("tollgate_audit_heads_unpublished_total", "signed heads of the audit that could not be written outside of the database"),
     alarms:     counter("tollgate_doubt_alarms_total",      "alarms raised for orders that have been in doubt for long, and for refused reversals"),
   };
 
@@ -57,6 +60,16 @@ export function makeMetrics() {
         read.clockSkewMs,
       );
       gauge("tollgate_orders_in_doubt", "orders with a transaction in doubt", read.inDoubt);
+      gauge(
+        "tollgate_callbacks_overdue",
+        "callbacks that should have been sent a minute ago or earlier",
+        read.callbacksOverdue,
+      );
+      gauge(
+        "tollgate_disk_free_bytes",
+        "free space where the data folder or the log has least",
+        read.diskFree,
+      );
       const byGate = gaugeBy("gate");
       byGate("tollgate_gate_connections_up", "connections that are up", read.connectionsUp);
       byGate("tollgate_gate_connections", "connections that are wanted", read.connections);

@@ -2,6 +2,8 @@
  * What `/metrics` shows when it is scraped, and the certificate of the merchant port, whose files
  * are watched as well.
  */
+import { statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { certificateFilesOf, type Gates } from "../acquirers/gates.ts";
 import {
   type CertificateTexts,
@@ -10,9 +12,10 @@ import {
 } from "../certificates/certificate-files.ts";
 import { readResultsCertificate } from "../directory-api/results-server.ts";
 import { openTls, type ServerTls } from "../http/tls.ts";
+import { countOverdueCallbacks } from "../storage/examine.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
 import type { Directories } from "../threeds/directories.ts";
-import type { Clock } from "../values/time.ts";
+import { type Clock, later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { HttpServers } from "./http.ts";
 import { holdFigures } from "./node.ts";
@@ -35,6 +38,8 @@ export function watchFigures(watched: Watched): void {
     inFlight: () => engine.runner.count,
     clockSkewMs: clock.skewMs,
     inDoubt: engine.countInDoubt,
+    callbacksOverdue: () => countOverdue(watched),
+    diskFree: () => findDiskFree(watched.config),
     ...gateFigures(gates, clock),
     certificateDays: () => certificateDays(watched),
     certificateUnusable: () => (tls?.isUsable() === false ? 1 : 0),
@@ -43,6 +48,21 @@ export function watchFigures(watched: Watched): void {
     listEntries: watched.screening.countEntries,
     ...holdFigures(watched, watched.hold),
   });
+}
+
+const overdueMs = 60_000;
+
+async function countOverdue({ cells, clock }: Watched): Promise<number> {
+  const before = later(clock.now(), -overdueMs);
+  const stores = cells.stores(({ node }) => node.query);
+  const counts = await stores.each((query) => countOverdueCallbacks(query, before));
+  return counts.reduce((sum, each) => sum + each, 0);
+}
+
+async function findDiskFree({ dataDir, logFile }: Resources["config"]): Promise<number> {
+  const folders = [resolve(dataDir), ...(logFile === "" ? [] : [dirname(resolve(logFile))])];
+  const found = await Promise.all(folders.map((folder) => statfs(folder)));
+  return Math.min(...found.map(({ bavail, bsize }) => bavail * bsize));
 }
 
 /** Nothing where the gateway does not speak TLS itself. */

@@ -45,11 +45,13 @@ export async function openResources(options: ResourceOptions) {
   const lasting = { retryMs: config.acceptRetryMs };
   const vault = makeVault(keys, routeFindSealedCard(cells, lasting));
   const signer = await openSigner(databases.node.query, vault);
-  const publishHead = makePublishHead(config, (place, cause) =>
-    log("audit.head_unpublished", { place, cause }),
-  );
+  const metrics = makeMetrics();
+  const publishHead = makePublishHead(config, (place, cause) => {
+    metrics.headsLost.inc();
+    log("audit.head_unpublished", { place, cause });
+  });
   return {
-    ...{ config, log, clock, keys, cells, metrics: makeMetrics() },
+    ...{ config, log, clock, keys, cells, metrics },
     database: databases.node,
     vaultDatabase: databases.vault,
     vault,

@@ -1,7 +1,7 @@
 /** A gateway of two processes that speaks TLS itself, with its figures on a port of their own. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { Agent, type RequestOptions, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ import { saleFields } from "../support/merchant.ts";
 import { makeAuthority } from "../support/tls-line.ts";
 import { until } from "../support/until.ts";
 import { formOf, sha1 } from "../support/wire.ts";
+
+const rulesFile = "../../deploy/prometheus/tollgate.rules.yml";
 
 test("two processes share a port with TLS, a new certificate and their figures", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-tls-"));
@@ -92,6 +94,11 @@ test("two processes share a port with TLS, a new certificate and their figures",
     paid,
   );
   assert.equal(figures.match(/^# TYPE tollgate_requests_total /gm)?.length, 1);
+  const rules = await readFile(new URL(rulesFile, import.meta.url), "utf8");
+  for (const [name] of rules.matchAll(/tollgate_\w+(?=[[){ ])/g)) {
+    const [figure] = name.split("_bucket");
+    assert.ok(figures.includes(`# TYPE ${figure} `), name);
+  }
 });
 
 async function ask(options: RequestOptions, body?: string) {

@@ -1,0 +1,152 @@
+/** The files of `deploy/`: units that systemd accepts, and figures that the gateway really has. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { makeProgram } from "../gateway/cli/commands.ts";
+import { settings } from "../gateway/config/settings.ts";
+import { makeMetrics } from "../gateway/observability/metrics.ts";
+import { root } from "./repository.ts";
+
+const read = (path: string) => readFileSync(join(root, "deploy", path), "utf8");
+const units = globSync("systemd/*", { cwd: join(root, "deploy") });
+/** What Prometheus and several processes of one gateway add. */
+const addedLabels = ["le", "instance", "job", "node"];
+
+test("every figure and label of alerts and dashboard is one of the gateway's", () => {
+  const figures = listFigures();
+  const expressions = [...alertsOf(read("prometheus/tollgate.rules.yml")), ...listTargets()];
+
+  assert.ok(expressions.length > 30);
+  for (const { expression, shown } of expressions) {
+    const names = expression.match(/\b(tollgate|process|nodejs)_\w+/g) ?? [];
+    const labels = new Set(addedLabels);
+    for (const name of names) {
+      const known = figures.get(name) ?? figures.get(name.replace(/_(bucket|count|sum)$/, ""));
+      assert.ok(known !== undefined, `${name} in ${expression}`);
+      for (const label of known) labels.add(label);
+    }
+    const grouped = [...expression.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = ""]) =>
+      list.split(",").map((label) => label.trim()),
+    );
+    const selected = [...expression.matchAll(/[{,]\s*(\w+)[=!]~?"/g)].map(
+      ([, label = ""]) => label,
+    );
+    const printed = [...shown.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].map(
+      ([, label = ""]) => label,
+    );
+    for (const label of [...grouped, ...selected, ...printed]) {
+      assert.ok(labels.has(label), `${label} in ${expression} ${shown}`);
+    }
+  }
+});
+
+test("there is an alert for everything that an operator must hear of", () => {
+  const alerts = read("prometheus/tollgate.rules.yml");
+
+  for (const subject of [
+    ...["InDoubt", "ReversalNotConfirmed", "GateWithoutLink", "CallbacksBacklog", "Errors"],
+    ...["Slow", "CertificateExpiring", "ClockSkewed", "DiskFull", "BackupTooOld"],
+    ...["AuditHeadNotWritten", "OnHold", "CertificateFilesUnusable", "Down"],
+  ]) {
+    assert.match(alerts, new RegExp(`alert: Tollgate\\w*${subject}\\n`), subject);
+  }
+});
+
+test("promtool accepts the alerts", { skip: !hasProgram("promtool") }, () => {
+  execFileSync("promtool", ["check", "rules", join(root, "deploy/prometheus/tollgate.rules.yml")]);
+});
+
+test("systemd accepts the units, and little of the machine is open to them", {
+  skip: !hasProgram("systemd-analyze"),
+}, (t) => {
+  const folder = makeFolder(t);
+  for (const unit of units) {
+    // Tollgate is not in /opt here.
+    const text = read(unit).replace(/^(ExecStart=)\S+/gm, `$1${process.execPath}`);
+    writeFileSync(join(folder, basename(unit)), text.replaceAll("User=tollgate", "User=nobody"));
+  }
+  const paths = units.map((unit) => join(folder, basename(unit)));
+
+  execFileSync("systemd-analyze", ["verify", "--man=no", ...paths], { stdio: "pipe" });
+  for (const path of paths.filter((each) => each.endsWith(".service"))) {
+    const words = ["security", "--offline=yes", "--threshold=20", path];
+    execFileSync("systemd-analyze", words, { stdio: "pipe" });
+  }
+});
+
+test("what units and image run is a command, and what they set a setting", async () => {
+  const program = await makeProgram();
+  const names = new Set(Object.values(settings).map(({ name }) => name as string));
+  const files = [...units.filter((unit) => unit.endsWith(".service")), "Containerfile"];
+
+  for (const file of files) {
+    const text = read(file).replace(/^#.*$/gm, "");
+    const [, words = ""] = /gw\.ts"?,? ([^\]\n]*)/.exec(text) ?? [];
+    const [name = "", ...options] = words.match(/[\w-]+/g) ?? [];
+    const command = program.commands.find((each) => each.name() === name);
+    assert.ok(command !== undefined, `${file}: ${words}`);
+    for (const option of options.filter((each) => each.startsWith("--"))) {
+      assert.ok(
+        command.options.some(({ long }) => long === option),
+        `${file}: ${option}`,
+      );
+    }
+    for (const [setting] of text.matchAll(/GW_\w+/g)) assert.ok(names.has(setting), setting);
+  }
+});
+
+test("the image copies what there is, runs without root, and asks for its health", () => {
+  const text = read("Containerfile");
+  const copied = [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, list = ""]) =>
+    list.split(" "),
+  );
+  const { workspaces }: { workspaces: readonly string[] } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+
+  for (const path of copied) assert.ok(existsSync(join(root, path)), path);
+  for (const each of workspaces) assert.ok(copied.includes(`${each}/package.json`), each);
+  assert.match(text, /^USER 10001/m);
+  assert.match(text, /GW_ADMIN_PORT=9090[\s\S]*HEALTHCHECK[\s\S]*127\.0\.0\.1:9090\/health\/live/);
+});
+
+/** With the labels of each. */
+function listFigures(): ReadonlyMap<string, readonly string[]> {
+  const metrics = makeMetrics();
+  // Nothing is read: only the names count.
+  metrics.watch(new Proxy({} as Parameters<typeof metrics.watch>[0], { get: () => () => 0 }));
+  const described = metrics.registry.getMetricsAsArray() as unknown as readonly Described[];
+  return new Map(described.map(({ name, labelNames }) => [name, labelNames]));
+}
+
+type Described = { readonly name: string; readonly labelNames: readonly string[] };
+
+function alertsOf(rules: string) {
+  return [...rules.matchAll(/expr: (.*)\n[\s\S]*?summary: (.*)\n/g)].map(
+    ([, expression = "", shown = ""]) => ({ expression, shown }),
+  );
+}
+
+function listTargets() {
+  const { panels }: { panels: readonly { targets: readonly Target[] }[] } = JSON.parse(
+    read("grafana/tollgate.json"),
+  );
+  return panels
+    .flatMap(({ targets }) => targets)
+    .map(({ expr, legendFormat }) => ({ expression: expr, shown: legendFormat }));
+}
+
+type Target = { readonly expr: string; readonly legendFormat: string };
+
+function hasProgram(name: string): boolean {
+  return (process.env["PATH"] ?? "").split(":").some((folder) => existsSync(join(folder, name)));
+}
+
+function makeFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-deploy-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
