@@ -17,7 +17,16 @@ import { ensureInstalled } from "./install.mjs";
 // A sale calls most functions once or twice, and V8 compiles a function for speed after 3000 calls
 // or more: a new gateway needed 25,000 sales for its full speed. With 500 it needs 5,000, which is
 // a quarter less processor time between them, and is as fast afterwards.
-const nodeFlags = ["--max-semi-space-size=32", "--invocation-count-for-turbofan=500"];
+//
+// While the young generation is small, after a start, most objects survive a collection, and V8
+// decides to make their like in the old generation from then on. There they die soon, and until
+// the old generation is collected they keep alive all young objects that they refer to. Without
+// that decision a sale costs 12 % less, and the gateway takes 85 MB less under full load.
+const nodeFlags = [
+  "--max-semi-space-size=32",
+  "--invocation-count-for-turbofan=500",
+  "--no-allocation-site-pretenuring",
+];
 
 const startedAt = Date.now();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
