@@ -115,7 +115,7 @@ export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
     const request = card && authorizationRequestOf(order, card);
     if (inquire === undefined || request === undefined) return notFound("cannot be asked");
 
-    const traceNumber = traceNumberOf(order.id, 1, request.identifiers.attempt);
+    const traceNumber = traceNumberOf(order, 1, request.identifiers.attempt);
     const found = await inquire(request, traceNumber);
     if (found.kind === "approved" || found.kind === "approved_in_part") {
       return approvalEvent(order, found, dependencies);

@@ -73,7 +73,7 @@ export function makeFollowUpEffect(
     }
     if (hint !== "message_fault" || !sent.repeated) return { kind: "refused", answer, reason };
     const { attempt } = sent.original.identifiers;
-    const traceNumber = traceNumberOf(order.id, 2 * order.earlier.length + 1, attempt);
+    const traceNumber = traceNumberOf(order, 2 * order.earlier.length + 1, attempt);
     const found = await acquirer.inquireAfter?.(sent, traceNumber);
     if (found?.kind === "approved") return done(found.answer);
     // Until then the first message may still be on its way to the host.

@@ -35,7 +35,7 @@ export function makeReverse(dependencies: Dependencies): EffectHandler {
     if (request === undefined) return unanswered("card_not_held");
 
     const advice = {
-      traceNumber: traceNumberOf(order.id, 1, request.identifiers.attempt),
+      traceNumber: traceNumberOf(order, 1, request.identifiers.attempt),
       repeated: tries > 0 || startedBefore,
       approvalCode: answer?.approvalCode,
       notFoundAt: reversal?.notFoundAt,
@@ -119,7 +119,7 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
     const request = card && authorizationRequestOf({ ...order, transaction }, card);
     if (request === undefined) return unanswered("card_not_held");
     const { approvalCode, notFoundAt } = owes;
-    const traceNumber = traceNumberOf(order.id, 1, identifiers.attempt);
+    const traceNumber = traceNumberOf(order, 1, identifiers.attempt);
     const advice = { traceNumber, repeated: true, approvalCode, notFoundAt };
     return sendReversal(acquirer, request, advice, dependencies);
   }

@@ -8,7 +8,7 @@ import { type Command, Option } from "commander";
 import type { Order } from "../orders/order.ts";
 import type { Query } from "../storage/database.ts";
 import { findOrderVersions, listOrders, listOrdersBefore } from "../storage/find-orders.ts";
-import type { OrderId } from "../values/ids.ts";
+import { asOrderId, isLongId, type OrderId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { type Instant, makePrintDate, parseDate } from "../values/time.ts";
 import { printOrderLine, statusOf } from "../views/status.ts";
@@ -102,7 +102,7 @@ async function walk(
   if (chosen instanceof Problem) return chosen;
   const pages = session.cells.names().map((name) => {
     const { query } = session.cells.databasesOf(name).node;
-    return readPages(query, given["before"] ?? lastId, chosen);
+    return readPages(query, given["before"], chosen);
   });
   const advance = async (page: (typeof pages)[number]): Promise<Order | undefined> => {
     const next = await page.next();
@@ -114,21 +114,27 @@ async function walk(
   for (;;) {
     const [latest] = heads
       .filter(({ order }) => order !== undefined)
-      .sort((one, other) => Number(BigInt(other.order?.id ?? 0) - BigInt(one.order?.id ?? 0)));
+      .sort((one, other) => compareAges(one.order, other.order));
     if (latest?.order === undefined || !(await take(latest.order))) return undefined;
     latest.order = await advance(latest.page);
   }
 }
 
-const lastId = String(2n ** 63n - 1n);
+/** The latest first: long ids are older than short ones. */
+function compareAges(one: Order | undefined, other: Order | undefined): number {
+  const [left, right] = [one?.id ?? noId, other?.id ?? noId];
+  const ages = Number(isLongId(left)) - Number(isLongId(right));
+  return ages === 0 ? Number(BigInt(right) - BigInt(left)) : ages;
+}
 
-async function* readPages(query: Query, before: string, { matches, since }: Chosen) {
-  let last = before;
-  for (let count = pageSize; count === pageSize; ) {
-    const orders = await listOrdersBefore(query, last as OrderId, pageSize);
+const noId = asOrderId("0");
+
+async function* readPages(query: Query, before: string | undefined, { matches, since }: Chosen) {
+  let last = before === undefined ? undefined : asOrderId(before);
+  for (;;) {
+    const orders = await listOrdersBefore(query, last, pageSize);
     for (const order of orders) if (matches(order)) yield order;
-    count = orders.length;
-    last = orders.at(-1)?.id ?? last;
+    last = orders.at(-1)?.id;
     if (orders.every(({ acceptedAt }) => acceptedAt < since - blockLifeMs)) return;
   }
 }

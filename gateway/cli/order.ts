@@ -3,8 +3,9 @@ import type { Command } from "commander";
 import type { Order } from "../orders/order.ts";
 import { parseReference } from "../orders/trace.ts";
 import { transactionsOf } from "../orders/transactions.ts";
-import { findBySequence, findHistory } from "../storage/find-orders.ts";
-import { asOrderId, isNumericId, sequenceOf } from "../values/ids.ts";
+import { findByNumber, findHistory } from "../storage/find-orders.ts";
+import { findOrderNumber } from "../storage/order-ids.ts";
+import { asOrderId, isNumericId, orderNumberOf } from "../values/ids.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 import { makePrintDate } from "../values/time.ts";
@@ -62,18 +63,19 @@ type Transaction = Order["transaction"];
 /** By the reference that the acquirer knows a charge or a refund by. */
 export async function findByReference(session: Session, reference: string) {
   const named = parseReference(reference);
-  return named === undefined ? undefined : searchSequence(session, named.sequence);
+  if (named === undefined) return undefined;
+  return search(session, await findOrderNumber(session.database.query, named.sequence));
 }
 
 /** By the id that merchants and logs use. */
 export async function findOrder(session: Session, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
-  const order = isId ? await searchSequence(session, sequenceOf(id)) : undefined;
+  const order = isId ? await search(session, orderNumberOf(id)) : undefined;
   return order?.id === id ? order : new Problem(`There is no order ${text}.`);
 }
 
-function searchSequence({ cells }: Session, sequence: bigint) {
+function search({ cells }: Session, number: number) {
   const stores = cells.stores(({ node }) => node.query);
-  return stores.search((query) => findBySequence(query, sequence));
+  return stores.search((query) => findByNumber(query, number));
 }

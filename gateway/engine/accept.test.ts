@@ -151,7 +151,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
       make: async () => digests.asked,
       isSame: async (_, earlier) => earlier === digests.asked,
     },
-    nextOrderId: async () => asOrderId("590000000000000001"),
+    nextNumbers: async () => ({ id: asOrderId("10000001"), sequence: 590_000_000_000 }),
     findIssuer: () => undefined,
     judgePayment: async ({ clientOrderId }) => {
       if (clientOrderId !== draft.clientOrderId) throw new Error("the database is away");

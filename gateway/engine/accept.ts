@@ -49,7 +49,7 @@ type Dependencies = {
   readonly findExisting: FindExisting;
   readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest">;
   readonly digests: Pick<RequestDigests, "make" | "isSame">;
-  readonly nextOrderId: () => Promise<OrderId>;
+  readonly nextNumbers: () => Promise<Pick<Order, "id" | "sequence">>;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   /** Nothing when no rule is on. */
   readonly judgePayment: (
@@ -104,10 +104,10 @@ export function makeAccept(dependencies: Dependencies): Accept {
     attempt: number,
     digest: RequestDigest,
   ): Promise<Order | "taken" | Failure> {
-    const id = await dependencies.nextOrderId();
-    const { facts, sealed } = cardOf(request, id);
+    const numbers = await dependencies.nextNumbers();
+    const { facts, sealed } = cardOf(request, numbers.id);
     const { cardData } = request;
-    const drafted = { ...draft(request, id), attempt, card: facts };
+    const drafted = { ...draft(request, numbers), attempt, card: facts };
     const judged = dependencies.judgePayment(drafted, () => digestsOf(request, digest));
     const screened = judged && (await judged);
     const order = screened === undefined ? drafted : withEnrolment(drafted, cardData, screened);
@@ -165,11 +165,14 @@ export function makeAccept(dependencies: Dependencies): Accept {
     return { facts, sealed: vault.seal(merchantId, cardId, { ...cardData, fingerprint }) };
   }
 
-  function draft(request: OrderRequest, id: OrderId): Omit<Order, "attempt" | "card"> {
+  function draft(
+    request: OrderRequest,
+    numbers: Pick<Order, "id" | "sequence">,
+  ): Omit<Order, "attempt" | "card"> {
     const { kind, serialNumber, merchantId, endpointId, clientOrderId, purchase } = request;
     const begun = newTransaction({ kind, serialNumber, amount: purchase.amount });
     return {
-      ...{ id, merchantId, endpointId, clientOrderId, version: 0 },
+      ...{ ...numbers, merchantId, endpointId, clientOrderId, version: 0 },
       acceptedAt: dependencies.clock.now(),
       purchase,
       transaction: { ...begun, authentication: request.authentication },

@@ -14,7 +14,7 @@ import type { OrderRunner } from "./run.ts";
 export type LateApprovals = ReturnType<typeof makeLateApprovals>;
 
 type Dependencies = {
-  readonly find: (sequence: bigint) => Promise<Order | undefined>;
+  readonly find: (sequence: number) => Promise<Order | undefined>;
   readonly apply: Apply;
   readonly runner: OrderRunner;
   /** It could not be committed, and is tried again. */
@@ -62,7 +62,7 @@ export function makeLateApprovals(dependencies: Dependencies) {
   async function reverse({ reference, answer, minor }: LateApproval): Promise<void> {
     const named = parseReference(reference);
     const order = named === undefined ? undefined : await find(named.sequence);
-    if (order === undefined) return;
+    if (order === undefined || order.sequence !== named?.sequence) return;
     if (order.transaction.identifiers?.reference !== reference) {
       // The order has gone on, and the earlier charge is reversed on its own.
       const next = await apply(order, { kind: "prior_approved_late", reference, answer });

@@ -15,8 +15,8 @@ test("before a charge can leave, all that a reversal must repeat is known", () =
     assert.deepEqual(identifiers, {
       gate,
       attempt: 1,
-      reference: referenceOf(order.id, 1),
-      traceNumber: traceNumberOf(order.id, 0),
+      reference: referenceOf(order, 1),
+      traceNumber: traceNumberOf(order, 0),
       transmittedAt: start,
     });
   }

@@ -143,9 +143,9 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
 }
 
 /** Of the attempt after the present one. */
-function identifiersOf({ id, transaction }: Order, gate: GateFacts, at: Instant) {
-  const attempt = (transaction.identifiers?.attempt ?? 0) + 1;
-  const reference = referenceOf(id, attempt);
-  const traceNumber = traceNumberOf(id, 0, attempt);
+function identifiersOf(order: Order, gate: GateFacts, at: Instant) {
+  const attempt = (order.transaction.identifiers?.attempt ?? 0) + 1;
+  const reference = referenceOf(order, attempt);
+  const traceNumber = traceNumberOf(order, 0, attempt);
   return { gate, attempt, reference, traceNumber, transmittedAt: at };
 }

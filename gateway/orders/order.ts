@@ -21,6 +21,8 @@ import type { Effect, Stage } from "./stages.ts";
 
 export type Order = {
   readonly id: OrderId;
+  /** Numbers its messages to acquirers, and is no other order's; zero once it ended without any. */
+  readonly sequence: number;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly clientOrderId: string;

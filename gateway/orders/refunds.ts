@@ -46,7 +46,7 @@ function clearingDay(instant: Instant, cutOff: string, zone: string): string {
 }
 
 /** Nothing when the order has had too many transactions to name another. */
-export function refundReferenceOf({ id, earlier }: Order): string | undefined {
-  const count = earlier.length + 1;
-  return count > refundsMax ? undefined : referenceOf(id, firstRefundAttempt + count);
+export function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string | undefined {
+  const count = order.earlier.length + 1;
+  return count > refundsMax ? undefined : referenceOf(order, firstRefundAttempt + count);
 }

@@ -7,7 +7,7 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import type { EndpointGate } from "./merchant.ts";
 import type { Order } from "./order.ts";
-import { canSend, chooseGate, findUnreadyGates } from "./route.ts";
+import { canSend, chooseGate, findUnreadyGates, lotOf } from "./route.ts";
 import { draft } from "./testing.ts";
 
 const nobody: ReadonlySet<GateId> = new Set();
@@ -90,7 +90,8 @@ test("the operator is told why it was this gate", () => {
   for (const [told, gates, lot, ready, chosen, choice] of choices) {
     const isReady = (id: GateId) => ready.includes(nameOf(gates, id));
 
-    const facts = chooseGate(orderOf(lot, 1_042n), gates, { isReady, passedOver: nobody });
+    const order = orderOf(numberWithLot(lot), 1_042n);
+    const facts = chooseGate(order, gates, { isReady, passedOver: nobody });
 
     assert.equal(facts && nameOf(gates, facts.id), chosen, told);
     assert.equal(facts?.choice, choice, told);
@@ -112,7 +113,7 @@ test("a gate that was tried in vain is not tried again, and when all were there 
 
 const weights = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 2, maxLength: 6 });
 
-test("gates of one rank share the orders by weight, also when one of them is away", () => {
+test("gates of one rank share a merchant's orders by weight, also when one of them is away", () => {
   const count = 10_000;
   fc.assert(
     fc.property(weights, fc.boolean(), (shares, oneIsAway) => {
@@ -123,8 +124,10 @@ test("gates of one rank share the orders by weight, also when one of them is awa
       const total = expected.reduce((sum, { weight }) => sum + weight, 0);
 
       const counts = new Map<GateId, number>();
-      for (let lot = 0; lot < count; lot += 1) {
-        const chosen = chooseGate(orderOf(lot, 1_042n), gates, { isReady, passedOver: nobody });
+      for (let index = 0; index < count; index += 1) {
+        // Another merchant has the ids between them.
+        const order = orderOf(2 * index, 1_042n);
+        const chosen = chooseGate(order, gates, { isReady, passedOver: nobody });
         if (chosen !== undefined) counts.set(chosen.id, (counts.get(chosen.id) ?? 0) + 1);
       }
 
@@ -237,12 +240,18 @@ function nameOf(gates: readonly EndpointGate[], id: GateId): string {
   return gates.find((gate) => gate.id === id)?.name ?? "";
 }
 
-/** An order whose id ends with the lot. */
-function orderOf(lot: number, minor: bigint, currency = "USD"): Order {
+/** Of the first order whose lot leaves this remainder at a weight of a hundred. */
+function numberWithLot(lot: number): number {
+  for (let number = 0; ; number += 1) {
+    if (lotOf(orderOf(number, 1n).id) % 100 === lot) return number;
+  }
+}
+
+function orderOf(number: number, minor: bigint, currency = "USD"): Order {
   const amount = new Money(minor, getCurrency(currency));
   return {
     ...draft,
-    id: asOrderId(`42${String(lot).padStart(6, "0")}`),
+    id: asOrderId(String(42_000_000 + number)),
     transaction: { ...draft.transaction, amount },
   };
 }

@@ -1,8 +1,8 @@
 /**
  * Which of an endpoint's gates an order goes through. The same order always draws the same gate:
- * the draw is made with the random digits at the end of its id.
+ * the draw is made with its id.
  */
-import type { GateId } from "../values/ids.ts";
+import type { GateId, OrderId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
 import type { Endpoint, EndpointGate } from "./merchant.ts";
 import type { GateFacts, Order } from "./order.ts";
@@ -33,9 +33,19 @@ export function chooseGate(
     if (why === undefined) fitting.push(gate);
     else setAside.push({ gate, why });
   }
-  const lot = Number(order.id.slice(-randomDigits));
-  return chooseAmong(fitting, setAside, { lot, isReady: conditions.isReady });
+  return chooseAmong(fitting, setAside, { lot: lotOf(order.id), isReady: conditions.isReady });
 }
+
+/** Ids are a sequence that merchants share by turns; their lots show no trace of either. */
+export function lotOf(id: OrderId): number {
+  let mixed = Number(id.slice(-lotDigits));
+  for (let round = 0; round < 2; round += 1) {
+    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x045d9f3b);
+  }
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+const lotDigits = 9;
 
 /** Whether the messages of any of the endpoint's gates have room for the amount. */
 export function canSend({ gates }: Pick<Endpoint, "gates">, amount: Money): boolean {
@@ -61,8 +71,6 @@ export function findUnreadyGates(
 
 type SetAside = { readonly gate: EndpointGate; readonly why: string };
 type Group = readonly [EndpointGate, ...EndpointGate[]];
-
-const randomDigits = 6;
 
 /** Rank by rank. When no gate is ready the first choice has it all the same: it may come up. */
 function chooseAmong(

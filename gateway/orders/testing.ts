@@ -107,6 +107,7 @@ const nowhere = {
 /** A draft, before it has met its first event. */
 export const draft: Order = {
   id: asOrderId("42000001"),
+  sequence: 590_000_000_042,
   merchantId: asMerchantId("7"),
   endpointId: asEndpointId("1001"),
   clientOrderId: "invoice-1",

@@ -1,22 +1,24 @@
 /**
- * What identifies a message at the acquirer, derived from the order alone: a node that recovers an
- * order after a crash must name the very request that may have left. The reference (ISO 8583 field
- * 37, twelve characters) is the order's sequence number and the attempt in base 36; the trace
- * number (field 11, six digits) is drawn from the same sequence and comes back after half a million
- * orders.
+ * What identifies a message at the acquirer, derived from the order's sequence number, which the
+ * reference in its first commit keeps: a node that recovers an order after a crash must name the
+ * very request that may have left. The reference (ISO 8583 field 37, twelve characters) is the
+ * sequence number and the attempt in base 36; the trace number (field 11, six digits) is drawn from
+ * the same sequence and comes back after half a million orders.
  */
 import assert from "node:assert/strict";
-import { type OrderId, sequenceOf } from "../values/ids.ts";
 
 const sequenceWidth = 10;
 const attemptWidth = 2;
-const traceNumbers = 999_999n;
-const perTransaction = 399_989n;
-const perAttempt = 170_003n;
+const traceNumbers = 999_999;
+const perTransaction = 399_989;
+const perAttempt = 170_003;
 
-export function referenceOf(order: OrderId, attempt: number): string {
-  const sequence = sequenceOf(order).toString(36).toUpperCase().padStart(sequenceWidth, "0");
+type Sequenced = { readonly sequence: number };
+
+export function referenceOf(order: Sequenced, attempt: number): string {
+  const sequence = order.sequence.toString(36).toUpperCase().padStart(sequenceWidth, "0");
   const suffix = attempt.toString(36).toUpperCase().padStart(attemptWidth, "0");
+  assert.ok(order.sequence > 0, "an order without a charge has no sequence number");
   assert.equal(sequence.length + suffix.length, sequenceWidth + attemptWidth);
   return sequence + suffix;
 }
@@ -28,20 +30,19 @@ export function referenceOf(order: OrderId, attempt: number): string {
  * transactions and attempts get distant numbers: orders that are neighbours in the sequence send at
  * the same moment, and must not share a number.
  */
-export function traceNumberOf(order: OrderId, message: number, attempt = 1): string {
-  const own = sequenceOf(order) * 2n + BigInt(message & 1);
-  const distance = BigInt(message >> 1) * perTransaction + BigInt(attempt - 1) * perAttempt;
-  return String(((own + distance) % traceNumbers) + 1n).padStart(6, "0");
+export function traceNumberOf(order: Sequenced, message: number, attempt = 1): string {
+  const own = order.sequence * 2 + (message & 1);
+  const distance = (message >> 1) * perTransaction + (attempt - 1) * perAttempt;
+  return String(((own + distance) % traceNumbers) + 1).padStart(6, "0");
 }
 
 /** The sequence number inside a reference; nothing when the text is none of ours. */
 export function parseReference(
   reference: string,
-): { sequence: bigint; attempt: number } | undefined {
+): { sequence: number; attempt: number } | undefined {
   if (!/^[0-9A-Z]{12}$/.test(reference)) return undefined;
-  let sequence = 0n;
-  for (const digit of reference.slice(0, sequenceWidth)) {
-    sequence = sequence * 36n + BigInt(Number.parseInt(digit, 36));
-  }
-  return { sequence, attempt: Number.parseInt(reference.slice(sequenceWidth), 36) };
+  return {
+    sequence: Number.parseInt(reference.slice(0, sequenceWidth), 36),
+    attempt: Number.parseInt(reference.slice(sequenceWidth), 36),
+  };
 }

@@ -120,7 +120,7 @@ export function followUp(
   const reference = asRefund ? refundReferenceOf(order) : identifiers.reference;
   if (reference === undefined) return new Failure("not_allowed_now", "too many refunds");
   const message = 2 * (order.earlier.length + 1);
-  const traceNumber = traceNumberOf(order.id, message, identifiers.attempt);
+  const traceNumber = traceNumberOf(order, message, identifiers.attempt);
   const begun = newTransaction({ kind: rule.kind, serialNumber, amount });
   const own = { ...identifiers, reference, traceNumber, transmittedAt: at };
   return { ...begun, identifiers: own, ...(asRefund && { asRefund }), request };

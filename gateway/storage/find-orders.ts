@@ -8,7 +8,9 @@ import { stagesInDoubt } from "../orders/stages.ts";
 import {
   asOrderId,
   asSerialNumber,
+  isLongId,
   isNumericId,
+  longIdsFrom,
   type MerchantId,
   type OrderId,
   orderIdsOf,
@@ -129,11 +131,11 @@ export async function findBySerial(
 }
 
 /**
- * For answers of a host that name only our reference, in one cell. An order whose merchant is
- * fenced there is a copy, which may be stale: that it was found says only that it is elsewhere.
+ * For messages that name an order and no merchant, in one cell. An order whose merchant is fenced
+ * there is a copy, which may be stale: that it was found says only that it is elsewhere.
  */
-export async function findBySequence(query: Query, sequence: bigint): Promise<Order | undefined> {
-  const { first, last } = orderIdsOf(sequence);
+export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
+  const { first, last } = orderIdsOf(number);
   // A host may name a number that is no id at all.
   if (!isNumericId(last)) return undefined;
   const [row] = await query<OrderRow & { is_here: boolean }>(
@@ -226,15 +228,33 @@ export function findInDoubt(query: Query, most: number) {
   return select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
 }
 
-/** All orders of a cell by id, for jobs that look through them page by page. */
-export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
-  return select(query, `id > $1 and ${isHere} order by id limit $2`, [after, limit]);
+const isShort = `id < ${longIdsFrom}`;
+const isLong = `id >= ${longIdsFrom}`;
+
+/**
+ * All orders of a cell, the oldest first, for jobs that look through them page by page: those with
+ * long ids came before those with short ones. Zero is before all.
+ */
+export async function listOrdersAfter(query: Query, after: OrderId, limit: number) {
+  const list = (condition: string, than: string) =>
+    select(query, `id > $1 and ${condition} and ${isHere} order by id limit $2`, [than, limit]);
+  if (after !== "0" && !isLongId(after)) return list(isShort, after);
+  const long = await list(isLong, after);
+  return long.length > 0 ? long : list(isShort, "0");
 }
 
-/** The latest first. */
-export function listOrdersBefore(query: Query, before: OrderId, limit: number) {
-  return select(query, `id < $1 and ${isHere} order by id desc limit $2`, [before, limit]);
+/** The latest first; without `before` from the latest on. */
+export async function listOrdersBefore(query: Query, before: OrderId | undefined, limit: number) {
+  const list = (condition: string, than: string) =>
+    select(query, `id < $1 and ${condition} and ${isHere} order by id desc limit $2`, [
+      ...[than, limit],
+    ]);
+  if (before !== undefined && isLongId(before)) return list(isLong, before);
+  const short = await list(isShort, before ?? longIdsFrom);
+  return short.length > 0 ? short : list(isLong, idMax);
 }
+
+const idMax = "9223372036854775807";
 
 export function listOrders(query: Query, ids: readonly OrderId[]) {
   return select(query, `id = any($1::bigint[]) and ${isHere} order by accepted_at, id`, [ids]);
@@ -258,10 +278,11 @@ export async function listOrderTimes(
 
 /** Of the latest orders: a version that is another than before is a step. */
 export function findOrderVersions(query: Query, most: number) {
-  return query<{ id: string; version: number }>(
-    `select id, version from orders where ${isHere} order by id desc limit $1`,
-    [most],
-  );
+  const latest = (condition: string) =>
+    `(select id, version from orders where ${condition} and ${isHere} order by id desc limit $1)`;
+  return query<{ id: string; version: number }>(`${latest(isShort)} union all ${latest(isLong)}`, [
+    most,
+  ]);
 }
 
 /** An open order with the card; its number may have to be sent again. */
@@ -309,13 +330,15 @@ order by version`;
  * order whose history was dropped is not listed.
  */
 export async function findLatestOrders(query: Query, merchant: MerchantId, most: number) {
+  const latest = (condition: string) =>
+    `(select order_id from order_history where merchant_id = $1 and order_${condition}
+      group by order_id order by order_id desc limit $2)`;
   const rows = await query<OrderRow>(
     `select ${orderColumns} from orders
      where merchant_id = $1 and id = any(array(
-       select order_id from order_history where merchant_id = $1
-       group by order_id order by order_id desc limit $2
+       ${latest(isShort)} union all ${latest(isLong)}
      ))
-     order by accepted_at desc, id desc`,
+     order by accepted_at desc, id desc limit $2`,
     [merchant, most],
   );
   return rows.map(unpackOrder);

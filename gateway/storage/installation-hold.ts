@@ -9,6 +9,7 @@ import { asInstant, type Instant } from "../values/time.ts";
 import type { Audit } from "./audit.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Database, Query } from "./database.ts";
+import { moveOrderNumbersAhead } from "./order-ids.ts";
 
 export type Hold = {
   readonly since: Instant;
@@ -77,7 +78,7 @@ export async function releaseHold(database: Database, audit: Audit, facts: objec
   const server = await identifyServer(database.query).catch(() => undefined);
   await audit.change(async (query, write) => {
     const before = await findHold(query);
-    await query(moveOrderIds);
+    await moveOrderNumbersAhead(query);
     await query(moveOtherNumbers);
     await query(
       `update installation_hold set since = null, why = null, verified_at = null,
@@ -93,15 +94,6 @@ export async function releaseHold(database: Database, audit: Audit, facts: objec
     await notifyNodes(query);
   });
 }
-
-/**
- * A day of ids (10,000 a second) beyond the sequence and the clock: the lost orders had lower ones,
- * and acquirers know the references that are made of them.
- */
-const moveOrderIds = `
-select setval('order_sequence', 864000000 + greatest(last_value,
-  floor((extract(epoch from clock_timestamp()) - 1735689600) * 10000)::bigint))
-from order_sequence`;
 
 /** Merchants, endpoints and gates that were made after the backup had these numbers. */
 const moveOtherNumbers = `

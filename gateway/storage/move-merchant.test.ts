@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { asMerchantId, asOrderId } from "../values/ids.ts";
 import { type Cells, makeCells } from "./cells.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { findBySequence, makeFindOrders } from "./find-orders.ts";
+import { findByNumber, makeFindOrders } from "./find-orders.ts";
 import { abortMove, listMoves, moveMerchant } from "./move-merchant.ts";
 import { type DatabaseForTests, startDatabase } from "./testing/database-for-tests.ts";
 import { countAll, fill, none } from "./testing/merchant-rows.ts";
@@ -206,9 +206,9 @@ with late as (
 )
 insert into order_history values (102, 777000001, 1, now(), 'n', '[]')`;
 
-test("a search by reference never answers with a copy that may be stale", async () => {
+test("a search by number never answers with a copy that may be stale", async () => {
   const stores = cells.stores(({ node }) => node.query);
-  const search = () => stores.search((query) => findBySequence(query, 777n));
+  const search = () => stores.search((query) => findByNumber(query, 777_000_001));
   const seen: (number | string | undefined)[] = [];
 
   await move(
@@ -217,7 +217,7 @@ test("a search by reference never answers with a copy that may be stale", async 
       if (progress.startsWith("Copying")) return;
       if (progress.startsWith("Stopping")) {
         await other.query(step("102, 777000001, 9"));
-        await assert.rejects(findBySequence(server.database.query, 777n), { code: "55006" });
+        await assert.rejects(findByNumber(server.database.query, 777_000_001), { code: "55006" });
       }
       const found = search().then((order) => order?.version);
       seen.push(await found.catch((error) => error.code));

@@ -1,8 +1,16 @@
-/** Blocks of order ids from a real sequence, and what a restored database gives out. */
+/** Blocks of order ids and sequence numbers, and what a restored database gives out. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, before, test } from "node:test";
 import { asInstant, systemClock } from "../values/time.ts";
-import { blockSize, makeNextOrderId, openOrderIds } from "./order-ids.ts";
+import {
+  type Block,
+  blockMax,
+  findOrderNumber,
+  makeNextNumbers,
+  moveOrderNumbersAhead,
+  openOrderIds,
+} from "./order-ids.ts";
+import { takePresence } from "./presence.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
 const { database, stop } = await startDatabase();
@@ -10,44 +18,71 @@ after(stop);
 
 const perSecond = 10_000;
 const epochMs = 1_735_689_600_000;
-const minimumOf = (atMs: number) => BigInt(Math.floor(((atMs - epochMs) / 1000) * perSecond));
+const minimumOf = (atMs: number) => Math.floor(((atMs - epochMs) / 1000) * perSecond);
 const opened: ReturnType<typeof openOrderIds>[] = [];
 after(() => Promise.all(opened.map((each) => each.close())));
 
 function open(ownTime = systemClock.now) {
   const ids = openOrderIds(database, { ownTime, retryMs: 0 });
   opened.push(ids);
-  return ids;
+  return { takeBlock: (size = 20) => ids.takeBlock(size), close: ids.close };
 }
 
-/** As an earlier release takes them. */
-async function takeUnlocked(): Promise<bigint> {
+/** As an earlier release takes sequence numbers. */
+async function takeUnlocked(): Promise<Block> {
   const [row] = await database.query<{ start: string }>(
     "select nextval('order_sequence') as start",
   );
-  return BigInt(row?.start ?? 0);
+  return { firstSequence: Number(row?.start ?? 0), firstId: undefined, size: blockMax };
 }
 
-async function lose(value: bigint): Promise<void> {
-  await database.query("select setval('order_sequence', $1)", [String(value)]);
+/** As a backup has it that was made when this block was the newest. */
+async function loseAfter({ firstSequence, firstId = 0, size }: Block): Promise<void> {
+  await database.query("select setval('order_sequence', $1)", [firstSequence]);
+  await database.query("update order_numbers set next_id = $1", [firstId + size]);
+  await database.query("delete from order_blocks where first_sequence > $1", [firstSequence]);
 }
 
-function assertApart(starts: readonly bigint[]): void {
-  const sorted = starts.toSorted((a, b) => Number(a - b));
-  for (const [index, start] of sorted.entries()) {
-    const before = sorted[index - 1];
-    if (before !== undefined) assert.ok(start - before >= blockSize, `${before} and ${start}`);
+async function loseSequence(value: number): Promise<void> {
+  await database.query("select setval('order_sequence', $1)", [value]);
+}
+
+function assertApart(blocks: readonly Block[]): void {
+  const sequences = blocks.map((each) => [each.firstSequence, blockMax] as const);
+  const ids = blocks.flatMap(({ firstId, size }) =>
+    firstId === undefined ? [] : [[firstId, size] as const],
+  );
+  for (const ranges of [sequences, ids]) {
+    const sorted = ranges.toSorted(([one], [other]) => one - other);
+    for (const [index, [start]] of sorted.entries()) {
+      const [last = 0, size = 0] = sorted[index - 1] ?? [];
+      assert.ok(start - last >= size, `${last} and ${start}`);
+    }
   }
 }
+
+let first: Block;
+before(async () => {
+  first = await open().takeBlock();
+});
+
+test("the first id has eight digits, and older gateways cannot be started any more", async () => {
+  const rows = await database.query<{ compatible_from: string }>(
+    "select compatible_from from migrations where name = '0040-short-order-ids.sql'",
+  );
+
+  assert.equal(first.firstId, 10_000_000);
+  assert.deepEqual(rows, [{ compatible_from: "no" }]);
+});
 
 test("nodes that take blocks at the same moment, some by an earlier release, get different ones", async () => {
   const nodes = Array.from({ length: 6 }, () => open());
 
   const rounds = await Promise.all(
     nodes.map(async (node, index) => {
-      const taken: bigint[] = [];
+      const taken: Block[] = [];
       for (let count = 0; count < 20; count += 1) {
-        taken.push(await (index < 4 ? node.takeBlock() : takeUnlocked()));
+        taken.push(await (index < 4 ? node.takeBlock(1 + index * count) : takeUnlocked()));
       }
       return taken;
     }),
@@ -56,82 +91,149 @@ test("nodes that take blocks at the same moment, some by an earlier release, get
   assertApart(rounds.flat());
 });
 
-test("a block begins no lower than the clock's minimum", async () => {
+test("sequence numbers begin no lower than the clock's minimum", async () => {
   const node = open();
   await node.takeBlock();
-  await lose(1000n);
+  await loseSequence(1000);
 
-  const start = await node.takeBlock();
+  const { firstSequence } = await node.takeBlock();
 
-  assert.ok(start >= minimumOf(Date.now() - 5_000));
+  assert.ok(firstSequence >= minimumOf(Date.now() - 5_000));
 });
 
 test("blocks that a restored or promoted database does not know are not given out again", async () => {
-  const known = await open().takeBlock();
-  const [first, second] = [open(), open()];
-  const lost: bigint[] = [];
+  let passedMs = 0;
+  const openThen = () => open(() => asInstant(Date.now() + passedMs));
+  const [one, other] = [openThen(), openThen()];
+  await one.takeBlock();
+  await other.takeBlock();
+  const known = await one.takeBlock(1000);
+  const lost: Block[] = [];
   for (let count = 0; count < 20; count += 1) {
-    lost.push(await first.takeBlock(), await second.takeBlock());
+    lost.push(await one.takeBlock(), await other.takeBlock());
   }
 
-  await lose(known);
-  const given = await Promise.all([open().takeBlock(), open().takeBlock(), first.takeBlock()]);
+  await one.close();
+  await loseAfter(known);
+  passedMs = 10_000;
+  const nodes = [openThen(), openThen(), one];
+  const given = await Promise.all(nodes.map((node) => node.takeBlock()));
 
   assertApart([...lost, ...given]);
 });
 
-test("a node that is started again and again does not use the ids of years", async () => {
-  await lose(1000n);
-  for (let count = 0; count < 50; count += 1) await open().takeBlock();
+test("a restore moves both ahead", async () => {
+  const known = await open().takeBlock();
+  const node = open();
+  const lost: Block[] = [];
+  for (let count = 0; count < 30; count += 1) lost.push(await node.takeBlock(1000));
 
-  const start = await open().takeBlock();
+  await loseAfter(known);
+  await moveOrderNumbersAhead(database.query);
+  const given = await open().takeBlock();
 
-  assert.ok(start < minimumOf(Date.now() + 60_000), "more than a minute of ids");
+  assertApart([...lost, given]);
+  assert.ok((given.firstId ?? 0) >= (known.firstId ?? 0) + 10_000_000);
+  assert.ok(given.firstSequence >= known.firstSequence + 10_000_000);
+});
+
+test("a node that is started again and again does not use the numbers of years", async () => {
+  await loseSequence(1000);
+  const { firstId: from = 0 } = await open().takeBlock();
+  const starts = 50;
+  for (let count = 0; count < starts; count += 1) await open().takeBlock();
+
+  const { firstSequence, firstId = 0 } = await open().takeBlock();
+
+  assert.ok(firstSequence < minimumOf(Date.now() + 60_000), "more than a minute of numbers");
+  // Of two thousand million ids, for a start every ten seconds: enough for years.
+  assert.ok(firstId - from < starts * 2_000, `${firstId - from} ids`);
 });
 
 test("blocks that were lost after more orders than the clock allows for are not given out again", async () => {
   const hour = minimumOf(Date.now() + 3_600_000);
   const node = open();
   await node.takeBlock();
-  await lose(hour);
+  await loseSequence(hour);
   const lost = [await node.takeBlock(), await node.takeBlock()];
 
-  await lose(hour);
+  await loseSequence(hour);
   const given = await open().takeBlock();
 
   assertApart([...lost, given]);
+  await loseSequence(1000);
+  await database.query("delete from order_blocks where first_sequence >= $1", [hour]);
 });
 
 test("a database whose clock is behind goes by the node's, and by no more than a day", async () => {
-  await lose(1000n);
   const hourAhead = open(() => asInstant(Date.now() + 3_600_000));
   const fromHour = await hourAhead.takeBlock();
   const yearsAhead = open(() => asInstant(Date.now() + 100 * 365 * 86_400_000));
   const fromYears = await yearsAhead.takeBlock();
 
-  assert.ok(fromHour >= minimumOf(Date.now() + 3_590_000));
-  assert.ok(fromYears < minimumOf(Date.now() + 86_400_000 + 60_000));
+  assert.ok(fromHour.firstSequence >= minimumOf(Date.now() + 3_590_000));
+  assert.ok(fromYears.firstSequence < minimumOf(Date.now() + 86_400_000 + 60_000));
 });
 
-test("more orders than a block has numbers, all at once, get different ones", async () => {
+test("more orders than a block has numbers, all at once, get different ones that find them", async () => {
+  const next = makeNextNumbers(open().takeBlock);
+
+  const numbers = await Promise.all(Array.from({ length: 2_500 }, next));
+
+  assert.equal(new Set(numbers.map(({ id }) => id)).size, 2_500);
+  assert.equal(new Set(numbers.map(({ sequence }) => sequence)).size, 2_500);
+  for (const { id, sequence } of [...numbers.slice(0, 30), ...numbers.slice(-30)]) {
+    assert.equal(String(await findOrderNumber(database.query, sequence)), id);
+  }
+  const { firstSequence } = await open().takeBlock(20);
+  // In no block: the numbers behind its ids, and those of orders with long ids.
+  assert.equal(await findOrderNumber(database.query, firstSequence + 20), firstSequence + 20);
+  assert.equal(await findOrderNumber(database.query, 42), 42);
+});
+
+test("a node that takes few orders takes few ids, and a busy one a thousand at a time", async () => {
+  const sizes: number[] = [];
+  const next = makeNextNumbers((size) => {
+    sizes.push(size);
+    return open().takeBlock(size);
+  });
+
+  await next();
+  await Promise.all(Array.from({ length: 1_200 }, next));
+
+  assert.equal(sizes[0], 20);
+  assert.equal(sizes.at(-1), blockMax);
+});
+
+test("ids stay long while a node runs that makes references of them", async () => {
+  const waiting = { waitMs: 0, checkMs: 60_000, onLost: () => {}, onRenamed: () => {} };
+  const knowing = await takePresence(database, { ...waiting, names: ["new"] });
+  const older = await database.connect();
+  await older.query("select pg_advisory_lock(hashtextextended('old', 8583))");
   const node = open();
-  const next = makeNextOrderId(node.takeBlock);
 
-  const ids = await Promise.all(Array.from({ length: 2_500 }, next));
+  const next = makeNextNumbers(node.takeBlock);
+  const { id, sequence } = await next();
+  await older.query("select pg_advisory_unlock_all()");
+  await older.end();
+  const { firstId } = await node.takeBlock();
+  await knowing.stop();
 
-  assert.equal(new Set(ids.map((id) => id.slice(0, -6))).size, 2_500);
+  assert.match(id, new RegExp(`^${sequence}\\d{6}$`));
+  assert.ok(firstId !== undefined && firstId < 2 ** 31);
 });
 
 test("a connection that is lost is replaced, and no order notices", async () => {
   const node = openOrderIds(database, { ownTime: systemClock.now, retryMs: 5_000 });
   opened.push(node);
-  const before = await node.takeBlock();
+  const known = await node.takeBlock(20);
   await database.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and query like 'select take_order_ids%'`,
+     where datname = current_database() and query like '%from take_order_numbers%'
+       and pid <> pg_backend_pid()`,
   );
 
-  const start = await node.takeBlock();
+  const next = await node.takeBlock(20);
 
-  assertApart([before, start]);
+  assertApart([known, next]);
 });

@@ -1,59 +1,84 @@
 /**
- * Order ids. They are known before the insert: a node takes a block of the sequence and uses its
- * numbers from memory. Acquirers remember references, which are made of them, so none may come
- * again, even after the database has lost the latest blocks (decision 0037).
+ * Order ids, and the sequence numbers from which acquirer references are made. Both are known
+ * before the insert: a node takes a block of them and uses it from memory. Acquirers remember
+ * references, so none may come again, even after the database has lost the latest blocks
+ * (decisions 0037, 0055).
  */
 import { randomInt } from "node:crypto";
-import { composeOrderId, type OrderId } from "../values/ids.ts";
+import { asOrderId, composeLongId, type OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
-import type { Database } from "./database.ts";
+import type { Database, Query } from "./database.ts";
 import { makeGather } from "./gather.ts";
 
-export const blockSize = 1000n;
-const refillBelow = 300n;
+/** Sequence numbers in a block, and the most ids. */
+export const blockMax = 1_000;
+/** A node that ends loses the rest of its blocks, so they last for this long. */
+const blockMs = 10_000;
+const blockMin = 20;
 /** Ids grow with time, give or take an hour: retention looks through the orders by id. */
 const blockLifeMs = 3_600_000;
 
-type Block = { readonly start: bigint; readonly fetchedAt: number };
+export type OrderNumbers = { readonly id: OrderId; readonly sequence: number };
+
+export type Block = {
+  readonly firstSequence: number;
+  /** Absent beside a gateway that makes references of ids: ids are long then. */
+  readonly firstId: number | undefined;
+  readonly size: number;
+};
+
+type FetchedBlock = Block & { readonly fetchedAt: number };
 
 /** The next block is fetched before the present one is used up. */
-export function makeNextOrderId(takeBlock: () => Promise<bigint>): () => Promise<OrderId> {
-  let next = 0n;
-  let end = 0n;
-  let fetchedAt = 0;
-  let spare: Promise<Block> | undefined;
+export function makeNextNumbers(
+  takeBlock: (size: number) => Promise<Block>,
+): () => Promise<OrderNumbers> {
+  let block: FetchedBlock = { firstSequence: 0, firstId: undefined, size: 0, fetchedAt: 0 };
+  let used = 0;
+  let spare: Promise<FetchedBlock> | undefined;
 
   return async () => {
     for (;;) {
-      if (performance.now() - fetchedAt > blockLifeMs) next = end;
-      if (next !== end) break;
+      if (performance.now() - block.fetchedAt > blockLifeMs) used = block.size;
+      if (used < block.size) break;
       spare ??= fetchBlock();
       const fetched = spare;
-      const block = await fetched;
+      const next = await fetched;
       // Of all callers that waited for this block, the first one opens it. Those that find it used
       // up already wait for the next one.
-      if (next === end && spare === fetched) {
+      if (used >= block.size && spare === fetched) {
         spare = undefined;
-        next = block.start;
-        end = block.start + blockSize;
-        fetchedAt = block.fetchedAt;
+        block = next;
+        used = 0;
       }
     }
-    const sequence = next;
-    next += 1n;
-    if (spare === undefined && end - next < refillBelow) spare = fetchBlock();
-    return composeOrderId(sequence, randomInt(1_000_000));
+    const { firstSequence, firstId, size } = block;
+    const sequence = firstSequence + used;
+    const id = firstId === undefined ? makeLongId(sequence) : asOrderId(String(firstId + used));
+    used += 1;
+    if (spare === undefined && size - used < 0.3 * size) spare = fetchBlock();
+    return { id, sequence };
   };
 
-  function fetchBlock(): Promise<Block> {
-    const askedAt = performance.now();
-    const block = takeBlock().then((start) => ({ start, fetchedAt: askedAt }));
+  function fetchBlock(): Promise<FetchedBlock> {
+    const fetchedAt = performance.now();
+    const fetching = takeBlock(sizeAt(fetchedAt)).then((next) => ({ ...next, fetchedAt }));
     // A failed fetch is not cached: the next caller fetches again.
-    block.catch(() => {
+    fetching.catch(() => {
       spare = undefined;
     });
-    return block;
+    return fetching;
   }
+
+  /** As the present block is used up: a node that takes few orders takes few ids. */
+  function sizeAt(now: number): number {
+    const perMs = used / Math.max(now - block.fetchedAt, 1);
+    return Math.max(blockMin, Math.min(blockMax, Math.ceil(perMs * blockMs)));
+  }
+}
+
+function makeLongId(sequence: number): OrderId {
+  return composeLongId(sequence, randomInt(1_000_000));
 }
 
 type Connection = Awaited<ReturnType<Database["connect"]>>;
@@ -71,21 +96,27 @@ type Options = {
  */
 export function openOrderIds(database: Pick<Database, "connect">, { ownTime, retryMs }: Options) {
   let connection: Promise<Connection> | undefined;
-  let reached = 0n;
-  const takeOne = makeGather(async () => [await take()], { batchMax: 1, retryMs });
+  let reached = 0;
+  let reachedId = 0;
+  const takeOne = makeGather(async ([size = blockMin]: readonly number[]) => [await take(size)], {
+    ...{ batchMax: 1, retryMs },
+  });
 
-  return { takeBlock: () => takeOne(undefined), close };
+  return { takeBlock: (size: number): Promise<Block> => takeOne(size), close };
 
-  async function take(): Promise<bigint> {
+  async function take(size: number): Promise<Block> {
     const isFirst = connection === undefined;
     connection ??= database.connect();
     try {
       const client = await connection;
-      const values = [ownTime() / 1000, String(reached), isFirst];
-      const { rows } = await client.query("select take_order_ids($1, $2, $3) as start", values);
-      const start = BigInt(rows[0].start);
-      reached = start + blockSize;
-      return start;
+      const values = [ownTime() / 1000, reached, isFirst, reachedId, size];
+      const { rows } = await client.query<BlockRow>(takeStatement, values);
+      const firstSequence = Number(rows[0]?.first_sequence);
+      const id = rows[0]?.first_id ?? null;
+      const firstId = id === null ? undefined : Number(id);
+      reached = firstSequence + blockMax;
+      if (firstId !== undefined) reachedId = firstId + size;
+      return { firstSequence, firstId, size };
     } catch (error) {
       // Not awaited: a server that does not answer does not say good-bye either.
       void close();
@@ -99,3 +130,34 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
     await closing?.then((client) => client.end()).catch(() => undefined);
   }
 }
+
+type BlockRow = { readonly first_sequence: string; readonly first_id: string | null };
+const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
+
+/** The number of the order with the sequence number, as `orderNumberOf` has it. */
+export async function findOrderNumber(query: Query, sequence: number): Promise<number> {
+  const [block] = await query<BlockRow & { readonly size: number }>(
+    `select first_sequence, first_id, size from order_blocks
+     where first_sequence <= $1 order by first_sequence desc limit 1`,
+    [sequence],
+  );
+  const offset = sequence - Number(block?.first_sequence ?? sequence);
+  // A number that was given out before there were short ids is part of the id itself.
+  return block && offset < block.size ? Number(block.first_id) + offset : sequence;
+}
+
+/**
+ * After a restore, before a node runs: orders since the backup are lost, but merchants know their
+ * ids and acquirers their references. Neither may come again.
+ */
+export async function moveOrderNumbersAhead(query: Query): Promise<void> {
+  // As many as a busy day has, and one in two hundred of all ids below 2^31.
+  await query("update order_numbers set next_id = next_id + 10000000");
+  await query(moveSequenceAhead);
+}
+
+/** A day of numbers, 10,000 a second, beyond the sequence and the clock. */
+const moveSequenceAhead = `
+select setval('order_sequence', 864000000 + greatest(last_value,
+  floor((extract(epoch from clock_timestamp()) - 1735689600) * 10000)::bigint))
+from order_sequence`;

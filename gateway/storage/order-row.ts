@@ -15,6 +15,7 @@ import type {
   Transaction,
   TransactionKind,
 } from "../orders/order.ts";
+import { parseReference } from "../orders/trace.ts";
 import { asEndpointId, asMerchantId, asOrderId } from "../values/ids.ts";
 import { type Money, type PackedMoney, unpackMoney } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
@@ -79,6 +80,7 @@ export function unpackOrder(row: OrderRow): Order {
   const progress = upgrade(row.progress);
   return {
     id: asOrderId(row.id),
+    sequence: sequenceOf(progress),
     merchantId: asMerchantId(row.merchant_id),
     endpointId: asEndpointId(row.endpoint_id),
     clientOrderId: row.client_orderid,
@@ -93,6 +95,12 @@ export function unpackOrder(row: OrderRow): Order {
     owed: progress.owed,
     deadlineAt: progress.deadlineAt,
   };
+}
+
+/** Its first charge has a reference from the first commit on, made of it; zero without a charge. */
+function sequenceOf({ earlier, transaction }: Progress): number {
+  const { reference = "" } = (earlier[0] ?? transaction).identifiers ?? {};
+  return parseReference(reference)?.sequence ?? 0;
 }
 
 type Packed<Type, Key extends keyof Type> = Omit<Type, Key> & {

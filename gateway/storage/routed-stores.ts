@@ -18,7 +18,7 @@ import type { Cells } from "./cells.ts";
 import { makeBegin, makeCommit } from "./commit.ts";
 import {
   countInDoubt,
-  findBySequence,
+  findByNumber,
   findBySerial,
   makeFindByReceipt,
   makeFindDue,
@@ -71,7 +71,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     begin: makeBegin(add, node, { onBatch: onBatch("begin"), ...brief }),
     commit: makeCommit(hot, node, { onBatch: onBatch("move"), ...brief }),
     commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
-    bySequence: (sequence: bigint) => findBySequence(hot, sequence),
+    byNumber: (number: number) => findByNumber(hot, number),
     bySerial: (merchant: MerchantId, serial: SerialNumber) => findBySerial(hot, merchant, serial),
     findDue: makeFindDue(hot),
     findOwned: makeFindOwned(hot),
@@ -100,9 +100,9 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
       stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),
     findBySerial: (merchant: MerchantId, serial: SerialNumber) =>
       stores.call(merchant, (store) => store.bySerial(merchant, serial)),
-    /** For what names only our reference. */
-    bySequence: (sequence: bigint): Promise<Order | undefined> =>
-      stores.search((store) => store.bySequence(sequence)),
+    /** For what names an order and no merchant. */
+    byNumber: (number: number): Promise<Order | undefined> =>
+      stores.search((store) => store.byNumber(number)),
     findDue: async (now: Instant, most: number) =>
       (await stores.each((store) => store.findDue(now, most))).flat(),
     findOwned: async (owner: string) =>

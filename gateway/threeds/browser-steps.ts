@@ -5,7 +5,7 @@
 import { decodeFormValue, encodeFormValue } from "@tollgate/protocols/emv3ds";
 import type { Challenge, PendingStep } from "../orders/authentication.ts";
 import type { Order } from "../orders/order.ts";
-import { asOrderId, isNumericId, type OrderId, sequenceOf } from "../values/ids.ts";
+import { asOrderId, isNumericId, type OrderId, orderNumberOf } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 
 /**
@@ -39,19 +39,19 @@ export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependenc
 }
 
 type FindDependencies = {
-  readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
+  readonly findByNumber: (number: number) => Promise<Order | undefined>;
   readonly links: BrowserLinks;
   readonly clock: { now(): Instant };
   readonly lifeMs: number;
 };
 
 /** The order of a link; undefined when the link is not ours, or has expired. */
-export function makeFindByLink({ findBySequence, links, clock, lifeMs }: FindDependencies) {
+export function makeFindByLink({ findByNumber, links, clock, lifeMs }: FindDependencies) {
   return async (orderId: string, token: string): Promise<Order | undefined> => {
     if (!isNumericId(orderId) || orderId.length < 7) return undefined;
     const id = asOrderId(orderId);
     if (!links.isToken(id, token)) return undefined;
-    const order = await findBySequence(sequenceOf(id));
+    const order = await findByNumber(orderNumberOf(id));
     if (order?.id !== id) return undefined;
     return clock.now() > order.acceptedAt + lifeMs ? undefined : order;
   };

@@ -20,14 +20,14 @@ import {
   resultIn,
   type ThreeDSecurePolicy,
 } from "./authentication-outcome.ts";
-import { isSameId, sequenceIn } from "./look-up-3ds.ts";
+import { isSameId, orderNumberIn } from "./look-up-3ds.ts";
 
 /** A failure means that the result could not be stored: the directory server must send it again. */
 export type ReceiveResult = (directory: string, text: string) => Promise<string | Failure>;
 
 /** The order engine, for results that a browser, a merchant or a directory server reports. */
 export type OrderReports = {
-  readonly findBySequence: (sequence: bigint) => Promise<Order | undefined>;
+  readonly findByNumber: (number: number) => Promise<Order | undefined>;
   readonly report: (order: Order, event: OrderEvent) => Promise<Order | Failure>;
   readonly load: (order: Order) => Promise<Order>;
 };
@@ -57,8 +57,8 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
 
   async function findOrder(directory: string, message: Emv3dsMessage) {
     const transactionId = textOf(message, "threeDSServerTransID") ?? "";
-    const sequence = sequenceIn(transactionId);
-    const order = sequence === undefined ? undefined : await dependencies.findBySequence(sequence);
+    const number = orderNumberIn(transactionId);
+    const order = number === undefined ? undefined : await dependencies.findByNumber(number);
     const threeds = order && initialOf(order).threeds;
     const isKnown =
       threeds?.directory === directory &&

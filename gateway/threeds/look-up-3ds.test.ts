@@ -5,8 +5,8 @@ import { endpointWith } from "../merchant-api/testing.ts";
 import type { EndpointSettings } from "../orders/merchant.ts";
 import type { Enrolment, Order } from "../orders/order.ts";
 import { draft, threeds } from "../orders/testing.ts";
-import { sequenceOf } from "../values/ids.ts";
-import { isSameId, lookUp3ds, sequenceIn } from "./look-up-3ds.ts";
+import { orderNumberOf } from "../values/ids.ts";
+import { isSameId, lookUp3ds, orderNumberIn } from "./look-up-3ds.ts";
 
 const entropy = Uint8Array.from({ length: 20 }, (_, index) => 255 - index);
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -29,7 +29,7 @@ test("an id is a random UUID that leads back to its order", () => {
   const { transactionId } = event.threeds;
 
   assert.match(transactionId, uuid);
-  assert.equal(sequenceIn(transactionId), sequenceOf(draft.id));
+  assert.equal(orderNumberIn(transactionId), orderNumberOf(draft.id));
   assert.ok(transactionId.startsWith("fffefdfc-fbfa-4"));
 });
 
@@ -61,7 +61,7 @@ test("what happens to a card that is not enrolled is the endpoint's policy", () 
 
 test("an id of another form, or of an order that cannot be, leads nowhere", () => {
   for (const id of ["", "42", `${"0".repeat(8)}-0000-4000-8000-ffffffffffff`]) {
-    assert.equal(sequenceIn(id), undefined, id);
+    assert.equal(orderNumberIn(id), undefined, id);
   }
   assert.ok(isSameId("ABC", "abc"));
   assert.ok(!isSameId(undefined, undefined));

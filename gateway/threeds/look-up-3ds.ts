@@ -5,7 +5,7 @@
 import type { OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Order, ThreeDSecure } from "../orders/order.ts";
-import { type OrderId, sequenceOf } from "../values/ids.ts";
+import { type OrderId, orderNumberOf } from "../values/ids.ts";
 import { withoutAuthentication } from "./authentication-outcome.ts";
 
 type Conditions = {
@@ -37,25 +37,25 @@ export function lookUp3ds(order: Order, { endpoint, entropy }: Conditions): Orde
 
 /**
  * A version 4 UUID, which is what directory servers expect. A result message names nothing else, so
- * the last twelve digits are the order's sequence number; the rest is random, so that only the
+ * the last twelve digits are the order's number; the rest is random, so that only the
  * parties of an authentication know its id.
  */
 function transactionIdOf(order: OrderId, entropy: Uint8Array): string {
   const hex = Buffer.from(entropy).toString("hex");
   const variant = (((entropy[8] ?? 0) & 0x3f) | 0x80).toString(16);
-  const sequence = sequenceOf(order).toString(16).padStart(12, "0");
+  const number = orderNumberOf(order).toString(16).padStart(12, "0");
   const [start, middle] = [hex.slice(0, 8), hex.slice(8, 12)];
-  return `${start}-${middle}-4${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${sequence}`;
+  return `${start}-${middle}-4${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${number}`;
 }
 
 /** Orders with a higher one cannot be stored. */
-const sequenceMax = 9_223_372_036_853n;
+const orderNumberMax = 9_223_372_036_853;
 
-/** The sequence number of the order that the id may belong to; undefined when it is not an id. */
-export function sequenceIn(transactionId: string): bigint | undefined {
+/** The number of the order that the id may belong to; undefined when it is not an id. */
+export function orderNumberIn(transactionId: string): number | undefined {
   const [, digits] = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-([0-9a-f]{12})$/i.exec(transactionId) ?? [];
-  const sequence = BigInt(`0x${digits ?? "0"}`);
-  return digits === undefined || sequence > sequenceMax ? undefined : sequence;
+  const number = Number.parseInt(digits ?? "0", 16);
+  return digits === undefined || number > orderNumberMax ? undefined : number;
 }
 
 /** Directory servers and issuers may change the case of an id's letters. */

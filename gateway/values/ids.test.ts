@@ -3,12 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
-  composeOrderId,
+  asOrderId,
+  composeLongId,
+  isLongId,
   isNumericId,
   isSerialNumber,
+  longIdsFrom,
   orderIdsOf,
+  orderNumberOf,
   receiverOf,
-  sequenceOf,
 } from "./ids.ts";
 
 // biome-ignore format: a table
@@ -55,16 +58,29 @@ test("a serial number is shaped like a UUID", () => {
   for (const [text, good] of serialNumbers) assert.equal(isSerialNumber(text), good, text);
 });
 
-test("an order id holds its sequence number, whatever its random digits are", () => {
-  const sequences = fc.bigInt({ min: 1n, max: 9_223_372_036_853n });
+test("a long id holds its sequence number, whatever its random digits are", () => {
+  const sequences = fc.integer({ min: 100_000_000_000, max: 9_223_372_036_852 });
   fc.assert(
     fc.property(sequences, fc.integer({ min: 0, max: 999_999 }), (sequence, random) => {
-      const id = composeOrderId(sequence, random);
+      const id = composeLongId(sequence, random);
       const { first, last } = orderIdsOf(sequence);
-      assert.equal(sequenceOf(id), sequence);
-      assert.ok(isNumericId(id));
+      assert.equal(orderNumberOf(id), sequence);
+      assert.ok(isNumericId(id) && isLongId(id));
+      assert.ok(BigInt(id) >= BigInt(longIdsFrom));
       assert.ok(BigInt(first) <= BigInt(id) && BigInt(id) <= BigInt(last));
-      assert.ok(BigInt(last) < BigInt(orderIdsOf(sequence + 1n).first));
+      assert.ok(BigInt(last) < BigInt(orderIdsOf(sequence + 1).first));
+    }),
+  );
+});
+
+test("a short id is its own number, and is never taken for a long one", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 10_000_000, max: 99_999_999_999 }), (number) => {
+      const id = asOrderId(String(number));
+      assert.equal(orderNumberOf(id), number);
+      assert.deepEqual(orderIdsOf(number), { first: id, last: id });
+      assert.ok(isNumericId(id) && !isLongId(id));
+      assert.ok(BigInt(id) < BigInt(longIdsFrom));
     }),
   );
 });

@@ -1,7 +1,8 @@
 /**
  * Every kind of identifier. They are numeric strings: text on the wire, bigint in the database, and
- * never used in arithmetic. The exception is the order id: its last six digits are random, the
- * digits before them are the order's sequence number.
+ * never used in arithmetic. Order ids have two forms: numbers of a plain sequence, of eight to
+ * eleven digits, and the long ones of earlier versions, a sequence number of twelve digits or more
+ * and six random digits. Both are valid for ever.
  */
 
 /** Makes two meanings of one primitive two types; exists only for the compiler. */
@@ -41,18 +42,31 @@ export function isSerialNumber(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** `random` is a whole number below a million; it makes the next order id unpredictable. */
-export function composeOrderId(sequence: bigint, random: number): OrderId {
+/** All orders with a long id came before the first one with a short id. */
+export const longIdsFrom = asOrderId("100000000000000000");
+/** Above all short ids, below the sequence numbers of all long ones. */
+const sequencesFrom = 100_000_000_000;
+
+export function isLongId(id: OrderId): boolean {
+  return id.length >= longIdsFrom.length;
+}
+
+/** Beside a gateway that makes references of ids. `random` is a whole number below a million. */
+export function composeLongId(sequence: number, random: number): OrderId {
   return asOrderId(`${sequence}${String(random).padStart(randomDigits, "0")}`);
 }
 
-export function sequenceOf(order: OrderId): bigint {
-  return BigInt(order.slice(0, -randomDigits));
+/** Names an order in twelve hexadecimal digits: the id, or the sequence number in a long id. */
+export function orderNumberOf(order: OrderId): number {
+  return Number(isLongId(order) ? order.slice(0, -randomDigits) : order);
 }
 
-/** The lowest and the highest order id of a sequence number. */
-export function orderIdsOf(sequence: bigint): { first: OrderId; last: OrderId } {
-  return { first: composeOrderId(sequence, 0), last: composeOrderId(sequence, 999_999) };
+/** The lowest and the highest order id of an order number. */
+export function orderIdsOf(number: number): { first: OrderId; last: OrderId } {
+  const isShort = number < sequencesFrom;
+  const id = asOrderId(String(number));
+  if (isShort) return { first: id, last: id };
+  return { first: composeLongId(number, 0), last: composeLongId(number, 999_999) };
 }
 
 /**

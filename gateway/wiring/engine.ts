@@ -17,7 +17,7 @@ import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import type { LiveConfiguration } from "../storage/configuration.ts";
 import type { LiveHold } from "../storage/installation-hold.ts";
-import { makeNextOrderId, openOrderIds } from "../storage/order-ids.ts";
+import { findOrderNumber, makeNextNumbers, openOrderIds } from "../storage/order-ids.ts";
 import type { NodeName } from "../storage/presence.ts";
 import { routeOrders } from "../storage/routed-stores.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
@@ -51,7 +51,7 @@ export function makeEngine(dependencies: Dependencies) {
     ...{ node, onBatch: observe.onBatch, onStuck: observe.onStuck },
     ...{ retryMs: config.acceptRetryMs, callbackLeaseMs: leaseMs },
   });
-  const { byId, findExisting, findBySerial, bySequence, load, lasting } = queues;
+  const { byId, findExisting, findBySerial, byNumber, load, lasting } = queues;
   const ended = makeEndedOrders({ find: byId, isCurrent: queues.isCurrent });
   const waits = makeWaits(dependencies, load);
   const listeners = [threeds.onStep, sendCallback, observe.onStep, waits.notify, ended.onStep];
@@ -59,6 +59,7 @@ export function makeEngine(dependencies: Dependencies) {
   const advance = makeAdvance(deadlinesOf(config), { screen, look_up_3ds: lookUp3ds });
   const announced = (commit: Commit) => announcing(commit, (step) => step, listeners, onTrouble);
   const pure = { advance, conditionsOf, clock };
+  const find = makeFindOrder({ findById: ended.find, findExisting, findBySerial });
   const steps = { ...pure, load, commit: announced(queues.commit) };
   const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
   const acquirers = makeAcquirerEffects(dependencies);
@@ -67,13 +68,11 @@ export function makeEngine(dependencies: Dependencies) {
     ...{ apply, onRefused: observe.onRefused, onTrouble },
     handlers: {
       ...acquirers.handlers,
-      authenticate: threeds.authenticate,
-      ask_enrolment: threeds.ask_enrolment,
+      ...{ authenticate: threeds.authenticate, ask_enrolment: threeds.ask_enrolment },
       alert_operator: observe.alertOperator,
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
-  const find = makeFindOrder({ findById: ended.find, findExisting, findBySerial });
   return {
     ...{ runner, waits, find, forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
     /** By cell: resolves when its queues of reads and of new orders move. */
@@ -84,7 +83,7 @@ export function makeEngine(dependencies: Dependencies) {
       ...{ advance, conditionsOf, findExisting, runner, admit },
       judgePayment: dependencies.screening.makeJudge(dependencies.configuration, observe),
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
-      nextOrderId: makeNextOrderId(orderIds.takeBlock),
+      nextNumbers: makeNextNumbers(orderIds.takeBlock),
     }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
@@ -93,12 +92,13 @@ export function makeEngine(dependencies: Dependencies) {
       ...{ findDue: queues.findDue, findOwned: queues.findOwned },
     }),
     lateApprovals: makeLateApprovals({
-      ...{ find: bySequence, apply, runner },
+      ...{ apply, runner },
+      find: async (sequence) => byNumber(await findOrderNumber(database.query, sequence)),
       onDelayed: ({ reference }, error) =>
         log("acquirer.late_approval_delayed", { err: error, reference }),
     }),
     /** For results that a browser, a merchant or a directory server reports. */
-    reports: { findBySequence: bySequence, load, report: makeReport(makeApply(steps), runner) },
+    reports: { findByNumber: byNumber, load, report: makeReport(makeApply(steps), runner) },
     countInDoubt: queues.countInDoubt,
   };
 }

@@ -73,9 +73,9 @@ export function makeSampleGateway(): Services {
       make: async () => ({ keyId: 1, digest: Buffer.alloc(32), cvv: undefined }),
       isSame: async () => false,
     },
-    nextOrderId: async () => {
+    nextNumbers: async () => {
       count += 1;
-      return asOrderId(sample.makeOrderId(count));
+      return { id: asOrderId(sample.makeOrderId(count)), sequence: sample.makeSequence(count) };
     },
   });
   const find = makeFindOrder({

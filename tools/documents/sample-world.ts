@@ -94,7 +94,12 @@ export const group: EntryPoint = { ...endpoint, id: asGroupId("1007") };
 
 /** The id of the gateway's first order, of its second, and so on. */
 export function makeOrderId(count: number): string {
-  return String(1_001_734_520 + count);
+  return String(10_017_340 + count);
+}
+
+/** What the acquirer's references are made of. */
+export function makeSequence(count: number): number {
+  return 590_336_171_002 + count;
 }
 
 /** What a registration of the sample card gives. */

@@ -1,6 +1,6 @@
 /** Plain sales, written by the statements of a gateway: begun, then approved. */
 import { draft, events, step } from "../../orders/testing.ts";
-import { asCardId, composeOrderId, type OrderId } from "../../values/ids.ts";
+import { asCardId, asOrderId, type OrderId } from "../../values/ids.ts";
 import { later } from "../../values/time.ts";
 import { makeBegin, makeCommit } from "../commit.ts";
 import type { Database } from "../database.ts";
@@ -10,13 +10,13 @@ export function makeSell(database: Database) {
   const options = { callbackLeaseMs: 1000 };
   const begin = makeBegin(database.add, makeFixedName("node-1"), options);
   const commit = makeCommit(database.hot, makeFixedName("node-1"), options);
-  let sequence = 1_000_000n;
+  let sequence = 10_000_000;
 
   return async (): Promise<OrderId> => {
-    sequence += 1n;
-    const id = composeOrderId(sequence, Number(sequence % 999_983n));
+    sequence += 1;
+    const id = asOrderId(String(sequence));
     const card = { ...draft.card, cardId: asCardId(id) };
-    const order = { ...draft, id, clientOrderId: `invoice-${id}`, card };
+    const order = { ...draft, id, sequence, clientOrderId: `invoice-${id}`, card };
     const begun = step(order, events.received);
     const { merchantId } = order;
     const kept = { keyId: 1, sealed: Buffer.alloc(90), fingerprint: Buffer.alloc(32) };

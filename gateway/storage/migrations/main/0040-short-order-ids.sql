@@ -1,0 +1,62 @@
+-- compatible-from: 0026
+-- locks: nothing
+-- Short order ids (decision 0055). Order ids are a plain sequence of their own; the sequence that
+-- begins by the clock goes on to number what acquirers remember.
+create table order_numbers (
+  one     boolean primary key default true check (one),
+  -- The limit keeps a short id from being taken for the number of a long one.
+  next_id bigint not null check (next_id <= 100000000000)
+);
+insert into order_numbers (next_id) values (10000000);
+
+-- Which ids go with which sequence numbers: an acquirer's late answer names only the latter.
+create table order_blocks (
+  first_sequence bigint primary key,
+  first_id       bigint not null,
+  size           integer not null check (size between 1 and 1000)
+);
+
+-- Takes a block of both; `first_id` is null while a gateway runs that makes references of ids.
+--   own_time, reached, is_first  as take_order_ids has them
+--   reached_id                   the end of the ids that the node was given
+--   wanted                       how many, at most a thousand
+create function take_order_numbers(
+  own_time float8, reached bigint, is_first boolean, reached_id bigint, wanted integer,
+  out first_sequence bigint, out first_id bigint
+) language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  newest bigint;
+  passed bigint;
+  lost bigint := 0;
+begin
+  -- It takes a lock, until the end of the transaction: blocks are taken one after the other.
+  first_sequence := take_order_ids(own_time, reached, is_first);
+  -- Every node holds a lock on its name; one that knows of short ids holds (8583, 40) beside it.
+  if exists (
+    select from pg_locks as name
+    where name.locktype = 'advisory' and name.granted and name.objsubid = 1 and name.classid <> 0
+      and name.database = (select oid from pg_database where datname = current_database())
+      and not exists (
+        select from pg_locks as knows
+        where knows.pid = name.pid and knows.locktype = 'advisory' and knows.granted
+          and knows.objsubid = 2 and knows.classid = 8583 and knows.objid = 40)
+  ) then
+    return;
+  end if;
+  select max(known.first_sequence) into newest from order_blocks as known;
+  if newest is null then
+    -- From the first short id on no such gateway may be started.
+    update migrations set compatible_from = 'no' where name = '0040-short-order-ids.sql';
+  elsif is_first then
+    -- Perhaps a server that has lost the latest blocks. Sequence numbers follow the clock, so they
+    -- tell how long ago the newest block was that it knows: as many ids are left out as were given
+    -- in as long a time before that, and ten for each second.
+    passed := greatest(first_sequence - newest, 1);
+    select least(passed / 1000 + sum(known.size), 10000000) into lost from order_blocks as known
+    where known.first_sequence > newest - passed;
+  end if;
+  update order_numbers set next_id = greatest(next_id + lost, reached_id) + wanted
+  returning next_id - wanted into first_id;
+  insert into order_blocks (first_sequence, first_id, size)
+  values (take_order_numbers.first_sequence, take_order_numbers.first_id, wanted);
+end $$;
