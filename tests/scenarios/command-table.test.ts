@@ -46,6 +46,25 @@ test("the tables of examples have every command", () => {
   );
 });
 
+// biome-ignore format: a table
+const ends: readonly (readonly [words: string, code: number])[] = [
+  ["merchant list",                    0],
+  ["merchant list --help",             0],
+  ["cell move-merchant nobody second", 2],
+  ["merchant show nobody",             2],
+  ["merchant show",                    2],
+  ["merchant list --no-such-option",   2],
+  ["no-such-command",                  2],
+];
+
+test("a command that is refused, or that is none, ends with 2", async () => {
+  for (const [words, code] of ends) {
+    const ran = await runGw(world, ...words.split(" "));
+
+    assert.equal(ran.code, code, `${words}: ${ran.complaint}`);
+  }
+});
+
 test("each role runs the commands of its rights; any other ends with 3 and an entry", async () => {
   const login = world.set.login;
   for (const role of new Set(table.roleCells().map((cell) => cell.role))) {
