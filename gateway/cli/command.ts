@@ -156,7 +156,7 @@ function entryOf(command: Command, given: readonly unknown[]): AuditEntry {
 /** They may take minutes: with `--progress`, or at a terminal, they tell how far they are. */
 const longCommands = new Set([
   ...["audit verify", "bin load", "chargeback import", "order export", "privacy erase"],
-  ...["list import", "reconcile", "backup", "restore", "restore verify"],
+  ...["filter try", "list import", "reconcile", "backup", "restore", "restore verify"],
 ]);
 
 export function setOutput(
