@@ -114,7 +114,6 @@ export const looking: readonly Example[] = [
   { path: "directory show",    words: "sandbox" },
   { path: "filter list",       words: "" },
   { path: "filter try",        words: "" },
-  { path: "filter try",        words: "" },
   { path: "list show",         words: "" },
   { path: "order list",        words: "" },
   { path: "order export",      words: "" },
