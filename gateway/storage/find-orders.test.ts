@@ -4,7 +4,12 @@ import { after, test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
 import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
-import { findLatestOrders, makeFindByReceipt } from "./find-orders.ts";
+import {
+  findLatestOrders,
+  listOrdersAfter,
+  listOrdersBefore,
+  makeFindByReceipt,
+} from "./find-orders.ts";
 import { packFacts, packProgress } from "./order-row.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
@@ -30,6 +35,29 @@ test("an order is found by its receipt, whatever follows, and by its merchant on
   }
   assert.equal(await find(other, receipt, undefined), undefined);
   assert.equal(await find(merchant, asReceiptId("814661"), undefined), undefined);
+});
+
+test("orders with long ids are older than those with short ones, page by page in both ways", async () => {
+  await database.query("delete from orders");
+  const ages = ["590000000001000001", "590000000002000001", "10000000", "10000001"];
+  for (const id of ages.toReversed()) {
+    await keep({ ...inStage("declined"), id: asOrderId(id), clientOrderId: id });
+  }
+  const walk = async (list: (from: string | undefined) => Promise<readonly Order[]>) => {
+    const seen: string[] = [];
+    for (let page = await list(undefined); page.length > 0; page = await list(seen.at(-1))) {
+      seen.push(...page.map(({ id }) => id));
+    }
+    return seen;
+  };
+
+  const after = await walk((id = "0") => listOrdersAfter(database.query, asOrderId(id), 1));
+  const before = await walk((id) =>
+    listOrdersBefore(database.query, id === undefined ? id : asOrderId(id), 1),
+  );
+
+  assert.deepEqual(after, ages);
+  assert.deepEqual(before, ages.toReversed());
 });
 
 test("however many ask at once, they hold one connection", async () => {
