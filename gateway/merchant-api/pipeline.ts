@@ -54,7 +54,7 @@ export function makePipeline(
   const { control, isQuery = false, takesGroupIds = false, rules = () => [], handle } = operation;
   const isOAuth = version === "v4";
   const { known, signed, others } = isOAuth ? oauthFields(operation) : splitFields(operation);
-  // All requests of the operation have one shape, which saves 7 % of a sale without sockets: V8 makes a
+  // One shape for all requests of the operation saves 7 % of a sale without sockets: V8 makes a
   // dictionary of an object that gets more than a dozen properties by computed names.
   const absent = Object.fromEntries(known.map((name) => [name, undefined]));
 
