@@ -3,7 +3,7 @@
  * the gateway's approved orders are, reference by reference and to the cent, what the bank booked.
  */
 import type { Client } from "pg";
-import { gatewayIdMin } from "../gateway/storage/testing/many-orders.ts";
+import { isOfGateway } from "../gateway/storage/testing/many-orders.ts";
 import type { OrderName } from "./requests.ts";
 
 export type OrderRow = OrderName & {
@@ -108,8 +108,7 @@ export async function readOrders(database: Client): Promise<readonly OrderRow[]>
     `
     select client_orderid, id, stage, finished_at is not null and owes is null as is_final,
       amount, currency, progress->'transaction'->'identifiers'->>'reference' as reference
-    from orders where id > $1`,
-    [gatewayIdMin],
+    from orders where ${isOfGateway}`,
   );
   return rows.map((row) => ({
     clientOrderId: String(row.client_orderid),

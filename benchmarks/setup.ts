@@ -1,7 +1,7 @@
 /** The processes of a run with the orders acknowledged so far, and how a job is run on them. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
-import { gatewayIdMin } from "../gateway/storage/testing/many-orders.ts";
+import { isOfGateway } from "../gateway/storage/testing/many-orders.ts";
 import type { BaselineJobs } from "./baselines.ts";
 import type { Processes } from "./cpu-time.ts";
 import type { Load, LoadJobs } from "./load.ts";
@@ -69,8 +69,8 @@ export async function findOrdersDue(database: Client): Promise<"due" | "orders">
 export async function countApproved({ database }: Setup, prefix: string): Promise<number> {
   const { rows } = await database.query(
     `select count(*) from orders
-     where id > $2 and stage = 'approved' and client_orderid like $1`,
-    [`${prefix}-%`, gatewayIdMin],
+     where ${isOfGateway} and stage = 'approved' and client_orderid like $1`,
+    [`${prefix}-%`],
   );
   return Number(rows[0]?.count);
 }

@@ -1,6 +1,7 @@
 /**
  * Many finished orders, made by the database itself from an order that is there: the same documents
- * with other ids, so that rows are as large as a gateway's. Their ids are below those of gateways.
+ * with other ids, so that rows are as large as a gateway's. Their ids have sixteen digits, which is
+ * between the short and the long ones of gateways (decision 0055).
  */
 import type { Query } from "../database.ts";
 
@@ -16,11 +17,10 @@ export type Portion = {
   readonly total: number;
 };
 
-/** Every id that is made here is lower, every id of a gateway's sequence higher. */
-export const gatewayIdMin = "1000000000000000";
+/** A condition: the order was not made here. */
+export const isOfGateway = "id not between 1000000000000000 and 9999999999999999";
 
-/** An order's id is its sequence number and six more digits. */
-const ids = "number * 1000000 + number * 7919 % 1000000";
+const ids = "1000000000000000 + number * 1000000 + number * 7919 % 1000000";
 
 const numbered = `
 with numbered as materialized (
