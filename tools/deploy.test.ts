@@ -77,6 +77,14 @@ test("systemd accepts the units, and little of the machine is open to them", {
   }
 });
 
+test("the service comes back also when the database was away at its start", () => {
+  const service = read("systemd/tollgate.service");
+
+  assert.match(service, /^Restart=always$/m);
+  assert.match(service, /^StartLimitIntervalSec=0$/m);
+  assert.doesNotMatch(service, /^RestartPreventExitStatus=/m);
+});
+
 test("what units and image run is a command, and what they set a setting", async () => {
   const program = await makeProgram();
   const names = new Set(Object.values(settings).map(({ name }) => name as string));
