@@ -92,6 +92,36 @@ test("beside a hold no node of an earlier version starts, and a hold begun anew 
   assert.equal((await server.database.query(mark)).length, 0);
 });
 
+test("a server that was restored under a running node is on hold before the node claims", async () => {
+  const { system, timeline } = await identifyServer(server.database.query);
+  await pretend(system, timeline);
+  const hold = await openHold({
+    ...{ database: server.database, audit: server.audit, onUnknown: assert.fail },
+    onChange: () => undefined,
+  });
+  const work = hold.unless(async () => "worked", "skipped");
+
+  assert.equal(await work(), "worked");
+  await pretend("1", timeline);
+  assert.equal(await work(), "skipped");
+  assert.equal((await look())?.why, "the database is on another server, as a copy");
+  await releaseHold(server.database, server.audit, {});
+  assert.equal(await work(), "worked");
+});
+
+test("two releases at once move the numbers once", async () => {
+  const { query } = server.database;
+  const read = () => query<{ next: string }>("select next_id as next from order_numbers");
+  const [before] = await read();
+
+  await putOnHold(server.audit, "a test");
+  const release = () => releaseHold(server.database, server.audit, {});
+  await Promise.all([release(), release()]);
+
+  const [later] = await read();
+  assert.equal(Number(later?.next) - Number(before?.next), 10_000_000);
+});
+
 test("a node refuses and skips while it is on hold, and notices hold and release", async () => {
   const noticed: boolean[] = [];
   const hold = await openHold({

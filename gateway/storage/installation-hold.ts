@@ -1,7 +1,7 @@
 /**
  * Whether the installation is on hold (decision 0050). A restored database lacks what happened
  * after its backup: until an operator has compared the books, its nodes answer the status of orders
- * and send nothing. A node that starts on a copy of the database puts it on hold by itself.
+ * and send nothing. A node that meets a copy of the database puts it on hold by itself.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../values/problem.ts";
@@ -77,7 +77,10 @@ export async function noteReconciled(query: Query, gate: string): Promise<void> 
 export async function releaseHold(database: Database, audit: Audit, facts: object): Promise<void> {
   const server = await identifyServer(database.query).catch(() => undefined);
   await audit.change(async (query, write) => {
+    await query("select from installation_hold for update");
     const before = await findHold(query);
+    // Another command has released it meanwhile.
+    if (before === undefined) return;
     await moveOrderNumbersAhead(query);
     await query(moveOtherNumbers);
     await query(
@@ -106,6 +109,9 @@ type Server = {
   readonly system: string;
   readonly timeline: number;
   readonly target: string | null;
+  /** Those of the server that nodes have worked on. */
+  readonly knownSystem: string | null;
+  readonly knownTimeline: number | null;
 };
 
 /** A server that was restored to a point in time has a recovery target in its settings. */
@@ -115,24 +121,23 @@ export async function identifyServer(query: Query): Promise<Server> {
        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline,
        (select string_agg(name || ' ' || setting, ', ') from pg_settings
         where name in ('recovery_target', 'recovery_target_time', 'recovery_target_lsn',
-          'recovery_target_name', 'recovery_target_xid') and setting <> '') as target`,
+          'recovery_target_name', 'recovery_target_xid') and setting <> '') as target,
+       system_id as "knownSystem", timeline as "knownTimeline"
+     from installation_hold`,
   );
   if (row === undefined) throw new Error("the server did not answer");
   return row;
 }
 
 /**
- * At the start of a node: is this still the server that nodes have worked on? Another system
- * identifier, or another timeline with a recovery target, is a copy. A standby that has taken over
- * has another timeline alone.
+ * Is this still the server that nodes have worked on? Another system identifier, or another
+ * timeline with a recovery target, is a copy. A standby that has taken over has another timeline
+ * alone.
  */
 export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
-  const server = await identifyServer(database.query);
-  const [known] = await database.query<{ system: string | null; timeline: number }>(
-    "select system_id as system, timeline from installation_hold",
-  );
-  if (known?.system === server.system && known.timeline === server.timeline) return;
-  const why = describeCopy(known, server);
+  const { knownSystem, knownTimeline, ...server } = await identifyServer(database.query);
+  if (knownSystem === server.system && knownTimeline === server.timeline) return;
+  const why = describeCopy(knownSystem, server);
   if (why !== undefined && (await findHold(database.query)) === undefined) {
     await putOnHold(audit, why);
   }
@@ -142,11 +147,12 @@ export async function recognizeCopy(database: Database, audit: Audit): Promise<v
   ]);
 }
 
-type Known = { readonly system: string | null; readonly timeline: number } | undefined;
-
-function describeCopy(known: Known, { system, target }: Server): string | undefined {
-  if (known === undefined || known.system === null) return undefined;
-  if (known.system !== system) return "the database is on another server, as a copy";
+function describeCopy(
+  known: string | null,
+  { system, target }: Pick<Server, "system" | "target">,
+): string | undefined {
+  if (known === null) return undefined;
+  if (known !== system) return "the database is on another server, as a copy";
   return target === null ? undefined : `the database was restored to a point in time (${target})`;
 }
 
@@ -172,7 +178,10 @@ export type LiveHold = Awaited<ReturnType<typeof openHold>>;
 
 /** For a node. */
 export async function openHold({ database, audit, onUnknown, onChange }: HoldOptions) {
-  await recognizeCopy(database, audit).catch((error) => onUnknown(messageOf(error)));
+  const tells = await recognizeCopy(database, audit).then(
+    () => true,
+    (error) => onUnknown(messageOf(error)),
+  );
   let hold = await findHold(database.query);
   if (hold !== undefined) onChange(hold);
 
@@ -198,8 +207,10 @@ export async function openHold({ database, audit, onUnknown, onChange }: HoldOpt
     },
   };
 
+  /** The server may have been restored since the last look, under a node that went on. */
   async function look(): Promise<Hold | undefined> {
     const before = hold;
+    if (tells === true) await recognizeCopy(database, audit).catch(() => undefined);
     hold = await findHold(database.query);
     if ((before === undefined) !== (hold === undefined)) onChange(hold);
     return hold;

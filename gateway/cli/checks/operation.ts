@@ -155,8 +155,8 @@ async function checkHold({ database }: Session): Promise<CheckResult> {
   }
   if (!target) return { what };
   const warning =
-    `The server's settings still have ${target}: remove it, or a node that starts after a ` +
-    "failover puts the installation on hold.";
+    `The server's settings still have ${target}: remove it, or the next failover puts the ` +
+    "installation on hold.";
   return { what, warnings: [warning] };
 }
 
