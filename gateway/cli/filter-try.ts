@@ -15,7 +15,7 @@ import type { Query } from "../storage/database.ts";
 import { readDatabaseTime } from "../storage/database-clock.ts";
 import { listOrders, listOrderTimes, type OrderTime } from "../storage/find-orders.ts";
 import { makeListStore } from "../storage/screening-lists.ts";
-import { asOrderId } from "../values/ids.ts";
+import type { OrderId } from "../values/ids.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { asInstant, hours, type Instant, later, parseDate } from "../values/time.ts";
 import { readFileRules } from "./apply-screening.ts";
@@ -132,13 +132,13 @@ async function readPeriod(
 async function* walk(query: Query, { since, until }: Period): AsyncGenerator<Order> {
   const times: OrderTime[] = [];
   const progress = makeProgress("orders found");
-  let before = asOrderId(String(2n ** 63n - 1n));
-  for (let count = pageRows; count === pageRows; ) {
+  let before: OrderId | undefined;
+  for (let isDone = false; !isDone; ) {
     const page = await listOrderTimes(query, before, pageRows);
     for (const each of page) if (each.at >= since && each.at < until) times.push(each);
     progress(times.length);
-    count = page.every(({ at }) => at < since - blockLifeMs) ? 0 : page.length;
-    before = page.at(-1)?.id ?? before;
+    isDone = page.every(({ at }) => at < since - blockLifeMs);
+    before = page.at(-1)?.id;
   }
   times.sort((one, other) => one.at - other.at || (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
   for (let at = 0; at < times.length; at += portionRows) {

@@ -85,6 +85,17 @@ test("what another node, an operator or a restored server has changed is answere
   }
 });
 
+test("of two versions that are asked about at once, only the stored one is current", async () => {
+  const { byId, isCurrent } = makeFindOrders(database.hot);
+  const older = (await byId({ merchantId, orderId: await sell() })) ?? assert.fail();
+  const stored = step(older, events.charged_back);
+  await commit(stored);
+
+  const current = await Promise.all([isCurrent(older), isCurrent(stored.order)]);
+
+  assert.deepEqual(current, [false, true]);
+});
+
 test("an order is no other merchant's, in memory either", async () => {
   const { poll } = openNode();
   const id = await sell();

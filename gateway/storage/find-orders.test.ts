@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { approved, asks, events, inStage, meet } from "../orders/testing.ts";
-import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
+import { asMerchantId, asOrderId, asReceiptId, type OrderId } from "../values/ids.ts";
 import {
   findLatestOrders,
   listOrdersAfter,
   listOrdersBefore,
+  listOrderTimes,
   makeFindByReceipt,
 } from "./find-orders.ts";
 import { packFacts, packProgress } from "./order-row.ts";
@@ -43,21 +44,22 @@ test("orders with long ids are older than those with short ones, page by page in
   for (const id of ages.toReversed()) {
     await keep({ ...inStage("declined"), id: asOrderId(id), clientOrderId: id });
   }
-  const walk = async (list: (from: string | undefined) => Promise<readonly Order[]>) => {
-    const seen: string[] = [];
-    for (let page = await list(undefined); page.length > 0; page = await list(seen.at(-1))) {
+  const walk = async (list: (from?: OrderId) => Promise<readonly { id: OrderId }[]>) => {
+    const seen: OrderId[] = [];
+    for (let page = await list(); page.length > 0; page = await list(seen.at(-1))) {
       seen.push(...page.map(({ id }) => id));
     }
     return seen;
   };
 
-  const after = await walk((id = "0") => listOrdersAfter(database.query, asOrderId(id), 1));
-  const before = await walk((id) =>
-    listOrdersBefore(database.query, id === undefined ? id : asOrderId(id), 1),
-  );
+  const { query } = database;
+  const after = await walk((id = asOrderId("0")) => listOrdersAfter(query, id, 1));
+  const before = await walk((id) => listOrdersBefore(query, id, 1));
+  const times = await walk((id) => listOrderTimes(query, id, 1));
 
   assert.deepEqual(after, ages);
   assert.deepEqual(before, ages.toReversed());
+  assert.deepEqual(times, ages.toReversed());
 });
 
 test("however many ask at once, they hold one connection", async () => {

@@ -45,7 +45,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
   }, options);
 
   const isCurrent = makeGather(async (orders: readonly Order[]) => {
-    const rows = await query<{ id: string }>(
+    const rows = await query<{ id: string; version: number }>(
       currentStatement,
       [
         plainArray(orders.map((order) => order.merchantId)),
@@ -55,8 +55,9 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
       ],
       "orders_current",
     );
-    const current = new Set(rows.map(({ id }) => id));
-    return orders.map(({ id }) => current.has(id));
+    // Two polls may have two versions of one order.
+    const current = new Map(rows.map(({ id, version }) => [id, version]));
+    return orders.map(({ id, version }) => current.get(id) === version);
   }, options);
 
   return {
@@ -92,7 +93,7 @@ where ${livesHere("= any($1::bigint[])")}`;
 // A server that was restored, or a standby that took over, may give a version to another step: that
 // one has ended at another time.
 const currentStatement = `
-select orders.id from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
+select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
   as wanted(merchant_id, id, version, finished_at)
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where orders.version = wanted.version
@@ -244,14 +245,21 @@ export async function listOrdersAfter(query: Query, after: OrderId, limit: numbe
 }
 
 /** The latest first; without `before` from the latest on. */
-export async function listOrdersBefore(query: Query, before: OrderId | undefined, limit: number) {
-  const list = (condition: string, than: string) =>
+export function listOrdersBefore(query: Query, before: OrderId | undefined, limit: number) {
+  return listBefore(before, (than, condition) =>
     select(query, `id < $1 and ${condition} and ${isHere} order by id desc limit $2`, [
       ...[than, limit],
-    ]);
-  if (before !== undefined && isLongId(before)) return list(isLong, before);
-  const short = await list(isShort, before ?? longIdsFrom);
-  return short.length > 0 ? short : list(isLong, idMax);
+    ]),
+  );
+}
+
+async function listBefore<Row>(
+  before: OrderId | undefined,
+  list: (than: string, condition: string) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  if (before !== undefined && isLongId(before)) return list(before, isLong);
+  const short = await list(before ?? longIdsFrom, isShort);
+  return short.length > 0 ? short : list(idMax, isLong);
 }
 
 const idMax = "9223372036854775807";
@@ -262,16 +270,18 @@ export function listOrders(query: Query, ids: readonly OrderId[]) {
 
 export type OrderTime = { readonly id: OrderId; readonly at: number };
 
-/** When orders were accepted, the latest ids first. */
+/** When orders were accepted, the latest first; without `before` from the latest on. */
 export async function listOrderTimes(
   query: Query,
-  before: OrderId,
+  before: OrderId | undefined,
   limit: number,
 ): Promise<readonly OrderTime[]> {
-  const rows = await query<{ id: OrderId; at: string }>(
-    `select id, (extract(epoch from accepted_at) * 1000)::bigint as at from orders
-     where id < $1 and ${isHere} order by id desc limit $2`,
-    [before, limit],
+  const rows = await listBefore(before, (than, condition) =>
+    query<{ id: OrderId; at: string }>(
+      `select id, (extract(epoch from accepted_at) * 1000)::bigint as at from orders
+       where id < $1 and ${condition} and ${isHere} order by id desc limit $2`,
+      [than, limit],
+    ),
   );
   return rows.map(({ id, at }) => ({ id, at: Number(at) }));
 }
