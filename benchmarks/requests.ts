@@ -3,6 +3,7 @@
  * numbers must not cost the load generator anything while it measures.
  */
 import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { type FormPair, writeForm } from "@tollgate/protocols/form";
 
 /** The merchant and the endpoint that requests are sent to. */
@@ -60,7 +61,7 @@ export function makeRequests(target: Target, batch: Batch): Requests {
       const callback: readonly FormPair[] =
         callbackUrl === undefined ? [] : [["server_callback_url", callbackUrl]];
       return pack(kind, count, acknowledgement, (index) => [
-        ...payerPairs(target, clientOrderIdOf(prefix, index), minorOf(index)),
+        ...payerPairs(target, { prefix, index, minor: minorOf(prefix, index) }),
         ...cardPairs(index),
         ...callback,
       ]);
@@ -68,7 +69,7 @@ export function makeRequests(target: Target, batch: Batch): Requests {
     case "wallet_sale": {
       const { prefix, tokens } = batch;
       return pack("sale", tokens.length, acknowledgement, (index) => [
-        ...payerPairs(target, clientOrderIdOf(prefix, index), walletMinor),
+        ...payerPairs(target, { prefix, index, minor: walletMinor }),
         ["payment_data", Buffer.from(tokens[index]?.text ?? "").toString("base64")],
         ["payment_data_type", tokens[index]?.type ?? ""],
       ]);
@@ -78,7 +79,7 @@ export function makeRequests(target: Target, batch: Batch): Requests {
       return pack("make-rebill", count, acknowledgement, (index) =>
         rebillPairs(target, clientOrderIdOf(prefix, index), {
           reference: references[index % references.length] ?? "",
-          minor: minorOf(index),
+          minor: minorOf(prefix, index),
         }),
       );
     }
@@ -148,9 +149,9 @@ export function clientOrderIdOf(prefix: string, index: number): string {
   return `${prefix}-${index}`;
 }
 
-/** Amounts over a range of a hundred dollars. */
-function minorOf(index: number): number {
-  return 100 + (index % 9_900);
+/** Amounts over a range of a hundred dollars: in the next job the same card pays another one. */
+function minorOf(prefix: string, index: number): number {
+  return 100 + ((index + crc32(prefix)) % 9_900);
 }
 
 function amountOf(minor: number): string {
@@ -198,10 +199,13 @@ function rebillPairs(
   ];
 }
 
-function payerPairs(target: Target, clientOrderId: string, minor: number): readonly FormPair[] {
-  // A thousand payers, each with an address of their own.
-  const payer = clientOrderId.replaceAll(/\D/g, "").slice(-3).padStart(3, "0");
-  const email = `jane${payer}@example.com`;
+/** Each payer has a card and an address of their own, and comes back in the next job. */
+function payerPairs(
+  target: Target,
+  { prefix, index, minor }: { prefix: string; index: number; minor: number },
+): readonly FormPair[] {
+  const clientOrderId = clientOrderIdOf(prefix, index);
+  const email = `jane${index}@example.com`;
   const signed = `${target.endpoint}${clientOrderId}${minor}${email}${target.controlKey}`;
   return [
     ["client_orderid", clientOrderId],
@@ -209,7 +213,7 @@ function payerPairs(target: Target, clientOrderId: string, minor: number): reado
     ["amount", amountOf(minor)],
     ["currency", "USD"],
     ["email", email],
-    ["ipaddress", `203.0.${Number(payer.slice(0, 2))}.${payer.slice(2)}`],
+    ["ipaddress", `198.${18 + ((index >> 16) & 1)}.${(index >> 8) & 255}.${index & 255}`],
     ["first_name", "Jane"],
     ["last_name", "Doe"],
     ["address1", "1 Main Street"],
