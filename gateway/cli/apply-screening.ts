@@ -5,7 +5,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
-import { readKindName, readListName, readReason } from "../screening/list-file.ts";
+import {
+  looksLikeCardNumber,
+  readKindName,
+  readListName,
+  readReason,
+} from "../screening/list-file.ts";
 import { findKind } from "../screening/list-kinds.ts";
 import type { ListScope } from "../screening/lists.ts";
 import type { ConfiguredRule } from "../screening/rule.ts";
@@ -163,6 +168,10 @@ async function putLists(
   for (const row of rows) {
     const entry = readEntry(row, configuration);
     const known = stored.get(keyOf(entry));
+    // A hash id may look like one: an entry that `gw list add` has made can be exported and applied.
+    if (known === undefined && looksLikeCardNumber(entry.value)) {
+      throw new Invalid("An entry of lists: value may be a card number; see gw list add.");
+    }
     stored.delete(keyOf(entry));
     if (seen.has(keyOf(entry))) throw new Invalid("lists has the same entry twice.");
     seen.add(keyOf(entry));
@@ -210,6 +219,11 @@ function readEntry(row: Sections, configuration: Configuration): NewListEntry {
     throw new Invalid(`An entry of lists: ${name} is ${got.sentence}.`);
   };
   const kind = read("kind", readKindName(String(kindName)));
+  if (typeof value === "number" && !Number.isSafeInteger(value)) {
+    throw new Invalid(
+      "An entry of lists: value is a long number without quotes; put it in quotes.",
+    );
+  }
   const expiresAt = expires === undefined ? undefined : parseDate(String(expires));
   if (expires !== undefined && expiresAt === undefined) {
     throw new Invalid("An entry of lists: expires is no moment like 2030-01-31T09:30:00Z.");

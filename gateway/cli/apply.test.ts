@@ -167,6 +167,9 @@ const invalid: readonly (readonly [content: object, sentence: RegExp])[] = [
   [{ screening: { lists: [{ list: "grey", kind: "bin", value: 400000 }] } },               /list is not allow or block/],
   [{ screening: { lists: [{ list: "block", kind: "ip", value: "10.0.0.1/8" }] } },         /value is bits are set|bits are set/],
   [{ screening: { lists: [{ list: "block", kind: "bin", value: 400000 }, { list: "block", kind: "bin", value: "400000" }] } }, /the same entry twice/],
+  [{ screening: { lists: [{ list: "block", kind: "card", value: "4111111111111111" }] } }, /^An entry of lists: value may be a card number; [^0-9]*$/],
+  [{ screening: { lists: [{ list: "block", kind: "purpose", value: "4111-1111-1111-1111" }] } }, /value may be a card number/],
+  [{ screening: { lists: [{ list: "block", kind: "card", value: Number("1234567890123456789") }] } }, /value is a long number without quotes/],
   [{ screening: { filters: [] } },                                                         /screening has no section filters/],
   [{ merchants: { shop: [] } },                                                            /shop is no map/],
 ];

@@ -180,11 +180,12 @@ async function remove(session: Session, ids: readonly string[], given: Given): P
   if (unknown !== undefined) return new Problem("An entry's number has digits only.");
   return session.audit.change(async (query, write) => {
     const now = await readDatabaseTime(query);
-    const wanted = isExpired
-      ? (await findListEntries(query, { expiredAt: asInstant(now) })).map(({ id }) => id)
-      : ids;
+    const filter = isExpired ? { expiredAt: asInstant(now) } : { ids };
+    const wanted = (await findListEntries(query, filter)).map(({ id }) => id);
+    if (!isExpired && wanted.length < new Set(ids).size) {
+      return new Problem("There is no such entry: none was removed.");
+    }
     const gone = await removeEntries(query, wanted);
-    if (gone.length < ids.length) return new Problem("There is no such entry: none was removed.");
     for (const { id, addedAt: _, ...entry } of isExpired ? [] : gone) {
       await write({ action: "list remove", subject: `list entry ${id}`, before: maskEntry(entry) });
     }

@@ -105,7 +105,8 @@ function readValue(
   scope: ListScope,
   { cardValueOf }: ListFileOptions,
 ): string | Problem {
-  if (kind === "card" && looksLikeCardNumber(text)) {
+  if (looksLikeCardNumber(text)) {
+    if (kind !== "card") return new Problem("may be a card number, which is of the kind card only");
     if (cardValueOf !== undefined) return cardValueOf(new CardNumber(digitsIn(text)), scope);
     return new Problem("may be a card number, which is taken from standard input only (-)");
   }

@@ -112,7 +112,7 @@ const endpointOf = (name: string) => world.set.endpoints[name] ?? "";
 
 test("a card number on the command line or in a file is refused, and is nowhere", async () => {
   const file = join(world.dataDir, "cards.csv");
-  await writeFile(file, `list,kind,value\nblock,card,${otherCard}\n`);
+  await writeFile(file, `list,kind,value\nblock,card,${otherCard}\nblock,purpose,${otherCard}\n`);
   const asWord = await runGw(world, "list", "add", "block", "card", otherCard);
   const asValue = await runGw(world, "list", "add", "block", "email", otherCard);
   const inFile = await runGw(world, "list", "import", file);
@@ -127,6 +127,7 @@ test("a card number on the command line or in a file is refused, and is nowhere"
   }
   assert.match(asWord.complaint, /standard input/);
   assert.match(inFile.complaint, /Line 2, column value: .*standard input/);
+  assert.match(inFile.complaint, /Line 3, column value: may be a card number/);
   const piped = await runGwWith(
     `list,kind,value\nblock,card,${otherCard}\n`,
     world,
@@ -191,6 +192,22 @@ test("an allowed card passes rules and broader blocks, but no limit of its endpo
   await world.changeEndpoint("plain", { amountMax: "1000000" });
   await world.screenBy();
   await removeAll();
+});
+
+test("entries are removed together or not at all", async () => {
+  const { entry = "" } = await add("block", "email", "stays@example.com");
+  await known(1);
+
+  const unknown = await runGw(world, "list", "remove", entry, "9999999");
+  assert.match(unknown.complaint, /none was removed/);
+  const shown = (await readGw(world, "list", "show")) as readonly Line[];
+  assert.deepEqual(
+    shown.map((line) => line["entry"]),
+    [entry],
+  );
+  const gone = (await readGw(world, "list", "remove", entry, entry)) as Line;
+  assert.equal(gone["removed"], 1);
+  await known(0);
 });
 
 test("a file is imported as a whole or not at all, with its faults by line", async () => {
