@@ -75,6 +75,9 @@ const cases: readonly (readonly [kind: string, parameters: Readonly<Record<strin
   ["velocity",   sum,                                 facts([approved, inEur, inEur]),                     "passes"],
   ["velocity",   sum,                                 facts([inEur], { isFull: true }),                    "velocity_exceeded"],
   ["velocity",   sum,                                 facts([inEur, { minutesAgo: 60 }], { isFull: true }), "passes"],
+  ["velocity",   approvedOnly,                        facts([declined, declined], { isFull: true }),       "velocity_exceeded"],
+  ["velocity",   { ...sum, of: "approved" },          facts([approved, declined], { isFull: true }),       "velocity_exceeded"],
+  ["velocity",   approvedOnly,                        facts([declined, { minutesAgo: 60 }], { isFull: true }), "passes"],
 
   ["cards",      { ...two, per: "ip" },               facts([otherCard, otherCard, approved]),             "passes"],
   ["cards",      { ...two, per: "ip" },               facts([otherCard, third]),                           "too_many_cards"],

@@ -37,7 +37,7 @@ export const velocity = defineRule({
     if (sumMax instanceof Problem) return sumMax;
     const limits = { count, sum: sumMax };
     const fire = (facts: PaymentFacts, counted: readonly Seen[]) => {
-      const exceeded = findExceeded(facts, counted, limits);
+      const exceeded = findExceeded(facts, counted, limits) ?? findCut(facts, window);
       if (exceeded === undefined) return undefined;
       return {
         code: "velocity_exceeded",
@@ -69,6 +69,16 @@ export const velocity = defineRule({
 /** A payment that is still open may be approved yet. */
 const counts: ReadonlySet<PaymentResult> = new Set(["approved", "open"]);
 
+/**
+ * Older payments of the window are no longer kept. How many count is not known, only that there are
+ * many: a payer could hide approved payments behind declined ones.
+ */
+function findCut(facts: PaymentFacts, window: number) {
+  const { tally } = facts;
+  const isCut = tally?.isFull === true && seenWithin(facts, window).length === tally.before.length;
+  return isCut ? { atLeast: tally.before.length + 1 } : undefined;
+}
+
 type Limits = { readonly count: number | undefined; readonly sum: Money | undefined };
 
 /** With the payment itself. */
@@ -84,8 +94,7 @@ function findExceeded(facts: PaymentFacts, counted: readonly Seen[], { count, su
     own,
   );
   const limit = { limit: formatAmount(sum), currency: code };
-  if (minor > sum.minor) return { sum: formatAmount(new Money(minor, sum.currency)), ...limit };
-  // Older payments of the window are no longer kept: the sum is not known, only that they are many.
-  const isCut = facts.tally?.isFull === true && counted.length === facts.tally.before.length;
-  return isCut ? { count: total, ...limit } : undefined;
+  return minor > sum.minor
+    ? { sum: formatAmount(new Money(minor, sum.currency)), ...limit }
+    : undefined;
 }
