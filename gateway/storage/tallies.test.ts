@@ -108,6 +108,21 @@ test("rows that are over begin anew, and are deleted", async () => {
   );
 });
 
+test("as many rows as payers can make are deleted at once, and the others stay", async () => {
+  await database.query("delete from screening_tallies");
+  await database.query(
+    `insert into screening_tallies (merchant_id, key, first_at, keep_until, events)
+     select 7, gen_random_uuid(), 0, case when n % 8 = 0 then 2000 else 1000 end, ''
+     from generate_series(1, 12000) as n`,
+  );
+  const remove = makeDeleteTallies(database.query);
+
+  assert.equal(await remove(asInstant(1_500)), 10_500);
+  assert.equal(await remove(asInstant(1_500)), 0);
+  const [left] = await database.query("select count(*)::int as rows from screening_tallies");
+  assert.deepEqual(left, { rows: 1_500 });
+});
+
 test("the results of orders tell what counts as approved", async () => {
   const rows = [
     [1, "sale", "approved"],

@@ -207,36 +207,60 @@ function resultOf({ kind, stage }: OrderRow): PaymentResult {
   return isFinal(stage) ? "other" : "open";
 }
 
-const pageSize = 1_000;
+const pageRows = 5_000;
+const pagesMax = 20;
+/** The next page can wait when fewer rows of this one were over. */
+const worthwhile = pageRows / 10;
 
-/** Deletes rows that no rule needs any more. Each call looks at the page after the last one. */
+/**
+ * Deletes rows that no rule needs any more: a page at each call, and more while many of its rows
+ * are over, so that no flood of payments makes the table grow for long. The next call goes on.
+ */
 export function makeDeleteTallies(query: Query): (now: Instant) => Promise<number> {
-  let after: readonly [string, string] = firstRow;
+  let after: readonly string[] = firstRow;
   return async (now) => {
-    const rows = await query<{ owner: string; key: string; isOver: boolean }>(
-      `select merchant_id as owner, key, keep_until < $4::bigint as "isOver" from screening_tallies
-       where (merchant_id, key) > ($1::bigint, $2::uuid) order by merchant_id, key limit $3`,
-      [...after, pageSize, now],
-    );
-    const over = rows.filter(({ isOver }) => isOver);
-    const last = rows.length < pageSize ? undefined : rows.at(-1);
-    after = last === undefined ? firstRow : [last.owner, last.key];
-    if (over.length > 0) await deleteTallies(query, over, now);
-    return over.length;
+    let total = 0;
+    for (let page = 0; page < pagesMax; page += 1) {
+      const [end] = await query<{ owner: string; key: string }>(
+        `select merchant_id as owner, key from screening_tallies
+         where (merchant_id, key) > ($1::bigint, $2::uuid)
+         order by merchant_id, key offset ${pageRows - 1} limit 1`,
+        after,
+      );
+      const until = end === undefined ? lastRow : [end.owner, end.key];
+      const [row] = await query<{ count: number }>(deleteStatement, [...after, ...until, now]);
+      after = end === undefined ? firstRow : until;
+      total += row?.count ?? 0;
+      if ((row?.count ?? 0) < worthwhile) break;
+    }
+    return total;
   };
 }
 
-const firstRow = ["-1", "00000000-0000-0000-0000-000000000000"] as const;
+const firstRow = ["-1", "00000000-0000-0000-0000-000000000000"];
+const lastRow = ["9223372036854775807", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-/** Those that are over at that time. */
+// A row that a payment or another node has locked is left: neither waits for the other.
+const deleteStatement = `
+with over as materialized (
+  select merchant_id, key from screening_tallies
+  where (merchant_id, key) > ($1::bigint, $2::uuid) and (merchant_id, key) <= ($3::bigint, $4::uuid)
+    and keep_until < $5::bigint
+  for update skip locked
+), deleted as (
+  delete from screening_tallies as known using over
+  where known.merchant_id = over.merchant_id and known.key = over.key
+  returning known.key
+)
+select count(*)::int as count from deleted`;
+
 export async function deleteTallies(
   query: Query,
   rows: readonly { readonly owner: string; readonly key: string }[],
-  before = Number.MAX_SAFE_INTEGER,
 ): Promise<void> {
   await query(
-    `delete from screening_tallies using unnest($1::bigint[], $2::uuid[]) as over(owner, id)
-     where merchant_id = owner and key = id and keep_until < $3::bigint`,
-    [plainArray(rows.map(({ owner }) => owner)), plainArray(rows.map(({ key }) => key)), before],
+    `delete from screening_tallies using unnest($1::bigint[], $2::uuid[]) as unwanted(owner, id)
+     where merchant_id = owner and key = id`,
+    [plainArray(rows.map(({ owner }) => owner)), plainArray(rows.map(({ key }) => key))],
   );
 }
