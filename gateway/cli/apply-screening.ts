@@ -168,7 +168,7 @@ async function putLists(
   for (const row of rows) {
     const entry = readEntry(row, configuration);
     const known = stored.get(keyOf(entry));
-    // A hash id may look like one: an entry that `gw list add` has made can be exported and applied.
+    // A hash id may look like one: an entry of `gw list add` can be exported and applied.
     if (known === undefined && looksLikeCardNumber(entry.value)) {
       throw new Invalid("An entry of lists: value may be a card number; see gw list add.");
     }
