@@ -11,6 +11,7 @@ import {
   openOrderIds,
 } from "./order-ids.ts";
 import { takePresence } from "./presence.ts";
+import { findNextNumbers, hasOrdersBeyond } from "./restore-checks.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 
 const { database, stop } = await startDatabase();
@@ -122,6 +123,33 @@ test("blocks that a restored or promoted database does not know are not given ou
   assertApart([...lost, ...given]);
 });
 
+test("orders whose ids would be given out again are found, long and short ones", async () => {
+  const { query } = database;
+  const next = await findNextNumbers(query);
+  const insert = (id: bigint) =>
+    query(
+      `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest, version,
+         kind, stage, amount, currency, accepted_at, facts, progress)
+       values (7, $1, 1, 'invoice', 1, '', 1, 'sale', 'approved', 1, 'USD', now(), '{}', '{}')`,
+      [id],
+    );
+  const [id, sequence] = [BigInt(next.id), BigInt(next.sequence)];
+
+  const found: boolean[] = [];
+  for (const each of [
+    id - 1n,
+    (sequence + 999n) * 1_000_000n,
+    id,
+    (sequence + 1000n) * 1_000_000n,
+  ]) {
+    await insert(each);
+    found.push(await hasOrdersBeyond(query, next));
+    await query("delete from orders");
+  }
+
+  assert.deepEqual(found, [false, false, true, true]);
+});
+
 test("a restore moves both ahead", async () => {
   const known = await open().takeBlock();
   const node = open();
@@ -205,7 +233,7 @@ test("a node that takes few orders takes few ids, and a busy one a thousand at a
   assert.equal(sizes.at(-1), blockMax);
 });
 
-test("ids stay long while a node runs that makes references of them", async () => {
+test("ids stay long while a node runs that makes references of them, and ten minutes longer", async () => {
   const waiting = { waitMs: 0, checkMs: 60_000, onLost: () => {}, onRenamed: () => {} };
   const knowing = await takePresence(database, { ...waiting, names: ["new"] });
   const older = await database.connect();
@@ -216,10 +244,14 @@ test("ids stay long while a node runs that makes references of them", async () =
   const { id, sequence } = await next();
   await older.query("select pg_advisory_unlock_all()");
   await older.end();
+  // It may be back: a failover ends the connections of all nodes.
+  const soon = await node.takeBlock();
+  await database.query("update order_numbers set older_at = older_at - interval '10 minutes'");
   const { firstId } = await node.takeBlock();
   await knowing.stop();
 
   assert.match(id, new RegExp(`^${sequence}\\d{6}$`));
+  assert.equal(soon.firstId, undefined);
   assert.ok(firstId !== undefined && firstId < 2 ** 31);
 });
 

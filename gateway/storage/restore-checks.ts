@@ -1,5 +1,5 @@
 /** What is looked up to verify a restored installation. Statements are about one cell each. */
-import type { CardId, MerchantId } from "../values/ids.ts";
+import { type CardId, longIdsFrom, type MerchantId } from "../values/ids.ts";
 import type { Query } from "./database.ts";
 
 export async function listCardKeysInUse(query: Query): Promise<readonly number[]> {
@@ -36,11 +36,12 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** An id is a number of a block, of which the sequence has the first, and six more digits. */
-export async function hasOrdersBeyond(query: Query, highest: string): Promise<boolean> {
+/** Whether a cell has orders that the numbers of the main database would come to again. */
+export async function hasOrdersBeyond(query: Query, { sequence, id }: NextNumbers) {
   const [row] = await query<{ beyond: boolean }>(
-    "select coalesce(max(id) / 1000000 >= $1::bigint + 1000, false) as beyond from orders",
-    [highest],
+    `select exists (select from orders where id >= $1::bigint and id < ${longIdsFrom})
+       or exists (select from orders where id >= ($2::bigint + 1000) * 1000000) as beyond`,
+    [id, sequence],
   );
   return row?.beyond === true;
 }
@@ -50,8 +51,13 @@ export async function hasAuditEntry(query: Query, seq: number, hash: string): Pr
   return (await query(statement, [seq, hash])).length > 0;
 }
 
-/** The last number of the sequence that order ids are made of. */
-export async function findHighestOrder(query: Query): Promise<string> {
-  const [row] = await query<{ last: string }>("select last_value as last from order_sequence");
-  return row?.last ?? "0";
+/** The first number of the latest block of long ids, and the next short id. */
+type NextNumbers = { readonly sequence: string; readonly id: string };
+
+export async function findNextNumbers(query: Query): Promise<NextNumbers> {
+  const [row] = await query<NextNumbers>(
+    "select last_value as sequence, next_id as id from order_sequence, order_numbers",
+  );
+  if (row === undefined) throw new Error("there are no order numbers");
+  return row;
 }

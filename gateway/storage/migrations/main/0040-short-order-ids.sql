@@ -5,9 +5,12 @@
 create table order_numbers (
   one     boolean primary key default true check (one),
   -- The limit keeps a short id from being taken for the number of a long one.
-  next_id bigint not null check (next_id <= 100000000000)
+  next_id bigint not null check (next_id <= 100000000000),
+  -- When a gateway was last seen that makes references of ids; null where there never was one.
+  older_at timestamptz
 );
-insert into order_numbers (next_id) values (10000000);
+insert into order_numbers (next_id, older_at)
+select 10000000, case when is_called then now() end from order_sequence;
 
 -- Which ids go with which sequence numbers: an acquirer's late answer names only the latter.
 create table order_blocks (
@@ -16,7 +19,8 @@ create table order_blocks (
   size           integer not null check (size between 1 and 1000)
 );
 
--- Takes a block of both; `first_id` is null while a gateway runs that makes references of ids.
+-- Takes a block of both; `first_id` is null while a gateway runs that makes references of ids, and
+-- for ten minutes after it.
 --   own_time, reached, is_first  as take_order_ids has them
 --   reached_id                   the end of the ids that the node was given
 --   wanted                       how many, at most a thousand
@@ -40,6 +44,13 @@ begin
         select from pg_locks as knows
         where knows.pid = name.pid and knows.locktype = 'advisory' and knows.granted
           and knows.objsubid = 2 and knows.classid = 8583 and knows.objid = 40)
+  ) then
+    update order_numbers set older_at = clock_timestamp();
+    return;
+  end if;
+  -- A node whose connection was lost, in a failover for instance, is without its locks for a while.
+  if exists (
+    select from order_numbers where older_at > clock_timestamp() - interval '10 minutes'
   ) then
     return;
   end if;
