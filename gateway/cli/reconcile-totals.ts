@@ -32,7 +32,7 @@ export async function reconcileTotals(
   const options = { clock: systemClock, answerTimeoutMs };
   const balances = await askTotals(gate, { day: period.from, totals }, options);
   if (balances instanceof Problem) return balances;
-  await noteReconciled(session.database.query, gate.name);
+  await noteReconciled(session.database.query, gate.name, day);
   const agrees = balances.every((balance) => balance === "in balance");
   process.exitCode = agrees ? 0 : 1;
   if (session.json) {

@@ -86,7 +86,7 @@ async function reconcile(
   const result = await compare(session, scope, { file, neighbours, format });
   if (result instanceof Problem) return result;
   for (const difference of result.differences) await note(session, difference, options);
-  await noteReconciled(session.database.query, gate.name);
+  await noteReconciled(session.database.query, gate.name, options.day);
   process.exitCode = result.differences.length === 0 ? 0 : 1;
   if (session.json) return describe(result, options);
   printReport(result, options);

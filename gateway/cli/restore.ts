@@ -11,13 +11,20 @@ import { readBackup } from "../backup/read-backup.ts";
 import { readConfig } from "../config/config.ts";
 import { makeServers } from "../storage/connections.ts";
 import type { Query } from "../storage/database.ts";
-import { findHold, putOnHold, releaseHold } from "../storage/installation-hold.ts";
+import { listOrdersBefore } from "../storage/find-orders.ts";
+import {
+  comparedDay,
+  findHold,
+  type Hold,
+  putOnHold,
+  releaseHold,
+} from "../storage/installation-hold.ts";
 import { approveAll } from "../storage/migrate.ts";
 import { NotRestorable, openRestoreTarget, refuseFilled } from "../storage/restore-target.ts";
 import { makeKeyStore } from "../storage/vault-keys.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
-import { asInstant, calendar, makePrintDate } from "../values/time.ts";
+import { asInstant, calendar, hours, type Instant, later, makePrintDate } from "../values/time.ts";
 import { openKeys, WrongMasterKey } from "../vault/keys.ts";
 import { makeVault } from "../vault/vault.ts";
 import { addCommands, type Output, type Session, setOutput } from "./command.ts";
@@ -200,17 +207,37 @@ async function tellStatus(session: Session): Promise<Output> {
     ...{ hold: why, since: printDate(since) },
     verified: verifiedAt === undefined ? "no" : printDate(verifiedAt),
     reconciled: reconciled.join(", ") || "none",
-    "not reconciled": (await listUncompared(session, reconciled)).join(", ") || "none",
+    "not reconciled": (await listUncompared(session, found)).join(", ") || "none",
   };
 }
 
-/** Gates that endpoints use: others have no money in flight. */
-async function listUncompared(session: Session, reconciled: readonly string[]) {
+/**
+ * Of gates that endpoints use, because others have no money in flight: every day from the latest
+ * order that the database knows to the hold. On these days payments were lost.
+ */
+async function listUncompared(session: Session, { since, reconciled }: Hold) {
+  const latest = await session.cells
+    .stores(({ node }) => node.query)
+    .each((query) => listOrdersBefore(query, undefined, 1));
+  const known = latest.flat().map(({ acceptedAt }) => acceptedAt);
+  const days = daysBetween(known.length === 0 ? since : asInstant(Math.max(...known)), since);
   const { endpoints, gates } = await readConfiguration(session);
   const used = new Set([...endpoints.values()].flatMap((each) => each.gates.map(({ id }) => id)));
   const names = [...gates.values()].filter(({ id }) => used.has(id)).map(({ name }) => name);
-  return names.filter((name) => !reconciled.includes(name));
+  const needed = names.flatMap((name) => days.map((day) => comparedDay(name, day)));
+  return needed.filter((each) => !reconciled.includes(each));
 }
+
+/** Days in UTC with both ends. A clock that went back leaves the first. */
+function daysBetween(from: Instant, until: Instant): readonly string[] {
+  const [first, last] = [from, until].map((instant) => Math.floor(instant / dayMs));
+  const count = Math.max(0, (last ?? 0) - (first ?? 0)) + 1;
+  return Array.from({ length: count }, (_, index) =>
+    calendar(later(from, index * dayMs)).iso.slice(0, 10),
+  );
+}
+
+const dayMs = hours(24);
 
 async function release(
   session: Session,
@@ -222,11 +249,11 @@ async function release(
   if (found.verifiedAt === undefined) {
     return new Problem("It was not verified, or something was wrong: run `gw restore verify`.");
   }
-  const left = await listUncompared(session, found.reconciled);
+  const left = await listUncompared(session, found);
   if (left.length > 0 && !unreconciled) {
     return new Problem(
       `The books of ${left.join(", ")} were not compared since the restore: run \`gw reconcile\` ` +
-        "for the days since the backup, settle what differs, or give --unreconciled and --why.",
+        "for each, settle what differs, or give --unreconciled and --why.",
     );
   }
   await releaseHold(database, audit, { unreconciled: left });

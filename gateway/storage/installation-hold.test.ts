@@ -81,10 +81,10 @@ test("beside a hold no node of an earlier version starts, and a hold begun anew 
 
   await putOnHold(server.audit, "a test");
   await noteVerified(server.database.query);
-  await noteReconciled(server.database.query, "acme");
-  await noteReconciled(server.database.query, "acme");
+  await noteReconciled(server.database.query, "acme", "2030-01-31");
+  await noteReconciled(server.database.query, "acme", "2030-01-31");
   assert.equal((await server.database.query(mark)).length, 1);
-  assert.deepEqual((await look())?.reconciled, ["acme"]);
+  assert.deepEqual((await look())?.reconciled, ["acme 2030-01-31"]);
   await putOnHold(server.audit, "again");
   assert.equal((await look())?.verifiedAt, undefined);
   assert.deepEqual((await look())?.reconciled, []);

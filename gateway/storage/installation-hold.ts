@@ -15,8 +15,14 @@ export type Hold = {
   readonly since: Instant;
   readonly why: string;
   readonly verifiedAt: Instant | undefined;
+  /** As `comparedDay` has them. */
   readonly reconciled: readonly string[];
 };
+
+/** A gate and a day (UTC) whose books were compared. */
+export function comparedDay(gate: string, day: string): string {
+  return `${gate} ${day}`;
+}
 
 export async function findHold(query: Query): Promise<Hold | undefined> {
   const [row] = await query<{
@@ -65,11 +71,11 @@ export async function noteVerified(query: Query): Promise<void> {
 }
 
 /** While the installation is on hold; otherwise nothing is noted. */
-export async function noteReconciled(query: Query, gate: string): Promise<void> {
+export async function noteReconciled(query: Query, gate: string, day: string): Promise<void> {
   await query(
     `update installation_hold set reconciled = array_append(array_remove(reconciled, $1), $1)
      where since is not null`,
-    [gate],
+    [comparedDay(gate, day)],
   );
 }
 

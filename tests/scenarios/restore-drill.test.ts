@@ -128,14 +128,24 @@ async function assertOnHold(world: World, there: Restored, orders: Orders): Prom
 
 /** The bank's books have orders that the backup does not know, or knows as unanswered. */
 async function compareBooks(world: World, there: Restored, lost: readonly string[]): Promise<void> {
-  const early = await runGw(there, "restore", "release");
-  assert.match(early.complaint, /sandbox.* were not compared/);
+  const status = (await readGw(there, "restore", "status")) as Readonly<Record<string, string>>;
+  const needed = status["not reconciled"]?.split(", ") ?? [];
+  const earlier = new Date(world.clock.now() - 4 * dayMs).toISOString().slice(0, 10);
   for (const gate of gates) {
     const lines = await fetchSettlement(world, gate);
     const elsewhere = { ...world, dataDir: there.dataDir, installation: there.installation };
-    const { report } = await reconcile(elsewhere, gate, lines);
+    const compare = (day: string) => reconcile(elsewhere, gate, lines, "--day", day);
+    // A day before the backup proves nothing of what was lost.
+    assert.ok((await compare(earlier)).report !== undefined);
+    const early = await runGw(there, "restore", "release");
+    assert.match(early.complaint, new RegExp(`${gate} \\S+.* were not compared`));
+    const days = needed.filter((each) => each.startsWith(`${gate} `));
+    assert.ok(days.length > 0);
+    const reports = await Promise.all(days.map((each) => compare(each.split(" ")[1] ?? "")));
     if (gate !== "sandbox") continue;
-    const missing = report?.differences.filter(({ kind }) => kind === "missing here") ?? [];
+    const missing = reports
+      .flatMap(({ report }) => report?.differences ?? [])
+      .filter(({ kind }) => kind === "missing here");
     for (const each of lost) {
       assert.ok(
         missing.some((one) => one.reference === each),
