@@ -21,7 +21,8 @@ export function parseRecipients(texts: readonly string[]): Encrypter | Problem {
     try {
       encrypter.addRecipient(text);
     } catch {
-      return new Problem(`${text} is no public key of age: it looks like age1….`);
+      // Not shown: it may be the private key, and the sentence goes to the journal.
+      return new Problem("A recipient is no public key of age: it looks like age1….");
     }
   }
   if (texts.length > 0) return encrypter;
