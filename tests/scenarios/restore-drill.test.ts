@@ -135,7 +135,7 @@ async function compareBooks(world: World, there: Restored, lost: readonly string
     const lines = await fetchSettlement(world, gate);
     const elsewhere = { ...world, dataDir: there.dataDir, installation: there.installation };
     const compare = (day: string) => reconcile(elsewhere, gate, lines, "--day", day);
-    // A day before the backup proves nothing of what was lost.
+    // A day before the backup proves nothing about lost payments.
     assert.ok((await compare(earlier)).report !== undefined);
     const early = await runGw(there, "restore", "release");
     assert.match(early.complaint, new RegExp(`${gate} \\S+.* were not compared`));
