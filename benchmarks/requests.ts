@@ -61,8 +61,8 @@ export function makeRequests(target: Target, batch: Batch): Requests {
       const callback: readonly FormPair[] =
         callbackUrl === undefined ? [] : [["server_callback_url", callbackUrl]];
       return pack(kind, count, acknowledgement, (index) => [
-        ...payerPairs(target, { prefix, index, minor: minorOf(prefix, index) }),
-        ...cardPairs(index),
+        ...payerPairs(target, { prefix, index, minor: minorOf(index) }),
+        ...cardPairs(payerOf(prefix, index)),
         ...callback,
       ]);
     }
@@ -79,7 +79,7 @@ export function makeRequests(target: Target, batch: Batch): Requests {
       return pack("make-rebill", count, acknowledgement, (index) =>
         rebillPairs(target, clientOrderIdOf(prefix, index), {
           reference: references[index % references.length] ?? "",
-          minor: minorOf(prefix, index),
+          minor: minorOf(index),
         }),
       );
     }
@@ -149,9 +149,17 @@ export function clientOrderIdOf(prefix: string, index: number): string {
   return `${prefix}-${index}`;
 }
 
-/** Amounts over a range of a hundred dollars: in the next job the same card pays another one. */
-function minorOf(prefix: string, index: number): number {
-  return 100 + ((index + crc32(prefix)) % 9_900);
+/** Amounts over a range of a hundred dollars. */
+function minorOf(index: number): number {
+  return 100 + (index % 9_900);
+}
+
+/**
+ * One of ten thousand, each with a card and an address of their own. Each job begins with another
+ * one, so that a payer who comes back pays another amount.
+ */
+function payerOf(prefix: string, index: number): number {
+  return (index + crc32(prefix)) % 10_000;
 }
 
 function amountOf(minor: number): string {
@@ -199,13 +207,13 @@ function rebillPairs(
   ];
 }
 
-/** Each payer has a card and an address of their own, and comes back in the next job. */
 function payerPairs(
   target: Target,
   { prefix, index, minor }: { prefix: string; index: number; minor: number },
 ): readonly FormPair[] {
   const clientOrderId = clientOrderIdOf(prefix, index);
-  const email = `jane${index}@example.com`;
+  const payer = payerOf(prefix, index);
+  const email = `jane${payer}@example.com`;
   const signed = `${target.endpoint}${clientOrderId}${minor}${email}${target.controlKey}`;
   return [
     ["client_orderid", clientOrderId],
@@ -213,7 +221,7 @@ function payerPairs(
     ["amount", amountOf(minor)],
     ["currency", "USD"],
     ["email", email],
-    ["ipaddress", `198.${18 + ((index >> 16) & 1)}.${(index >> 8) & 255}.${index & 255}`],
+    ["ipaddress", `198.18.${payer >> 8}.${payer & 255}`],
     ["first_name", "Jane"],
     ["last_name", "Doe"],
     ["address1", "1 Main Street"],

@@ -39,7 +39,7 @@ export type TallyStore = {
   /** Counts the payment; answers what each row has. Counted twice by a repeated try, it is one. */
   add(payment: CountedPayment): Promise<readonly Tally[]>;
   remove(payment: CountedPayment): Promise<void>;
-  /** Orders that are not stored have none. */
+  /** Also those that others ask for at the same moment. Orders that are not stored have none. */
   findResults(
     merchant: MerchantId,
     orders: readonly OrderId[],
@@ -97,7 +97,7 @@ export function makeJudgePayment(dependencies: Dependencies) {
     const counted = payment.rows.length === 0 ? [] : await store.add(payment);
     const tallies = inPlaces(places, counted);
 
-    const known = new Map<OrderId, PaymentResult>();
+    let known: ReadonlyMap<OrderId, PaymentResult> = new Map();
     const resultOf = ({ orderId, at: seenAt }: Seen) =>
       known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
     const facts = { order: judged.order, at, card: judged.card, findIpCountry, resultOf };
@@ -106,7 +106,7 @@ export function makeJudgePayment(dependencies: Dependencies) {
     const asked = set.rules.flatMap((rule) => rule.judge.asks?.(factsFor(rule)) ?? []);
     if (asked.length > 0) {
       const ids = [...new Set(asked.map(({ orderId }) => orderId))];
-      for (const [id, result] of await store.findResults(merchantId, ids)) known.set(id, result);
+      known = await store.findResults(merchantId, ids);
     }
     const findings = [
       ...findListed(judged),

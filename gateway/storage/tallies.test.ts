@@ -80,6 +80,11 @@ test("a repeated request is one payment, and one that is taken back is none", as
 test("a row keeps more than the largest limit, also of a large batch, and says when it is full", async () => {
   const store = node();
   const early = await Promise.all(Array.from({ length: 200 }, () => store.add(payment([4]))));
+  const [row] = await database.query<{ isPlain: boolean }>(
+    `select pg_column_size(events) >= octet_length(events) as "isPlain" from screening_tallies
+     order by octet_length(events) desc limit 1`,
+  );
+  assert.equal(row?.isPlain, true, "compressing took six times as long as counting");
   const [next] = await store.add(payment([4]));
 
   assert.deepEqual(
