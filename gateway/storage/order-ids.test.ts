@@ -178,6 +178,17 @@ test("a node that is started again and again does not use the numbers of years",
   assert.ok(firstId - from < starts * 2_000, `${firstId - from} ids`);
 });
 
+test("a node that connects again after half a day without orders leaves few ids out", async () => {
+  const { firstId: before = 0 } = await open().takeBlock();
+  const idle = minimumOf(Date.now() - 43_200_000);
+  await database.query("delete from order_blocks");
+  await database.query("insert into order_blocks values ($1, $2, 20)", [idle, before]);
+
+  const { firstId = 0 } = await open().takeBlock();
+
+  assert.ok(firstId - before < 12_000, `${firstId - before} ids`);
+});
+
 test("blocks that were lost after more orders than the clock allows for are not given out again", async () => {
   const hour = minimumOf(Date.now() + 3_600_000);
   const node = open();

@@ -60,10 +60,11 @@ begin
     update migrations set compatible_from = 'no' where name = '0040-short-order-ids.sql';
   elsif is_first then
     -- Perhaps a server that has lost the latest blocks. Sequence numbers follow the clock, so they
-    -- tell how long ago the newest block was that it knows: as many ids are left out as were given
-    -- in as long a time before that, and ten for each second.
+    -- tell how long ago the newest block was that it knows: twice as many ids are left out as were
+    -- given in as long a time before that, and ten for each second of the first quarter of an hour.
     passed := greatest(first_sequence - newest, 1);
-    select least(passed / 1000 + sum(known.size), 10000000) into lost from order_blocks as known
+    select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
+    from order_blocks as known
     where known.first_sequence > newest - passed;
   end if;
   update order_numbers set next_id = greatest(next_id + lost, reached_id) + wanted
