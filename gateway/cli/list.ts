@@ -41,7 +41,7 @@ export function addListCommands(list: Command): void {
     "--expires <moment>",
     "when it ends: a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
   );
-  const reason = new Option("--reason <text>", "shown with the entry and with filtered orders");
+  const reason = new Option("--reason <text>", "shown with the entry");
   const onlyList = new Option("--list <name>", "only of this list: allow or block");
   const onlyKind = new Option("--kind <kind>", "only of this kind");
   const value = new Option("--value <value>", "only this value, with --kind");
