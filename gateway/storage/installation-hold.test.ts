@@ -96,6 +96,7 @@ test("a server that was restored under a running node is on hold before the node
   const { system, timeline } = await identifyServer(server.database.query);
   await pretend(system, timeline);
   const hold = await openHold({
+    freshMs: 0,
     ...{ database: server.database, audit: server.audit, onUnknown: assert.fail },
     onChange: () => undefined,
   });
@@ -125,6 +126,7 @@ test("two releases at once move the numbers once", async () => {
 test("a node refuses and skips while it is on hold, and notices hold and release", async () => {
   const noticed: boolean[] = [];
   const hold = await openHold({
+    freshMs: 0,
     ...{ database: server.database, audit: server.audit, onUnknown: assert.fail },
     onChange: (held) => noticed.push(held !== undefined),
   });

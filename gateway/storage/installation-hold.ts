@@ -125,9 +125,10 @@ export async function identifyServer(query: Query): Promise<Server> {
   const [row] = await query<Server>(
     `select (select system_identifier from pg_control_system())::text as system,
        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline,
-       (select string_agg(name || ' ' || setting, ', ') from pg_settings
-        where name in ('recovery_target', 'recovery_target_time', 'recovery_target_lsn',
-          'recovery_target_name', 'recovery_target_xid') and setting <> '') as target,
+       (select string_agg(name || ' ' || current_setting(name), ', ')
+        from unnest(array['recovery_target', 'recovery_target_time', 'recovery_target_lsn',
+          'recovery_target_name', 'recovery_target_xid']) as name
+        where current_setting(name) <> '') as target,
        system_id as "knownSystem", timeline as "knownTimeline"
      from installation_hold`,
   );
@@ -178,17 +179,23 @@ type HoldOptions = {
   /** The server does not tell who it is: a copy is not recognized. */
   readonly onUnknown: (cause: string) => void;
   readonly onChange: (hold: Hold | undefined) => void;
+  /** For so long a look counts for all loops. */
+  readonly freshMs?: number;
 };
+
+const usualFreshMs = 200;
 
 export type LiveHold = Awaited<ReturnType<typeof openHold>>;
 
 /** For a node. */
-export async function openHold({ database, audit, onUnknown, onChange }: HoldOptions) {
+export async function openHold(options: HoldOptions) {
+  const { database, audit, onUnknown, onChange, freshMs = usualFreshMs } = options;
   const tells = await recognizeCopy(database, audit).then(
     () => true,
     (error) => onUnknown(messageOf(error)),
   );
   let hold = await findHold(database.query);
+  let lookedAtMs = performance.now();
   if (hold !== undefined) onChange(hold);
 
   return {
@@ -200,8 +207,7 @@ export async function openHold({ database, audit, onUnknown, onChange }: HoldOpt
      */
     unless: <Result>(task: () => Promise<Result>, otherwise: Result) => {
       return async () => {
-        const late = delay(lookMs, undefined, { ref: false });
-        await Promise.race([look(), late]).catch(() => undefined);
+        await lookAgain();
         return hold === undefined ? task() : otherwise;
       };
     },
@@ -212,6 +218,14 @@ export async function openHold({ database, audit, onUnknown, onChange }: HoldOpt
       return (...given) => (hold === undefined ? call(...given) : Promise.reject(new OnHold()));
     },
   };
+
+  /** Several loops share a look. */
+  async function lookAgain(): Promise<void> {
+    if (performance.now() - lookedAtMs < freshMs) return;
+    lookedAtMs = performance.now();
+    const late = delay(lookMs, undefined, { ref: false });
+    await Promise.race([look(), late]).catch(() => undefined);
+  }
 
   /** The server may have been restored since the last look, under a node that went on. */
   async function look(): Promise<Hold | undefined> {
