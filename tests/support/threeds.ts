@@ -177,7 +177,8 @@ export function standingOf(status: StatusReply) {
 
 /** The ECI and the authentication value of the charge; nothing when none was sent. */
 export async function proofAtHost({ bank }: World, status: StatusReply) {
-  const reference = status["processor-rrn"] ?? "";
+  const reference = status["processor-rrn"];
+  if (reference === undefined) return undefined;
   const [first] = bank.messages(reference);
   if (first === undefined) return undefined;
   const message = await bank.waitForMessage({ mti: first.mti, reference });
