@@ -99,7 +99,7 @@ test("files that cannot be used at the start are named", async (t) => {
   await assert.rejects(opening, /absent/);
 });
 
-test("versions before 1.2 are refused, and names that nobody has are not", async (t) => {
+test("versions before 1.2 are refused, and unknown server names are not", async (t) => {
   const { open, port, refused } = await serve(t);
 
   for (const version of ["TLSv1", "TLSv1.1"] as const) {
@@ -191,7 +191,7 @@ test("behind a proxy that speaks TLS to the gateway each client has its own boun
   await waiting;
 });
 
-test("where only proxies may connect in plain text, nobody else's request is read", async (t) => {
+test("where only proxies may connect in plain text, no request of another client is read", async (t) => {
   const { openRaw, refused } = await servePlain(t, {
     ...{ proxiesOnly: true, isTrusted: makeIsTrusted(["192.0.2.0/24"]) },
   });

@@ -10,12 +10,12 @@ import type { Order } from "./order.ts";
 import { canSend, chooseGate, findUnreadyGates, lotOf } from "./route.ts";
 import { draft } from "./testing.ts";
 
-const nobody: ReadonlySet<GateId> = new Set();
-const allReady = { isReady: () => true, passedOver: nobody };
+const none: ReadonlySet<GateId> = new Set();
+const allReady = { isReady: () => true, passedOver: none };
 
 test("an endpoint's only gate takes every order that it may, ready or not", () => {
   const [gate] = [gateOf("a", { currencies: ["USD"], amountMin: 100n, amountMax: 2_000n })];
-  const conditions = { isReady: () => false, passedOver: nobody };
+  const conditions = { isReady: () => false, passedOver: none };
 
   const chosen = chooseGate(orderOf(1, 1_042n), [gate], conditions);
 
@@ -91,7 +91,7 @@ test("the operator is told why it was this gate", () => {
     const isReady = (id: GateId) => ready.includes(nameOf(gates, id));
 
     const order = orderOf(numberWithLot(lot), 1_042n);
-    const facts = chooseGate(order, gates, { isReady, passedOver: nobody });
+    const facts = chooseGate(order, gates, { isReady, passedOver: none });
 
     assert.equal(facts && nameOf(gates, facts.id), chosen, told);
     assert.equal(facts?.choice, choice, told);
@@ -127,7 +127,7 @@ test("gates of one rank share a merchant's orders by weight, also when one of th
       for (let index = 0; index < count; index += 1) {
         // Another merchant has the ids between them.
         const order = orderOf(2 * index, 1_042n);
-        const chosen = chooseGate(order, gates, { isReady, passedOver: nobody });
+        const chosen = chooseGate(order, gates, { isReady, passedOver: none });
         if (chosen !== undefined) counts.set(chosen.id, (counts.get(chosen.id) ?? 0) + 1);
       }
 

@@ -141,3 +141,17 @@ test("a node refuses and skips while it is on hold, and notices hold and release
   assert.deepEqual([await work(), await call()], ["worked", "called"]);
   assert.deepEqual(noticed, [true, false]);
 });
+
+test("the loops of a node share a look, until the node is told of a change", async () => {
+  const hold = await openHold({
+    freshMs: 60_000,
+    ...{ database: server.database, audit: server.audit, onUnknown: assert.fail },
+    onChange: () => undefined,
+  });
+  const work = hold.unless(async () => "worked", "skipped");
+
+  await putOnHold(server.audit, "a test");
+  assert.equal(await work(), "worked");
+  await hold.look();
+  assert.equal(await work(), "skipped");
+});
