@@ -31,6 +31,7 @@ const commands: readonly Row[] = [
   ["filter",    "the rules of screening: add, list, change, try on past orders",               async () => (await import("./filter.ts")).addFilterCommands],
   ["list",      "the allow and block lists of screening: add, show, remove, import",            async () => (await import("./list.ts")).addListCommands],
   ["order",     "list, export and show orders",                                                          async () => (await import("./order.ts")).addOrderCommands],
+  ["link",      "payment links: create, list, show, close",                                     async () => (await import("./link.ts")).addLinkCommands],
   ["pay",       "send a test sale, and wait for its result",                                    async () => (await import("./pay.ts")).addPay],
   ["tail",      "print orders as they go, until Ctrl-C",                                        async () => (await import("./order-list.ts")).addTail],
   ["completion", "print the completion script of a shell: bash or zsh",                          async () => (await import("./completion.ts")).addCompletion],

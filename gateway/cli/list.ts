@@ -26,21 +26,18 @@ import {
 import { CsvFaults } from "../values/csv-records.ts";
 import { isNumericId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
-import { asInstant, type Instant, later, makePrintDate, parseDate } from "../values/time.ts";
+import { asInstant, makePrintDate } from "../values/time.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { findFileProblem } from "./input-file.ts";
 import { openVault, readConfiguration } from "./installation.ts";
 import { cardValueOf, readCardNumber, resolveCard } from "./list-card.ts";
+import { expiresOption, readMoment } from "./options.ts";
 import { makeScopeOf, nameScopes, scopeOptions } from "./screening-scope.ts";
 import { makeProgress } from "./terminal.ts";
 
 export function addListCommands(list: Command): void {
   const kinds = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");
   const order = new Option("--order <orderid>", "the card of this order, in place of a value");
-  const expires = new Option(
-    "--expires <moment>",
-    "when it ends: a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
-  );
   const reason = new Option("--reason <text>", "shown with the entry");
   const onlyList = new Option("--list <name>", "only of this list: allow or block");
   const onlyKind = new Option("--kind <kind>", "only of this kind");
@@ -49,7 +46,7 @@ export function addListCommands(list: Command): void {
   const limit = new Option("--limit <n>", "so many, the latest first").default("100");
   // biome-ignore format: a table
   addCommands(list, [
-    ["add <list> <kind> [value]", `put a value on the allow or the block list. Kinds: ${kinds}`, add, [order, ...scopeOptions, expires, reason]],
+    ["add <list> <kind> [value]", `put a value on the allow or the block list. Kinds: ${kinds}`, add, [order, ...scopeOptions, expiresOption, reason]],
     ["show",                      "show the entries",                                            show, [onlyList, onlyKind, value, ...scopeOptions, expired, limit]],
     ["remove [entries...]",       "remove entries by their numbers, or all expired ones",        remove, [expired]],
     ["import <file.csv>",         "add all entries of a file, or - for standard input; a file with any fault changes nothing", importFile],
@@ -121,20 +118,9 @@ async function readValue(
     : value;
 }
 
-const units = { h: 3_600_000, d: 86_400_000 } as const;
-
 async function readExpiry({ database }: Session, text: string | undefined) {
   if (text === undefined) return undefined;
   return readMoment(text, await readDatabaseTime(database.query));
-}
-
-function readMoment(text: string, now: Instant): Instant | Problem {
-  const [, count = "", unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
-  const at = unit === undefined ? parseDate(text) : later(now, Number(count) * units[unit as "h"]);
-  if (at === undefined) {
-    return new Problem(`${text} is neither a moment like 2030-01-31T09:30:00Z nor 12h or 30d.`);
-  }
-  return at > now ? at : new Problem(`${text} is over already.`);
 }
 
 /** As the audit has it. */

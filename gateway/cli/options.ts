@@ -6,6 +6,7 @@ import { Option } from "commander";
 import { findCurrency } from "../values/iso-codes.ts";
 import { type Fee, parseFee } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
+import { hours, type Instant, later, parseDate } from "../values/time.ts";
 
 /** Reads an option's value; nothing removes the setting. */
 export type Read<Value> = (text: string, option: string) => Value | undefined | Problem;
@@ -118,6 +119,22 @@ export function readOneOf<const Word extends string>(words: readonly Word[]) {
     const found = words.find((word) => word === text);
     return found ?? new Problem(`${option} is one of ${words.join(", ")}, not ${text}.`);
   };
+}
+
+export const expiresOption = new Option(
+  "--expires <moment>",
+  "when it ends: a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
+);
+
+const units = { h: hours(1), d: hours(24) } as const;
+
+export function readMoment(text: string, now: Instant): Instant | Problem {
+  const [, count = "", unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
+  const at = unit === undefined ? parseDate(text) : later(now, Number(count) * units[unit as "h"]);
+  if (at === undefined) {
+    return new Problem(`${text} is neither a moment like 2030-01-31T09:30:00Z nor 12h or 30d.`);
+  }
+  return at > now ? at : new Problem(`${text} is over already.`);
 }
 
 type Limits = { readonly amountMin?: string; readonly amountMax?: string };

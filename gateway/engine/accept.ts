@@ -189,7 +189,7 @@ const noCard: CardFacts = {
 };
 
 /** An order that still owes a reversal may yet turn out to be paid. */
-function endedUnpaid(order: Order): boolean {
+export function endedUnpaid(order: Order): boolean {
   const { stage } = initialOf(order);
   return isFinal(stage) && stage !== "approved" && order.owed === undefined;
 }

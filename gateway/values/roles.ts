@@ -39,7 +39,7 @@ export const rightMeanings: Readonly<Record<Right, string>> = {
   see_audit:         "the audit",
   reveal_secrets:    "control keys and secrets of callbacks, in the clear",
   resend_callbacks:  "have callbacks sent again",
-  move_money:        "pay, capture, refund, settle orders in doubt",
+  move_money:        "pay, payment links, capture, refund, settle orders in doubt",
   reconcile:         "settlement and chargeback files",
   change_merchants:  "merchants, endpoints, groups, screening",
   change_acquiring:  "gates, directory servers, wallets, the BIN table",

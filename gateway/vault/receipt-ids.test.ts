@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createSecretKey, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
+import { asLinkId, asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
 import { makeReceiptIds } from "./receipt-ids.ts";
 
 const merchantId = asMerchantId("101");
@@ -37,6 +37,24 @@ test("ids from before and invented ones belong to no merchant", () => {
     assert.notEqual(readReceiptId(asReceiptId(receipt))?.merchantId, merchantId);
   }
   assert.equal(readReceiptId(asReceiptId(String(2n ** 128n))), undefined);
+});
+
+test("a payment link's token leads to the link, in one installation only", () => {
+  const [here, there] = [makeInstallation(), makeInstallation()];
+  const link = { merchantId, id: asLinkId("123456789012345") };
+  const token = here.linkTokenOf(link);
+
+  assert.match(token, /^[\w-]{22}$/);
+  assert.deepEqual(here.readLinkToken(token), link);
+  assert.notDeepEqual(there.readLinkToken(token), link);
+  // Another spelling of the same bytes, a longer one, a receipt's block.
+  const last = String.fromCharCode(token.charCodeAt(21) + 1);
+  for (const other of [token.slice(0, 21) + last, `${token}A`, token.slice(1), "", "qr.svg"]) {
+    assert.equal(here.readLinkToken(other), undefined);
+  }
+  const receipt = here.receiptIdOf({ merchantId, orderId: asOrderId(link.id) });
+  const block = Buffer.from(BigInt(receipt).toString(16).padStart(32, "0"), "hex");
+  assert.notDeepEqual(here.readLinkToken(block.toString("base64url")), link);
 });
 
 function makeInstallation() {

@@ -1,13 +1,16 @@
 /**
- * The ids of receipts. Everyone who has a receipt's id may see it, so it cannot be guessed: it is
- * merchant and order as one block of AES, under a key derived from one that is never replaced. A
- * receipt is then found by its order, without an index that every approval would have to change.
+ * The ids of receipts and the tokens of payment links. Everyone who has one may see the receipt, or
+ * pay, so it cannot be guessed: it is merchant and order, or link, as one block of AES, under a key
+ * derived from one that is never replaced. A receipt is then found by its order, without an index
+ * that every approval would have to change, and a printed link is valid for ever.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, type KeyObject } from "node:crypto";
 import {
+  asLinkId,
   asMerchantId,
   asOrderId,
   asReceiptId,
+  type LinkId,
   type MerchantId,
   type OrderId,
   type ReceiptId,
@@ -18,17 +21,17 @@ import type { Keys } from "./keys.ts";
 const algorithm = "aes-128-ecb";
 const keyBytes = 16;
 const receiptMax = 2n ** 128n;
+const linkTokenForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 
 type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
+type LinkKey = { readonly merchantId: MerchantId; readonly id: LinkId };
 
 export function makeReceiptIds(keys: Pick<Keys, "current">) {
-  let ciphers: ReturnType<typeof makeCiphers> | undefined;
+  const receipts = makeBlocks(keys, "receipt ids");
+  const links = makeBlocks(keys, "payment links");
   return {
     receiptIdOf({ merchantId, orderId }: OrderKey): ReceiptId {
-      const block = Buffer.alloc(16);
-      block.writeBigUInt64BE(BigInt(merchantId));
-      block.writeBigUInt64BE(BigInt(orderId), 8);
-      const sealed = getCiphers().cipher.update(block);
+      const sealed = receipts.seal(merchantId, orderId);
       return asReceiptId(BigInt(`0x${sealed.toString("hex")}`).toString());
     },
 
@@ -37,21 +40,43 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
       const number = BigInt(receipt);
       if (number >= receiptMax) return undefined;
       const sealed = Buffer.from(number.toString(16).padStart(32, "0"), "hex");
-      const block = getCiphers().decipher.update(sealed);
-      const [merchant, order] = [block.readBigUInt64BE(), block.readBigUInt64BE(8)];
-      return { merchantId: asMerchantId(String(merchant)), orderId: asOrderId(String(order)) };
+      const [merchant, order] = receipts.open(sealed);
+      return { merchantId: asMerchantId(merchant), orderId: asOrderId(order) };
+    },
+
+    linkTokenOf: ({ merchantId, id }: LinkKey) => links.seal(merchantId, id).toString("base64url"),
+
+    /** Of an invented token, a link that does not exist. */
+    readLinkToken(token: string): LinkKey | undefined {
+      if (!linkTokenForm.test(token)) return undefined;
+      const [merchant, id] = links.open(Buffer.from(token, "base64url"));
+      const isStorable = [merchant, id].every((number) => BigInt(number) < 2n ** 63n);
+      return isStorable ? { merchantId: asMerchantId(merchant), id: asLinkId(id) } : undefined;
     },
   };
+}
 
-  function getCiphers() {
-    ciphers ??= makeCiphers(keys.current("fingerprints").key);
-    return ciphers;
-  }
+/** Two numbers as one block. */
+function makeBlocks(keys: Pick<Keys, "current">, purpose: string) {
+  let ciphers: ReturnType<typeof makeCiphers> | undefined;
+  const getCiphers = () => (ciphers ??= makeCiphers(keys.current("fingerprints").key, purpose));
+  return {
+    seal(first: string, second: string): Buffer {
+      const block = Buffer.alloc(16);
+      block.writeBigUInt64BE(BigInt(first));
+      block.writeBigUInt64BE(BigInt(second), 8);
+      return getCiphers().cipher.update(block);
+    },
+    open(sealed: Uint8Array): readonly [first: string, second: string] {
+      const block = getCiphers().decipher.update(sealed);
+      return [String(block.readBigUInt64BE()), String(block.readBigUInt64BE(8))];
+    },
+  };
 }
 
 /** Made once: a block does not depend on the blocks before it, and none is ever padded. */
-function makeCiphers(fingerprints: KeyObject) {
-  const key = new Uint8Array(hkdfSync("sha256", fingerprints, "", "receipt ids", keyBytes));
+function makeCiphers(fingerprints: KeyObject, purpose: string) {
+  const key = new Uint8Array(hkdfSync("sha256", fingerprints, "", purpose, keyBytes));
   return {
     cipher: createCipheriv(algorithm, key, null).setAutoPadding(false),
     decipher: createDecipheriv(algorithm, key, null).setAutoPadding(false),

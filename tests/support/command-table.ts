@@ -56,6 +56,8 @@ export const changing: readonly Example[] = [
   { path: "gate mac-key exchange",      words: "spare", isRefused: true },
   { path: "gate mac-key drop-zone",     words: "spare" },
   { path: "endpoint create",            words: "fresh usd --currency USD --gate spare", keep: ["endpoint", "endpoint"] },
+  { path: "link create",                words: "--endpoint <endpoint> --amount 5 --currency USD", keep: ["link", "link"] },
+  { path: "link close",                 words: "<link>" },
   { path: "endpoint set",               words: "<endpoint> --max 100" },
   { path: "endpoint gates",             words: "<endpoint> sandbox" },
   { path: "group create",               words: "fresh all <endpoint>", keep: ["group", "group"] },

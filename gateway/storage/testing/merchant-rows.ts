@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 
 const moved = [
   ...["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"],
-  "screening_tallies",
+  ...["screening_tallies", "payment_links"],
 ];
 
 /** What `countAll` answers where the merchant has no rows. */
@@ -53,6 +53,11 @@ export async function fill({ query }: Database, id: number, count: number): Prom
   await query(
     `insert into screening_tallies (merchant_id, key, first_at, keep_until, events)
      select ${id}, gen_random_uuid(), 1, 2, '\\x0102' ${each}`,
+  );
+  await query(
+    `insert into payment_links (merchant_id, id, endpoint_id, amount, currency, description,
+       created_at, created_by, uses)
+     select ${id}, ${base}, 1, 1, 'USD', 'd', 1, 'o', '{page}' ${each}`,
   );
   await query(
     `insert into held_keys (context, key_id, sealed, expires_at)
