@@ -95,7 +95,8 @@ function warm() {
   }
   const env = { ...process.env, ...cache };
   const options = { env, stdio: "ignore", timeout: warmWithinMs };
-  spawnSync(pinnedNode, [join(root, "tools", "warm.ts")], options);
+  // With the program's flags: Node keeps a cache for each set of them.
+  spawnSync(pinnedNode, [...nodeFlags, join(root, "tools", "warm.ts")], options);
   return cache;
 }
 

@@ -71,6 +71,13 @@ test("the compile cache is filled once, and again after a source has changed", a
   const later = Date.now() / 1000 + 60;
   fs.utimesSync(source, later, later);
   assert.equal(await filled(), "once once ");
+
+  // Node has a folder for each set of flags: the cache was filled for those of the program.
+  const kept = join(clone, "node_modules", ".cache", "compiled");
+  const folders = fs
+    .readdirSync(kept, { withFileTypes: true })
+    .filter((each) => each.isDirectory());
+  assert.equal(folders.length, 1);
 });
 
 test("the program's exit code, or the signal that ended it, is passed on", async (t) => {

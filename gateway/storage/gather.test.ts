@@ -39,6 +39,25 @@ test("while a statement is under way the next batch fills", async () => {
   assert.deepEqual(sizes, [1, 3]);
 });
 
+test("with a gap between batches, items of several turns share one", async () => {
+  const sizes: number[] = [];
+  const run = async (items: readonly number[]) => {
+    sizes.push(items.length);
+    return items;
+  };
+  const ask = makeGather(run, { gapMs: 100 });
+
+  await ask(1);
+  const others: Promise<number>[] = [];
+  for (const item of [2, 3, 4]) {
+    others.push(ask(item));
+    await new Promise(setImmediate);
+  }
+  await Promise.all(others);
+
+  assert.deepEqual(sizes, [1, 3]);
+});
+
 test("one bad item fails alone, and a lost connection fails all", async () => {
   const run = async (items: readonly number[]) => {
     if (items.includes(13)) throw new Error("bad item");

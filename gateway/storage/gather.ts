@@ -12,6 +12,8 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 
 export type GatherOptions = {
   readonly batchMax?: number;
+  /** Between two batches, so that items of several turns of the event loop share a statement. */
+  readonly gapMs?: number;
   readonly onBatch?: (size: number, durationMs: number) => void;
   /** Run each item alone after a failure that is a bug's: one of them may have caused it. */
   readonly retryAlone?: boolean;
@@ -81,7 +83,9 @@ export function makeGather<Item, Result>(
     const left = await tryAll(batch, tested);
     if (batch.length > 0) onBatch?.(batch.length, performance.now() - startedAt);
     failures = left.length === 0 ? 0 : failures + 1;
-    if (failures > 0) await setTimeout(Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs));
+    const gapMs =
+      failures > 0 ? Math.min(firstGapMs * 2 ** (failures - 1), gapMaxMs) : (options.gapMs ?? 0);
+    if (gapMs > 0) await setTimeout(gapMs);
     waiting = [...left, ...waiting];
     isBusy = false;
     if (waiting.length > 0 || nextProbe !== undefined) start();
