@@ -23,6 +23,8 @@ const polledLately = 4_000;
 const cardsRegistered = 1_000;
 const walletSales = 1_000;
 const routeRequests = 1_000;
+/** In how many slices other measurements are taken by turns with what they are compared with. */
+const otherSlices = 2;
 
 /** The gateway's just-in-time compiler is warm by then; the bare route's must be, too. */
 export async function warmRoute(setup: Setup): Promise<void> {
@@ -72,6 +74,7 @@ export async function measureByTurns(setup: Setup, prefix: string, count: number
   const asked: (Load & { time: CpuTime })[] = [];
   const sold: Sold[] = [];
   const before = await readMetrics(setup.gateway.target.port);
+  const each = Math.ceil(count / slices);
   let memoryBytes = 0;
   using _watch = every(memoryEveryMs, () => {
     memoryBytes = Math.max(memoryBytes, setup.gateway.readMemoryBytes());
@@ -79,7 +82,7 @@ export async function measureByTurns(setup: Setup, prefix: string, count: number
   for (let slice = 1; slice <= slices; slice += 1) {
     inserted.push(await metered(setup, () => measureInserts(setup, insertSeconds / slices)));
     asked.push(await metered(setup, () => measureRoute(setup, routeSeconds / slices)));
-    sold.push(await sell(setup, `${prefix}.${slice}`, Math.ceil(count / slices)));
+    sold.push(await sell(setup, { prefix: `${prefix}.${slice}`, count: each }));
   }
   const after = await readMetrics(setup.gateway.target.port);
   const inserts = sum(inserted, (each) => each.count);
@@ -87,7 +90,7 @@ export async function measureByTurns(setup: Setup, prefix: string, count: number
   return {
     insertsPerSecond: (inserts * 1000) / sum(inserted, ({ tookMs }) => tookMs),
     insertSlices: inserted.map(({ count: rows, tookMs }) => (rows * 1000) / tookMs),
-    routePerSecond: (requests * 1000) / sum(asked, spanOf),
+    routePerSecond: perSecondOf(asked),
     sales: salesOf(sold, meansBetween(before, after)),
     costs: {
       sale: perOne(sold),
@@ -110,7 +113,7 @@ export type Sales = {
 export async function measureSales(setup: Setup, prefix: string, count: number): Promise<Sales> {
   const { port } = setup.gateway.target;
   const before = await readMetrics(port);
-  const sold = await sell(setup, prefix, count);
+  const sold = await sell(setup, { prefix, count });
   return salesOf([sold], meansBetween(before, await readMetrics(port)));
 }
 
@@ -123,11 +126,20 @@ type Sold = {
   readonly time: CpuTime;
 };
 
-async function sell(setup: Setup, prefix: string, count: number): Promise<Sold> {
-  const { load, completedAtMs, time } = await metered(setup, async () => ({
-    load: await run(setup, { kind: "sale", prefix, count }),
-    completedAtMs: await untilNoneOpen(setup),
-  }));
+type PlainSales = {
+  readonly prefix: string;
+  readonly count: number;
+  readonly callbackUrl?: string;
+};
+
+/** Until all are final, and their callbacks delivered. */
+async function sell(setup: Setup, batch: PlainSales): Promise<Sold> {
+  const { prefix } = batch;
+  const { load, completedAtMs, time } = await metered(setup, async () => {
+    const sent = await run(setup, { kind: "sale", ...batch });
+    await untilNoneOpen(setup);
+    return { load: sent, completedAtMs: await untilNoneOpen(setup, "callbacks") };
+  });
   await takeAcknowledged(setup, prefix);
   return {
     orders: await countApproved(setup, prefix),
@@ -176,19 +188,28 @@ export function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): CpuTime 
 /** Work a second, and the processor time of each part for one. */
 export type Rate = { readonly perSecond: number; readonly cost: CpuTime };
 
-/** Sales whose callbacks were delivered as well. */
-export async function measureCallbacks(setup: Setup, prefix: string, count: number): Promise<Rate> {
+export type Callbacks = Rate & { readonly without: Rate };
+
+/** Sales whose callbacks were delivered as well, and the same sales without, by turns. */
+export async function measureCallbacks(
+  setup: Setup,
+  prefix: string,
+  count: number,
+): Promise<Callbacks> {
   const callbackUrl = `http://127.0.0.1:${setup.receiverPort}/callback`;
-  const { sold, deliveredAtMs, time } = await metered(setup, async () => ({
-    sold: await run(setup, { kind: "sale", prefix, count, callbackUrl }),
-    completedAtMs: await untilNoneOpen(setup),
-    deliveredAtMs: await untilNoneOpen(setup, "callbacks"),
-  }));
-  rateOf(sold);
-  await takeAcknowledged(setup, prefix);
-  const orders = await countApproved(setup, prefix);
-  const deliveredMs = deliveredAtMs - sold.startedAtMs;
-  return { perSecond: (orders * 1000) / deliveredMs, cost: perOne([{ orders, time }]) };
+  const each = Math.ceil(count / otherSlices);
+  const without: Sold[] = [];
+  const sold: Sold[] = [];
+  for (let slice = 1; slice <= otherSlices; slice += 1) {
+    without.push(await sell(setup, { prefix: `plain${prefix}.${slice}`, count: each }));
+    sold.push(await sell(setup, { prefix: `${prefix}.${slice}`, count: each, callbackUrl }));
+  }
+  return { ...rateOfSold(sold), without: rateOfSold(without) };
+}
+
+function rateOfSold(sold: readonly Sold[]): Rate {
+  const spentMs = sum(sold, ({ completedMs }) => completedMs);
+  return { perSecond: (sum(sold, ({ orders }) => orders) * 1000) / spentMs, cost: perOne(sold) };
 }
 
 /** Orders a second that were held and captured, each from the first request to the last commit. */
@@ -251,15 +272,31 @@ export async function measureCards(setup: Setup, prefix: string, count: number):
   return { rebillsPerSecond, cardInfoPerSecond: rateOf(asked) };
 }
 
-/** Of orders that ended lately, as merchants poll them, or of all orders. */
-export async function measurePolls(setup: Setup, which: "lately" | "all"): Promise<Rate> {
+export type Polls = Rate & { readonly routePerSecond: number };
+
+/** Of orders that ended lately, as merchants poll them, or of all; the bare route by turns. */
+export async function measurePolls(setup: Setup, which: "lately" | "all"): Promise<Polls> {
   const { acknowledged, plan } = setup;
   const polled = which === "all" ? acknowledged : acknowledged.slice(-polledLately);
   const orders = Array.from({ length: pollsPrepared }, () => pick(polled));
-  const { time, ...load } = await metered(setup, () =>
-    run(setup, { kind: "poll", orders }, { seconds: plan.pollSeconds }),
-  );
-  return { perSecond: rateOf(load), cost: perOne([{ orders: load.sent, time }]) };
+  const seconds = plan.pollSeconds / otherSlices;
+  const asked: Load[] = [];
+  const polls: (Load & { time: CpuTime })[] = [];
+  for (let slice = 1; slice <= otherSlices; slice += 1) {
+    asked.push(await measureRoute(setup, seconds));
+    polls.push(await metered(setup, () => run(setup, { kind: "poll", orders }, { seconds })));
+  }
+  return {
+    perSecond: perSecondOf(polls),
+    routePerSecond: perSecondOf(asked),
+    cost: perOne(polls.map(({ sent, time }) => ({ orders: sent, time }))),
+  };
+}
+
+/** None may be refused. */
+function perSecondOf(loads: readonly Load[]): number {
+  for (const load of loads) rateOf(load);
+  return (sum(loads, ({ sent }) => sent) * 1000) / sum(loads, spanOf);
 }
 
 export type Wallets = {

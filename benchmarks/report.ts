@@ -5,15 +5,15 @@
 import type { Arrivals } from "./arrivals.ts";
 import type { Books } from "./books.ts";
 import { median } from "./figures.ts";
-import type { Cards, Costs, Rate, Turns, Wallets } from "./measure.ts";
+import type { Callbacks, Cards, Costs, Polls, Turns, Wallets } from "./measure.ts";
 
 export type Round = Turns & {
-  readonly callbackSales: Rate;
+  readonly callbackSales: Callbacks;
   readonly capturesPerSecond: number;
   readonly cards: Cards;
   readonly frictionlessPerSecond: number;
-  readonly polls: Rate;
-  readonly pollsOfAll: Rate;
+  readonly polls: Polls;
+  readonly pollsOfAll: Polls;
   readonly wallets: Wallets;
   readonly arrivals: Arrivals;
 };
@@ -50,9 +50,9 @@ export const saleFigures: readonly Figure<Turns>[] = [
 // biome-ignore format: a table
 export const otherFigures: readonly Figure<Round>[] = [
   ["sales with callbacks, all delivered",    "/s", ({ callbackSales }) => callbackSales.perSecond],
-  ["gateway's time per callback ÷ route request", "", ({ callbackSales, costs }) => (callbackSales.cost.gateway - costs.sale.gateway) / costs.routeRequest],
-  ["processor time of a callback: gateway",  "µs", ({ callbackSales, costs }) => callbackSales.cost.gateway - costs.sale.gateway],
-  ["processor time of a callback: PostgreSQL", "µs", ({ callbackSales, costs }) => callbackSales.cost.database - costs.sale.database],
+  ["gateway's time per callback ÷ route request", "", ({ callbackSales, costs }) => callbackCost(callbackSales, "gateway") / costs.routeRequest],
+  ["processor time of a callback: gateway",  "µs", ({ callbackSales }) => callbackCost(callbackSales, "gateway")],
+  ["processor time of a callback: PostgreSQL", "µs", ({ callbackSales }) => callbackCost(callbackSales, "database")],
   ["orders held and captured",               "/s", ({ capturesPerSecond }) => capturesPerSecond],
   ["completed recurrent payments",           "/s", ({ cards }) => cards.rebillsPerSecond],
   ["card information",                       "/s", ({ cards }) => cards.cardInfoPerSecond],
@@ -83,6 +83,11 @@ export const otherFigures: readonly Figure<Round>[] = [
   ["baseline: bare route at 500/s, p99",     "ms", ({ arrivals }) => arrivals.routeMs.p99],
 ];
 
+/** Microseconds of processor time: a sale with a callback less a sale without. */
+function callbackCost({ cost, without }: Callbacks, part: "gateway" | "database"): number {
+  return cost[part] - without.cost[part];
+}
+
 /** Ratios of wall times need a quiet machine; processor time and memory do not. */
 type Basis = "processor" | "wall" | "memory";
 
@@ -106,8 +111,8 @@ const goals: readonly Goal[] = [
   ["gateway's time at 500/s ÷ under full load",    "processor", ["≤", 2],        ({ arrivals, costs }) => arrivals.cost.gateway / costs.sale.gateway],
   ["completed sales ÷ single-row inserts",         "wall",      ["≥", 0.4, 0.5], ({ sales, insertsPerSecond }) => sales.completedPerSecond / insertsPerSecond],
   ["accepted sales ÷ bare route",                  "wall",      ["≥", 0.2],      ({ sales, routePerSecond }) => sales.acceptedPerSecond / routePerSecond],
-  ["status polls ÷ bare route",                    "wall",      ["≥", 0.6],      ({ polls, routePerSecond }) => polls.perSecond / routePerSecond],
-  ["sales with callbacks ÷ without",               "wall",      ["≥", 0.75],     ({ sales, callbackSales }) => callbackSales.perSecond / sales.completedPerSecond],
+  ["status polls ÷ bare route",                    "wall",      ["≥", 0.6],      ({ polls }) => polls.perSecond / polls.routePerSecond],
+  ["sales with callbacks ÷ without",               "wall",      ["≥", 0.75],     ({ callbackSales }) => callbackSales.perSecond / callbackSales.without.perSecond],
   ["recurrent payments ÷ plain sales",             "wall",      ["≥", 0.8],      ({ sales, cards }) => cards.rebillsPerSecond / sales.completedPerSecond],
   ["overhead p99 at 500/s ÷ the bare route's",     "wall",      ["≤", 4],        ({ arrivals }) => arrivals.sales.finalMs.p99 / arrivals.routeMs.p99],
   ["that p99 with wallet sales beside ÷ without",  "wall",      ["≤", 2],        ({ arrivals }) => arrivals.besideWallets.finalMs.p99 / arrivals.sales.finalMs.p99],
@@ -235,8 +240,8 @@ export const definitions = `
   captured      preauthorised until all are final, then captured until all are final again
   frictionless  the sale, one status, the upload of the method's result, until all are final
   polls         of 4,000 orders that ended lately, which the gateway keeps in memory, and of any
-                order of the run, of which it keeps few
-  callback      a sale with a callback less a sale without
+                order of the run, of which it keeps few; by turns with the bare route
+  callback      a sale with a callback less a sale without, measured by turns
   wallet sales  encrypted tokens of both wallets with cryptograms, until all are final
   overhead      open arrivals, from the moment a request was due until the gateway knew its final
                 commit (its log's line, rounded up to the next ms); the bank's own time and the load
