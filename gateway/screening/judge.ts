@@ -187,7 +187,8 @@ export function tallyRowsOf(
   });
 }
 
-function uuidOf(hex: string): string {
+/** Of 32 hexadecimal digits. */
+export function uuidOf(hex: string): string {
   const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
   return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -8,6 +8,7 @@ import type { MerchantReferences } from "../engine/cards.ts";
 import type { Commit } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
 import type { TallyStore } from "../screening/judge.ts";
+import type { TryStore } from "../screening/page-tries.ts";
 import { asMerchantId, type MerchantId, type OrderId, type SerialNumber } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import type { PendingCardStore } from "../vault/pending-cards.ts";
@@ -122,10 +123,11 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
   };
 }
 
-export function routeTallies(cells: Cells, options: GatherOptions): TallyStore {
+export function routeTallies(cells: Cells, options: GatherOptions): TallyStore & TryStore {
   const stores = cells.stores(({ node }) => makeTallyStore(node.hot, options));
   return {
     add: (payment) => stores.call(payment.merchantId, (store) => store.add(payment)),
+    look: (merchant, rows) => stores.call(merchant, (store) => store.look(rows)),
     remove: (payment) => stores.call(payment.merchantId, (store) => store.remove(payment)),
     findResults: (merchant, orders) => stores.call(merchant, (store) => store.findResults(orders)),
   };

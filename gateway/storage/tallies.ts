@@ -27,6 +27,7 @@ export function makeTallyStore(
   query: Query,
   options: GatherOptions,
 ): Omit<TallyStore, "findResults"> & {
+  readonly look: (rows: readonly TallyRow[]) => Promise<readonly Tally[]>;
   readonly findResults: (orders: readonly OrderId[]) => Promise<Map<OrderId, PaymentResult>>;
 } {
   const add = makeGather(async (added: readonly Added[]) => {
@@ -49,6 +50,19 @@ export function makeTallyStore(
   }, options);
   return {
     add: (payment) => add({ payment, record: packRecord(payment) }),
+
+    async look(rows) {
+      const found = await query<StoredRow>(
+        lookStatement,
+        [plainArray(rows.map(({ owner }) => owner)), plainArray(rows.map(({ key }) => key))],
+        "look_at_tallies",
+      );
+      const known = new Map(found.map((row) => [row.key, row]));
+      return rows.map(({ key }) => {
+        const row = known.get(key);
+        return row === undefined ? noTally : tallyBefore(row, row.events.length);
+      });
+    },
 
     /** One row after the other: the rows of a batch would be locked in no particular order. */
     async remove(payment) {
@@ -88,6 +102,12 @@ on conflict (merchant_id, key) do update set
     else '\\x'::bytea end || excluded.events,
   keep_until = greatest(known.keep_until, excluded.keep_until)
 returning key, first_at as "firstAt", events`;
+
+const lookStatement = `
+select known.key, first_at as "firstAt", events
+from unnest($1::bigint[], $2::uuid[]) as wanted(merchant_id, key)
+join screening_tallies as known
+  on known.merchant_id = wanted.merchant_id and known.key = wanted.key`;
 
 const removeStatement = `
 update screening_tallies
@@ -183,18 +203,24 @@ const currencies = new Map<number, string>();
 
 /** The payments before this one. A repeat of a request is the same payment. */
 function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
-  const { events, firstAt } = row ?? {};
-  const own = events?.indexOf(record) ?? -1;
-  if (events === undefined || own === -1) throw new Error("a payment was not counted");
-  const known = new Set([record.readUIntBE(place.request, requestBytes)]);
+  const own = row?.events.indexOf(record) ?? -1;
+  if (row === undefined || own === -1) throw new Error("a payment was not counted");
+  return tallyBefore(row, own, record.readUIntBE(place.request, requestBytes));
+}
+
+const noTally: Tally = { firstAt: asInstant(0), before: [], isFull: false };
+
+/** Those before the place of a record in the row. */
+function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: number): Tally {
+  const known = new Set([ownRequest]);
   const before: Seen[] = [];
-  for (let start = own - recordBytes; start >= 0; start -= recordBytes) {
+  for (let start = end - recordBytes; start >= 0; start -= recordBytes) {
     const request = events.readUIntBE(start + place.request, requestBytes);
     if (known.has(request)) continue;
     known.add(request);
     before.push(new StoredPayment(events, start));
   }
-  return { firstAt: asInstant(Number(firstAt)), before, isFull: own >= recordsMax * recordBytes };
+  return { firstAt: asInstant(Number(firstAt)), before, isFull: end >= recordsMax * recordBytes };
 }
 
 type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly stage: Stage };

@@ -1,0 +1,148 @@
+/**
+ * Bounds on card testing at the payment page (decision 0056). A try of a card is counted for its
+ * payment link, its IP address and its card before anything is sent; tries of orders that were
+ * approved do not count. Beyond half of a limit the page must bring a proof of work, beyond the
+ * limit the try is refused. The counts are those of screening, exact at all nodes of the cell.
+ */
+import { randomBytes } from "node:crypto";
+import type { Order } from "../orders/order.ts";
+import { asMerchantId, type MerchantId } from "../values/ids.ts";
+import { type Clock, type Instant, later } from "../values/time.ts";
+import { type CountedPayment, type TallyRow, type TallyStore, uuidOf } from "./judge.ts";
+import type { Proofs } from "./proof-of-work.ts";
+import type { Seen, Tally } from "./rule.ts";
+import { networkOf } from "./subjects.ts";
+
+/** Unapproved tries within the window; zero is no limit. */
+export type TryLimits = {
+  readonly perLink: number;
+  readonly perAddress: number;
+  readonly perCard: number;
+  readonly windowMs: number;
+  /** Of the proof that is wanted when a limit is near. */
+  readonly proofBits: number;
+};
+
+export type TryStore = Pick<TallyStore, "add" | "findResults"> & {
+  /** What each row has, without counting anything. */
+  look(merchant: MerchantId, rows: readonly TallyRow[]): Promise<readonly Tally[]>;
+};
+
+type Dependencies = {
+  readonly limits: TryLimits;
+  readonly store: TryStore;
+  readonly proofs: Proofs;
+  readonly digestSubject: (text: string) => Buffer;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** `page` names the shown page: a proof is good for this page alone. */
+export type TryPlace = {
+  readonly merchantId: MerchantId;
+  readonly page: string;
+  readonly ipAddress: string;
+  readonly linkId?: string | undefined;
+  /** A digest of the number. */
+  readonly card?: string | undefined;
+};
+
+/** `prove`: the page must solve the challenge. `wait`: no try for so many seconds. */
+export type Demand =
+  | { readonly kind: "none" }
+  | { readonly kind: "prove"; readonly challenge: string }
+  | { readonly kind: "wait"; readonly seconds: number };
+
+export type PageTries = ReturnType<typeof makePageTries>;
+
+const nothing: Demand = { kind: "none" };
+const everyMerchant = asMerchantId("0");
+
+export function makePageTries({ limits, store, proofs, digestSubject, clock }: Dependencies) {
+  return { look, admit };
+
+  /** What a try would need now; counts nothing. */
+  async function look(place: TryPlace): Promise<Demand> {
+    const counted = rowsOf(place);
+    if (counted.length === 0) return nothing;
+    const rows = counted.map(({ row }) => row);
+    const tallies = await store.look(place.merchantId, rows);
+    return demandOf(place, counted, tallies, clock.now());
+  }
+
+  /** Counts a try of the order, unless it is over a limit already; `proof` as the page brings it. */
+  async function admit(order: Order, place: TryPlace, proof: string): Promise<Demand> {
+    const counted = rowsOf(place);
+    if (counted.length === 0) return nothing;
+    const before = await look(place);
+    // Not counted: otherwise a flood of refused tries would keep others out for ever.
+    if (before.kind === "wait") return before;
+    if (before.kind === "prove" && proof === "") return before;
+    const at = clock.now();
+    const tallies = await store.add(countedTry(order, place, counted, at));
+    const demand = await demandOf(place, counted, tallies, at);
+    if (demand.kind !== "prove") return demand;
+    return (await proofs.use(place, proof)) ? nothing : demand;
+  }
+
+  async function demandOf(
+    place: TryPlace,
+    counted: readonly Counted[],
+    tallies: readonly Tally[],
+    now: Instant,
+  ): Promise<Demand> {
+    const since = now - limits.windowMs;
+    const seen = tallies.map(({ before }) => before.filter(({ at }) => at > since));
+    const isNear = (tries: readonly Seen[], at: number) =>
+      2 * (tries.length + 1) > (counted[at]?.limit ?? 0);
+    const asked = seen.filter(isNear).flat();
+    if (asked.length === 0 && !seen.some(isNear)) return nothing;
+    const ids = [...new Set(asked.map(({ orderId }) => orderId))];
+    const results = await store.findResults(place.merchantId, ids);
+    const unapproved = seen.map((tries) =>
+      tries.filter(({ orderId }) => results.get(orderId) !== "approved"),
+    );
+    const over = unapproved.filter((tries, at) => tries.length >= (counted[at]?.limit ?? 0));
+    if (over.length > 0) return { kind: "wait", seconds: waitFor(over, now) };
+    if (!unapproved.some(isNear)) return nothing;
+    return { kind: "prove", challenge: proofs.issue(place, limits.proofBits) };
+  }
+
+  /** Until the oldest try of each that is over its limit leaves the window. */
+  function waitFor(over: readonly (readonly Seen[])[], now: Instant): number {
+    const oldest = over.map((tries) => Math.min(...tries.map(({ at }) => at)));
+    return Math.max(1, Math.ceil((Math.max(...oldest) + limits.windowMs - now) / 1000));
+  }
+
+  /** The IP address and the card count at all merchants of the cell. */
+  function rowsOf({ merchantId, ipAddress, linkId, card }: TryPlace): readonly Counted[] {
+    const all = [
+      { owner: merchantId, subject: linkId && `link\n${linkId}`, limit: limits.perLink },
+      { owner: everyMerchant, subject: `ip\n${networkOf(ipAddress)}`, limit: limits.perAddress },
+      { owner: everyMerchant, subject: card && `card\n${card}`, limit: limits.perCard },
+    ];
+    const keepUntil = later(clock.now(), limits.windowMs);
+    return all.flatMap(({ owner, subject, limit }) => {
+      if (subject === undefined || limit === 0) return [];
+      const key = uuidOf(digestSubject(`page\n${subject}`).toString("hex", 0, 16));
+      return [{ row: { owner, key, keepUntil }, limit }];
+    });
+  }
+}
+
+type Counted = { readonly row: TallyRow; readonly limit: number };
+
+function countedTry(
+  { id: orderId, transaction }: Order,
+  { merchantId, card = "" }: TryPlace,
+  counted: readonly Counted[],
+  at: Instant,
+): CountedPayment {
+  const { minor, currency } = transaction.amount;
+  return {
+    merchantId,
+    seen: { orderId, at, minor, currency: currency.code, card },
+    // Every try counts, also with the same card again.
+    request: randomBytes(8),
+    rows: counted.map(({ row }) => row),
+  };
+}
