@@ -3,7 +3,7 @@
  * proxy of the operator wrote into `X-Forwarded-For` or `Forwarded` counts, whichever the operator
  * named: every other entry is the client's own, and so is the header that the proxy does not write.
  */
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
 export type IsTrusted = (address: string) => boolean;
@@ -28,12 +28,28 @@ export function clientNetworkOf(
   isTrusted: IsTrusted = () => false,
   name: ProxyHeader = "x-forwarded-for",
 ): string | undefined {
+  return networkOf(forwardedIn(headers, isTrusted, name));
+}
+
+/** The client's own address: that of the connection, unless it is a proxy's. */
+export function clientAddressOf(
+  { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
+  isTrusted: IsTrusted,
+  name: ProxyHeader,
+): string {
+  const address = (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/i, "");
+  if (!isTrusted(address)) return address;
+  const forwarded = forwardedIn(headers, isTrusted, name) ?? "";
+  return isIP(forwarded) === 0 ? address : forwarded;
+}
+
+function forwardedIn(headers: IncomingHttpHeaders, isTrusted: IsTrusted, name: ProxyHeader) {
   const header = headers[name];
   if (header === undefined) return undefined;
   // Also within quotes: one that the client has left open must not hide what the proxy appended.
   const elements = [header].flat().join(",").split(",");
   const entries = elements.map((each) => addressIn(name === "forwarded" ? forOf(each) : each));
-  return networkOf(entries.findLast((entry) => isIP(entry) === 0 || !isTrusted(entry)));
+  return entries.findLast((entry) => isIP(entry) === 0 || !isTrusted(entry));
 }
 
 /** Of `for="[2001:db8::1]:443";proto=https` the address with its port (RFC 7239). */

@@ -20,7 +20,7 @@ export type HttpRequest = {
 export type HttpReply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 };
 
 export type HttpRoute = {

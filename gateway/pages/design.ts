@@ -13,10 +13,14 @@ export type Page = {
   readonly refresh?: Refresh | undefined;
   /** English by default. */
   readonly language?: string;
+  /** `rtl` for languages that are written from right to left. */
+  readonly direction?: string;
   /** Runs after the content; the page's policy must allow it. */
   readonly script?: Script | undefined;
   /** Tollgate's own by default. */
   readonly theme?: Theme;
+  /** Style sheet and scripts that the page loads, in place of inline ones. */
+  readonly links?: Html;
 };
 
 /** The part of the design that an operator can change: the style sheet and the banner. */
@@ -47,10 +51,11 @@ export function makeTheme(accent?: string, banner?: Html): Theme {
 }
 
 export function renderPage(page: Page): Html {
-  const { title, content, refresh, language = "en", script, theme = plainTheme } = page;
+  const { title, content, refresh, language = "en", direction = "ltr", script } = page;
+  const { theme = plainTheme, links = html`<style>${new Html(theme.style)}</style>` } = page;
   const running = script && html`<script>${new Html(script.text)}</script>\n`;
   return html`<!doctype html>
-<html lang="${language}">
+<html lang="${language}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -58,7 +63,7 @@ export function renderPage(page: Page): Html {
 <meta name="robots" content="noindex">
 ${refresh && renderRefresh(refresh)}<title>${title}</title>
 <link rel="icon" href="${icon}">
-<style>${new Html(theme.style)}</style>
+${links}
 </head>
 <body>
 ${theme.banner}${content}

@@ -102,19 +102,19 @@ main.receipt button { margin-top: 1.5rem }
 dl + p { margin: .75rem 0 0 }
 .scroll { overflow-x: auto; margin: .75rem -1rem 0; padding: 0 1rem }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
-th, td { text-align: left; vertical-align: top; padding: .5rem 1.25rem .5rem 0 }
-th:last-child, td:last-child { padding-right: 0 }
+th, td { text-align: start; vertical-align: top; padding-block: .5rem; padding-inline: 0 1.25rem }
+th:last-child, td:last-child { padding-inline-end: 0 }
 td { border-top: 1px solid var(--line) }
 th { color: var(--muted); font-weight: 500; font-size: .85rem; white-space: nowrap }
 th[scope=rowgroup] { color: var(--ink); font-weight: 600; font-size: .95rem; padding-top: 1.5rem }
 td.firm { white-space: nowrap }
-td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
-th.number { text-align: right }
+td.number { text-align: end; white-space: nowrap; font-variant-numeric: tabular-nums }
+th.number { text-align: end }
 td.prose { min-width: 15rem }
 td small { display: block; color: var(--muted); font-size: .8rem }
 td small.mono { font-size: .75rem }
 tr.chosen td { background: var(--glow) }
-tr.chosen td:first-child { box-shadow: inset 3px 0 var(--accent); padding-left: .75rem }
+tr.chosen td:first-child { box-shadow: inset 3px 0 var(--accent); padding-inline-start: .75rem }
 .pill {
   display: inline-block; padding: .1rem .6rem; border-radius: 1rem; font-size: .8rem;
   font-weight: 500; white-space: nowrap; vertical-align: middle;
@@ -123,10 +123,10 @@ tr.chosen td:first-child { box-shadow: inset 3px 0 var(--accent); padding-left: 
 .pill.good { color: var(--good); background: var(--good-ground) }
 .pill.bad { color: var(--bad); background: var(--bad-ground) }
 .pill.wait { color: var(--wait); background: var(--wait-ground) }
-.result { border-left: .375rem solid var(--plain) }
-.result.good { border-left-color: var(--good) }
-.result.bad { border-left-color: var(--bad) }
-.result.wait { border-left-color: var(--wait) }
+.result { border-inline-start: .375rem solid var(--plain) }
+.result.good { border-inline-start-color: var(--good) }
+.result.bad { border-inline-start-color: var(--bad) }
+.result.wait { border-inline-start-color: var(--wait) }
 .result p { margin-bottom: .5rem; max-width: none; overflow-wrap: anywhere }
 .result > :last-child { margin-bottom: 0 }
 label { display: block; font-weight: 500; font-size: .9rem; margin-bottom: 1rem }
@@ -137,7 +137,7 @@ input, select {
   display: block; margin-top: .25rem; padding: .5rem .75rem; color: var(--ink);
   background: var(--sunken); border: 1px solid var(--line); text-overflow: ellipsis;
 }
-select { padding-left: .5rem }
+select { padding-inline-start: .5rem }
 button, a.button {
   padding: .5rem 1.5rem; border: 0; font-weight: 600; cursor: pointer;
   color: var(--on-accent); background: var(--accent);

@@ -84,9 +84,10 @@ const ranges = [
 
 export type Network = (typeof ranges)[number][2];
 
-const prefixDigits = 4;
+/** With the table below it is what `networkOf` needs: the payment page runs it in browsers. */
+export const prefixDigits = 4;
 
-const longestFirst = ranges
+export const longestFirst = ranges
   .toSorted((left, right) => right[0].length - left[0].length)
   .map(([first, last, network]) => ({
     first: Number(first.padEnd(prefixDigits, "0")),

@@ -7,6 +7,7 @@ export const pageGrounds = { light: "#f6f7f6", dark: "#171e1c" } as const;
 
 const readable = 4.5;
 const white: Colour = [255, 255, 255];
+const black: Colour = [0, 0, 0];
 const [light, dark] = [getColour(pageGrounds.light), getColour(pageGrounds.dark)];
 
 /** `#0f766e` or `#abc`; nothing for anything else. */
@@ -33,6 +34,15 @@ export function lightenUntilReadable(colour: Colour): Colour {
     if (contrast(mixed, dark) >= readable) return mixed;
   }
   return white;
+}
+
+/** Mixes in the least black that makes the colour readable on the light background. */
+export function darkenUntilReadable(colour: Colour): Colour {
+  for (let share = 0; share < 1; share += 0.05) {
+    const mixed = mix(colour, black, share);
+    if (isReadableOnLight(mixed)) return mixed;
+  }
+  return black;
 }
 
 /** From 1 for the same colour to 21 for black and white. */

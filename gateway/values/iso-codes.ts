@@ -40,6 +40,8 @@ const countryNumbers: ReadonlyMap<string, string> = new Map(
   countries.flatMap(([alpha2, , numeric]) => (alpha2 && numeric ? [[alpha2, numeric]] : [])),
 );
 
+export const countryCodes: readonly string[] = [...countryNumbers.keys()];
+
 const alpha2ByCode: ReadonlyMap<string, string> = new Map(
   countries.flatMap(([alpha2 = "", alpha3 = ""]) => [
     [alpha2, alpha2],
@@ -67,7 +69,7 @@ const states: Readonly<Record<string, string>> = {
   AU: "ACT NSW NT QLD SA TAS VIC WA",
 };
 
-const statesByCountry: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+export const statesByCountry: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(states).map(([country, codes]) => [country, new Set(codes.split(" "))]),
 );
 

@@ -14,7 +14,7 @@ const unknownMin = 15;
 
 /** How long the numbers of a network are. */
 // biome-ignore format: a table
-const lengths: Readonly<Record<string, readonly number[]>> = {
+export const networkLengths: Readonly<Record<string, readonly number[]>> = {
   VISA:       [13, 16, 18, 19],
   MASTERCARD: [16],
   AMEX:       [15],
@@ -128,7 +128,7 @@ function prefixAt(digits: readonly number[], start: number): number {
 const lengthsByPrefix: readonly (readonly number[])[] = Array.from(
   { length: 10_000 },
   (_, prefix) => {
-    return lengths[networkOf(String(prefix).padStart(4, "0")) ?? ""] ?? [];
+    return networkLengths[networkOf(String(prefix).padStart(4, "0")) ?? ""] ?? [];
   },
 );
 

@@ -2,6 +2,7 @@
 
 type Paid = { readonly amount: string; readonly merchant: string };
 type Receipted = Paid & { readonly returned: string; readonly left: string };
+type Shown = Paid & { readonly operator: string };
 
 export type Texts = TextsLike<typeof english>;
 
@@ -15,6 +16,8 @@ type TextsLike<Table> = {
 
 // biome-ignore format: a table
 export const english = {
+  /** Of the script: `rtl` mirrors the pages. */
+  direction:          "ltr",
   continue:           "Continue",
 
   methodTitle:        "Preparing your payment",
@@ -71,6 +74,83 @@ export const english = {
 
   /** Amounts come as `10.15 EUR`. */
   money:              (amount: string) => amount,
+
+  pay: {
+    title:            ({ merchant }: Paid) => `Payment – ${merchant}`,
+    amount:           "Amount to pay",
+    reserved:         "Amount to reserve",
+    reservedNote:     ({ merchant }: Paid) => `The amount is reserved on your card. ${merchant} charges it later.`,
+    verify:           "Verify your card",
+    verifyNote:       ({ merchant }: Paid) => `${merchant} wants to know that the card is yours. Nothing is charged.`,
+
+    wallets:          "Express checkout",
+    wallet:           { walleta: "Pay with Wallet A", walletb: "Pay with Wallet B" },
+    walletFailed:     "The wallet could not be opened. Pay by card, or try again.",
+    or:               "or pay by card",
+    card:             "Card",
+    contact:          "Contact",
+    address:          "Billing address",
+    number:           "Card number",
+    expiry:           "Expiry date",
+    month:            "Month, two digits",
+    year:             "Year, two digits",
+    monthHint:        "MM",
+    yearHint:         "YY",
+    cvv:              "Security code",
+    cvvHelp:          "Where do I find the security code?",
+    cvvBack:          "Three digits on the back of the card, beside the signature.",
+    cvvFront:         "American Express: four digits on the front, above the number.",
+    name:             "Name on card",
+    email:            "Email",
+    phone:            "Phone",
+    street:           "Street and number",
+    zip:              "Postal code",
+    city:             "City",
+    country:          "Country",
+    choose:           "Please choose",
+    state:            "State or province",
+    stateHint:        "Needed for the USA, Canada and Australia",
+
+    faults: {
+      number:         { missing: "Enter your card number.",       wrong: "This card number is not valid. Check the digits." },
+      month:          { missing: "Enter the month of expiry.",    wrong: "The month is a number from 01 to 12." },
+      year:           { missing: "Enter the year of expiry.",     wrong: "This card has expired. Check the date." },
+      cvv:            { missing: "Enter the security code.",      wrong: "Enter three digits, or four for American Express." },
+      name:           { missing: "Enter the name on the card.",   wrong: "Enter the name as it is printed on the card." },
+      email:          { missing: "Enter your email address.",     wrong: "This is not a complete email address." },
+      phone:          { missing: "Enter your phone number.",      wrong: "This phone number is too long." },
+      address:        { missing: "Enter street and number.",      wrong: "This address is too long." },
+      zipCode:        { missing: "Enter your postal code.",       wrong: "This postal code is too long." },
+      city:           { missing: "Enter your city.",              wrong: "This name is too long." },
+      country:        { missing: "Choose your country.",          wrong: "Choose your country." },
+      state:          { missing: "Choose your state or province.", wrong: "Choose a state or province of your country." },
+    },
+    faultsFound:      "Please check the marked fields. Enter card number and security code again: they are never stored on this page.",
+
+    button:           ({ amount }: Paid) => `Pay ${amount}`,
+    buttonReserve:    ({ amount }: Paid) => `Reserve ${amount}`,
+    buttonVerify:     "Verify card",
+    busy:             "One moment …",
+    note:             ({ merchant }: Paid) => `Your card data is encrypted on its way. ${merchant} does not see it.`,
+    by:               ({ operator }: Shown) => `Payment through ${operator}`,
+    timeLeft:         "Time left to pay:",
+
+    refusedTitle:     "This payment did not go through",
+    refusedNext:      "Nothing was charged.",
+    triesLeft:        (count: number) => count === 1 ? "You can try once more." : `You can try ${count} more times.`,
+    refusals: {
+      funds:          "Your bank declined the payment because the card’s limit or balance is not sufficient. Try another card.",
+      expired:        "Your bank says that the card has expired. Check the expiry date, or try another card.",
+      cvv:            "The security code was not right. Enter it again.",
+      number:         "No bank knows this card number. Check it, or try another card.",
+      kind:           "This card cannot be used for this payment. Try another card.",
+      authentication: "Your bank could not confirm that it was you. Try again, or use another card.",
+      unreachable:    "Your bank could not be reached. Try again.",
+      wallet:         "The wallet’s payment could not be used. Pay by card, or try again.",
+      declined:       "Your bank declined the payment. Try another card, or ask your bank.",
+    },
+    tooMany:          "Too many tries came from your connection. Wait a few minutes, then try again.",
+  },
 
   receiptTitle:       "Receipt",
   receiptPrint:       "Print",

@@ -29,7 +29,11 @@ export function makePageReply(request: PageRequest, theme: Theme) {
     const own = { "content-language": language, "vary": "Accept-Language" };
     const later = status === 429 || status === 503 ? { "retry-after": "5" } : undefined;
     const headers = { ...pageHeaders({ policy }), ...own, ...later };
-    return { status, headers, body: renderPage({ ...page, language, theme }).text };
+    return {
+      status,
+      headers,
+      body: renderPage({ ...page, language, direction: texts.direction, theme }).text,
+    };
   };
   /**
    * Issuers return inside the frame that they were opened in, the gateway's or a shop's. The page

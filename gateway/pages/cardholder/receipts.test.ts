@@ -21,7 +21,7 @@ test("a receipt is shown with and without a slash at the end, and can be printed
     assert.match(body, /You paid 10\.42 USD to Shop\./);
     assert.match(body, /<dt>Approval code<\/dt><dd class="mono">731904<\/dd>/);
     assert.match(body, /<button id="print" type="button"\s+hidden>Print<\/button>/);
-    assert.match(body, /<html lang="en">/);
+    assert.match(body, /<html lang="en" dir="ltr">/);
     const [, script = ""] = /<script>(.*?)<\/script>/s.exec(body) ?? [];
     const [, style = ""] = /<style>(.*?)<\/style>/s.exec(body) ?? [];
     assert.equal(
@@ -48,7 +48,7 @@ test("a receipt says what was returned, in the reader's language", async (t) => 
 
   assert.match(english.body, /10\.42 USD to Shop, 3\.42 USD was returned; 7\.00 USD remains/);
   assert.match(english.body, /<td>Returned<\/td><td class="number">3\.42 USD<\/td>/);
-  assert.match(german.body, /<html lang="de">/);
+  assert.match(german.body, /<html lang="de" dir="ltr">/);
   assert.match(german.body, /wurden 3,42 USD erstattet; 7,00 USD bleiben abgebucht/);
   assert.equal(german.headers["content-language"], "de");
 });

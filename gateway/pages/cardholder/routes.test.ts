@@ -237,7 +237,7 @@ test("every page speaks German to whoever reads it", async (t) => {
     const answer = await serve(t, journey).server.inject({ url, headers });
 
     assert.match(answer.body, words);
-    assert.match(answer.body, /<html lang="de">/);
+    assert.match(answer.body, /<html lang="de" dir="ltr">/);
     assert.equal(answer.headers["content-language"], "de");
     assert.equal(answer.headers.vary, "Accept-Language");
   }

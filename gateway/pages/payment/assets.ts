@@ -1,0 +1,125 @@
+/**
+ * The style sheet and the script of the payment page, under names with a digest of their content:
+ * browsers keep them for ever and refuse any other content (subresource integrity). Each colour of
+ * a shop makes a style sheet of its own, because the page's policy allows no inline style.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import type { HttpReply, HttpRequest } from "../../http/router.ts";
+import { isLuhnValid, longestFirst, networkOf, prefixDigits } from "../../values/card-number.ts";
+import { darkenUntilReadable, parseColour, printColour } from "../../values/colour.ts";
+import { type Html, html } from "../../values/html.ts";
+import { networkLengths } from "../../values/mask-card-numbers.ts";
+import { makeStyleSheet } from "../style-sheet.ts";
+
+export type Asset = {
+  readonly name: string;
+  /** As `integrity` wants it. */
+  readonly integrity: string;
+  readonly type: string;
+  readonly text: string;
+};
+
+export type Assets = ReturnType<typeof makeAssets>;
+
+/** A few shops have a colour of their own; more are colours that an attacker invents. */
+const stylesMax = 500;
+
+/** `extra`: other scripts that are served under `/pay/`, with names of their own choice. */
+export function makeAssets(extra: readonly Asset[] = []) {
+  const script = makeAsset("pay", "js", readScript());
+  const fixed = new Map([script, ...extra].map((asset) => [asset.name, asset]));
+  const styles = new Map<string, Asset>();
+
+  /** Nothing: the design's own colour. A colour that cannot be read is darkened. */
+  function styleFor(colour = ""): Asset {
+    const parsed = parseColour(colour);
+    const accent = parsed === undefined ? "" : printColour(darkenUntilReadable(parsed));
+    const known = styles.get(accent);
+    if (known !== undefined) return known;
+    if (styles.size >= stylesMax) styles.clear();
+    const word = accent === "" ? "style" : `style-${accent.slice(1)}`;
+    const made = makeAsset(word, "css", makeStyleSheet(accent) + ownStyle);
+    styles.set(accent, made);
+    return made;
+  }
+
+  /** Nothing when the gateway has no such file; another node may have been started before. */
+  function find(name: string): Asset | undefined {
+    const [, colour = ""] = /^style(?:-([0-9a-f]{6}))?\.[0-9a-f]{16}\.css$/.exec(name) ?? [];
+    if (!name.startsWith("style")) return fixed.get(name);
+    const style = styleFor(colour && `#${colour}`);
+    return style.name === name ? style : undefined;
+  }
+
+  return { script, styleFor, find };
+}
+
+/** A name with a dot is a file; tokens have none. */
+export function isAssetName(name: string): boolean {
+  return name.includes(".");
+}
+
+const encoders = { br: brotliCompressSync, gzip: gzipSync } as const;
+const encoded = new WeakMap<Asset, Map<string, Uint8Array>>();
+
+export function assetReply(asset: Asset, { headers }: Pick<HttpRequest, "headers">): HttpReply {
+  const accepted = String(headers["accept-encoding"] ?? "");
+  const coding = (["br", "gzip"] as const).find((each) => accepted.includes(each));
+  return {
+    status: 200,
+    headers: {
+      "content-type": `${asset.type}; charset=utf-8`,
+      "cache-control": "public, max-age=31536000, immutable",
+      "cross-origin-resource-policy": "same-origin",
+      "vary": "Accept-Encoding",
+      ...(coding && { "content-encoding": coding }),
+    },
+    body: coding === undefined ? asset.text : encode(asset, coding),
+  };
+}
+
+/** Once for each file: the content never changes. */
+function encode(asset: Asset, coding: keyof typeof encoders): Uint8Array {
+  const known = encoded.get(asset) ?? new Map<string, Uint8Array>();
+  const bytes = known.get(coding) ?? encoders[coding](asset.text);
+  encoded.set(asset, known.set(coding, bytes));
+  return bytes;
+}
+
+export function makeAsset(word: string, ending: "js" | "css", text: string): Asset {
+  const digest = (algorithm: string) => createHash(algorithm).update(text);
+  return {
+    name: `${word}.${digest("sha256").digest("hex").slice(0, 16)}.${ending}`,
+    integrity: `sha384-${digest("sha384").digest("base64")}`,
+    type: ending === "js" ? "text/javascript" : "text/css",
+    text,
+  };
+}
+
+/** `folder` leads from the page to `/pay/`. */
+export function styleLink({ name, integrity }: Asset, folder: string): Html {
+  return html`<link rel="stylesheet" href="${folder}${name}" integrity="${integrity}">`;
+}
+
+export function scriptLink({ name, integrity }: Asset, folder: string): Html {
+  return html`<script src="${folder}${name}" integrity="${integrity}" defer></script>`;
+}
+
+const ownStyle = readOwn("payment.css");
+
+/** The rules of card numbers are the gateway's own functions, as they stand in its sources. */
+function readScript(): string {
+  const tables = { prefixDigits, longestFirst, lengths: networkLengths };
+  const constants = Object.entries(tables).map(
+    ([name, value]) => `const ${name} = ${JSON.stringify(value)};`,
+  );
+  const shared = [...constants, isLuhnValid, networkOf].join("\n");
+  return `(() => {\n"use strict";\n${shared}\n${readOwn("card-form.js")}})();\n`;
+}
+
+function readOwn(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), "utf8").replace(/^\/\*[\s\S]*?\*\/\n/, "");
+}

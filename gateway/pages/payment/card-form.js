@@ -1,0 +1,215 @@
+/**
+ * The script of the payment page. Without it the page is a plain form, so everything here is help:
+ * grouped digits, the network's mark, faults as one types, the time left. It stores nothing and
+ * sends nothing by itself. `isLuhnValid`, `networkOf` and `lengths` are put before it.
+ */
+const form = document.getElementById("pay");
+const at = (word) => document.getElementById(word);
+const [number, month, year, cvv] = ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc"].map(at);
+const [country, state] = ["country", "address-level1"].map(at);
+const inputs = [...form.querySelectorAll("input[data-missing], select[data-missing]")];
+const button = form.querySelector("button[type=submit]");
+
+form.noValidate = true;
+for (const input of [number, month]) input.removeAttribute("maxlength");
+
+/** Digits of Arabic and Persian keyboards become those that a bank reads. */
+function digitsOf(text) {
+  return text
+    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15))
+    .replace(/\D/g, "");
+}
+
+/** As they are printed on the card. */
+function grouped(digits) {
+  const network = networkOf(digits);
+  const isShort = network === "AMEX" || (network === "DINERS" && digits.length < 15);
+  const sizes = isShort ? [4, 6, 5] : [4, 4, 4, 4, 3];
+  const groups = [];
+  for (let start = 0; start < digits.length; start += sizes[groups.length - 1]) {
+    groups.push(digits.slice(start, start + (sizes[groups.length] || 19)));
+  }
+  return groups.join(" ");
+}
+
+/** The caret stays behind the digit that it was behind. */
+function groupNumber() {
+  const before = digitsOf(number.value.slice(0, number.selectionStart)).length;
+  const text = grouped(digitsOf(number.value).slice(0, 19));
+  if (text === number.value) return;
+  number.value = text;
+  if (document.activeElement !== number) return;
+  let caret = 0;
+  for (let seen = 0; seen < before && caret < text.length; caret += 1) {
+    if (text[caret] !== " ") seen += 1;
+  }
+  number.setSelectionRange(caret, caret);
+}
+
+function showNetwork() {
+  const digits = digitsOf(number.value);
+  const network = digits.length < 2 ? undefined : networkOf(digits);
+  const mark = form.querySelector(".boxed svg");
+  const symbol = document.getElementById(`mark-${network || "none"}`);
+  mark.querySelector("use").setAttribute("href", `#${symbol.id}`);
+  at("network").textContent = network ? symbol.dataset.name : "";
+  if (cvv) cvv.maxLength = network === "AMEX" ? 4 : 3;
+}
+
+const isDone = (digits) => Math.max(...(lengths[networkOf(digits)] || [19])) <= digits.length;
+
+// What is wrong with a field: "missing", "wrong" or nothing.
+const checks = {
+  "cc-number"(text) {
+    const digits = digitsOf(text);
+    return digits.length >= 12 && digits.length <= 19 && isLuhnValid(digits) ? "" : "wrong";
+  },
+  "cc-exp-month": (text) => (/^(0?[1-9]|1[0-2])$/.test(text) ? "" : "wrong"),
+  "cc-exp-year"(text) {
+    if (!/^(20)?\d\d$/.test(text)) return "missing";
+    const today = new Date();
+    const last = 12 * (2000 + Number(text.slice(-2))) + Number(month.value || 12);
+    return last < 12 * today.getFullYear() + today.getMonth() + 1 ? "wrong" : "";
+  },
+  "cc-csc"(text) {
+    const count = networkOf(digitsOf(number.value)) === "AMEX" ? 4 : 3;
+    return new RegExp(`^\\d{${count}}$`).test(text) ? "" : "wrong";
+  },
+  "email": (text) => (/^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(text) ? "" : "wrong"),
+};
+
+function faultOf(input) {
+  const text = input.value.trim();
+  if (input.closest("[hidden]")) return "";
+  if (text === "") return input.required ? "missing" : "";
+  return checks[input.id] ? checks[input.id](text) : "";
+}
+
+function show(input, fault) {
+  const note = at(`${input.id}-fault`);
+  const text = fault ? input.dataset[fault] : "";
+  if (note.textContent !== text) note.textContent = text;
+  if (fault) input.setAttribute("aria-invalid", "true");
+  else input.removeAttribute("aria-invalid");
+}
+
+const hasFault = (input) => input.getAttribute("aria-invalid") === "true";
+
+function onInput({ target }) {
+  if (target === number) {
+    groupNumber();
+    showNetwork();
+    const digits = digitsOf(number.value);
+    if (hasFault(number) || isDone(digits)) show(number, faultOf(number));
+    return;
+  }
+  if (target === month) readExpiry();
+  if (target === year || target === cvv) {
+    const digits = digitsOf(target.value);
+    if (digits !== target.value) target.value = digits;
+  }
+  if (target === country) showStates();
+  if (inputs.includes(target) && hasFault(target)) show(target, faultOf(target));
+}
+
+/** `5` is May, `12/29` and `1229` fill both fields, and two digits lead to the year. */
+function readExpiry() {
+  const [, first, second] =
+    /^\D*(\d{1,2})\D+(\d{2,4})\D*$/.exec(month.value) ||
+    /^\D*(\d\d)(\d{2,4})\D*$/.exec(month.value) ||
+    [];
+  if (second) {
+    month.value = first.padStart(2, "0");
+    year.value = second;
+    show(year, faultOf(year));
+  } else {
+    const digits = digitsOf(month.value).slice(0, 2);
+    month.value = /^[2-9]$/.test(digits) ? `0${digits}` : digits;
+  }
+  if (month.value.length === 2 && document.activeElement === month) year.focus();
+}
+
+function showStates() {
+  if (!state) return;
+  let isNeeded = false;
+  for (const group of state.querySelectorAll("optgroup")) {
+    const isOwn = group.dataset.country === country.value;
+    group.hidden = !isOwn;
+    group.disabled = !isOwn;
+    isNeeded = isNeeded || isOwn;
+  }
+  const chosen = state.selectedOptions[0];
+  if (chosen?.parentElement.disabled) state.value = "";
+  state.required = isNeeded;
+  state.closest(".field").hidden = !isNeeded;
+}
+
+let isSent = false;
+
+function onSubmit(event) {
+  const faulty = inputs.filter((input) => {
+    const fault = faultOf(input);
+    show(input, fault);
+    return fault !== "";
+  });
+  if (isSent || faulty.length > 0) {
+    event.preventDefault();
+    if (!isSent) faulty[0].focus();
+    return;
+  }
+  isSent = true;
+  reportBrowser();
+  button.setAttribute("aria-disabled", "true");
+  button.querySelector("span").textContent = button.dataset.busy;
+}
+
+/** For 3-D Secure. */
+function reportBrowser() {
+  const seen = {
+    color_depth: screen.colorDepth,
+    java_enabled: Boolean(navigator.javaEnabled?.()),
+    javascript_enabled: true,
+    screen_height: screen.height,
+    screen_width: screen.width,
+    time_zone: new Date().getTimezoneOffset(),
+  };
+  for (const name of Object.keys(seen)) form.elements[`browser_${name}`].value = seen[name];
+}
+
+function countDown() {
+  const time = at("time");
+  if (!time) return;
+  const endsAt = Date.now() + 1000 * Number(time.dataset.seconds);
+  const tick = () => {
+    const left = Math.ceil((endsAt - Date.now()) / 1000);
+    if (left <= 0) return location.reload();
+    time.hidden = left > 300;
+    time.querySelector("span").textContent =
+      `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+    setTimeout(tick, left > 310 ? 5000 : 500);
+  };
+  tick();
+}
+
+form.addEventListener("input", onInput);
+form.addEventListener("change", onInput);
+form.addEventListener("focusout", ({ target }) => {
+  if (target === month && /^\d$/.test(month.value)) month.value = `0${month.value}`;
+  if (inputs.includes(target) && target.value.trim() !== "") show(target, faultOf(target));
+});
+year.addEventListener("keydown", ({ key }) => {
+  if (key === "Backspace" && year.value === "") month.focus();
+});
+form.addEventListener("submit", onSubmit);
+// The browser keeps the fields of a page that is left, for the way back.
+addEventListener("pagehide", () => {
+  for (const input of [number, cvv]) if (input) input.value = "";
+});
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
+});
+
+groupNumber();
+showNetwork();
+showStates();
+countDown();

@@ -1,0 +1,170 @@
+/**
+ * The fields of the payment form, each with its `autocomplete` word, the keyboard it needs and a
+ * place for its fault. The script finds both texts of a fault in the markup.
+ */
+import { type Html, html } from "../../values/html.ts";
+import { countryCodes, statesByCountry } from "../../values/iso-codes.ts";
+import type { Texts } from "../cardholder/english.ts";
+import { type CustomerField, type FieldName, lengthsMax, type Refilled, words } from "./fields.ts";
+
+export type FieldReader = { readonly texts: Texts; readonly language: string };
+
+type Fields = {
+  readonly wanted: readonly CustomerField[];
+  readonly needsCvv: boolean;
+  readonly refilled?: Refilled | undefined;
+};
+
+/** Attributes of an input beside those that all have. */
+// biome-ignore format: a table
+const attributes: Readonly<Record<Exclude<FieldName, "country" | "state">, (texts: Texts) => Html>> = {
+  number:  () => html`inputmode="numeric" spellcheck="false" maxlength="23" pattern="[\\d \\-]{12,23}" placeholder="1234 1234 1234 1234"`,
+  month:   ({ pay }) => html`inputmode="numeric" maxlength="2" pattern="0?[1-9]|1[0-2]" placeholder="${pay.monthHint}" aria-label="${pay.month}"`,
+  year:    ({ pay }) => html`inputmode="numeric" maxlength="4" pattern="(20)?\\d\\d" placeholder="${pay.yearHint}" aria-label="${pay.year}"`,
+  cvv:     () => html`inputmode="numeric" spellcheck="false" minlength="3" maxlength="4" pattern="\\d{3,4}"`,
+  name:    () => html`spellcheck="false" autocapitalize="characters" maxlength="${lengthsMax.name}"`,
+  email:   () => html`type="email" inputmode="email" spellcheck="false" maxlength="${lengthsMax.email}"`,
+  phone:   () => html`type="tel" inputmode="tel" maxlength="${lengthsMax.phone}"`,
+  address: () => html`maxlength="${lengthsMax.address}"`,
+  zipCode: () => html`maxlength="${lengthsMax.zipCode}"`,
+  city:    () => html`maxlength="${lengthsMax.city}"`,
+};
+
+export function renderCardFields(fields: Fields, reader: FieldReader): Html {
+  const { pay } = reader.texts;
+  const input = (field: keyof typeof attributes) => renderInput(field, fields, reader);
+  const fault = (field: FieldName) => renderFault(field, fields, reader);
+  return html`<div class="field">
+<label for="${words.number}">${pay.number}</label>
+<div class="boxed" dir="ltr">${input("number")}
+<svg aria-hidden="true" focusable="false"><use href="#mark-none"></use></svg></div>
+<span class="unseen-text" id="network" role="status"></span>
+${fault("number")}</div>
+<div class="two">
+<fieldset class="field">
+<legend>${pay.expiry}</legend>
+<div class="joined" dir="ltr">${input("month")}
+<span aria-hidden="true">/</span>
+${input("year")}</div>
+${fault("month")}${fault("year")}</fieldset>
+${fields.needsCvv ? renderCvv(fields, reader) : undefined}</div>
+${renderLabelled("name", pay.name, input("name"), fault("name"))}`;
+}
+
+function renderCvv(fields: Fields, reader: FieldReader): Html {
+  const { pay } = reader.texts;
+  return html`<div class="field">
+<label for="${words.cvv}">${pay.cvv}</label>
+<div class="boxed" dir="ltr">${renderInput("cvv", fields, reader)}
+<details class="help">
+<summary aria-label="${pay.cvvHelp}"><span aria-hidden="true">?</span></summary>
+<div><p>${pay.cvvBack}</p><p>${pay.cvvFront}</p></div></details></div>
+${renderFault("cvv", fields, reader)}</div>
+`;
+}
+
+/** Contact and address, each with a heading, where anything of it is wanted. */
+export function renderCustomerFields(fields: Fields, reader: FieldReader): Html {
+  const { pay } = reader.texts;
+  const isContact = (field: CustomerField) => field === "email" || field === "phone";
+  const group = (title: string, wanted: readonly CustomerField[]) => {
+    const rows = wanted.map((field) => renderCustomerField(field, wanted, fields, reader));
+    return wanted.length === 0 ? undefined : html`<h2>${title}</h2>\n${rows}`;
+  };
+  const contact = group(pay.contact, fields.wanted.filter(isContact));
+  const others = fields.wanted.filter((field) => !isContact(field));
+  return html`${contact}${group(pay.address, others)}`;
+}
+
+/** Postal code and city share a line. */
+function renderCustomerField(
+  field: CustomerField,
+  wanted: readonly CustomerField[],
+  fields: Fields,
+  reader: FieldReader,
+): Html {
+  const { pay } = reader.texts;
+  const label = { ...pay, address: pay.street, zipCode: pay.zip }[field];
+  const isChosen = field === "country" || field === "state";
+  const input = isChosen ? renderSelect(field, fields, reader) : renderInput(field, fields, reader);
+  const row = renderLabelled(field, label, input, renderFault(field, fields, reader));
+  const isPair = wanted.includes("zipCode") && wanted.includes("city");
+  if (isPair && field === "zipCode") return html`<div class="two">\n${row}`;
+  return isPair && field === "city" ? html`${row}</div>\n` : row;
+}
+
+function renderLabelled(field: FieldName, label: string, input: Html, fault: Html): Html {
+  return html`<div class="field">
+<label for="${words[field]}">${label}</label>
+${input}
+${fault}</div>
+`;
+}
+
+function renderInput(field: keyof typeof attributes, fields: Fields, { texts }: FieldReader): Html {
+  const value = fields.refilled?.values.get(field) ?? "";
+  const shown = value === "" ? undefined : html` value="${value}"`;
+  return html`<input ${identify(field)} ${attributes[field](texts)} required${shown}
+ ${describe(field, fields, texts)}>`;
+}
+
+function renderSelect(field: "country" | "state", fields: Fields, reader: FieldReader): Html {
+  const { texts } = reader;
+  const value = fields.refilled?.values.get(field) ?? "";
+  const isCountry = field === "country";
+  const options = isCountry ? renderCountries(value, reader) : renderStates(value);
+  // Without scripts the page cannot know whether the country needs a state.
+  return html`<select ${identify(field)}${isCountry ? html` required` : undefined}
+ ${describe(field, fields, texts)}>
+<option value="">${isCountry ? texts.pay.choose : texts.pay.stateHint}</option>
+${options}</select>`;
+}
+
+function identify(field: FieldName): Html {
+  const word = words[field];
+  const isAddress = /^(address|postal|country)/.test(word);
+  const completion = isAddress ? `billing ${word}` : word;
+  return html`id="${word}" name="${word}" autocomplete="${completion}"`;
+}
+
+function describe(field: FieldName, { refilled }: Fields, { pay }: Texts): Html {
+  const { missing, wrong } = pay.faults[field];
+  const invalid = refilled?.faults.has(field) ? html` aria-invalid="true"` : undefined;
+  return html`data-missing="${missing}" data-wrong="${wrong}"
+ aria-describedby="${words[field]}-fault"${invalid}`;
+}
+
+function renderFault(field: FieldName, { refilled }: Fields, { texts }: FieldReader): Html {
+  const fault = refilled?.faults.get(field);
+  const text = fault === undefined ? "" : texts.pay.faults[field][fault];
+  return html`<p class="fault" id="${words[field]}-fault" aria-live="polite">${text}</p>\n`;
+}
+
+const namesByLanguage = new Map<string, readonly (readonly [code: string, name: string])[]>();
+
+/** In the reader's language, in its order. */
+function renderCountries(chosen: string, { language }: FieldReader): readonly Html[] {
+  const names = namesByLanguage.get(language) ?? nameCountries(language);
+  namesByLanguage.set(language, names);
+  return names.map(([code, name]) => renderOption(code, name, chosen));
+}
+
+function nameCountries(language: string) {
+  const names = new Intl.DisplayNames(language, { type: "region" });
+  const { compare } = new Intl.Collator(language);
+  return countryCodes
+    .map((code) => [code, names.of(code) ?? code] as const)
+    .toSorted(([, left], [, right]) => compare(left, right));
+}
+
+function renderStates(chosen: string): readonly Html[] {
+  return [...statesByCountry].map(([country, states]) => {
+    const options = [...states].map((code) => renderOption(code, code, chosen));
+    return html`<optgroup label="${country}" data-country="${country}">${options}</optgroup>\n`;
+  });
+}
+
+function renderOption(value: string, label: string, chosen: string): Html {
+  const selected = value === chosen ? html` selected` : undefined;
+  return html`<option value="${value}"${selected}>${label}</option>`;
+}

@@ -1,0 +1,178 @@
+/**
+ * The page on which the cardholder enters a card: for an order that waits for one, or for a link
+ * whose order begins with the first try. It is a plain form that works without scripts; what the
+ * script needs is in the markup.
+ */
+import type { ChargeKind } from "../../orders/order.ts";
+import { type FailureCode, failures } from "../../values/failure.ts";
+import { type Html, html } from "../../values/html.ts";
+import { formatAmount, type Money } from "../../values/money.ts";
+import { renderFields } from "../../views/browser-step.ts";
+import type { Texts } from "../cardholder/english.ts";
+import type { CustomerField, Refilled } from "./fields.ts";
+import { type FieldReader, renderCardFields, renderCustomerFields } from "./form-fields.ts";
+import { renderMarks } from "./network-marks.ts";
+
+export type PaymentView = {
+  readonly shop: ShownShop;
+  readonly kind: ChargeKind;
+  readonly amount: Money;
+  readonly description: string;
+  /** What the merchant did not send and the endpoint wants. */
+  readonly wanted: readonly CustomerField[];
+  readonly needsCvv: boolean;
+  /** Why the last try was refused. */
+  readonly refusal?: FailureCode | undefined;
+  readonly triesLeft?: number | undefined;
+  /** Until the page expires; absent when it does not. */
+  readonly secondsLeft?: number | undefined;
+  /** Buttons of wallets above the form. */
+  readonly wallets?: Html | undefined;
+  /** What the browser has to prove before a try is accepted; part of the form. */
+  readonly challenge?: Html | undefined;
+  /** What the cardholder has sent, when it could not be used. */
+  readonly refilled?: Refilled | undefined;
+  /** Why the gateway made no try at all. */
+  readonly notice?: string | undefined;
+};
+
+export type ShownShop = {
+  readonly name: string;
+  /** A `data:` URL. */
+  readonly logo?: string | undefined;
+  readonly colour?: string | undefined;
+};
+
+export type PageReader = FieldReader & {
+  /** The operator's name; empty when none is set. */
+  readonly operator: string;
+};
+
+type Facts = { readonly amount: string; readonly merchant: string; readonly operator: string };
+
+const wordsCharactersMax = 280;
+
+export function renderPayment(view: PaymentView, reader: PageReader): Html {
+  const { texts, operator } = reader;
+  const { shop, amount } = view;
+  const printed = texts.money(`${formatAmount(amount)} ${amount.currency.code}`);
+  const facts = { amount: printed, merchant: shop.name, operator };
+  const { title, note, button } = wordsFor(view.kind, texts, facts);
+  const heading =
+    view.kind === "account-verification"
+      ? html`<strong>${title}</strong>`
+      : html`<span>${title} </span><strong>${printed}</strong>`;
+  return html`<main class="pay">
+${renderMarks()}
+<div class="bill">
+${renderShop(shop)}
+<h1>${heading}</h1>
+${renderWords(view.description)}${renderWords(note)}</div>
+<section class="till">
+${renderNotice(view, texts)}${view.wallets}<form id="pay" method="post" autocomplete="on">
+${renderCardFields(view, reader)}${renderCustomerFields(view, reader)}${view.challenge}
+${renderFields(browserFields)}${renderButton(button, texts)}
+${renderTime(view, texts)}<p class="assurance">${texts.pay.note(facts)}</p>
+</form>
+</section>
+${operator === "" ? undefined : html`<footer>${texts.pay.by(facts)}</footer>\n`}</main>`;
+}
+
+function wordsFor(kind: ChargeKind, { pay }: Texts, facts: Facts) {
+  switch (kind) {
+    case "sale":
+      return { title: pay.amount, note: "", button: pay.button(facts) };
+    case "preauth":
+      return {
+        title: pay.reserved,
+        note: pay.reservedNote(facts),
+        button: pay.buttonReserve(facts),
+      };
+    case "account-verification":
+      return { title: pay.verify, note: pay.verifyNote(facts), button: pay.buttonVerify };
+  }
+}
+
+function renderShop({ name, logo }: ShownShop): Html {
+  const initial = [...name.trim()][0]?.toUpperCase() ?? "";
+  const mark =
+    logo === undefined
+      ? html`<span class="initial" aria-hidden="true">${initial}</span>`
+      : html`<img src="${logo}" alt="">`;
+  return html`<p class="shop">${mark}<span>${name}</span></p>`;
+}
+
+function renderWords(text: string): Html | undefined {
+  if (text === "") return undefined;
+  const isLong = text.length > wordsCharactersMax;
+  const shown = isLong ? `${text.slice(0, wordsCharactersMax).trimEnd()} …` : text;
+  return html`<p class="what">${shown}</p>\n`;
+}
+
+function renderNotice(view: PaymentView, texts: Texts): Html | undefined {
+  const { refilled, refusal, triesLeft } = view;
+  const notice = view.notice ?? (refilled && texts.pay.faultsFound);
+  if (notice !== undefined) return html`<p class="notice" role="alert">${notice}</p>\n`;
+  if (refusal === undefined) return undefined;
+  const left = triesLeft === undefined ? "" : texts.pay.triesLeft(triesLeft);
+  const sentences = [texts.pay.refusals[refusalOf(refusal)], texts.pay.refusedNext, left];
+  return html`<p class="notice" role="alert"><strong>${texts.pay.refusedTitle}</strong>
+${sentences.join(" ").trim()}</p>
+`;
+}
+
+const lock = html`<svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+<path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2" fill="none" stroke="currentColor" stroke-width="1.75"/>
+<rect x="2.5" y="6.75" width="11" height="8" rx="2" fill="currentColor"/></svg>`;
+
+function renderButton(label: string, { pay }: Texts): Html {
+  return html`<button type="submit" data-busy="${pay.busy}">${lock}<span>${label}</span></button>`;
+}
+
+/** The script shows the last minutes only. */
+function renderTime({ secondsLeft }: PaymentView, { pay }: Texts): Html | undefined {
+  if (secondsLeft === undefined) return undefined;
+  return html`<p class="time" id="time" role="timer" data-seconds="${secondsLeft}" hidden>
+${pay.timeLeft} <span></span></p>
+`;
+}
+
+/** What the script reports of the browser, for 3-D Secure. */
+export const browserNames = [
+  ...["color_depth", "java_enabled", "javascript_enabled", "screen_height", "screen_width"],
+  "time_zone",
+];
+const browserFields = browserNames.map((name) => {
+  return [`browser_${name}`, name === "javascript_enabled" ? "false" : ""] as const;
+});
+
+type RefusalWord = keyof Texts["pay"]["refusals"];
+
+/** What would help a card tester (lost, stolen, blocked) reads like any other decline. */
+// biome-ignore format: a table
+const refusals: Partial<Record<FailureCode, RefusalWord>> = {
+  insufficient_funds:      "funds",
+  limit_exceeded:          "funds",
+  expired_card:            "expired",
+  cvv_mismatch:            "cvv",
+  invalid_card:            "number",
+  no_card_record:          "number",
+  not_permitted:           "kind",
+  authentication_required: "authentication",
+  host_malfunction:        "unreachable",
+  issuer_unavailable:      "unreachable",
+};
+
+/** By the failure's number, where that table has no row. */
+// biome-ignore format: a table
+const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
+  [2000, 2899, "authentication"],
+  [3000, 3999, "wallet"],
+  [5000, 5999, "unreachable"],
+];
+
+function refusalOf(code: FailureCode): RefusalWord {
+  const { number } = failures[code];
+  const range = refusalRanges.find(([from, to]) => number >= from && number <= to);
+  return refusals[code] ?? range?.[2] ?? "declined";
+}

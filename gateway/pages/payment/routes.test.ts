@@ -1,0 +1,198 @@
+/** The payment page over HTTP: what it shows, loads, takes, and never repeats. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { Failure } from "../../values/failure.ts";
+import type { PaymentView } from "./payment-page.ts";
+import { filled, plainView, servePage } from "./testing.ts";
+
+const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
+const german = { "accept-language": "de-AT" };
+
+test("the page shows shop, amount and what is bought, in the reader's language", async (t) => {
+  const { server } = servePage(t);
+
+  const english = await server.inject("/pay/t0ken");
+  const other = await server.inject({ url: "/pay/t0ken", headers: german });
+
+  assert.match(english.body, /<html lang="en" dir="ltr">.*Harbour Coffee.*48\.90 EUR.*Two bags/s);
+  assert.match(english.body, /<span>Pay 48\.90 EUR<\/span>/);
+  assert.match(other.body, /<html lang="de".*48,90 EUR bezahlen/s);
+  for (const word of ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc", "cc-name"]) {
+    assert.match(english.body, new RegExp(`id="${word}" name="${word}" autocomplete="${word}"`));
+  }
+});
+
+test("the browser runs no inline code, loads from this origin alone, and checks it", async (t) => {
+  const { server } = servePage(t);
+  const { body, headers } = await server.inject("/pay/t0ken");
+
+  const policy = String(headers["content-security-policy"]);
+  assert.match(policy, /^default-src 'none';/);
+  assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(body, /<style|<script>|\sstyle=|\son\w+=|https?:\/\/(?!www\.w3\.org)/);
+  const files = [
+    ...body.matchAll(/(?:src|href)="([^"]+\.(?:js|css))" integrity="sha384-([^"]+)"/g),
+  ];
+  assert.equal(files.length, 2);
+  for (const [, name, integrity] of files) {
+    const file = await server.inject(`/pay/${name}`);
+    assert.equal(file.statusCode, 200);
+    assert.equal(createHash("sha384").update(file.body).digest("base64"), integrity);
+    assert.match(String(file.headers["cache-control"]), /immutable/);
+  }
+  assert.equal((await server.inject("/pay/pay.0000000000000000.js")).statusCode, 404);
+});
+
+test("the first view weighs less than 60 kB, also with an address to be filled in", async (t) => {
+  const address = ["email", "phone", "address", "zipCode", "city", "country", "state"] as const;
+  const { server } = servePage(t, { ...plainView, wanted: address });
+  const { body } = await server.inject("/pay/t0ken");
+  const names = [...body.matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)].map(([, name]) => name);
+
+  const files = await Promise.all(names.map((name) => server.inject(`/pay/${name}`)));
+  const sizes = [body, ...files.map((file) => file.body)].map((text) => gzipSync(text).length);
+
+  t.diagnostic(`page ${sizes.join(" + ")} bytes compressed; ${body.length} as sent`);
+  assert.ok(body.length + (sizes[1] ?? 0) + (sizes[2] ?? 0) < 60_000);
+});
+
+test("files are sent compressed to browsers that ask for it", async (t) => {
+  const { server } = servePage(t);
+  const { body } = await server.inject("/pay/t0ken");
+  const [, name] = /src="([^"]+\.js)"/.exec(body) ?? [];
+
+  for (const [asked, coding] of [
+    ["gzip, deflate, br", "br"],
+    ["gzip", "gzip"],
+    ["", undefined],
+  ] as const) {
+    const { headers } = await server.inject({
+      ...{ url: `/pay/${name}`, headers: { "accept-encoding": asked } },
+    });
+    assert.equal(headers["content-encoding"], coding);
+    assert.equal(headers["vary"], "Accept-Encoding");
+  }
+});
+
+test("a shop's colour is as dark as text needs it, and another colour is no file", async (t) => {
+  const yellow: PaymentView = { ...plainView, shop: { name: "Sun", colour: "#ffd400" } };
+  const { server } = servePage(t, yellow);
+  const { body } = await server.inject("/pay/t0ken");
+  const [, name = ""] = /href="(style-[^"]+\.css)"/.exec(body) ?? [];
+
+  const style = await server.inject(`/pay/${name}`);
+
+  assert.match(style.body, /--accent: #806a00/);
+  assert.equal((await server.inject(`/pay/${name.replace("-", "-0")}`)).statusCode, 404);
+  assert.equal((await server.inject("/pay/style-zzzzzz.0000000000000000.css")).statusCode, 404);
+});
+
+test("a whole card is paid with once, and the browser goes on by a GET", async (t) => {
+  const { post, paid } = servePage(t);
+
+  const answer = await post({ ...filled, browser_screen_width: "390", browser_time_zone: "-330" });
+
+  assert.deepEqual([answer.statusCode, answer.headers.location], [303, "t0ken"]);
+  const [entered] = paid;
+  assert.equal(paid.length, 1);
+  assert.equal(entered?.card.data.number.reveal(), "4111111111111111");
+  assert.equal(entered?.ipAddress, "192.0.2.7");
+  assert.deepEqual(entered?.browser, {
+    customer_browser_screen_width: "390",
+    customer_browser_time_zone: "-330",
+    customer_browser_user_agent: "Test/1",
+  });
+});
+
+test("a fault is told at its field; card number and CVV are never repeated", async (t) => {
+  const { post, paid } = servePage(t);
+
+  const { statusCode, body } = await post({ ...filled, "cc-number": "4111 1111 1111 1112" });
+
+  assert.equal(statusCode, 400);
+  assert.equal(paid.length, 0);
+  assert.match(body, /id="cc-number-fault" aria-live="polite">This card number is not valid/);
+  assert.match(body, /id="cc-number"[^>]*aria-invalid="true"/);
+  assert.match(body, /value="Anna Example"/);
+  assert.doesNotMatch(body, /4111|1112|value="123"/);
+});
+
+test("what the gateway cannot do now is told, and nothing of the card with it", async (t) => {
+  // biome-ignore format: a table
+  const failures = [
+    [new Failure("not_allowed_now"),     303, /^$/],
+    [new Failure("storage_unavailable"), 503, /One moment/],
+    [new Failure("too_many_requests"),   429, /Too many tries/],
+  ] as const;
+
+  for (const [failure, status, words] of failures) {
+    const { statusCode, body } = await servePage(t, plainView, failure).post(filled);
+    assert.equal(statusCode, status);
+    assert.match(body, words);
+    assert.doesNotMatch(body, /4111|value="123"/);
+  }
+});
+
+test("the next try says why the last one was refused, and how many are left", async (t) => {
+  // biome-ignore format: a table
+  const refusals = [
+    ["insufficient_funds",    2, /limit or balance is not sufficient.* Nothing was charged\. You can try 2 more times/],
+    ["cvv_mismatch",          1, /security code was not right.* You can try once more/],
+    ["authentication_failed", 1, /could not confirm that it was you/],
+    ["stolen_card",           1, /Your bank declined the payment\. Try another card/],
+    ["blocked_by_list",       1, /Your bank declined the payment\. Try another card/],
+    ["reversed_after_doubt",  1, /could not be reached/],
+    ["wallet_replayed",       1, /wallet’s payment could not be used/],
+  ] as const;
+
+  for (const [refusal, triesLeft, sentence] of refusals) {
+    const { server } = servePage(t, { ...plainView, refusal, triesLeft });
+    const { body } = await server.inject("/pay/t0ken");
+    assert.match(body, sentence, refusal);
+  }
+});
+
+test("a payment that is elsewhere, unknown or out of reach is not shown", async (t) => {
+  const { server, post, paid } = servePage(t);
+
+  for (const ask of [server.inject, ({ url }: { url: string }) => post(filled, url)]) {
+    const gone = await ask({ url: "/pay/gone" });
+    assert.deepEqual([gone.statusCode, gone.headers.location], [303, "../gw/form/redirect/1/2"]);
+    const none = await ask({ url: "/pay/n0ne" });
+    assert.equal(none.statusCode, 404);
+    assert.doesNotMatch(none.body, /n0ne/);
+    assert.equal((await ask({ url: "/pay/away" })).statusCode, 503);
+  }
+  assert.equal(paid.length, 0);
+});
+
+test("hostile words of a merchant or a cardholder stay words", async (t) => {
+  const spoilt = { ...plainView, shop: { name: hostile, logo: hostile, colour: hostile } };
+  const { server, post } = servePage(t, { ...spoilt, description: hostile, wanted: ["email"] });
+
+  const pages = [
+    await server.inject("/pay/t0ken"),
+    await post({ "cc-name": hostile, email: hostile }),
+  ];
+
+  for (const { body } of pages) {
+    assert.doesNotMatch(body, /<script>alert|<img src=x/i);
+    for (const tag of body.matchAll(/<[a-z][^>]*>/g)) {
+      assert.doesNotMatch(tag[0].replace(/"[^"]*"/g, '""'), /\son\w+=|javascript:|'/i, tag[0]);
+    }
+  }
+});
+
+test("only the origins of the endpoint may show the page in a frame", async (t) => {
+  const { server } = servePage(t, plainView, { goTo: "t0ken" }, ["https://shop.example"]);
+
+  const { headers } = await server.inject("/pay/t0ken");
+
+  assert.match(
+    String(headers["content-security-policy"]),
+    /frame-ancestors https:\/\/shop\.example;/,
+  );
+});

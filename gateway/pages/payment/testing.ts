@@ -1,0 +1,66 @@
+/** Shared by the tests of this folder: a payment page over HTTP, and the payments through it. */
+import { serveRoutes } from "../../http/testing.ts";
+import { Failure } from "../../values/failure.ts";
+import { getCurrency } from "../../values/iso-codes.ts";
+import { Money } from "../../values/money.ts";
+import { asInstant } from "../../values/time.ts";
+import { plainTheme } from "../design.ts";
+import { makeAssets } from "./assets.ts";
+import type { PaymentView } from "./payment-page.ts";
+import { type Entered, paymentRoutes } from "./routes.ts";
+
+export const now = asInstant(Date.UTC(2026, 10, 16));
+
+export const plainView: PaymentView = {
+  shop: { name: "Harbour Coffee" },
+  kind: "sale",
+  amount: new Money(4890n, getCurrency("EUR")),
+  description: "Two bags of coffee",
+  wanted: [],
+  needsCvv: true,
+  secondsLeft: 1800,
+};
+
+// biome-ignore format: a table
+export const filled: Readonly<Record<string, string>> = {
+  "cc-number":    "4111 1111 1111 1111",
+  "cc-exp-month": "4",
+  "cc-exp-year":  "2030",
+  "cc-csc":       "123",
+  "cc-name":      "Anna Example",
+};
+
+/** At `/pay/t0ken`. */
+export function servePage(
+  t: { after(clean: () => unknown): void },
+  view: PaymentView = plainView,
+  result: { readonly goTo: string } | Failure = { goTo: "t0ken" },
+  framedBy: readonly string[] = [],
+) {
+  const paid: Entered[] = [];
+  const pay = async (entered: Entered) => {
+    paid.push(entered);
+    return result;
+  };
+  const found = { view, framedBy, pay };
+  const server = serveRoutes(t, {
+    routes: paymentRoutes({
+      find: async (token) => {
+        if (token === "gone") return { goTo: "../gw/form/redirect/1/2" };
+        if (token === "away") return new Failure("storage_unavailable");
+        return token === "t0ken" ? found : undefined;
+      },
+      assets: makeAssets(),
+      theme: plainTheme,
+      operator: "Harbour Payments",
+      clock: { now: () => now },
+      addressOf: () => "192.0.2.7",
+    }),
+  });
+  const post = (fields: Readonly<Record<string, string>>, url = "/pay/t0ken") =>
+    server.inject({
+      ...{ method: "POST", url, payload: new URLSearchParams(fields).toString() },
+      headers: { "content-type": "application/x-www-form-urlencoded", "user-agent": "Test/1" },
+    });
+  return { server, post, paid };
+}
