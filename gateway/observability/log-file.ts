@@ -8,9 +8,9 @@ import { readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { type DestinationStream, pino } from "pino";
+import type { DestinationStream } from "pino";
 import { asInstant, type Clock, calendar, systemClock } from "../values/time.ts";
-import { logBuffer } from "./log.ts";
+import { openDestination } from "./log.ts";
 
 export type LogFileOptions = {
   readonly bytesMax: number;
@@ -30,8 +30,7 @@ const dayMs = 86_400_000;
 
 export function openRotatingLog(path: string, options: LogFileOptions) {
   const { bytesMax, keepDays, onDropped, clock = systemClock } = options;
-  const buffer = { ...logBuffer, maxLength: waitingBytesMax };
-  const destination = pino.destination({ dest: path, ...buffer });
+  const destination = openDestination({ dest: path, maxLength: waitingBytesMax });
   let opened = { inode: 0, day: "" };
   let [dropped, isFailing, lookedAt] = [0, false, 0];
   destination.on("ready", () => {

@@ -86,13 +86,28 @@ function makeTimestamp(): () => string {
 
 /** Without making the caller wait for the reader. */
 export function openStandardOutput() {
-  const destination = pino.destination({ dest: 1, ...logBuffer });
+  const destination = openDestination({ dest: 1 });
   // A few lines must not wait until the buffer is full: an operator may be reading along.
   setInterval(() => destination.flush(), 500).unref();
   return Object.assign(destination, { stop: () => destination.flushSync() });
 }
 
-export const logBuffer = { sync: false, minLength: 65_536, maxWrite: 131_072 };
+/**
+ * Lines are gathered and written outside of this thread. They are gathered as bytes, because
+ * sonic-boom copies and measures all text that waits with each line that it gets: 12 µs a line
+ * instead of 5, and 35 KB of garbage, which was 8 % of a sale.
+ */
+export function openDestination(options: {
+  readonly dest: string | 1;
+  readonly maxLength?: number;
+}) {
+  const gathered = { sync: false, minLength: 65_536, maxWrite: 131_072 };
+  const destination = pino.destination({ ...options, ...gathered, contentMode: "buffer" });
+  // The type does not tell that it takes bytes.
+  const { write: writeBytes } = destination;
+  const write = (line: string) => Reflect.apply(writeBytes, destination, [Buffer.from(line)]);
+  return Object.assign(destination, { write });
+}
 
 const digitsMin = 12;
 const cardLike = /(?<!\d|\d\.)\d(?:[ -]?\d){11,18}(?!\d|\.\d)/g;
