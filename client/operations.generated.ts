@@ -347,6 +347,107 @@ export type UploadParesResultRequest = {
 /** Removes a registered card: no payment can be made with it any more. */
 export type RemoveCardRefRequest = GetCardInfoRequest;
 
+/** Charges a card that the cardholder enters on the gateway's payment page. */
+export type SaleFormRequest = {
+  /** 128/String: merchant order id; it can be paid once. */
+  readonly client_orderid: string;
+  /** 64k/String: order description. */
+  readonly order_desc: string;
+  /** 10/Numeric: amount in the highest unit with `.` as delimiter. */
+  readonly amount: string;
+  /** 3/String: three-letter currency code. */
+  readonly currency: string;
+  /** 50/String: customer's email address. */
+  readonly email?: string | undefined;
+  /** 50/String: customer's first name. */
+  readonly first_name?: string | undefined;
+  /** 50/String: customer's last name. */
+  readonly last_name?: string | undefined;
+  /** 50/String: customer's address. */
+  readonly address1?: string | undefined;
+  /** 50/String: customer's city. */
+  readonly city?: string | undefined;
+  /** 10/String: customer's postal code. */
+  readonly zip_code?: string | undefined;
+  /** 2/String: customer's country, two letters. */
+  readonly country?: string | undefined;
+  /** 3/String: customer's state; mandatory for US, CA and AU; needed in some requests. */
+  readonly state?: string | undefined;
+  /** 15/String: customer's phone number, any characters. */
+  readonly phone?: string | undefined;
+  /** 15/String: customer's mobile phone number, any characters; ignored when it cannot be read. */
+  readonly cell_phone?: string | undefined;
+  /** 10/String: customer's date of birth, YYYYMMDD or YYMMDD; ignored when it cannot be read. */
+  readonly birthday?: string | undefined;
+  /** 128/String: URL of the shop. */
+  readonly site_url?: string | undefined;
+  /** 128/String: destination of the payment, for fraud monitoring. */
+  readonly purpose?: string | undefined;
+  /** 50/String: short comment. */
+  readonly comment?: string | undefined;
+  /** 1024/String: the browser is redirected here at the end; without it, the payment page shows the result. */
+  readonly redirect_url?: string | undefined;
+  /** 1024/String: the browser is redirected here when approved. */
+  readonly redirect_success_url?: string | undefined;
+  /** 1024/String: the browser is redirected here when declined or filtered. */
+  readonly redirect_fail_url?: string | undefined;
+  /** 1024/String: receives the result. */
+  readonly server_callback_url?: string | undefined;
+  /** 1024/String: receives the results of later transactions. */
+  readonly notify_url?: string | undefined;
+  /** 64k/String: free merchant data, returned in status and callback. */
+  readonly merchant_data?: string | undefined;
+};
+
+/** Holds an amount on a card that the cardholder enters on the gateway's payment page. */
+export type PreauthFormRequest = SaleFormRequest;
+
+/** Checks a card that the cardholder enters on the gateway's payment page, for an amount of zero. Nothing is charged or held. */
+export type AccountVerificationFormRequest = {
+  /** 128/String: merchant order id; it can be paid once. */
+  readonly client_orderid: string;
+  /** 50/String: customer's email address. */
+  readonly email?: string | undefined;
+  /** 50/String: customer's first name. */
+  readonly first_name?: string | undefined;
+  /** 50/String: customer's last name. */
+  readonly last_name?: string | undefined;
+  /** 50/String: customer's address. */
+  readonly address1?: string | undefined;
+  /** 50/String: customer's city. */
+  readonly city?: string | undefined;
+  /** 10/String: customer's postal code. */
+  readonly zip_code?: string | undefined;
+  /** 2/String: customer's country, two letters. */
+  readonly country?: string | undefined;
+  /** 3/String: customer's state; mandatory for US, CA and AU; needed in some requests. */
+  readonly state?: string | undefined;
+  /** 15/String: customer's phone number, any characters. */
+  readonly phone?: string | undefined;
+  /** 15/String: customer's mobile phone number, any characters; ignored when it cannot be read. */
+  readonly cell_phone?: string | undefined;
+  /** 10/String: customer's date of birth, YYYYMMDD or YYMMDD; ignored when it cannot be read. */
+  readonly birthday?: string | undefined;
+  /** 128/String: URL of the shop. */
+  readonly site_url?: string | undefined;
+  /** 128/String: destination of the payment, for fraud monitoring. */
+  readonly purpose?: string | undefined;
+  /** 50/String: short comment. */
+  readonly comment?: string | undefined;
+  /** 1024/String: the browser is redirected here at the end; without it, the payment page shows the result. */
+  readonly redirect_url?: string | undefined;
+  /** 1024/String: the browser is redirected here when approved. */
+  readonly redirect_success_url?: string | undefined;
+  /** 1024/String: the browser is redirected here when declined or filtered. */
+  readonly redirect_fail_url?: string | undefined;
+  /** 1024/String: receives the result. */
+  readonly server_callback_url?: string | undefined;
+  /** 1024/String: receives the results of later transactions. */
+  readonly notify_url?: string | undefined;
+  /** 64k/String: free merchant data, returned in status and callback. */
+  readonly merchant_data?: string | undefined;
+};
+
 export type Acknowledgement = {
   readonly type: "async-response";
   readonly "serial-number": string;
@@ -580,6 +681,48 @@ export function isRemoveCardRefReply(fields: Fields): fields is RemoveCardRefRep
   return mandatory.every((name) => fields[name] !== undefined);
 }
 
+export type SaleFormReply = {
+  readonly type: "async-form-response";
+  readonly "serial-number": string;
+  readonly "merchant-order-id": string;
+  readonly "gw-order-id": string;
+  readonly "redirect-url"?: string | undefined;
+};
+
+export function isSaleFormReply(fields: Fields): fields is SaleFormReply {
+  const mandatory = ["type", "serial-number", "merchant-order-id", "gw-order-id"];
+  if (fields["type"] !== "async-form-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type PreauthFormReply = {
+  readonly type: "async-form-response";
+  readonly "serial-number": string;
+  readonly "merchant-order-id": string;
+  readonly "gw-order-id": string;
+  readonly "redirect-url"?: string | undefined;
+};
+
+export function isPreauthFormReply(fields: Fields): fields is PreauthFormReply {
+  const mandatory = ["type", "serial-number", "merchant-order-id", "gw-order-id"];
+  if (fields["type"] !== "async-form-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type AccountVerificationFormReply = {
+  readonly type: "async-form-response";
+  readonly "serial-number": string;
+  readonly "merchant-order-id": string;
+  readonly "gw-order-id": string;
+  readonly "redirect-url"?: string | undefined;
+};
+
+export function isAccountVerificationFormReply(fields: Fields): fields is AccountVerificationFormReply {
+  const mandatory = ["type", "serial-number", "merchant-order-id", "gw-order-id"];
+  if (fields["type"] !== "async-form-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
 export const operationFacts = {
   sale: {"path":"/v2/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
   preauth: {"path":"/v2/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
@@ -597,6 +740,9 @@ export const operationFacts = {
   uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   uploadParesResult: {"path":"/3ds/v1/upload-pares-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   removeCardRef: {"path":"/v2/remove-card-ref/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":false,"waits":false},
+  saleForm: {"path":"/v2/sale-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":false,"waits":false},
+  preauthForm: {"path":"/v2/preauth-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":false,"waits":false},
+  accountVerificationForm: {"path":"/v2/account-verification-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":false,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
@@ -632,6 +778,12 @@ export type Calls = {
   readonly uploadParesResult: (request: UploadParesResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Removes a registered card: no payment can be made with it any more. */
   readonly removeCardRef: (request: RemoveCardRefRequest, options?: CallOptions) => Promise<RemoveCardRefReply>;
+  /** Charges a card that the cardholder enters on the gateway's payment page. */
+  readonly saleForm: (request: SaleFormRequest, options?: CallOptions) => Promise<SaleFormReply>;
+  /** Holds an amount on a card that the cardholder enters on the gateway's payment page. */
+  readonly preauthForm: (request: PreauthFormRequest, options?: CallOptions) => Promise<PreauthFormReply>;
+  /** Checks a card that the cardholder enters on the gateway's payment page, for an amount of zero. Nothing is charged or held. */
+  readonly accountVerificationForm: (request: AccountVerificationFormRequest, options?: CallOptions) => Promise<AccountVerificationFormReply>;
 };
 
 export function makeCalls(deliver: Deliver): Calls {
@@ -668,6 +820,12 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.uploadParesResult, isAcknowledgement, request, options),
     removeCardRef: (request, options) =>
       deliver(operationFacts.removeCardRef, isRemoveCardRefReply, request, options),
+    saleForm: (request, options) =>
+      deliver(operationFacts.saleForm, isSaleFormReply, request, options),
+    preauthForm: (request, options) =>
+      deliver(operationFacts.preauthForm, isPreauthFormReply, request, options),
+    accountVerificationForm: (request, options) =>
+      deliver(operationFacts.accountVerificationForm, isAccountVerificationFormReply, request, options),
   };
 }
 
@@ -860,6 +1018,8 @@ export const errorCodes = {
   CHALLENGE_RESULT_NOT_RECEIVED: 2013,
   /** 3-D Secure 1.0.2: the PARes is not signed by the issuer, or belongs to another order. */
   PARES_REFUSED: 2014,
+  /** The cardholder did not pay on the payment page in time. */
+  PAYMENT_PAGE_EXPIRED: 2900,
   /** The wallet's payment data was refused. */
   WALLET_DATA_REFUSED: 3000,
   /** The payment data is not what payment_data_type says. */

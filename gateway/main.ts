@@ -81,7 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const engine = makeEngine({ ...shared, findIssuer: issuers.find, sendCallback: callbacks.start });
   gates.open(makeStartAcquirer(shared, engine.lateApprovals, configuration));
   updateGates(configuration.current());
-  const edges = { ...shared, staging, engine, wallets, callbacks, tls };
+  const edges = { ...shared, staging, baseUrl, engine, wallets, callbacks, tls };
   const servers = makeHttpServers({ ...edges, shareMetrics: options.shareMetrics });
   const { directories } = directoryServers;
   watchFigures({ ...shared, engine, directories, servers, tls });

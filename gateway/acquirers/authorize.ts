@@ -11,6 +11,7 @@ import {
 } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Answer, GateFacts, Order } from "../orders/order.ts";
+import { attemptsBefore } from "../orders/prior-attempts.ts";
 import { chooseGate } from "../orders/route.ts";
 import { traceNumberOf } from "../orders/trace.ts";
 import { nextAmount } from "../orders/transactions.ts";
@@ -193,7 +194,9 @@ function findOtherGate(
   const { identifiers } = order.transaction;
   const { gates } = getEndpoint(order.endpointId);
   const amounts = order.purchase.otherAmounts?.length ?? 0;
-  if (identifiers === undefined || identifiers.attempt >= gates.length + amounts) return undefined;
+  if (identifiers === undefined) return undefined;
+  const attempts = identifiers.attempt - attemptsBefore(order);
+  if (attempts >= gates.length + amounts) return undefined;
   const isUp = (gate: GateId) => isReady(findAcquirer(gate));
   const unable = gates.filter(({ id }) => findAcquirer(id)?.hasPlaceFor(request) === false);
   const passedOver = new Set([identifiers.gate.id, ...unable.map(({ id }) => id)]);

@@ -8,9 +8,9 @@
 import assert from "node:assert/strict";
 import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
-import { findOwingAttempt, type OwingAttempt } from "../orders/prior-attempts.ts";
+import { findOwingAttempt, type OwingAttempt, orderOfAttempt } from "../orders/prior-attempts.ts";
 import { traceNumberOf } from "../orders/trace.ts";
-import { initialOf, nextAmount } from "../orders/transactions.ts";
+import { nextAmount } from "../orders/transactions.ts";
 import type { Acquirer, AuthorizationRequest, ReversalRequest } from "./acquirer.ts";
 import {
   type AcquirerDependencies,
@@ -95,8 +95,8 @@ function unanswered(cause: string): EventOf<"reversal_unanswered"> {
 }
 
 /**
- * The `reverse_prior` effect: the same for a charge of an earlier amount that was approved late. A
- * reversal of it was sent before the order went on, so this one is marked as a repeat.
+ * The `reverse_prior` effect: the same for a charge of an earlier attempt that was approved late. A
+ * reversal of it may have been sent before the order went on, so this one is marked as a repeat.
  */
 export function makeReversePrior(dependencies: Dependencies): EffectHandler {
   return async (order) => {
@@ -111,12 +111,12 @@ export function makeReversePrior(dependencies: Dependencies): EffectHandler {
   };
 
   async function send(order: Order, prior: OwingAttempt): Promise<Unproved | undefined> {
-    const { identifiers, amount, owes } = prior;
+    const { identifiers, owes } = prior;
     const acquirer = dependencies.findAcquirer(identifiers.gate.id);
     if (acquirer?.isReady() !== true) return unanswered("gate_unavailable");
-    const card = await dependencies.findCard(order);
-    const transaction = { ...initialOf(order), identifiers, amount };
-    const request = card && authorizationRequestOf({ ...order, transaction }, card);
+    const charged = orderOfAttempt(order, prior);
+    const card = await dependencies.findCard(charged);
+    const request = card && authorizationRequestOf(charged, card);
     if (request === undefined) return unanswered("card_not_held");
     const { approvalCode, notFoundAt } = owes;
     const traceNumber = traceNumberOf(order, 1, identifiers.attempt);

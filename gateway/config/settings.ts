@@ -31,6 +31,10 @@ const secondsList: Read<readonly number[]> = (value) => {
 /** Used payment data is remembered for as long as any window could accept it: see `wallets/`. */
 export const signingWindowMaxMs = 86_400_000;
 const signingWindow = upTo(signingWindowMaxMs, seconds);
+export const pageLifeMaxMs = 604_800_000;
+const pageLife = upTo(pageLifeMaxMs, seconds);
+export const pageTriesMax = 20;
+const pageTries: Read<number> = (value) => upTo(pageTriesMax, whole)(value) || undefined;
 const word: Read<string> = (value) => (/^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined);
 const rangesMib: Read<number> = (value) => upTo(256, whole)(value) || undefined;
 const share: Read<string> = (value) => {
@@ -169,6 +173,8 @@ export const settings = {
   cardRangesEveryMs:    setting("GW_CARD_RANGES_EVERY_S",       seconds,     "seconds",               86_400_000,       "how often the gateway requests the card ranges of directory servers, which refuse more than one request an hour"),
   cardRangesMibMax:     setting("GW_CARD_RANGES_MAX_MIB",       rangesMib,   "MiB, from 1 to 256",    128,              "the longest answer with card ranges that the gateway reads; 250,000 ranges take some 70 MiB"),
   linkLifeMs:           setting("GW_LINK_LIFE_S",               seconds,     "seconds",               3_600_000,        "how long a cardholder's link is valid, counted from its order"),
+  paymentPageLifeMs:    setting("GW_PAYMENT_PAGE_LIFETIME_S",   pageLife,    "seconds, up to 604800", 1_800_000,        "how long a payment page takes cards, where the endpoint does not say it; then its order is declined"),
+  paymentPageTries:     setting("GW_PAYMENT_PAGE_TRIES",        pageTries,   "a number from 1 to 20", 3,                "how many cards may be tried on a payment page, where the endpoint does not say it"),
   walletaRootsFile:     setting("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      setting("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),
   walletSigningWindowMs: setting("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "the largest difference between the present time and the time at which walleta signed its payment data"),

@@ -7,25 +7,19 @@ import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
 import type { CardData } from "../orders/events.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
-import type {
-  CardFacts,
-  Enrolment,
-  Finding,
-  Issuer,
-  Order,
-  RefundPolicy,
-} from "../orders/order.ts";
+import type { Finding, Order, RefundPolicy } from "../orders/order.ts";
+import { noCard, openPage } from "../orders/payment-page.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
 import { findRepeated, initialOf, newTransaction } from "../orders/transactions.ts";
-import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
-import { asCardId, type EndpointId, type OrderId } from "../values/ids.ts";
+import { asCardId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { SealedCard, Vault } from "../vault/vault.ts";
 import { cardDestroyed, isUsable } from "./cards.ts";
 import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
+import { makeNewCards, type NewCardDependencies } from "./new-card.ts";
 import type { OrderRunner } from "./run.ts";
 
 /** The first step of a new order, with a digest of the request that made it. */
@@ -42,32 +36,28 @@ export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 /** What the screening rules say of a new order; `undo` when there is none. */
 type Screened = { readonly findings: readonly Finding[]; readonly undo: () => Promise<void> };
 
-type Dependencies = {
+/** Nothing when no rule is on. */
+export type JudgePayment = (
+  order: Order,
+  digestsOf: () => {
+    readonly card: string | undefined;
+    readonly prefix: string | undefined;
+    readonly request: Uint8Array;
+  },
+) => Promise<Screened> | undefined;
+
+/** Until the cardholder has been authenticated; answers how to destroy it before that. */
+export type StorePendingCard = (order: Order, card: CardData) => Promise<() => void>;
+
+type Dependencies = NewCardDependencies & {
   readonly advance: Advance;
   readonly conditionsOf: (order: Pick<Order, "endpointId" | "card">) => Conditions;
   readonly begin: Begin;
   readonly findExisting: FindExisting;
-  readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest">;
   readonly digests: Pick<RequestDigests, "make" | "isSame">;
   readonly nextNumbers: () => Promise<Pick<Order, "id" | "sequence">>;
-  readonly findIssuer: (prefix: string) => Issuer | undefined;
-  /** Nothing when no rule is on. */
-  readonly judgePayment: (
-    order: Order,
-    digestsOf: () => {
-      readonly card: string | undefined;
-      readonly prefix: string | undefined;
-      readonly request: Uint8Array;
-    },
-  ) => Promise<Screened> | undefined;
-  /** The card's 3-D Secure enrolment, where the endpoint or a rule authenticates cardholders. */
-  readonly findEnrolment: (
-    endpoint: EndpointId,
-    number: CardNumber,
-    isForced?: boolean,
-  ) => Enrolment | undefined;
-  /** Until the cardholder has been authenticated; answers how to destroy it before that. */
-  readonly storePendingCard: (order: Order, card: CardData) => Promise<() => void>;
+  readonly judgePayment: JudgePayment;
+  readonly storePendingCard: StorePendingCard;
   readonly runner: OrderRunner;
   readonly admit: Admit;
   readonly clock: Pick<Clock, "now">;
@@ -76,8 +66,8 @@ type Dependencies = {
 export type Accept = (request: OrderRequest) => Promise<Accepted | Failure>;
 
 export function makeAccept(dependencies: Dependencies): Accept {
-  const { advance, conditionsOf, begin, findExisting, vault, runner, admit } = dependencies;
-  const { digests } = dependencies;
+  const { advance, conditionsOf, begin, findExisting, runner, admit, digests } = dependencies;
+  const newCards = makeNewCards(dependencies);
   return (request) => admit(() => accept(request));
 
   async function accept(request: OrderRequest): Promise<Accepted | Failure> {
@@ -106,11 +96,18 @@ export function makeAccept(dependencies: Dependencies): Accept {
   ): Promise<Order | "taken" | Failure> {
     const numbers = await dependencies.nextNumbers();
     const { facts, sealed } = cardOf(request, numbers.id);
-    const { cardData } = request;
+    const { cardData, page } = request;
     const drafted = { ...draft(request, numbers), attempt, card: facts };
-    const judged = dependencies.judgePayment(drafted, () => digestsOf(request, digest));
+    // On the payment page, each try is judged.
+    const judged =
+      page === undefined
+        ? dependencies.judgePayment(drafted, () => newCards.digestsOf(cardData, digest.digest))
+        : undefined;
     const screened = judged && (await judged);
-    const order = screened === undefined ? drafted : withEnrolment(drafted, cardData, screened);
+    const order =
+      screened === undefined
+        ? drafted
+        : newCards.withEnrolment(drafted, cardData, screened.findings);
     const given = conditionsOf(order);
     const conditions = screened === undefined ? given : { ...given, findings: screened.findings };
     const step = advance(order, { kind: "received" }, order.acceptedAt, conditions);
@@ -131,38 +128,17 @@ export function makeAccept(dependencies: Dependencies): Accept {
     return step.order;
   }
 
-  /** Of the card at all merchants; and of the request, the same for its repeats. */
-  function digestsOf({ cardData }: OrderRequest, { digest }: RequestDigest) {
-    const number = cardData?.number;
-    const card = number && vault.cardDigest(number);
-    return { card, prefix: number?.issuerPrefix, request: digest };
-  }
-
-  /** A rule forces 3-D Secure, also where the endpoint has none. */
-  function withEnrolment(order: Order, cardData: CardData | undefined, { findings }: Screened) {
-    const isForced = findings.some((each) => "action" in each && each.action === "force_3ds");
-    if (!isForced || cardData === undefined || order.card.enrolment !== undefined) return order;
-    const enrolment = dependencies.findEnrolment(order.endpointId, cardData.number, true);
-    return enrolment === undefined ? order : { ...order, card: { ...order.card, enrolment } };
-  }
-
   /** A new card is sealed under the order's own id; a registered one is in the vault already. */
   function cardOf(request: OrderRequest, order: OrderId) {
     const { merchantId, endpointId, card, cardData } = request;
     if (card.kind === "none" || cardData === undefined) return { facts: noCard, sealed: undefined };
-    const enrolment = dependencies.findEnrolment(endpointId, cardData.number);
-    const secure = enrolment === undefined ? {} : { enrolment };
     if (card.kind === "registered") {
       // The enrolment of the payment that registered the card does not count here.
       const { enrolment: _, ...facts } = card.facts;
-      return { facts: { ...facts, ...secure }, sealed: undefined };
+      const enrolment = newCards.enrolmentOf(endpointId, cardData);
+      return { facts: { ...facts, ...enrolment }, sealed: undefined };
     }
-    const cardId = asCardId(order);
-    const { fingerprint, hashId } = vault.fingerprint(merchantId, cardData.number);
-    const issuer = dependencies.findIssuer(cardData.number.issuerPrefix);
-    const known = issuer === undefined ? {} : { issuer };
-    const facts = { ...card.facts, cardId, hashId, ...known, ...secure };
-    return { facts, sealed: vault.seal(merchantId, cardId, { ...cardData, fingerprint }) };
+    return newCards.seal({ merchantId, endpointId }, asCardId(order), card.facts, cardData);
   }
 
   function draft(
@@ -171,22 +147,16 @@ export function makeAccept(dependencies: Dependencies): Accept {
   ): Omit<Order, "attempt" | "card"> {
     const { kind, serialNumber, merchantId, endpointId, clientOrderId, purchase } = request;
     const begun = newTransaction({ kind, serialNumber, amount: purchase.amount });
-    return {
+    const acceptedAt = dependencies.clock.now();
+    const transaction = { ...begun, authentication: request.authentication };
+    const order = {
       ...{ ...numbers, merchantId, endpointId, clientOrderId, version: 0 },
-      acceptedAt: dependencies.clock.now(),
-      purchase,
-      transaction: { ...begun, authentication: request.authentication },
+      ...{ acceptedAt, purchase, transaction },
       ...{ earlier: [], owed: undefined, deadlineAt: undefined },
     };
+    return request.page === undefined ? order : { ...order, ...openPage(order, request.page) };
   }
 }
-
-/** A wallet's payment data was refused, and no card is known. */
-const noCard: CardFacts = {
-  cardId: asCardId("0"),
-  ...{ bin: "", lastFour: "", network: undefined, holderName: "", hashId: "" },
-  ...{ expiryMonth: "", expiryYear: "" },
-};
 
 /** An order that still owes a reversal may yet turn out to be paid. */
 export function endedUnpaid(order: Order): boolean {

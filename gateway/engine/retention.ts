@@ -4,6 +4,7 @@
  * on. The next run destroys it, unless an order with it is in flight, in doubt or owes a reversal.
  */
 import type { Order } from "../orders/order.ts";
+import { cardsOf } from "../orders/payment-page.ts";
 import { isFinal } from "../orders/stages.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
@@ -139,7 +140,9 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   async function condemnAmong(orders: readonly Order[]): Promise<void> {
-    const cards = orders.map(({ merchantId, card }) => ({ merchantId, cardId: card.cardId }));
+    const cards = orders.flatMap((order) =>
+      cardsOf(order).map(({ cardId }) => ({ merchantId: order.merchantId, cardId })),
+    );
     if (cards.length === 0) return;
     const referenced = new Set((await store.findReferenced(cards)).map(keyOf));
     const due = cards.filter((card) => !referenced.has(keyOf(card)));
@@ -155,7 +158,7 @@ export function makeRetention(dependencies: Dependencies) {
  * final yet at its time is looked at again with the paid ones.
  */
 function isDue(order: Order, now: Instant, keep: KeepDays): boolean {
-  if (order.card.cardId !== String(order.id)) return false;
+  if (order.page === undefined && order.card.cardId !== String(order.id)) return false;
   const { stage } = initialOf(order);
   const isUnpaid = isFinal(stage) && stage !== "approved" && order.owed === undefined;
   const isOlderThan = (days: number) => order.acceptedAt <= now - hours(24 * days);

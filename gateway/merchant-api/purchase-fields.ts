@@ -139,7 +139,10 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
   return faults;
 }
 
-function stateFaults({ country: code, state }: PurchaseRequest): readonly Failure[] {
+export function stateFaults({
+  country: code,
+  state,
+}: Pick<PurchaseRequest, "country" | "state">): readonly Failure[] {
   const states = statesOf(code);
   if (states === undefined) return [];
   if (state === undefined) return [missing("state")];

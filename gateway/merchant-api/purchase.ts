@@ -5,30 +5,43 @@ import type { OrderRequest, RequestFingerprint } from "../orders/requests.ts";
 import { canSend } from "../orders/route.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
-import type { Currency } from "../values/iso-codes.ts";
-import { isZero, type Money, parseAmount } from "../values/money.ts";
+import { type Currency, getCurrency } from "../values/iso-codes.ts";
+import { isZero, Money, parseAmount } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
 import { type PurchaseRequest, readBrowser, readWalletText } from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
-type ChargeRequest = PurchaseRequest & { readonly amount: string; readonly currency: Currency };
+type Priced = { readonly amount: string; readonly currency: Currency };
 
 /** Charges or holds the requested amount. */
 export async function charge(
   kind: ChargeKind,
-  request: ChargeRequest,
+  request: PurchaseRequest & Priced,
   context: Context,
 ): Promise<Reply | Failure> {
+  const priced = withAmount(request, context);
+  return priced instanceof Failure ? priced : begin(kind, request, priced);
+}
+
+/** The endpoint for the request's currency, and the amount. */
+export function withAmount(request: Priced, context: Context): PurchaseContext | Failure {
   const endpoint = endpointFor(context.entryPoint, request.currency.code);
   if (endpoint === undefined) return new Failure("currency_not_supported");
   const amount = parseAmount(request.amount, request.currency);
   const isPossible = amount !== undefined && !isZero(amount) && canSend(endpoint, amount);
   if (!isPossible) return new Failure("amount_out_of_range");
-  return await begin(kind, request, { ...context, endpoint, amount });
+  return { ...context, endpoint, amount };
 }
 
-type PurchaseContext = Context & { readonly endpoint: Endpoint; readonly amount: Money };
+/** A verification has no currency, so any endpoint of a group will do; its amount is zero. */
+export function withoutAmount(context: Context): PurchaseContext | Failure {
+  const endpoint = context.entryPoint.endpoints.find(({ enabled }) => enabled);
+  if (endpoint === undefined) return new Failure("unknown_endpoint");
+  return { ...context, endpoint, amount: new Money(0n, getCurrency(endpoint.currency)) };
+}
+
+export type PurchaseContext = Context & { readonly endpoint: Endpoint; readonly amount: Money };
 
 export async function begin(
   kind: ChargeKind,
@@ -112,15 +125,14 @@ export function readCvv({ cvv2 }: Pick<PurchaseRequest, "cvv2">): Secret<string>
   return cvv2 === undefined ? undefined : new Secret(cvv2);
 }
 
-/** Recurring payments have only some of the fields. */
-export function readPurchase(
-  request: Partial<PurchaseRequest> & Pick<PurchaseRequest, "ipaddress">,
-  amount: Money,
-): Purchase {
+type SomeFields = { readonly [Name in keyof PurchaseRequest]?: PurchaseRequest[Name] | undefined };
+
+/** Recurring payments have only some of the fields; on the payment page the address comes later. */
+export function readPurchase(request: SomeFields, amount: Money): Purchase {
   return {
     amount,
     description: request.order_desc ?? "",
-    ipAddress: request.ipaddress,
+    ipAddress: request.ipaddress ?? "",
     customer: {
       firstName: request.first_name,
       lastName: request.last_name,

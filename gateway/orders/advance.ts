@@ -12,6 +12,7 @@ import { bankIsAsked, type EventOf, isBeforeRest, type OrderEvent } from "./even
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Finding, Order, Owed } from "./order.ts";
+import { endTry, enterCard, mayTryAgain } from "./payment-page.ts";
 import { findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
 import {
   type Effect,
@@ -22,7 +23,7 @@ import {
   type OpenStage,
 } from "./stages.ts";
 import { followUp, initialOf } from "./transactions.ts";
-import { beginnings, tables } from "./transitions.ts";
+import { beginnings, tables, tablesWithTriesLeft } from "./transitions.ts";
 
 export type Step = {
   /** The version that the order must still have when the step is committed. */
@@ -69,7 +70,7 @@ export type ImmediateHandlers = Readonly<
 
 export type Deadlines = {
   /** How long each open stage may last. */
-  readonly stageMs: Readonly<Record<OpenStage, number>>;
+  readonly stageMs: Readonly<Record<Exclude<OpenStage, "awaiting_card">, number>>;
   /** How long a node may keep an effect without a sign of life before another may claim it. */
   readonly leaseMs: number;
   /** Gaps between repeats of an unanswered message; the last one is used for ever. */
@@ -150,6 +151,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
   function nextDeadline(before: Order, after: Order, last: OrderEvent, at: Instant) {
     const { stage } = after.transaction;
     if (isFinal(stage)) return undefined;
+    if (stage === "awaiting_card") return after.page?.expiresAt;
     const entered = before.transaction.stage !== stage;
     const renewed = entered || last.kind === "expired" || before.deadlineAt === undefined;
     return renewed ? later(at, deadlines.stageMs[stage]) : before.deadlineAt;
@@ -174,7 +176,8 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
   const { transaction } = order;
   const version = order.version + 1;
   if (event.kind === "received") {
-    return { order: { ...order, version }, effects: beginnings[transaction.kind].effects };
+    const effects = order.page === undefined ? beginnings[transaction.kind].effects : [];
+    return { order: { ...order, version }, effects };
   }
   if (event.kind === "claimed") {
     const effects = order.owed === undefined ? [] : [order.owed.effect];
@@ -190,14 +193,23 @@ function meet(order: Order, event: OrderEvent, at: Instant): Met | Failure {
 
   const isSettlement = event.kind === "settled_as_done" || event.kind === "settled_as_not_done";
   if (isSettlement && order.owed?.resting !== true) return bankIsAsked;
-  const cell = tables[transaction.kind][transaction.stage]?.[event.kind];
+  const hasTriesLeft = order.page !== undefined && mayTryAgain(order.page, at);
+  const cell = (hasTriesLeft ? tablesWithTriesLeft : tables)[transaction.kind][transaction.stage]?.[
+    event.kind
+  ];
   if (cell === undefined) {
     return new Failure("not_allowed_now", "", `${event.kind} in stage ${transaction.stage}`);
   }
+  const paid = event.kind === "card_entered" ? enterCard(order, event, at) : order;
+  if (paid instanceof Failure) return paid;
   const finishedAt = isFinal(cell.stage) ? (transaction.finishedAt ?? at) : undefined;
   const facts = applyFacts(order, event, at);
-  const next = { ...transaction, ...facts, stage: cell.stage, finishedAt };
-  return { order: { ...order, version, transaction: next }, effects: cell.effects };
+  const next = { ...paid.transaction, ...facts, stage: cell.stage, finishedAt };
+  const moved = { ...paid, version, transaction: next };
+  return {
+    order: cell.stage === "awaiting_card" ? endTry(moved, at) : moved,
+    effects: cell.effects,
+  };
 }
 
 /** The order's transactions go on as they were; the merchant is told if its endpoint wants that. */

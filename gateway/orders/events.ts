@@ -12,11 +12,13 @@ import type { Instant } from "../values/time.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
 import type {
   Answer,
+  CardFacts,
   Chargeback,
   Finding,
   FollowUpTerms,
   GateFacts,
   Order,
+  Payer,
   Reason,
   RefundPolicy,
   ThreeDSecure,
@@ -26,6 +28,13 @@ import type { ExternalEffect } from "./stages.ts";
 type Facts = {
   /** The gateway has accepted the merchant's request: the first event of every order. */
   received: object;
+  /** A try on the payment page: its card is committed with it, before anything is sent. */
+  card_entered: {
+    readonly card: CardFacts;
+    readonly payer: Payer;
+    /** What a wallet has proved already. */
+    readonly authentication?: Authentication;
+  };
   wallet_refused: { readonly reason: Reason };
   /** The rules of screening that have fired or could not tell, with what they have done. */
   cleared: { readonly gate: GateFacts; readonly findings?: readonly Finding[] };

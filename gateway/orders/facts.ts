@@ -6,7 +6,7 @@ import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
 import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
-import { progressAfter } from "./prior-attempts.ts";
+import { attemptsBefore, progressAfter } from "./prior-attempts.ts";
 import type { Stage } from "./stages.ts";
 import { referenceOf, traceNumberOf } from "./trace.ts";
 
@@ -123,6 +123,7 @@ function lateOf(transaction: Transaction, at: Instant): Partial<Transaction> {
 const expiredInside: Reason = { code: "processing_expired", detail: "" };
 
 const lateness: { readonly [Where in Stage]?: Reason } = {
+  awaiting_card: { code: "payment_page_expired", detail: "" },
   filtering: expiredInside,
   authenticating: expiredInside,
   awaiting_method: { code: "method_expired", detail: "" },
@@ -144,7 +145,7 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
 
 /** Of the attempt after the present one. */
 function identifiersOf(order: Order, gate: GateFacts, at: Instant) {
-  const attempt = (order.transaction.identifiers?.attempt ?? 0) + 1;
+  const attempt = (order.transaction.identifiers?.attempt ?? attemptsBefore(order)) + 1;
   const reference = referenceOf(order, attempt);
   const traceNumber = traceNumberOf(order, 0, attempt);
   return { gate, attempt, reference, traceNumber, transmittedAt: at };

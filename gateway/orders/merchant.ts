@@ -103,6 +103,24 @@ export type EndpointSettings = {
   readonly tellsChargebacks?: boolean;
   /** Requests are signed by OAuth; those with a checksum are refused. */
   readonly oauthOnly?: boolean;
+  readonly page?: PageSettings;
+};
+
+/** The endpoint's payment page. */
+export type PageSettings = {
+  /** How long it takes cards, in seconds, and how many; the installation's settings otherwise. */
+  readonly lifeS?: number;
+  readonly tries?: number;
+  /** What it asks the customer for; otherwise what the endpoint requires of a sale. */
+  readonly fields?: readonly string[];
+  /** The merchant's name unless it is said. */
+  readonly shopName?: string;
+  /** A picture as a `data:` URL. */
+  readonly logo?: string;
+  /** `#rrggbb`. */
+  readonly accent?: string;
+  /** The sites that may embed it. */
+  readonly embedOrigins?: readonly string[];
 };
 
 export type EndpointGroup = {

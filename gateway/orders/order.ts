@@ -33,6 +33,8 @@ export type Order = {
   readonly acceptedAt: Instant;
   readonly purchase: Purchase;
   readonly card: CardFacts;
+  /** Absent when the merchant's request brought the card. */
+  readonly page?: PaymentPage;
   readonly transaction: Transaction;
   readonly earlier: readonly Transaction[];
   /** Each stage of each dispute once, in the order in which they were recorded. */
@@ -118,6 +120,29 @@ export type CardFacts = {
   /** The card's 3-D Secure enrolment; absent where the endpoint does not authenticate. */
   readonly enrolment?: Enrolment;
 };
+
+/** The cardholder enters the card on the payment page, and may try again after a refusal. */
+export type PaymentPage = {
+  /** No try begins after it. */
+  readonly expiresAt: Instant;
+  readonly triesMax: number;
+  /** The latest last. */
+  readonly refused: readonly RefusedTry[];
+  /** The payment link that the order was begun with. */
+  readonly linkId?: string;
+};
+
+export type RefusedTry = {
+  readonly card: CardFacts;
+  readonly wallet?: WalletPayment;
+  readonly reason: Reason;
+  readonly at: Instant;
+  /** Its charges at the acquirer, any of which may be approved late. */
+  readonly attempts: readonly PriorAttempt[];
+};
+
+/** What the cardholder's browser brings with a card or a wallet's payment data. */
+export type Payer = Pick<Purchase, "ipAddress" | "customer" | "browser" | "wallet">;
 
 /** What the card's range offered when the order came. */
 export type Enrolment = Pick<ThreeDSecure, "directory" | "version" | "methodUrl">;

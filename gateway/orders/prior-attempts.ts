@@ -1,8 +1,9 @@
 /**
- * Charges for earlier amounts of a list, or from before a challenge, that were approved after the
- * order had gone on to another attempt. Each owes a reversal of its own. The gateway sends it when
- * the order is final and owes nothing else, and repeats it until it is proved; the result that the
- * merchant knows does not change. These events are accepted in every stage.
+ * Charges for earlier amounts of a list, from before a challenge, or of a refused try on the payment
+ * page, that were approved after the order had gone on to another attempt. Each owes a reversal of
+ * its own. The gateway sends it when the order is final, or waits for the next card, and owes
+ * nothing else, and repeats it until it is proved; the result that the merchant knows does not
+ * change. These events are accepted in every stage.
  */
 import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";
@@ -15,17 +16,46 @@ export type OwingAttempt = PriorAttempt & { readonly owes: OwedReversal };
 
 /** The attempt to reverse next. */
 export function findOwingAttempt(order: Order): OwingAttempt | undefined {
-  return initialOf(order).priorAttempts?.find(isOwing);
+  return priorAttemptsOf(order).find(isOwing);
 }
 
 export function findPriorAttempt(order: Order, reference = ""): PriorAttempt | undefined {
+  return priorAttemptsOf(order).find(({ identifiers }) => identifiers.reference === reference);
+}
+
+function priorAttemptsOf(order: Order): readonly PriorAttempt[] {
   const { priorAttempts = [] } = initialOf(order);
-  return priorAttempts.find(({ identifiers }) => identifiers.reference === reference);
+  if (order.page === undefined) return priorAttempts;
+  return [...order.page.refused.flatMap(({ attempts }) => attempts), ...priorAttempts];
+}
+
+/** How many attempts the tries before the present one have made. */
+export function attemptsBefore({ page }: Order): number {
+  const attempts = page?.refused.flatMap((each) => each.attempts) ?? [];
+  return attempts.at(-1)?.identifiers.attempt ?? 0;
+}
+
+/** The order as it was when the attempt was sent: an earlier try had another card. */
+export function orderOfAttempt(order: Order, { identifiers, amount }: PriorAttempt): Order {
+  const { reference } = identifiers;
+  const transaction = { ...initialOf(order), identifiers, amount };
+  const tried = order.page?.refused.find(({ attempts }) =>
+    attempts.some((each) => each.identifiers.reference === reference),
+  );
+  if (tried === undefined) return { ...order, transaction };
+  const { wallet: _, ...purchase } = order.purchase;
+  const { card, wallet } = tried;
+  return {
+    ...{ ...order, card, purchase: wallet === undefined ? purchase : { ...purchase, wallet } },
+    transaction: { ...transaction, authentication: undefined },
+  };
 }
 
 /** An order in progress first comes to its end: one effect is owed at a time. */
 export function mayReversePrior(order: Order): boolean {
-  return isFinal(order.transaction.stage) && findOwingAttempt(order) !== undefined;
+  const { stage } = order.transaction;
+  const isFree = isFinal(stage) || stage === "awaiting_card";
+  return isFree && findOwingAttempt(order) !== undefined;
 }
 
 export function isAboutPrior({ kind }: OrderEvent): boolean {
@@ -68,7 +98,7 @@ export function progressAfter(
   return before;
 }
 
-/** The order's own stage has no part in it: it is final. */
+/** The order's own stage has no part in it. */
 function meetOperator(order: Order, event: OrderEvent): Order | Failure | undefined {
   const attempt = findOwingAttempt(order);
   switch (event.kind) {
@@ -93,15 +123,19 @@ function settle(order: Order, reference: string, approvedAt: Instant | undefined
 function mark(order: Order, reference: string, owes: OwedReversal | undefined): Order | Failure {
   if (findPriorAttempt(order, reference) === undefined) return nothingOwed;
   const initial = initialOf(order);
-  const priorAttempts = initial.priorAttempts?.map((attempt) =>
-    attempt.identifiers.reference === reference ? { ...attempt, owes } : attempt,
-  );
+  const markOne = (attempt: PriorAttempt) =>
+    attempt.identifiers.reference === reference ? { ...attempt, owes } : attempt;
+  const priorAttempts = initial.priorAttempts?.map(markOne);
   const marked = { ...initial, ...(priorAttempts && { priorAttempts }) };
-  const version = order.version + 1;
+  const refused = order.page?.refused.map((each) => {
+    return { ...each, attempts: each.attempts.map(markOne) };
+  });
+  const page = order.page && refused && { ...order.page, refused };
+  const next = { ...order, version: order.version + 1, ...(page && { page }) };
   const [, ...later] = order.earlier;
   return order.earlier.length === 0
-    ? { ...order, version, transaction: marked }
-    : { ...order, version, earlier: [marked, ...later] };
+    ? { ...next, transaction: marked }
+    : { ...next, earlier: [marked, ...later] };
 }
 
 const nothingOwed = new Failure("not_allowed_now", "", "no such reversal is owed");

@@ -8,6 +8,7 @@ import type {
   ChargeKind,
   FollowUpTerms,
   Order,
+  PaymentPage,
   Purchase,
   Transaction,
 } from "./order.ts";
@@ -25,7 +26,11 @@ export type OrderRequest = {
   /** What a wallet has proved already. */
   readonly authentication?: Authentication;
   readonly requestFingerprint: RequestFingerprint;
+  /** The cardholder enters the card on the payment page; the request brings none. */
+  readonly page?: PageTerms;
 };
+
+export type PageTerms = Pick<PaymentPage, "triesMax" | "linkId"> & { readonly lifeMs: number };
 
 /** All that makes two requests the same request; only keyed digests are kept. */
 export type RequestFingerprint = {

@@ -5,6 +5,7 @@
 export type Stage = OpenStage | FinalStage;
 export type FinalStage = (typeof finalStages)[number];
 export type OpenStage =
+  | "awaiting_card"
   | "filtering"
   | "authenticating"
   | "awaiting_method"
@@ -27,8 +28,12 @@ export function isFinal(stage: Stage): stage is FinalStage {
 
 /** The order waits for the cardholder's browser. */
 export function waitsForCardholder(stage: Stage): boolean {
-  return ["awaiting_method", "awaiting_challenge", "awaiting_pares"].includes(stage);
+  return stagesOfCardholder.includes(stage);
 }
+
+const stagesOfCardholder: readonly Stage[] = [
+  ...(["awaiting_card", "awaiting_method", "awaiting_challenge", "awaiting_pares"] as const),
+];
 
 /** Nothing was sent to the acquirer yet. */
 export function isBeforeSending(stage: Stage): boolean {

@@ -205,6 +205,7 @@ const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 // biome-ignore format: a table
 export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   received:              { kind: "received" },
+  card_entered:          { kind: "card_entered", card, payer: { ipAddress: "198.51.100.7", customer: nobody, browser: undefined } },
   wallet_refused:        { kind: "wallet_refused", reason: noWallet },
   cleared:               { kind: "cleared", gate },
   cleared_for_3ds:       { kind: "cleared_for_3ds", gate },

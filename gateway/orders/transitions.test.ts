@@ -14,14 +14,29 @@ import {
   stagesInDoubt,
 } from "./stages.ts";
 import { events } from "./testing.ts";
-import { beginnings, type Cell, needsConditions, tables } from "./transitions.ts";
+import {
+  beginnings,
+  type Cell,
+  needsConditions,
+  type TransitionTable,
+  tables,
+  tablesWithTriesLeft,
+} from "./transitions.ts";
 
 type Place = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
 
 const charges: readonly TransactionKind[] = ["sale", "preauth", "account-verification"];
 
-for (const name of keysOf(tables)) {
-  const table = tables[name];
+const withTriesLeft = charges.map(
+  (kind) => [`${kind} with tries left`, kind, tablesWithTriesLeft[kind]] as const,
+);
+const every = [
+  ...keysOf(tables).map((kind) => [kind as string, kind, tables[kind]] as const),
+  ...withTriesLeft,
+];
+
+for (const [name, transaction, table] of every) {
+  const isPage = tablesWithTriesLeft[transaction] === table && charges.includes(transaction);
   const stages = keysOf(table);
   const kinds = keysOf(events);
   const places: readonly Place[] = stages.flatMap((stage) =>
@@ -51,12 +66,15 @@ for (const name of keysOf(tables)) {
   });
 
   test(`${name}: every stage can be reached from its beginning`, () => {
-    const reached = new Set<Stage>([beginnings[name].stage]);
+    const reached = new Set<Stage>([beginnings[transaction].stage]);
+    if (charges.includes(transaction)) reached.add("awaiting_card");
     for (const stage of reached) {
       for (const place of places) if (place.stage === stage) reached.add(place.cell.stage);
     }
 
-    assert.deepEqual([...reached].sort(), [...stages].sort());
+    // With tries left, a refusal ends nothing: only the page's time does.
+    const ends = isPage ? stages.filter((each) => each !== "error" && each !== "filtered") : stages;
+    assert.deepEqual([...reached].sort(), [...ends].sort());
   });
 
   test(`${name}: every open stage can be left`, () => {
@@ -92,16 +110,23 @@ for (const name of keysOf(tables)) {
     for (const stage of stages.filter((each) => stagesInDoubt.includes(each))) {
       assert.equal(table[stage]?.asked_again?.stage, stage);
       assert.equal(table[stage]?.settled_as_done?.stage, "approved");
-      assert.equal(table[stage]?.settled_as_not_done?.stage, "error");
+      assert.equal(table[stage]?.settled_as_not_done?.stage, isPage ? "awaiting_card" : "error");
     }
   });
 
-  if (charges.includes(name)) chargeLaws(name, places);
-  else followUpLaws(name, places);
+  if (charges.includes(transaction)) chargeLaws(name, table, places);
+  else followUpLaws(transaction, places);
 }
 
-function chargeLaws(name: TransactionKind, places: readonly Place[]): void {
-  const table = tables[name];
+function chargeLaws(name: string, table: TransitionTable, places: readonly Place[]): void {
+  test(`${name}: a card is taken while nothing is in progress or in doubt, and never else`, () => {
+    const taking = places.filter(({ kind }) => kind === "card_entered");
+
+    assert.deepEqual(
+      taking.map(({ stage }) => stage),
+      ["awaiting_card"],
+    );
+  });
 
   test(`${name}: money is asked for on the way into authorizing, or anew by another charge`, () => {
     const anew: readonly EventKind[] = ["rerouted", "amount_refused"];
@@ -194,6 +219,23 @@ function isOutbox(effect: Effect): boolean {
 
 const all: readonly Effect[] = [...immediateEffects, ...externalEffects, ...outboxEffects];
 
+for (const [name, kind, table] of withTriesLeft) {
+  test(`${name}: every refusal leads back to the page, without a word to the merchant`, () => {
+    for (const stage of keysOf(table).filter((each) => !isFinal(each))) {
+      for (const [event, plain] of Object.entries(tables[kind][stage] ?? {})) {
+        const cell = table[stage]?.[event as EventKind];
+        const isRefusal = ["declined", "filtered", "error"].includes(plain.stage);
+        const isTime = stage === "awaiting_card";
+        if (!isRefusal || isTime) assert.deepEqual(cell, plain, `${stage}, ${event}`);
+        // What the acquirer may yet carry out is reversed first.
+        else if (plain.effects.includes("reverse")) {
+          assert.deepEqual(cell, { stage: "reversing", effects: ["reverse"] });
+        } else assert.deepEqual(cell, { stage: "awaiting_card", effects: [] });
+      }
+    }
+  });
+}
+
 test("every effect is in exactly one list", () => {
   assert.equal(new Set(all).size, all.length);
 });
@@ -226,6 +268,7 @@ test("conditions are gathered for the few events that lead to an immediate effec
 
   assert.deepEqual(needing.map(({ kind }) => kind).sort(), [
     "authentication_demanded",
+    "card_entered",
     "cleared_for_3ds",
   ]);
 });

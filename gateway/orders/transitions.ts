@@ -5,7 +5,7 @@
  */
 import type { EventKind, OrderEvent } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
-import { type Effect, type ExternalEffect, isImmediate, type Stage } from "./stages.ts";
+import { type Effect, type ExternalEffect, isFinal, isImmediate, type Stage } from "./stages.ts";
 
 /** At most one of the effects is owed; the callback's row is written by the commit itself. */
 export type Cell = { readonly stage: Stage; readonly effects: readonly Effect[] };
@@ -15,6 +15,12 @@ export type TransitionTable = { readonly [Where in Stage]?: Row };
 
 // biome-ignore format: a table
 const sale: TransitionTable = {
+  // On the payment page. No other stage accepts a card: one try at a time, and none in doubt.
+  awaiting_card: {
+    card_entered:          to("filtering", "screen"),
+    expired:               to("declined", "notify_merchant"),
+  },
+
   filtering: {
     wallet_refused:        to("declined", "notify_merchant"),
     cleared:               to("authorizing", "authorize"),
@@ -186,6 +192,34 @@ export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   refund:  followUp("returning", "refund", "returned"),
   cancel:  followUp("returning", "refund", "returned"),
 };
+
+/**
+ * While the payment page has another try left, a refused one leads back to it, and the merchant
+ * hears nothing. A refusal in doubt is reversed first: the next try begins when that is proved.
+ */
+export const tablesWithTriesLeft: typeof tables = {
+  ...tables,
+  sale: withTriesLeft(sale),
+  preauth: withTriesLeft(sale),
+  "account-verification": withTriesLeft(accountVerification),
+};
+
+function withTriesLeft(table: TransitionTable): TransitionTable {
+  const rows = Object.entries(table).map(([stage, row]) => {
+    const isKept = stage === "awaiting_card" || isFinal(stage as Stage);
+    return [stage, isKept ? row : mapCells(row, returnToPage)];
+  });
+  return Object.fromEntries(rows);
+}
+
+function returnToPage(cell: Cell): Cell {
+  if (!isFinal(cell.stage) || cell.stage === "approved") return cell;
+  return cell.effects.includes("reverse") ? to("reversing", "reverse") : to("awaiting_card");
+}
+
+function mapCells(row: Row, change: (cell: Cell) => Cell): Row {
+  return Object.fromEntries(Object.entries(row).map(([kind, cell]) => [kind, change(cell)]));
+}
 
 const immediateEvents: ReadonlySet<string> = new Set(
   Object.values(tables)

@@ -98,8 +98,11 @@ export function makeJudgePayment(dependencies: Dependencies) {
     const tallies = inPlaces(places, counted);
 
     let known: ReadonlyMap<OrderId, PaymentResult> = new Map();
-    const resultOf = ({ orderId, at: seenAt }: Seen) =>
-      known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
+    const resultOf = ({ orderId, at: seenAt }: Seen) => {
+      // A new try on the payment page: those before it were refused.
+      if (orderId === judged.order.id) return "declined";
+      return known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
+    };
     const facts = { order: judged.order, at, card: judged.card, findIpCountry, resultOf };
     const factsOf = tallies.map((tally): PaymentFacts => ({ ...facts, tally }));
     const factsFor = ({ tally = -1 }: ActiveRule) => factsOf[tally] ?? facts;

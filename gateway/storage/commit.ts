@@ -27,7 +27,7 @@ export type CommitOptions = GatherOptions & {
 };
 
 type Begun = Awaited<ReturnType<Begin>>;
-type Moved = Awaited<ReturnType<Commit>>;
+export type Moved = Awaited<ReturnType<Commit>>;
 
 export function makeBegin(query: Query, node: NodeName, options: CommitOptions) {
   const statement = { statement: beginStatement, name: "begin_orders" };
@@ -85,7 +85,11 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs"> & {
  * while this one runs: its versions and keys keep this one from writing the same steps again, and
  * the history tells which steps are there.
  */
-function makeWrite(query: Query, node: NodeName, { statement, name, callbackLeaseMs }: Writing) {
+export function makeWrite(
+  query: Query,
+  node: NodeName,
+  { statement, name, callbackLeaseMs }: Writing,
+) {
   return async (steps: readonly Step[], isRepeated: boolean, more: readonly string[]) => {
     const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
     const columns = stepColumns(steps, node.name);
@@ -222,19 +226,40 @@ select null, key_id from refused`;
  * null unless a gateway of an earlier version wrote the row. Returns the columns of the source, so
  * that the history needs no second join.
  */
-export const moveStatement = `
-with moved as (
+export const moveStatement = moveStatementWith();
+
+type MoveParts = {
+  /** CTEs before and after the update. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Arrays and documents of the source, with their names. */
+  readonly arrays?: string;
+  readonly arrayNames?: string;
+  readonly documents?: string;
+  readonly documentNames?: string;
+  readonly set?: string;
+  readonly condition?: string;
+  readonly result?: string;
+};
+
+/** A step that writes more than itself adds its parts. */
+export function moveStatementWith(parts: MoveParts = {}): string {
+  const { before = "", after = "", arrays = "", arrayNames = "" } = parts;
+  const { documents = "", documentNames = "", set = "", condition = "" } = parts;
+  return `
+with ${before}moved as (
   update orders
   set version = source.version, kind = source.kind, stage = source.stage, owes = source.owes,
     carrier = case when source.owes is not null then coalesce(source.carrier, orders.carrier) end,
     due_at = null,
-    finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress
-  from rows from (unnest(${stepTypes}, $15::int[], $16::float8[]), ${stepDocuments})
-    as source(${stepNames}, from_version, from_due_at, progress, events)
+    finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress${set}
+  from rows from (unnest(${stepTypes}, $15::int[], $16::float8[]${arrays}),
+      ${stepDocuments}${documents})
+    as source(${stepNames}, from_version, from_due_at${arrayNames}, progress, events${documentNames})
   where orders.merchant_id = source.merchant_id and orders.id = source.id
-    and orders.version = source.from_version and ${livesHere("= any($1::bigint[])")}
+    and orders.version = source.from_version and ${livesHere("= any($1::bigint[])")}${condition}
   returning source.merchant_id, source.id, source.version, source.at, source.events,
-    source.due_at, orders.carrier, source.from_version, source.from_due_at
+    source.due_at, orders.carrier, source.from_version, source.from_due_at${arrayNames}
 ), history as (
   insert into order_history (merchant_id, order_id, version, at, node, events)
   select merchant_id, id, version, to_timestamp(at / 1000), $13::text, events from moved
@@ -244,8 +269,9 @@ with moved as (
   where due.due_at = to_timestamp(moved.from_due_at / 1000) and due.order_id = moved.id
     and due.version = moved.from_version
 ), awaited as (${insertDue("moved")}
-), ${owedCallbacks}, told as (${insertCallbacks("moved")})
-select id from moved`;
+)${after}, ${owedCallbacks}, told as (${insertCallbacks("moved")})
+${parts.result ?? "select id from moved"}`;
+}
 
 /** A commit that waits for the disk and the synchronous standby, as an order's does. */
 const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";

@@ -64,9 +64,9 @@ test("an order of schema version 0 that owes nothing and was never refunded keep
 });
 
 test("a row that a newer gateway has written is refused", () => {
-  const newer = { ...progressOf(approved()), schema: 2 };
+  const newer = { ...progressOf(approved()), schema: 3 };
 
-  assert.throws(() => unpackOrder(rowOf(approved(), newer)), /schema 2; this gateway reads 1/);
+  assert.throws(() => unpackOrder(rowOf(approved(), newer)), /schema 3; this gateway reads 2/);
 });
 
 /** JSON has no members that are undefined. */

@@ -10,8 +10,10 @@ import type {
   FollowUpTerms,
   Order,
   Owed,
+  PaymentPage,
   PriorAttempt,
   Purchase,
+  RefusedTry,
   Transaction,
   TransactionKind,
 } from "../orders/order.ts";
@@ -34,7 +36,9 @@ export type OrderRow = {
 };
 
 /** The version of `progress` that this code writes. */
-const schema = 1;
+const schema = 2;
+/** A plain order is as gateways of the version before read it; they refuse those with a page. */
+const plainSchema = 1;
 
 export const orderColumns =
   "merchant_id, id, endpoint_id, client_orderid, attempt, version, facts, progress";
@@ -47,10 +51,12 @@ export function packFacts({ acceptedAt, purchase }: Order): string {
 }
 
 export function packProgress(order: Order): string {
-  const { card, chargebacks, owed, deadlineAt } = order;
+  const { card, chargebacks, owed, deadlineAt, page } = order;
   const transaction = packTransaction(order.transaction);
   const earlier = order.earlier.map(packTransaction);
-  return JSON.stringify({ schema, card, transaction, earlier, chargebacks, owed, deadlineAt });
+  const common = { card, transaction, earlier, chargebacks, owed, deadlineAt };
+  if (page === undefined) return JSON.stringify({ schema: plainSchema, ...common });
+  return JSON.stringify({ schema, ...common, page, sequence: order.sequence });
 }
 
 export function packEvents(events: readonly OrderEvent[]): string {
@@ -80,7 +86,7 @@ export function unpackOrder(row: OrderRow): Order {
   const progress = upgrade(row.progress);
   return {
     id: asOrderId(row.id),
-    sequence: sequenceOf(progress),
+    sequence: progress.sequence ?? sequenceOf(progress),
     merchantId: asMerchantId(row.merchant_id),
     endpointId: asEndpointId(row.endpoint_id),
     clientOrderId: row.client_orderid,
@@ -89,6 +95,7 @@ export function unpackOrder(row: OrderRow): Order {
     acceptedAt: facts.acceptedAt,
     purchase: unpackPurchase(facts.purchase),
     card: progress.card,
+    ...(progress.page && { page: unpackPage(progress.page) }),
     transaction: unpackTransaction(progress.transaction),
     earlier: progress.earlier.map(unpackTransaction),
     ...(progress.chargebacks && { chargebacks: progress.chargebacks.map(unpackAmount) }),
@@ -120,7 +127,15 @@ type PackedTransaction = Packed<
   readonly request?: PartlyPacked<FollowUpTerms, "amount">;
   readonly priorAttempts?: readonly Packed<PriorAttempt, "amount">[];
 };
+type PackedPage = Omit<PaymentPage, "refused"> & {
+  readonly refused: readonly (Omit<RefusedTry, "attempts"> & {
+    readonly attempts: readonly Packed<PriorAttempt, "amount">[];
+  })[];
+};
 type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
+  /** With a payment page, which waits for a card before there is any reference. */
+  readonly sequence?: number;
+  readonly page?: PackedPage;
   readonly transaction: PackedTransaction;
   readonly earlier: readonly PackedTransaction[];
   readonly chargebacks?: readonly Packed<Chargeback, "amount">[];
@@ -142,6 +157,11 @@ function unpackTransaction(packed: PackedTransaction): Transaction {
   };
 }
 
+function unpackPage({ refused, ...rest }: PackedPage): PaymentPage {
+  const tries = refused.map((each) => ({ ...each, attempts: each.attempts.map(unpackAmount) }));
+  return { ...rest, refused: tries };
+}
+
 function unpackAmount<Type extends { readonly amount: PackedMoney }>({ amount, ...rest }: Type) {
   return { ...rest, amount: unpackMoney(amount) };
 }
@@ -151,7 +171,12 @@ function unpackOptional(money: PackedMoney | undefined) {
 }
 
 /** One function for each step from a schema version to the next; version 0 is not written down. */
-const upgrades: readonly ((progress: object) => object)[] = [upgradeVersion0];
+const upgrades: readonly ((progress: object) => object)[] = [upgradeVersion0, upgradeVersion1];
+
+/** Version 2 added the payment page. */
+function upgradeVersion1(stored: object): object {
+  return stored;
+}
 
 function upgrade(stored: object): Progress {
   const from = "schema" in stored ? Number(stored.schema) : 0;

@@ -5,6 +5,7 @@
 import type { CallbackStore } from "../callbacks/callback.ts";
 import type { Begin } from "../engine/accept.ts";
 import type { MerchantReferences } from "../engine/cards.ts";
+import type { Enter } from "../engine/payment-page.ts";
 import type { Commit } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
 import type { TallyStore } from "../screening/judge.ts";
@@ -17,6 +18,7 @@ import { makeCallbackStore } from "./callbacks.ts";
 import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "./cards.ts";
 import type { Cells } from "./cells.ts";
 import { makeBegin, makeCommit } from "./commit.ts";
+import { makeEnter } from "./enter-card.ts";
 import {
   countInDoubt,
   findByNumber,
@@ -71,6 +73,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     byIdAtLast: makeFindOrders(hot, { ...reading, ...endless }).byId,
     begin: makeBegin(add, node, { onBatch: onBatch("begin"), ...brief }),
     commit: makeCommit(hot, node, { onBatch: onBatch("move"), ...brief }),
+    enter: makeEnter(hot, node, { onBatch: onBatch("move"), ...brief }),
     commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
     byNumber: (number: number) => findByNumber(hot, number),
     bySerial: (merchant: MerchantId, serial: SerialNumber) => findBySerial(hot, merchant, serial),
@@ -84,6 +87,8 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     );
   const commit: Commit = (step) =>
     stores.call(step.order.merchantId, (store, isAgain) => store.commit(step, isAgain));
+  const enter: Enter = (entry) =>
+    stores.call(entry.step.order.merchantId, (store, isAgain) => store.enter(entry, isAgain));
   const commitAtLast: Commit = (step) =>
     stores.call(
       step.order.merchantId,
@@ -94,7 +99,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
   const byIdAtLast = (key: OrderKey) =>
     stores.call(key.merchantId, (store) => store.byIdAtLast(key), endless.retryMs);
   return {
-    ...{ byId, begin, commit, load: loadWith(byId) },
+    ...{ byId, begin, commit, enter, load: loadWith(byId) },
     isCurrent: (order: Order) => stores.call(order.merchantId, (store) => store.isCurrent(order)),
     lasting: { load: loadWith(byIdAtLast), commit: commitAtLast },
     findExisting: (merchant: MerchantId, clientOrderId: string) =>

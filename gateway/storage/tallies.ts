@@ -229,7 +229,8 @@ type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly 
 function resultOf({ kind, stage }: OrderRow): PaymentResult {
   const isFollowUp = kind === "capture" || kind === "refund" || kind === "cancel";
   if (stage === "approved" || isFollowUp) return "approved";
-  if (stage === "declined") return "declined";
+  // Of a payment page that waits for a card, the tries that are counted were refused.
+  if (stage === "declined" || stage === "awaiting_card") return "declined";
   return isFinal(stage) ? "other" : "open";
 }
 

@@ -6,6 +6,7 @@
 import type { Step } from "../orders/advance.ts";
 import type { CardData } from "../orders/events.ts";
 import type { Order, Stage } from "../orders/order.ts";
+import { noCard } from "../orders/payment-page.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 
 type Dependencies = {
@@ -36,7 +37,9 @@ export function makePendingCardData({ pendingCards, clock, lifeMs, warn }: Depen
 
   /** Never rejects. What cannot be destroyed now is destroyed when it expires. */
   async function destroyPendingCard(order: Order): Promise<void> {
-    if (order.transaction.threeds === undefined) return;
+    // After a refused try on the payment page, the order is as it was before it.
+    const isTryOver = order.transaction.stage === "awaiting_card";
+    if (order.transaction.threeds === undefined && !isTryOver) return;
     await pendingCards.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
   }
 }
@@ -66,6 +69,9 @@ function isAnswered({ order, events }: Pick<Step, "order" | "events">): boolean 
   return !beforeAnswer.has(order.transaction.stage);
 }
 
-function contextOf({ merchantId, id }: Order): string {
-  return `${merchantId}/${id}`;
+/** Each try on the payment page has its own: two tabs may begin one at the same moment. */
+function contextOf({ merchantId, id, card, page }: Order): string {
+  if (page === undefined) return `${merchantId}/${id}`;
+  const tried = card.cardId === noCard.cardId ? page.refused.at(-1)?.card : card;
+  return `${merchantId}/${tried?.cardId ?? id}`;
 }

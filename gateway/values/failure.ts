@@ -73,6 +73,7 @@ export const failures = {
   pares_expired:            row("declined", 2012, "PARES_NOT_RECEIVED",          "3-D Secure 1.0.2: the PARes was not received in time"),
   challenge_result_missing: row("declined", 2013, "CHALLENGE_RESULT_NOT_RECEIVED", "3-D Secure: the browser returned, but no result came from the directory server"),
   pares_refused:            row("declined", 2014, "PARES_REFUSED",               "3-D Secure 1.0.2: the PARes is not signed by the issuer, or belongs to another order"),
+  payment_page_expired:     row("declined", 2900, "PAYMENT_PAGE_EXPIRED",        "the cardholder did not pay on the payment page in time"),
 
   wallet_refused:           row("declined", 3000, "WALLET_DATA_REFUSED",        "the wallet's payment data was refused"),
   wallet_other_type:        row("declined", 3001, "WALLET_TYPE_MISMATCH",       "the payment data is not what payment_data_type says"),

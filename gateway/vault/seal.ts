@@ -4,7 +4,7 @@
  * authenticated, so that a sealed value that was moved elsewhere does not open there.
  */
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
-import { asCardRefId, type CardRefId } from "../values/ids.ts";
+import { asCardId, asCardRefId, type CardId, type CardRefId } from "../values/ids.ts";
 
 const algorithm = "aes-256-gcm";
 const nonceBytes = 12;
@@ -54,5 +54,14 @@ const cardRefIdMin = 10n ** 18n;
 
 /** Sixty-two random bits above a minimum: always nineteen digits, which cannot be guessed. */
 export function newCardRefId(): CardRefId {
-  return asCardRefId(String(cardRefIdMin + (takeRandom(8).readBigUInt64BE() >> 2n)));
+  return asCardRefId(randomId());
+}
+
+/** Of a card from the payment page. A card that comes with an order has the order's id, shorter. */
+export function newCardId(): CardId {
+  return asCardId(randomId());
+}
+
+function randomId(): string {
+  return String(cardRefIdMin + (takeRandom(8).readBigUInt64BE() >> 2n));
 }

@@ -23,6 +23,7 @@ export type Status = "processing" | "approved" | "declined" | "error" | "filtere
 
 // biome-ignore format: a table
 const wireStages: Readonly<Record<Stage, { readonly status: Status; readonly suffix: string }>> = {
+  awaiting_card:      { status: "processing", suffix: "processing" },
   filtering:          { status: "processing", suffix: "filtering" },
   authenticating:     { status: "processing", suffix: "3d_validating" },
   awaiting_method:    { status: "processing", suffix: "3d_validating" },

@@ -8,6 +8,7 @@ import { makeClaimWork } from "../engine/claim.ts";
 import { makeEndedOrders } from "../engine/ended-orders.ts";
 import { makeFindOrder } from "../engine/find.ts";
 import { makeLateApprovals } from "../engine/late-approvals.ts";
+import { makePaymentPages, type PageDependencies } from "../engine/payment-page.ts";
 import { announcing, makeOrderRunner, makeReport } from "../engine/run.ts";
 import { makeResultWaits } from "../engine/wait-for-result.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
@@ -21,6 +22,7 @@ import { findOrderNumber, makeNextNumbers, openOrderIds } from "../storage/order
 import type { NodeName } from "../storage/presence.ts";
 import { routeOrders } from "../storage/routed-stores.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
+import { newCardId } from "../vault/seal.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
 import type { Resources } from "./resources.ts";
 import type { Screening } from "./screening.ts";
@@ -73,18 +75,33 @@ export function makeEngine(dependencies: Dependencies) {
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
+  const judgePayment = dependencies.screening.makeJudge(dependencies.configuration, observe);
+  const accepting = {
+    ...dependencies,
+    ...threeds,
+    advance,
+    conditionsOf,
+    runner,
+    admit,
+    judgePayment,
+  };
   return {
     ...{ runner, waits, find, forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: queues.probes,
     accept: makeAccept({
-      ...dependencies,
-      ...threeds,
-      ...{ advance, conditionsOf, findExisting, runner, admit },
-      judgePayment: dependencies.screening.makeJudge(dependencies.configuration, observe),
+      ...{ ...accepting, findExisting },
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
       nextNumbers: makeNextNumbers(orderIds.takeBlock),
     }),
+    makePages: (edge: Pick<PageDependencies, "openWallet" | "stepOf" | "baseUrl">) =>
+      makePaymentPages({
+        ...{ ...accepting, ...edge, load, findByNumber: byNumber, tokens: vault },
+        getEndpoint: dependencies.configuration.getEndpoint,
+        ...{ newCardId, digest: vault.digest, linkLifeMs: config.linkLifeMs },
+        defaults: { lifeMs: config.paymentPageLifeMs, triesMax: config.paymentPageTries },
+        enter: announcing(queues.enter, ({ step }) => step, listeners, onTrouble),
+      }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
     followUp: makeFollowUp({ find, follow: makeFollow(steps), runner, admit, ...vault }),
     claims: makeClaims(dependencies.hold, {

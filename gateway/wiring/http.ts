@@ -51,6 +51,8 @@ type Dependencies = Resources & {
   readonly engine: Engine;
   readonly threeds: ThreeDs;
   readonly wallets: Wallets;
+  /** The public address. */
+  readonly baseUrl: () => string;
   readonly callbacks: Callbacks;
   readonly hold: LiveHold;
   readonly staging?: StagingParts | undefined;
@@ -171,6 +173,9 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
     ...{ store: routeReferences(cells), findCard: vault.findCard, clock },
     ...{ newReferenceId: newCardRefId, graceMs: config.cardReferenceGraceMs },
   });
+  const pages = engine.makePages({
+    ...{ openWallet: wallets.open, stepOf: threeds.stepOf, baseUrl: dependencies.baseUrl },
+  });
   return {
     orders: {
       accept: guarded(refusing(engine.accept)),
@@ -191,6 +196,11 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
       uploadMethod: querying(refusing(threeds.uploadMethod)),
       uploadChallenge: querying(refusing(threeds.uploadChallenge)),
       uploadPares: querying(refusing(threeds.uploadPares)),
+    },
+    paymentPages: {
+      ...{ termsOf: pages.termsOf, urlOf: pages.urlOf },
+      find: querying(pages.find),
+      pay: guarded(refusing(pages.pay)),
     },
     wallets: { open: querying(refusing(wallets.open)) },
     findCallbackFault: callbacks.rules.findUrlFault,

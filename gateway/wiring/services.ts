@@ -2,6 +2,7 @@
 import type { Accept, FindRepeat, FollowUp } from "../engine/accept.ts";
 import type { Cards } from "../engine/cards.ts";
 import type { FindOrder, FindReceipt } from "../engine/find.ts";
+import type { PaymentPages } from "../engine/payment-page.ts";
 import type { ResultWaits } from "../engine/wait-for-result.ts";
 import type { PendingStep } from "../orders/authentication.ts";
 import type { Order } from "../orders/order.ts";
@@ -20,6 +21,8 @@ export type Services = {
   }>;
   readonly cards: Guarded<Cards>;
   readonly threeds: BrowserAuthentication;
+  readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf"> &
+    Guarded<Pick<PaymentPages, "find" | "pay">>;
   readonly wallets: Guarded<{ open: OpenWallet }>;
   /** Why callbacks must not be sent to a URL; nothing when they may. */
   readonly findCallbackFault: (url: string) => string | undefined;

@@ -187,6 +187,7 @@ function deadlineOf(stage: Stage): string {
 /** The setting of each stage's deadline, as the engine is wired. */
 // biome-ignore format: a table
 const deadlineSettings = {
+  awaiting_card:      "paymentPageLifeMs",
   filtering:          "processingDeadlineMs",
   authenticating:     "processingDeadlineMs",
   awaiting_method:    "methodDeadlineMs",
@@ -204,6 +205,7 @@ const deadlineSettings = {
 
 // biome-ignore format: a table
 const stageMeanings: Readonly<Record<Stage, string>> = {
+  awaiting_card:      "the payment page waits for a card; nothing is sent",
   filtering:          "accepted; the gateway's own checks run",
   authenticating:     "3-D Secure is under way between the gateway and the directory server",
   awaiting_method:    "waits for the result of the method frame in the cardholder's browser",
@@ -226,6 +228,7 @@ const stageMeanings: Readonly<Record<Stage, string>> = {
 // biome-ignore format: a table
 const eventMeanings: Readonly<Record<EventKind, string>> = {
   received:              "the merchant's request was accepted",
+  card_entered:          "the cardholder has entered a card on the payment page, or paid with a wallet",
   wallet_refused:        "the wallet's payment data is not valid",
   cleared:               "the checks passed, and the endpoint does no 3-D Secure",
   cleared_for_3ds:       "the checks passed, and 3-D Secure comes next",
@@ -263,9 +266,9 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   reversal_refused:      "the acquirer refused the reversal: the charge may stand, and the operator is alerted",
   original_not_found:    "the acquirer does not know the charge to reverse; a repeat has to confirm it",
 
-  prior_approved_late:   "an approval arrived for an earlier amount, after the order had gone on",
-  prior_reversed:        "the acquirer reversed the charge for the earlier amount, or never had it",
-  prior_unreversed:      "the reversal of the earlier amount was refused or not answered",
+  prior_approved_late:   "an approval arrived for an earlier amount or try, after the order had gone on",
+  prior_reversed:        "the acquirer reversed that charge, or never had it",
+  prior_unreversed:      "the reversal of that charge was refused or not answered",
 
   capture_asked:         "the merchant requests a capture, and its transaction begins",
   return_asked:          "the merchant requests a return, and its transaction begins",
@@ -292,7 +295,7 @@ const effectMeanings: Readonly<Record<Effect, string>> = {
   authorize:       "sends the charge to the acquirer",
   inquire:         "asks the acquirer once for the outcome of the charge",
   reverse:         "reverses the charge at the acquirer, repeated until that is proved",
-  reverse_prior:   "reverses a charge for an earlier amount that was approved late, repeated until that is proved",
+  reverse_prior:   "reverses a charge for an earlier amount or try that was approved late, repeated until that is proved",
   capture:         "sends the capture to the acquirer, in doubt repeated until it answers",
   refund:          "sends the return to the acquirer, in doubt repeated until it answers",
   alert_operator:  "alerts the operator",

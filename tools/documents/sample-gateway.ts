@@ -45,7 +45,9 @@ export function makeSampleGateway(): Services {
   let count = 0;
 
   const runner: OrderRunner = {
-    start: (order) => keep(approve(order)),
+    start(order) {
+      if (order.owed !== undefined) keep(approve(order));
+    },
     has: () => false,
     count: 0,
     idle: async () => undefined,
@@ -102,6 +104,12 @@ export function makeSampleGateway(): Services {
     },
     cards: makeSampleCards(),
     threeds: makeSampleAuthentication(),
+    paymentPages: {
+      termsOf: () => ({ lifeMs: 1_800_000, triesMax: 3 }),
+      urlOf: ({ id }) => `${sample.baseUrl}/pay/${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
+      find: async () => undefined,
+      pay: async ({ order }) => order,
+    },
     findCallbackFault: () => undefined,
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),

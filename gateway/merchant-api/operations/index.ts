@@ -1,6 +1,7 @@
 /** Every operation of the merchant interface. A new one is a definition and a line here. */
 import type { Operation } from "../operation.ts";
 import * as cards from "./cards.ts";
+import * as forms from "./forms.ts";
 import * as payments from "./payments.ts";
 import { status } from "./status.ts";
 import * as uploads from "./threeds-uploads.ts";
@@ -22,4 +23,7 @@ export const operations: readonly Operation[] = [
   uploads.uploadCresResult,
   uploads.uploadParesResult,
   cards.removeCardRef,
+  forms.saleForm,
+  forms.preauthForm,
+  forms.accountVerificationForm,
 ];

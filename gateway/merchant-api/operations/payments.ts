@@ -1,10 +1,8 @@
 /** The payments: charges, what follows an approved one, and charges of a registered card. */
 import { Failure } from "../../values/failure.ts";
-import { getCurrency } from "../../values/iso-codes.ts";
-import { Money } from "../../values/money.ts";
 import { followUp, followUpFields, followUpRules } from "../existing-order.ts";
 import { type Operation, operation } from "../operation.ts";
-import { begin, charge } from "../purchase.ts";
+import { begin, charge, withoutAmount } from "../purchase.ts";
 import { paidFields, payerFields, purchaseRules, walletFields } from "../purchase-fields.ts";
 import { rebill, rebillControl, rebillFields, rebillRules } from "../recurring.ts";
 
@@ -41,11 +39,8 @@ export const accountVerification = operation({
   rules: purchaseRules,
 
   async handle(request, context) {
-    // The request has no currency, so any endpoint of a group will do.
-    const endpoint = context.entryPoint.endpoints.find(({ enabled }) => enabled);
-    if (endpoint === undefined) return new Failure("unknown_endpoint");
-    const amount = new Money(0n, getCurrency(endpoint.currency));
-    return begin("account-verification", request, { ...context, endpoint, amount });
+    const priced = withoutAmount(context);
+    return priced instanceof Failure ? priced : begin("account-verification", request, priced);
   },
 });
 

@@ -1,0 +1,67 @@
+/**
+ * A card that comes with a payment: what may be known of it outside the vault, the sealed card, and
+ * its 3-D Secure enrolment. Merchants' requests and the payment page bring cards alike.
+ */
+import type { CardData } from "../orders/events.ts";
+import type { CardFacts, Enrolment, Finding, Issuer, Order } from "../orders/order.ts";
+import type { CardNumber } from "../values/card-number.ts";
+import type { CardId, EndpointId } from "../values/ids.ts";
+import type { SealedCard, Vault } from "../vault/vault.ts";
+
+export type NewCardDependencies = {
+  readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest">;
+  readonly findIssuer: (prefix: string) => Issuer | undefined;
+  /** The card's 3-D Secure enrolment, where the endpoint or a rule authenticates cardholders. */
+  readonly findEnrolment: (
+    endpoint: EndpointId,
+    number: CardNumber,
+    isForced?: boolean,
+  ) => Enrolment | undefined;
+};
+
+export type SealedNewCard = { readonly facts: CardFacts; readonly sealed: SealedCard };
+
+export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDependencies) {
+  return {
+    enrolmentOf(endpoint: EndpointId, { number }: CardData): Pick<CardFacts, "enrolment"> {
+      const enrolment = findEnrolment(endpoint, number);
+      return enrolment === undefined ? {} : { enrolment };
+    },
+
+    seal(
+      { merchantId, endpointId }: Pick<Order, "merchantId" | "endpointId">,
+      cardId: CardId,
+      brought: Omit<CardFacts, "cardId" | "hashId">,
+      cardData: CardData,
+    ): SealedNewCard {
+      const { number } = cardData;
+      const { fingerprint, hashId } = vault.fingerprint(merchantId, number);
+      const issuer = findIssuer(number.issuerPrefix);
+      const enrolment = findEnrolment(endpointId, number);
+      const facts = {
+        ...{ ...brought, cardId, hashId },
+        ...(issuer === undefined ? {} : { issuer }),
+        ...(enrolment === undefined ? {} : { enrolment }),
+      };
+      return { facts, sealed: vault.seal(merchantId, cardId, { ...cardData, fingerprint }) };
+    },
+
+    /** Of the card at all merchants; and of the request, the same for its repeats. */
+    digestsOf(cardData: CardData | undefined, request: Uint8Array) {
+      const number = cardData?.number;
+      return { card: number && vault.cardDigest(number), prefix: number?.issuerPrefix, request };
+    },
+
+    /** A rule forces 3-D Secure, also where the endpoint has none. */
+    withEnrolment(
+      order: Order,
+      cardData: CardData | undefined,
+      findings: readonly Finding[],
+    ): Order {
+      const isForced = findings.some((each) => "action" in each && each.action === "force_3ds");
+      if (!isForced || cardData === undefined || order.card.enrolment !== undefined) return order;
+      const enrolment = findEnrolment(order.endpointId, cardData.number, true);
+      return enrolment === undefined ? order : { ...order, card: { ...order.card, enrolment } };
+    },
+  };
+}

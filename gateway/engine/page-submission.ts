@@ -1,0 +1,144 @@
+/**
+ * What the cardholder submits on the payment page: a card or a wallet's payment data, and what the
+ * endpoint wants to know of the customer. The page shows the faults of a submission, and no try
+ * begins with one that has any.
+ */
+import type { Endpoint } from "../orders/merchant.ts";
+import type { Customer, Order, Purchase, WalletType } from "../orders/order.ts";
+import { type CardNumber, isExpired, isLuhnValid } from "../values/card-number.ts";
+import { isCountry, statesOf } from "../values/iso-codes.ts";
+import type { Secret } from "../values/secret.ts";
+import type { Instant } from "../values/time.ts";
+
+export type Submission = {
+  readonly paid:
+    | ({ readonly kind: "card" } & SubmittedCard)
+    /** `text`: the wallet's JSON. */
+    | { readonly kind: "wallet"; readonly type: WalletType; readonly text: Secret<string> };
+  /** The fields that the page asks for; others are ignored. */
+  readonly customer: Partial<Customer>;
+  readonly ipAddress: string;
+  /** By wire name, as a merchant's request has it. */
+  readonly browser: Purchase["browser"];
+};
+
+/** Month and year have two digits each. */
+export type SubmittedCard = {
+  readonly number: CardNumber;
+  readonly expiryMonth: string;
+  readonly expiryYear: string;
+  readonly cvv: Secret<string> | undefined;
+  readonly holderName: string;
+};
+
+export type WantedField = (typeof askable)[number]["field"];
+
+/** `name`: in settings and in merchants' requests. */
+// biome-ignore format: a table
+const askable = [
+  { field: "firstName", name: "first_name", max: 50, isUsual: false },
+  { field: "lastName",  name: "last_name",  max: 50, isUsual: false },
+  { field: "email",     name: "email",      max: 50, isUsual: true },
+  { field: "phone",     name: "phone",      max: 15, isUsual: true },
+  { field: "address",   name: "address1",   max: 50, isUsual: true },
+  { field: "city",      name: "city",       max: 50, isUsual: true },
+  { field: "zipCode",   name: "zip_code",   max: 10, isUsual: true },
+  { field: "country",   name: "country",    max: 2,  isUsual: true },
+  { field: "state",     name: "state",      max: 3,  isUsual: false },
+] as const satisfies readonly { readonly field: keyof Customer; name: string; max: number; isUsual: boolean }[];
+
+/** Names of the fields that an endpoint's page can be set to ask for. */
+export const pageFieldNames: readonly string[] = askable.map(({ name }) => name);
+
+/**
+ * What the page asks for: what the merchant has not sent, of the fields that the endpoint's settings
+ * name, or else of those that it requires of a sale. A state is asked for beside a country that has
+ * states.
+ */
+export function wantedFieldsOf(
+  { purchase: { customer } }: Pick<Order, "purchase">,
+  { settings: { page, optionalFields = [] } }: Pick<Endpoint, "settings">,
+): readonly WantedField[] {
+  const isNamed = ({ name, isUsual }: (typeof askable)[number]) =>
+    page?.fields === undefined
+      ? isUsual && !optionalFields.includes(name)
+      : page.fields.includes(name);
+  const named = askable.filter((each) => each.field !== "state" && isNamed(each));
+  const absent = named.map(({ field }) => field).filter((field) => customer[field] === undefined);
+  const asksCountry = absent.includes("country");
+  const hasStates = customer.country !== undefined && statesOf(customer.country) !== undefined;
+  const wantsState = asksCountry || (hasStates && named.some(({ field }) => field === "country"));
+  return wantsState && customer.state === undefined ? [...absent, "state"] : absent;
+}
+
+export type SubmissionFault = {
+  readonly field: "number" | "expiry" | "cvv" | "holderName" | WantedField;
+  readonly problem: "missing" | "invalid" | "expired";
+};
+
+type Asked = {
+  readonly order: Pick<Order, "purchase">;
+  readonly wanted: readonly WantedField[];
+  readonly needsCvv: boolean;
+};
+
+export function findSubmissionFaults(
+  asked: Asked,
+  { paid, customer }: Submission,
+  now: Instant,
+): readonly SubmissionFault[] {
+  const faults = paid.kind === "card" ? cardFaults(paid, asked.needsCvv, now) : [];
+  return [...faults, ...customerFaults(asked, customer)];
+}
+
+function cardFaults(card: SubmittedCard, needsCvv: boolean, now: Instant): SubmissionFault[] {
+  const { expiryMonth, expiryYear, cvv, holderName } = card;
+  const digits = card.number.reveal();
+  const faults: SubmissionFault[] = [];
+  if (digits === "") faults.push({ field: "number", problem: "missing" });
+  else if (!/^\d{12,19}$/.test(digits) || !isLuhnValid(digits)) {
+    faults.push({ field: "number", problem: "invalid" });
+  }
+  if (expiryMonth === "" || expiryYear === "") faults.push({ field: "expiry", problem: "missing" });
+  else if (!/^(0[1-9]|1[0-2])$/.test(expiryMonth) || !/^\d{2}$/.test(expiryYear)) {
+    faults.push({ field: "expiry", problem: "invalid" });
+  } else if (isExpired(expiryMonth, expiryYear, now)) {
+    faults.push({ field: "expiry", problem: "expired" });
+  }
+  if (cvv === undefined) {
+    if (needsCvv) faults.push({ field: "cvv", problem: "missing" });
+  } else if (!/^\d{3,4}$/.test(cvv.reveal())) faults.push({ field: "cvv", problem: "invalid" });
+  if (holderName === "") faults.push({ field: "holderName", problem: "missing" });
+  else if (!isText(holderName, 128)) faults.push({ field: "holderName", problem: "invalid" });
+  return faults;
+}
+
+function customerFaults(
+  { order, wanted }: Asked,
+  customer: Partial<Customer>,
+): readonly SubmissionFault[] {
+  const country = order.purchase.customer.country ?? customer.country ?? "";
+  const states = statesOf(country);
+  return askable.flatMap(({ field, max }): readonly SubmissionFault[] => {
+    if (!wanted.includes(field) || (field === "state" && states === undefined)) return [];
+    const value = customer[field] ?? "";
+    if (value === "") return [{ field, problem: "missing" }];
+    const isGood = isText(value, max) && (checks[field]?.(value, states) ?? true);
+    return isGood ? [] : [{ field, problem: "invalid" }];
+  });
+}
+
+type Check = (value: string, states: ReadonlySet<string> | undefined) => boolean;
+
+const checks: { readonly [Field in WantedField]?: Check } = {
+  email: (value) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
+  country: isCountry,
+  state: (value, states) => states?.has(value) === true,
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the check looks for them
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
+
+function isText(value: string, max: number): boolean {
+  return [...value].length <= max && !controlCharacters.test(value);
+}

@@ -1,0 +1,311 @@
+/**
+ * The payment page's order: finds it by the token in its URL, says what the page shows, and begins
+ * a try with the card that the cardholder has entered. A try is committed on the version that the
+ * page has seen, so two tabs or a double click begin one.
+ */
+import type { Advance, Conditions, Step } from "../orders/advance.ts";
+import type { Commit } from "../orders/apply.ts";
+import type { PendingStep } from "../orders/authentication.ts";
+import type { CardData, EventOf } from "../orders/events.ts";
+import type { Endpoint } from "../orders/merchant.ts";
+import type {
+  Authentication,
+  CardFacts,
+  Order,
+  PaymentPage,
+  Reason,
+  WalletPayment,
+  WalletType,
+} from "../orders/order.ts";
+import { enterCard, noCard, triesLeft } from "../orders/payment-page.ts";
+import { findOwingAttempt } from "../orders/prior-attempts.ts";
+import type { PageTerms } from "../orders/requests.ts";
+import { isFinal } from "../orders/stages.ts";
+import { initialOf } from "../orders/transactions.ts";
+import { Failure } from "../values/failure.ts";
+import { asOrderId, type CardId, isNumericId, type OrderId, orderNumberOf } from "../values/ids.ts";
+import type { Money } from "../values/money.ts";
+import { Secret } from "../values/secret.ts";
+import type { Clock, Instant } from "../values/time.ts";
+import type { SealedCard } from "../vault/vault.ts";
+import type { Admit, JudgePayment, StorePendingCard } from "./accept.ts";
+import { makeNewCards, type NewCardDependencies, type SealedNewCard } from "./new-card.ts";
+import {
+  findSubmissionFaults,
+  type Submission,
+  type WantedField,
+  wantedFieldsOf,
+} from "./page-submission.ts";
+import type { OrderRunner } from "./run.ts";
+
+/** What the page shows, and what it may do next. */
+export type PageOrder = {
+  readonly order: Order & { readonly page: PaymentPage };
+  readonly endpoint: Endpoint;
+  /** What the endpoint wants to know of the customer and the merchant has not sent. */
+  readonly wanted: readonly WantedField[];
+  readonly needsCvv: boolean;
+  /** How many cards may still be entered. */
+  readonly triesLeft: number;
+  readonly expiresAt: Instant;
+  readonly state: PageState;
+};
+
+export type PageState =
+  /** `refused`: why the card before was refused. */
+  | { readonly kind: "awaiting_card"; readonly refused: Reason | undefined }
+  | { readonly kind: "in_progress" }
+  /** 3-D Secure wants something of the browser: the pages in `pages/cardholder` do it. */
+  | { readonly kind: "step"; readonly step: PendingStep }
+  /** The order has its result. */
+  | { readonly kind: "over" };
+
+/** The step of a try, and its card; a refused wallet has none. */
+export type Entry = { readonly step: Step; readonly card: SealedCard | undefined };
+export type Enter = (entry: Entry) => ReturnType<Commit>;
+
+type OpenWallet = (request: {
+  readonly type: WalletType;
+  readonly text: Secret<string>;
+  readonly endpoint: Endpoint;
+  readonly amount: Money;
+  readonly holderName: string | undefined;
+  readonly requestFingerprint: Secret<string>;
+}) => Promise<
+  | {
+      readonly wallet: WalletPayment;
+      readonly paid:
+        | {
+            readonly facts: Omit<CardFacts, "cardId" | "hashId">;
+            readonly cardData: CardData;
+            readonly authentication: Authentication | undefined;
+          }
+        | undefined;
+    }
+  | Failure
+>;
+
+export type PageDependencies = NewCardDependencies & {
+  readonly advance: Advance;
+  readonly conditionsOf: (order: Pick<Order, "endpointId" | "card">) => Conditions;
+  readonly enter: Enter;
+  readonly load: (order: Order) => Promise<Order>;
+  readonly findByNumber: (number: number) => Promise<Order | undefined>;
+  readonly getEndpoint: (id: Order["endpointId"]) => Endpoint;
+  readonly stepOf: (order: Order) => PendingStep | undefined;
+  readonly judgePayment: JudgePayment;
+  readonly storePendingCard: StorePendingCard;
+  readonly openWallet: OpenWallet;
+  readonly newCardId: () => CardId;
+  /** Of a try, for screening: no two are the same request. */
+  readonly digest: (text: Secret<string>) => Uint8Array;
+  readonly tokens: {
+    /** Keyed, so that no one else can make it; the same text gives the same token. */
+    tokenOf(text: string): string;
+    isToken(text: string, token: string): boolean;
+  };
+  /** The public address, without a slash at its end. */
+  readonly baseUrl: () => string;
+  readonly runner: OrderRunner;
+  readonly admit: Admit;
+  readonly clock: Pick<Clock, "now">;
+  readonly defaults: Pick<PageTerms, "lifeMs" | "triesMax">;
+  /** For how long the page shows the result. */
+  readonly linkLifeMs: number;
+};
+
+export type PaymentPages = ReturnType<typeof makePaymentPages>;
+
+export function makePaymentPages(dependencies: PageDependencies) {
+  const { clock, tokens, getEndpoint, admit } = dependencies;
+  const tryCard = makeTryCard(dependencies);
+  return {
+    /** For orders that begin at the endpoint. */
+    termsOf({ settings: { page } }: Endpoint): PageTerms {
+      const { lifeMs, triesMax } = dependencies.defaults;
+      const lifeS = page?.lifeS;
+      return {
+        lifeMs: lifeS === undefined ? lifeMs : lifeS * 1000,
+        triesMax: page?.tries ?? triesMax,
+      };
+    },
+
+    /** The same for the same order, so repeated requests get the same. */
+    urlOf: ({ id }: Pick<Order, "id">) => `${dependencies.baseUrl()}/pay/${tokenFor(id)}`,
+
+    /** Nothing when there is no such page, or no longer. */
+    async find(token: string): Promise<PageOrder | undefined> {
+      const id = orderOf(token);
+      const order = id && (await dependencies.findByNumber(orderNumberOf(id)));
+      if (order === undefined || order.id !== id || !hasPage(order)) return undefined;
+      const shownUntil = order.page.expiresAt + dependencies.linkLifeMs;
+      if (isOver(order) && clock.now() > shownUntil) return undefined;
+      return pageOf(order);
+    },
+
+    /**
+     * Begins a try and returns the order, which goes on by itself. Refused with `not_allowed_now`
+     * when the page is no longer waiting for a card: the browser then looks at the page again.
+     */
+    async pay(page: PageOrder, submission: Submission): Promise<Order | Failure> {
+      const { order, endpoint } = page;
+      if (!endpoint.enabled || !endpoint.merchant.enabled) return new Failure("unknown_endpoint");
+      const faults = findSubmissionFaults(page, submission, clock.now());
+      if (faults.length > 0) {
+        const names = faults.map(({ field }) => field).join(", ");
+        return new Failure("invalid_parameter", names);
+      }
+      return admit(() => tryCard(order, endpoint, submission));
+    },
+  };
+
+  function pageOf(order: PageOrder["order"]): PageOrder {
+    const endpoint = getEndpoint(order.endpointId);
+    const { expiresAt } = order.page;
+    return {
+      ...{ order, endpoint, expiresAt, state: stateOf(order) },
+      wanted: wantedFieldsOf(order, endpoint),
+      needsCvv: endpoint.gates.some(({ worksWithoutCvv }) => !worksWithoutCvv),
+      triesLeft: triesLeft(order.page),
+    };
+  }
+
+  function stateOf(order: PageOrder["order"]): PageState {
+    if (isOver(order)) return { kind: "over" };
+    const { stage } = order.transaction;
+    if (stage === "awaiting_card") {
+      const isFree = findOwingAttempt(order) === undefined && clock.now() < order.page.expiresAt;
+      if (!isFree) return { kind: "in_progress" };
+      return { kind: "awaiting_card", refused: order.page.refused.at(-1)?.reason };
+    }
+    const step = dependencies.stepOf(order);
+    return step === undefined ? { kind: "in_progress" } : { kind: "step", step };
+  }
+
+  function tokenFor(id: OrderId): string {
+    return `${id}.${tokens.tokenOf(textOf(id))}`;
+  }
+
+  function orderOf(token: string): OrderId | undefined {
+    const [id = "", proof = "", ...more] = token.split(".");
+    const isOne = isNumericId(id) && id.length >= idDigitsMin && more.length === 0;
+    return isOne && tokens.isToken(textOf(id), proof) ? asOrderId(id) : undefined;
+  }
+}
+
+const idDigitsMin = 7;
+
+function textOf(id: string): string {
+  return `pay/${id}`;
+}
+
+function hasPage(order: Order): order is PageOrder["order"] {
+  return order.page !== undefined;
+}
+
+function isOver(order: Order): boolean {
+  return isFinal(initialOf(order).stage);
+}
+
+type Tried = Partial<SealedNewCard> & {
+  readonly cardData: CardData | undefined;
+  readonly wallet?: WalletPayment;
+  readonly authentication?: Authentication;
+};
+
+function makeTryCard(dependencies: PageDependencies) {
+  const { advance, conditionsOf, enter, load, runner, clock } = dependencies;
+  const newCards = makeNewCards(dependencies);
+
+  return async (
+    found: Order,
+    endpoint: Endpoint,
+    submission: Submission,
+  ): Promise<Order | Failure> => {
+    if (found.transaction.stage !== "awaiting_card") return notWaiting;
+    const cardId = dependencies.newCardId();
+    const tried = await open(found, endpoint, submission, cardId);
+    if (tried instanceof Failure) return tried;
+    const drafted = eventOf(found, submission, tried);
+    const entered = enterCard(found, drafted, clock.now());
+    if (entered instanceof Failure) return entered;
+
+    const { cardData } = tried;
+    const request = dependencies.digest(new Secret(`${found.id}/${cardId}`));
+    const screened = await dependencies.judgePayment({ ...entered, acceptedAt: clock.now() }, () =>
+      newCards.digestsOf(cardData, request),
+    );
+    const findings = screened?.findings ?? [];
+    const { card } = newCards.withEnrolment(entered, cardData, findings);
+    const given = conditionsOf({ endpointId: found.endpointId, card });
+    const conditions = screened === undefined ? given : { ...given, findings };
+    const order = await commit(found, { ...drafted, card }, conditions, tried);
+    if (order instanceof Failure) await screened?.undo();
+    else runner.start(order, { cardData });
+    return order;
+  };
+
+  /** Meets the order again when it has changed: another tab's try leaves no place for this one. */
+  async function commit(
+    found: Order,
+    event: EventOf<"card_entered">,
+    conditions: Conditions,
+    { sealed, cardData }: Tried,
+  ): Promise<Order | Failure> {
+    let order = found;
+    for (;;) {
+      const step = advance(order, event, clock.now(), conditions);
+      if (step instanceof Failure) return step;
+      const needsPending = step.order.transaction.threeds !== undefined && cardData !== undefined;
+      const destroyPendingCard = needsPending
+        ? await dependencies.storePendingCard(step.order, cardData)
+        : undefined;
+      if ((await enter({ step, card: sealed })) === "done") return step.order;
+      destroyPendingCard?.();
+      order = await load(order);
+    }
+  }
+
+  async function open(
+    order: Order,
+    endpoint: Endpoint,
+    { paid }: Submission,
+    cardId: CardId,
+  ): Promise<Tried | Failure> {
+    if (paid.kind === "card") {
+      const { number, expiryMonth, expiryYear, cvv, holderName } = paid;
+      const { bin, lastFour, network } = number;
+      const expiry = { expiryMonth, expiryYear: `20${expiryYear}` };
+      const cardData = { number, expiryMonth, expiryYear, cvv };
+      const facts = { bin, lastFour, network, holderName, ...expiry };
+      return { ...newCards.seal(order, cardId, facts, cardData), cardData };
+    }
+    const { type, text } = paid;
+    const opened = await dependencies.openWallet({
+      ...{ type, text, endpoint, amount: order.purchase.amount, holderName: undefined },
+      // A double click brings the same payment data for the same try.
+      requestFingerprint: new Secret(`page/${order.id}/${order.page?.refused.length}`),
+    });
+    if (opened instanceof Failure) return opened;
+    const { wallet, paid: own } = opened;
+    if (own === undefined) return { wallet, cardData: undefined };
+    const { facts, cardData, authentication } = own;
+    const sealed = newCards.seal(order, cardId, facts, cardData);
+    return { ...sealed, wallet, cardData, ...(authentication && { authentication }) };
+  }
+
+  function eventOf(
+    { purchase }: Order,
+    { customer, ipAddress, browser }: Submission,
+    { facts = noCard, wallet, authentication }: Tried,
+  ): EventOf<"card_entered"> {
+    const payer = { ipAddress, browser, customer: { ...purchase.customer, ...customer } };
+    return {
+      ...{ kind: "card_entered", card: facts },
+      payer: wallet === undefined ? payer : { ...payer, wallet },
+      ...(authentication && { authentication }),
+    };
+  }
+}
+
+const notWaiting = new Failure("not_allowed_now", "", "the payment page waits for no card");

@@ -1,0 +1,81 @@
+/**
+ * Orders of the payment page: the request brings no card, and the cardholder may try several. A try
+ * begins with the card, as an order of the merchant interface does, and ends with the order's
+ * result or, when it is refused and another is left, on the page.
+ */
+import { Failure } from "../values/failure.ts";
+import { asCardId } from "../values/ids.ts";
+import { type Instant, later } from "../values/time.ts";
+import type { EventOf } from "./events.ts";
+import type { CardFacts, Order, PaymentPage } from "./order.ts";
+import { findOwingAttempt } from "./prior-attempts.ts";
+import type { PageTerms } from "./requests.ts";
+import { newTransaction } from "./transactions.ts";
+
+/** No card was entered yet, or a wallet's payment data was refused. */
+export const noCard: CardFacts = {
+  cardId: asCardId("0"),
+  ...{ bin: "", lastFour: "", network: undefined, holderName: "", hashId: "" },
+  ...{ expiryMonth: "", expiryYear: "" },
+};
+
+/** A new order begins on its page: it owes nothing until a card is entered. */
+export function openPage(
+  { transaction, acceptedAt }: Pick<Order, "transaction" | "acceptedAt">,
+  { lifeMs, ...terms }: PageTerms,
+): Pick<Order, "transaction" | "page"> {
+  const page = { ...terms, expiresAt: later(acceptedAt, lifeMs), refused: [] };
+  return { page, transaction: { ...transaction, stage: "awaiting_card" } };
+}
+
+/** How many tries may begin, the one in progress included. */
+export function triesLeft({ triesMax, refused }: PaymentPage): number {
+  return Math.max(0, triesMax - refused.length);
+}
+
+/** Whether another try may follow the one in progress. A refusal after the page's time is final. */
+export function mayTryAgain(page: PaymentPage, at: Instant): boolean {
+  return triesLeft(page) > 1 && at < page.expiresAt;
+}
+
+/** The order with the card of a new try. */
+export function enterCard(
+  order: Order,
+  { card, payer, authentication }: EventOf<"card_entered">,
+  at: Instant,
+): Order | Failure {
+  const { page, transaction } = order;
+  if (page === undefined || at >= page.expiresAt) return pageOver;
+  if (findOwingAttempt(order) !== undefined) return stillInDoubt;
+  const { wallet: _, ...purchase } = order.purchase;
+  const paid = { ...transaction, authentication };
+  return { ...order, card, purchase: { ...purchase, ...payer }, transaction: paid };
+}
+
+const pageOver = new Failure("not_allowed_now", "", "the payment page has expired");
+const stillInDoubt = new Failure("not_allowed_now", "", "the try before is being reversed");
+
+/** The order after a refused try, as it was before any; the try stays on record. */
+export function endTry(order: Order, at: Instant): Order {
+  const { page, card, transaction } = order;
+  if (page === undefined) return order;
+  const { kind, serialNumber, identifiers, amount, priorAttempts = [] } = transaction;
+  const { wallet } = order.purchase;
+  const ended = {
+    ...{ card, ...(wallet && { wallet }), at },
+    reason: transaction.reason ?? { code: "declined" as const, detail: "" },
+    attempts: identifiers ? [...priorAttempts, { identifiers, amount }] : priorAttempts,
+  };
+  const fresh = newTransaction({ kind, serialNumber, amount: order.purchase.amount });
+  return {
+    ...{ ...order, card: noCard, page: { ...page, refused: [...page.refused, ended] } },
+    transaction: { ...fresh, stage: "awaiting_card" },
+  };
+}
+
+/** Every card that the order has brought into the vault: one of its own, or one for each try. */
+export function cardsOf({ card, page }: Order): readonly CardFacts[] {
+  if (page === undefined) return [card];
+  const tried = [...page.refused.map((each) => each.card), card];
+  return tried.filter(({ cardId }) => cardId !== noCard.cardId);
+}
