@@ -132,8 +132,6 @@ export function makeRotationStore(
     async destroy(keyId) {
       for (const cell of cells) if (!(await closeCardKey(cell, keyId))) return "in_use";
       const destroyed = await database.transaction(async (inside) => {
-        // Nodes of an earlier version lock this number instead of the key's row, by a trigger.
-        await inside("select pg_advisory_xact_lock(8584, $1)", [keyId]);
         const rows = await inside(
           `update vault.keys set sealed = null, destroyed_at = now()
            where id = $1 and retired_at is not null and destroyed_at is null
