@@ -44,7 +44,7 @@ const oldWords: readonly OldWord[] = [
   { was: "carry",         now: "run (an order's effects)",   pattern: /\bcarr(y|ies|ied|ying) ((on|out|the|an?|its|every|each|this|that|all|own|such|open) )*(orders?|effects?|transactions?|it|them|on)\b/ },
   { was: "carried",       now: "run (an order's effects)",   pattern: /\bcarried (effects?|by (this|that|a|an|the|another|any) )|\b(orders?|effects?|transactions?|it|they) (is|are|was|were|be|being) carried\b|\bcarry\.ts\b/ },
   { was: "in hand",       now: "in flight; card data",       pattern: /\bin hand\b/ },
-  { was: "family",        now: "the order's transactions",   pattern: /\bfamil(y|ies)\b/, except: /font family/, skip: /node:dns|family: [46]/ },
+  { was: "family",        now: "the order's transactions",   pattern: /\bfamil(y|ies)\b/, except: /(font family|family name)/, skip: /node:dns|family: [46]/ },
   { was: "give back",     now: "refund, cancel; release",    pattern: /\b(give|gives|gave|given|giving) ((it|them|all|money|what|that|the|a|an|its|part|parts|of|nothing|more|less|lease|leases|order|orders|token|tokens|amount|rest) ){0,3}back\b/, skip: readsOldRows },
   { was: "let go of",     now: "release, cancel",            pattern: /\b(let|lets|letting) ((it|them|him|\w+) )?go\b( of\b)?/ },
   { was: 'kind "reversal"', now: 'kind "refund"',            pattern: /\b(kind|kinds?\.\w+)(:| ===| !==) "reversal"|\bcase "reversal":/, verbatim: true, under: "gateway/", skip: readsOldRows },

@@ -143,6 +143,10 @@ export function makePaymentPages(dependencies: PageDependencies) {
       return pageOf(order);
     },
 
+    /** What the page shows beside its fields; a submission with any is refused. */
+    findFaults: (page: PageOrder, submission: Submission) =>
+      findSubmissionFaults(page, submission, clock.now()),
+
     /**
      * Begins a try and returns the order, which goes on by itself. Refused with `not_allowed_now`
      * when the page is no longer waiting for a card: the browser then looks at the page again.

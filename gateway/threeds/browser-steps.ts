@@ -26,11 +26,13 @@ type LinkDependencies = {
 };
 
 export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependencies) {
+  const pathTo = (page: LinkedPage, order: OrderId) => {
+    const token = tokenOf(page === "method-frame" ? `frame/${order}` : `link/${order}`);
+    return `${pathWord}/form/${page}/${order}/${token}`;
+  };
   return {
-    to(page: LinkedPage, order: OrderId): string {
-      const token = tokenOf(page === "method-frame" ? `frame/${order}` : `link/${order}`);
-      return `${baseUrl()}/${pathWord}/form/${page}/${order}/${token}`;
-    },
+    pathTo,
+    to: (page: LinkedPage, order: OrderId) => `${baseUrl()}/${pathTo(page, order)}`,
     /** The MD that comes back unchanged with a PaRes. */
     mdOf: (order: OrderId) => tokenOf(`md/${order}`),
     isMd: (order: OrderId, md: string) => isToken(`md/${order}`, md),
@@ -53,7 +55,9 @@ export function makeFindByLink({ findByNumber, links, clock, lifeMs }: FindDepen
     if (!links.isToken(id, token)) return undefined;
     const order = await findByNumber(orderNumberOf(id));
     if (order?.id !== id) return undefined;
-    return clock.now() > order.acceptedAt + lifeMs ? undefined : order;
+    // A payment page takes cards for as long as its endpoint says.
+    const from = order.page?.expiresAt ?? order.acceptedAt;
+    return clock.now() > from + lifeMs ? undefined : order;
   };
 }
 

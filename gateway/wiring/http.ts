@@ -4,10 +4,10 @@ import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeFindReceipt } from "../engine/find.ts";
-import { makeIsTrusted } from "../http/client-network.ts";
+import { clientAddressOf, makeIsTrusted } from "../http/client-network.ts";
 import { healthRoutes } from "../http/health.ts";
 import { makeRateLimit, makeSummary } from "../http/rate-limit.ts";
-import type { HttpRoute } from "../http/router.ts";
+import type { HttpRequest, HttpRoute } from "../http/router.ts";
 import { type Bounds, makeServer, makeStorageGuard, type RefusalCause } from "../http/server.ts";
 import type { ServerTls } from "../http/tls.ts";
 import type { IssuerRange } from "../issuers/issuers.ts";
@@ -19,6 +19,9 @@ import type { Order } from "../orders/order.ts";
 import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
+import { makeAssets } from "../pages/payment/assets.ts";
+import { makeFindPayable } from "../pages/payment/order-payable.ts";
+import { paymentRoutes } from "../pages/payment/routes.ts";
 import {
   type Configuration,
   type LiveConfiguration,
@@ -191,14 +194,14 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
       remove: querying(refusing(cards.remove)),
     },
     threeds: {
-      stepOf: threeds.stepOf,
+      ...{ stepOf: threeds.stepOf, pathOf: threeds.pathOf },
       find: querying(threeds.find),
       uploadMethod: querying(refusing(threeds.uploadMethod)),
       uploadChallenge: querying(refusing(threeds.uploadChallenge)),
       uploadPares: querying(refusing(threeds.uploadPares)),
     },
     paymentPages: {
-      ...{ termsOf: pages.termsOf, urlOf: pages.urlOf },
+      ...{ termsOf: pages.termsOf, urlOf: pages.urlOf, findFaults: pages.findFaults },
       find: querying(pages.find),
       pay: guarded(refusing(pages.pay)),
     },
@@ -250,7 +253,7 @@ function accessOf(
 
 /** The pages of 3-D Secure, the return to the shop, and receipts. */
 function pageRoutes(
-  { threeds, printDate }: Services,
+  { threeds, paymentPages, printDate }: Services,
   { config, log, clock, configuration, cells, vault }: Dependencies,
   querying: Guard,
 ): readonly HttpRoute[] {
@@ -267,6 +270,9 @@ function pageRoutes(
     const sign = (text: string) => signFor(merchant, text);
     return browserReturnOf(order, { sign, merchantName: merchant.name });
   };
+  const isTrusted = makeIsTrusted(partsOf(config.trustedProxies));
+  const addressOf = (request: HttpRequest) =>
+    clientAddressOf(request, isTrusted, config.proxyHeader);
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
     readReceiptId: vault.readReceiptId,
@@ -274,7 +280,11 @@ function pageRoutes(
   });
   const receipts = { find: querying(findReceipt) };
   return [
-    ...cardholderRoutes({ pathWord, threeds, returnOf, theme }),
+    ...cardholderRoutes({ pathWord, threeds, returnOf, theme, payPageOf: paymentPages.urlOf }),
+    ...paymentRoutes({
+      ...{ theme, assets: makeAssets(), operator: config.pageName, addressOf },
+      find: makeFindPayable({ pages: paymentPages, threeds, clock }),
+    }),
     receiptRoute({ pathWord, receipts, theme, printDate, clock }),
   ];
 }

@@ -21,7 +21,7 @@ export type Services = {
   }>;
   readonly cards: Guarded<Cards>;
   readonly threeds: BrowserAuthentication;
-  readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf"> &
+  readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf" | "findFaults"> &
     Guarded<Pick<PaymentPages, "find" | "pay">>;
   readonly wallets: Guarded<{ open: OpenWallet }>;
   /** Why callbacks must not be sent to a URL; nothing when they may. */
@@ -45,6 +45,8 @@ export type ReceiptServices = Guarded<{ find: FindReceipt }>;
 export type BrowserAuthentication = Uploads & {
   /** The order of a link that the gateway made; nothing for another link or an expired one. */
   find(orderId: string, token: string): Promise<Order | undefined | Failure>;
+  /** The page of that link, below the gateway's public address. */
+  pathOf(order: Order): string;
   /** The browser's next step; nothing when there is none. */
   stepOf(order: Order): PendingStep | undefined;
 };

@@ -52,6 +52,7 @@ export function makeThreeDs(dependencies: Dependencies) {
 
     makeBrowserAuthentication: (reports: OrderReports): BrowserAuthentication => ({
       find: makeFindByLink({ ...reports, links, clock, lifeMs: config.linkLifeMs }),
+      pathOf: ({ id }) => links.pathTo("redirect", id),
       stepOf: (order) => stepOf(order, links),
       ...makeUploads({ ...reports, links, readPaRes: makeReadPaRes(messages), clock, allowHttp }),
     }),

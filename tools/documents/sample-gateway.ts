@@ -108,6 +108,7 @@ export function makeSampleGateway(): Services {
       termsOf: () => ({ lifeMs: 1_800_000, triesMax: 3 }),
       urlOf: ({ id }) => `${sample.baseUrl}/pay/${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
       find: async () => undefined,
+      findFaults: () => [],
       pay: async ({ order }) => order,
     },
     findCallbackFault: () => undefined,
@@ -133,7 +134,8 @@ export function makeSampleGateway(): Services {
 function makeSampleAuthentication(): Services["threeds"] {
   const take = async (order: Order) => order;
   const uploads = { uploadMethod: take, uploadChallenge: take, uploadPares: take };
-  return { find: async () => undefined, stepOf: () => undefined, ...uploads };
+  const pathOf = ({ id }: Order) => `gw/form/redirect/${id}/token`;
+  return { find: async () => undefined, pathOf, stepOf: () => undefined, ...uploads };
 }
 
 /** References that are always the same, of the card that was registered last. */

@@ -101,7 +101,7 @@ function paresPage(step: StepOf<"pares">, texts: Texts): CardholderPage {
 export function waitingPage(
   { transaction }: Order,
   texts: Texts,
-  { redirect }: JourneyLinks,
+  { redirect }: Pick<JourneyLinks, "redirect">,
 ): CardholderPage {
   const isInDoubt = stagesInDoubt.includes(transaction.stage);
   const seconds = isInDoubt ? 5 : 1;

@@ -21,12 +21,14 @@ export type CardholderOptions = {
   /** Called only when the order's payment is over. */
   readonly returnOf: (order: Order) => BrowserReturn;
   readonly theme: Theme;
+  /** The URL of the order's payment page. */
+  readonly payPageOf: (order: Order) => string;
 };
 
 type Form = ReadonlyMap<string, string>;
 
 export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute[] {
-  const { pathWord, threeds, returnOf, theme } = options;
+  const { pathWord, threeds, returnOf, theme, payPageOf } = options;
   const pathTo = (page: string) => `/${pathWord}/form/${page}/:orderId/:token`;
   const findOrder = ({ params: [orderId = "", token = ""] }: HttpRequest) =>
     threeds.find(orderId, token);
@@ -40,6 +42,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       if (order === undefined) return show(unknownPage(texts));
       const here = linkTo("redirect", request);
       if (order instanceof Failure) return show(pages.unavailablePage(texts, here));
+      if (order.transaction.stage === "awaiting_card") return goToPayPage(order, request);
       return show(
         presentPage(order, texts, {
           redirect: here,
@@ -83,6 +86,12 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     }),
   ];
 
+  /** The try was refused, and another one is allowed. */
+  function goToPayPage(order: Order, request: HttpRequest): HttpReply {
+    const token = payPageOf(order).split("/").at(-1) ?? "";
+    return redirectTo(linkFrom(request, 4, `pay/${token}`), leaving);
+  }
+
   function presentPage(order: Order, texts: Texts, links: pages.JourneyLinks): CardholderPage {
     if (isOver(order)) return pages.lastPage(returnOf(order), texts, links);
     const step = threeds.stepOf(order);
@@ -120,9 +129,10 @@ function unknownPage(texts: Texts): CardholderPage {
   return pages.messagePage(texts.unknownTitle, texts.unknownSentence, { status: 404 });
 }
 
+const leaving = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
 function goBack(request: HttpRequest): HttpReply {
-  const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
-  return redirectTo(linkTo("redirect", request), headers);
+  return redirectTo(linkTo("redirect", request), leaving);
 }
 
 function linkTo(page: string, request: HttpRequest): string {

@@ -52,6 +52,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
       return id === "42000001" && token === "t0ken" ? order : undefined;
     },
     stepOf: () => step,
+    pathOf: ({ id }) => `gw/form/redirect/${id}/t0ken`,
     uploadMethod: take,
     uploadChallenge: take,
     uploadPares: take,
@@ -59,6 +60,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   const sign = (text: string) => `signed:${text}`;
   const returnOf = (final: Order) => browserReturnOf(final, { sign, merchantName });
   const { theme = plainTheme } = journey;
+  const payPageOf = ({ id }: Order) => `https://pay.example/pay/${id}.pr00f`;
   const receipts: ReceiptServices = {
     find: async (endpointId, receiptId) => {
       if (endpointId !== "1001" || receiptId !== "814660") return undefined;
@@ -69,7 +71,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   const clock = { now: () => asInstant(0) };
   const server = serveRoutes(t, {
     routes: [
-      ...cardholderRoutes({ pathWord: "gw", threeds, returnOf, theme }),
+      ...cardholderRoutes({ pathWord: "gw", threeds, returnOf, theme, payPageOf }),
       receiptRoute({ pathWord: "gw", receipts, theme, printDate, clock }),
     ],
   });

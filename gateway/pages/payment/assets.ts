@@ -57,9 +57,9 @@ export function makeAssets(extra: readonly Asset[] = []) {
   return { script, styleFor, find };
 }
 
-/** A name with a dot is a file; tokens have none. */
+/** Tokens end otherwise: with more letters and digits after their last dot. */
 export function isAssetName(name: string): boolean {
-  return name.includes(".");
+  return /\.(js|css)$/.test(name);
 }
 
 const encoders = { br: brotliCompressSync, gzip: gzipSync } as const;

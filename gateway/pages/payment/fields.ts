@@ -1,142 +1,100 @@
 /**
  * The fields of the payment page: the `autocomplete` word of each, which is its name in the form
- * too, and how the gateway reads what the cardholder typed. Card number and CVV leave this file as
- * secrets; texts are stored, so a card number in them is masked.
+ * too, and what the gateway reads of them. Whether a value is right is decided by the engine. Card
+ * number and CVV leave this file as secrets; texts are stored, so a card number in them is masked.
  */
-import type { CardData } from "../../orders/events.ts";
-import type { Customer } from "../../orders/order.ts";
-import { CardNumber, isExpired, isLuhnValid } from "../../values/card-number.ts";
-import { isCountry, statesOf } from "../../values/iso-codes.ts";
+import { CardNumber } from "../../values/card-number.ts";
 import { maskCardNumbers } from "../../values/mask-card-numbers.ts";
 import { Secret } from "../../values/secret.ts";
-import type { Instant } from "../../values/time.ts";
+import type { Services } from "../../wiring/services.ts";
 
-export type CustomerField = keyof typeof customerWords;
-export type FieldName = keyof typeof words;
-export type FieldFault = "missing" | "wrong";
-
-// biome-ignore format: a table
-const customerWords = {
-  email:   "email",
-  phone:   "tel",
-  address: "address-line1",
-  zipCode: "postal-code",
-  city:    "address-level2",
-  country: "country",
-  state:   "address-level1",
-} as const;
+type Pages = Services["paymentPages"];
+export type Entered = Parameters<Pages["pay"]>[1];
+export type EnteredFault = ReturnType<Pages["findFaults"]>[number];
+export type WantedFields = Parameters<Pages["pay"]>[0]["wanted"];
+export type CustomerField = WantedFields[number];
 
 // biome-ignore format: a table
-export const words = {
-  number:  "cc-number",
-  month:   "cc-exp-month",
-  year:    "cc-exp-year",
-  cvv:     "cc-csc",
-  name:    "cc-name",
-  ...customerWords,
-} as const;
-
-// biome-ignore format: a table
-export const lengthsMax: Readonly<Record<Exclude<FieldName, "number" | "month" | "year" | "cvv">, number>> = {
-  name:    128,
-  email:   50,
-  phone:   15,
-  address: 50,
-  zipCode: 10,
-  city:    50,
-  country: 2,
-  state:   3,
+const customerWords: Readonly<Record<CustomerField, string>> = {
+  firstName: "given-name",
+  lastName:  "family-name",
+  email:     "email",
+  phone:     "tel",
+  address:   "address-line1",
+  zipCode:   "postal-code",
+  city:      "address-level2",
+  country:   "country",
+  state:     "address-level1",
 };
 
+// biome-ignore format: a table
+const cardWords = {
+  number: "cc-number",
+  month:  "cc-exp-month",
+  year:   "cc-exp-year",
+  cvv:    "cc-csc",
+  name:   "cc-name",
+} as const;
+
+export const words = { ...cardWords, ...customerWords };
+
+export type FieldName = keyof typeof words;
+export type FieldFault = "missing" | "wrong";
 /** What a form has sent, by `autocomplete` word. */
 export type PostedFields = ReadonlyMap<string, string>;
 
-export type EnteredCustomer = Partial<Pick<Customer, CustomerField>>;
-export type EnteredCard = { readonly data: CardData; readonly holderName: string };
-export type Faults = ReadonlyMap<FieldName, FieldFault>;
-
 /** What is shown again beside the faults: never the card number or the CVV. */
-export type Refilled = { readonly faults: Faults; readonly values: ReadonlyMap<FieldName, string> };
-
-type Reading = {
-  readonly now: Instant;
-  readonly needsCvv: boolean;
+export type Refilled = {
+  readonly faults: ReadonlyMap<FieldName, FieldFault>;
+  readonly values: ReadonlyMap<FieldName, string>;
 };
 
-export function readCard(
-  posted: PostedFields,
-  { now, needsCvv }: Reading,
-): EnteredCard | { readonly faults: Faults } {
-  const [number, month, year, cvv] = (["number", "month", "year", "cvv"] as const).map((field) =>
-    toDigits(posted.get(words[field]) ?? ""),
-  ) as [string, string, string, string]; // Four in, four out.
-  const name = readText(posted, "name");
-  const isWholeYear = /^(20)?\d\d$/.test(year);
-  const isMonth = /^(0?[1-9]|1[0-2])$/.test(month);
-  const isLate = isMonth && isWholeYear && isExpired(month, year, now);
-  // biome-ignore format: a table
-  const faults = faultsOf([
-    ["number", number === "",                      !/^\d{12,19}$/.test(number) || !isLuhnValid(number)],
-    ["month",  month === "",                       !isMonth],
-    ["year",   !isWholeYear,                       isLate],
-    ["cvv",    cvv === "" && needsCvv,             cvv !== "" && !/^\d{3,4}$/.test(cvv)],
-    ["name",   name === "",                        isBadText(name, "name")],
-  ]);
-  if (faults.size > 0) return { faults };
-  const expiry = { expiryMonth: month.padStart(2, "0"), expiryYear: year.slice(-2) };
-  const secret = cvv === "" ? undefined : new Secret(cvv);
-  return { data: { number: new CardNumber(number), ...expiry, cvv: secret }, holderName: name };
+export function readCard(posted: PostedFields): Entered["paid"] {
+  const read = (field: keyof typeof cardWords) => toDigits(posted.get(words[field]) ?? "");
+  const [month, year, cvv] = [read("month"), read("year"), read("cvv")];
+  return {
+    kind: "card",
+    number: new CardNumber(read("number")),
+    expiryMonth: month === "" ? "" : month.padStart(2, "0"),
+    expiryYear: /^(20)?\d\d$/.test(year) ? year.slice(-2) : "",
+    cvv: cvv === "" ? undefined : new Secret(cvv),
+    holderName: readText(posted, "name"),
+  };
 }
 
-/** The fields that the page asks for; a state only where the country needs one. */
-export function readCustomer(
-  posted: PostedFields,
-  wanted: readonly CustomerField[],
-): EnteredCustomer | { readonly faults: Faults } {
-  const states = statesOf(readText(posted, "country"));
-  const read = wanted
-    .filter((field) => field !== "state" || states !== undefined)
-    .map((field) => [field, readText(posted, field)] as const);
-  const faults = faultsOf(
-    read.map(([field, text]) => [field, text === "", isWrong(field, text, states)]),
+export function readCustomer(posted: PostedFields, wanted: WantedFields): Entered["customer"] {
+  return Object.fromEntries(
+    wanted.flatMap((field) => {
+      const text = readText(posted, field);
+      return text === "" ? [] : [[field, text]];
+    }),
   );
-  return faults.size > 0 ? { faults } : Object.fromEntries(read);
 }
 
-function isWrong(field: CustomerField, text: string, states: ReadonlySet<string> | undefined) {
-  if (field === "email" && !/^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(text)) return true;
-  if (field === "country") return !isCountry(text);
-  if (field === "state") return states?.has(text) !== true;
-  return isBadText(text, field);
-}
-
-/** What may be shown again: the expiry date, the name and what the page asks for beside them. */
-export function refill(posted: PostedFields, faults: Faults): Refilled {
+/** Each fault at its field, and all other fields as they were sent. */
+export function refill(posted: PostedFields, faults: readonly EnteredFault[]): Refilled {
   const shown = (Object.keys(words) as FieldName[]).filter(
     (field) => field !== "number" && field !== "cvv",
   );
-  return { faults, values: new Map(shown.map((field) => [field, readText(posted, field)])) };
+  return {
+    faults: new Map(faults.map((fault) => placeOf(fault, posted))),
+    values: new Map(shown.map((field) => [field, readText(posted, field)])),
+  };
 }
 
-function faultsOf(
-  rows: readonly (readonly [field: FieldName, isMissing: boolean, isWrong: boolean])[],
-): Faults {
-  return new Map(
-    rows.flatMap(([field, isMissing, isBad]): readonly (readonly [FieldName, FieldFault])[] => {
-      if (isMissing) return [[field, "missing"]];
-      return isBad ? [[field, "wrong"]] : [];
-    }),
-  );
+/** The expiry date has two fields. */
+function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [FieldName, FieldFault] {
+  const fault = problem === "missing" ? "missing" : "wrong";
+  if (field === "holderName") return ["name", fault];
+  if (field !== "expiry") return [field, fault];
+  if (problem === "missing") return [readText(posted, "month") === "" ? "month" : "year", fault];
+  return [problem === "expired" ? "year" : "month", fault];
 }
 
 function readText(posted: PostedFields, field: FieldName): string {
   const text = (posted.get(words[field]) ?? "").trim();
   // With a country code it is certainly a phone number, which may pass for a card number.
   return field === "phone" && /^(\+|00)/.test(text) ? text : maskCardNumbers(text);
-}
-
-function isBadText(text: string, field: keyof typeof lengthsMax): boolean {
-  return text.length > lengthsMax[field] || /\p{Cc}/u.test(text);
 }
 
 /** Keyboards of some languages write digits of their own; cards and people split numbers. */

@@ -5,12 +5,18 @@
 import { type Html, html } from "../../values/html.ts";
 import { countryCodes, statesByCountry } from "../../values/iso-codes.ts";
 import type { Texts } from "../cardholder/english.ts";
-import { type CustomerField, type FieldName, lengthsMax, type Refilled, words } from "./fields.ts";
+import {
+  type CustomerField,
+  type FieldName,
+  type Refilled,
+  type WantedFields,
+  words,
+} from "./fields.ts";
 
 export type FieldReader = { readonly texts: Texts; readonly language: string };
 
 type Fields = {
-  readonly wanted: readonly CustomerField[];
+  readonly wanted: WantedFields;
   readonly needsCvv: boolean;
   readonly refilled?: Refilled | undefined;
 };
@@ -22,12 +28,14 @@ const attributes: Readonly<Record<Exclude<FieldName, "country" | "state">, (text
   month:   ({ pay }) => html`inputmode="numeric" maxlength="2" pattern="0?[1-9]|1[0-2]" placeholder="${pay.monthHint}" aria-label="${pay.month}"`,
   year:    ({ pay }) => html`inputmode="numeric" maxlength="4" pattern="(20)?\\d\\d" placeholder="${pay.yearHint}" aria-label="${pay.year}"`,
   cvv:     () => html`inputmode="numeric" spellcheck="false" minlength="3" maxlength="4" pattern="\\d{3,4}"`,
-  name:    () => html`spellcheck="false" autocapitalize="characters" maxlength="${lengthsMax.name}"`,
-  email:   () => html`type="email" inputmode="email" spellcheck="false" maxlength="${lengthsMax.email}"`,
-  phone:   () => html`type="tel" inputmode="tel" maxlength="${lengthsMax.phone}"`,
-  address: () => html`maxlength="${lengthsMax.address}"`,
-  zipCode: () => html`maxlength="${lengthsMax.zipCode}"`,
-  city:    () => html`maxlength="${lengthsMax.city}"`,
+  firstName: () => html`maxlength="50"`,
+  lastName:  () => html`maxlength="50"`,
+  name:    () => html`spellcheck="false" autocapitalize="characters" maxlength="128"`,
+  email:   () => html`type="email" inputmode="email" spellcheck="false" maxlength="50"`,
+  phone:   () => html`type="tel" inputmode="tel" maxlength="15"`,
+  address: () => html`maxlength="50"`,
+  zipCode: () => html`maxlength="10"`,
+  city:    () => html`maxlength="50"`,
 };
 
 export function renderCardFields(fields: Fields, reader: FieldReader): Html {

@@ -9,7 +9,7 @@ import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
 import { renderFields } from "../../views/browser-step.ts";
 import type { Texts } from "../cardholder/english.ts";
-import type { CustomerField, Refilled } from "./fields.ts";
+import type { Refilled, WantedFields } from "./fields.ts";
 import { type FieldReader, renderCardFields, renderCustomerFields } from "./form-fields.ts";
 import { renderMarks } from "./network-marks.ts";
 
@@ -19,7 +19,7 @@ export type PaymentView = {
   readonly amount: Money;
   readonly description: string;
   /** What the merchant did not send and the endpoint wants. */
-  readonly wanted: readonly CustomerField[];
+  readonly wanted: WantedFields;
   readonly needsCvv: boolean;
   /** Why the last try was refused. */
   readonly refusal?: FailureCode | undefined;

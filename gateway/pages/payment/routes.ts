@@ -7,15 +7,19 @@ import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
 import { type Html, html } from "../../values/html.ts";
-import type { Clock } from "../../values/time.ts";
-import { chooseLanguage, linkFrom, makePageReply } from "../cardholder/page-reply.ts";
+import type { Texts } from "../cardholder/english.ts";
+import {
+  type CardholderPage,
+  chooseLanguage,
+  linkFrom,
+  makePageReply,
+} from "../cardholder/page-reply.ts";
 import { messagePage, unavailablePage } from "../cardholder/pages.ts";
 import { pageHeaders, plainTheme, renderPage, type Theme } from "../design.ts";
 import { type Assets, assetReply, isAssetName, scriptLink, styleLink } from "./assets.ts";
 import {
-  type EnteredCard,
-  type EnteredCustomer,
-  type Faults,
+  type Entered,
+  type EnteredFault,
   type PostedFields,
   readCard,
   readCustomer,
@@ -28,23 +32,20 @@ export type Payable = {
   readonly view: PaymentView;
   /** The origins that may show the page in a frame. */
   readonly framedBy?: readonly string[];
-  /** Where the browser goes on, from `/pay/` on; or why there was no try. */
-  pay(entered: Entered): Promise<{ readonly goTo: string } | Failure>;
+  findFaults(entered: Entered): readonly EnteredFault[];
+  /** Where the browser goes on, relative to `/pay/`; or why there was no try. */
+  pay(entered: Entered): Promise<GoTo | Failure>;
 };
 
-export type Entered = {
-  readonly card: EnteredCard;
-  readonly customer: EnteredCustomer;
-  readonly ipAddress: string;
-  /** By the names of the merchant interface. */
-  readonly browser: Readonly<Record<string, string>>;
-};
+type GoTo = { readonly goTo: string };
 
-/** `goTo`: there is nothing to pay here now, and where the browser finds what there is. */
+/** There is nothing to pay here now: where the browser finds what there is, or what to show. */
+type Elsewhere = GoTo | { show(texts: Texts, here: { readonly redirect: string }): CardholderPage };
+
 export type FindPayable = (
   token: string,
   request: HttpRequest,
-) => Promise<Payable | { readonly goTo: string } | Failure | undefined>;
+) => Promise<Payable | Elsewhere | Failure | undefined>;
 
 export type PaymentRouteOptions = {
   readonly find: FindPayable;
@@ -52,14 +53,13 @@ export type PaymentRouteOptions = {
   readonly theme: Theme;
   /** Empty when the operator has set none. */
   readonly operator: string;
-  readonly clock: Pick<Clock, "now">;
   readonly addressOf: (request: HttpRequest) => string;
 };
 
 const path = "/pay/:token";
 
 export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[] {
-  const { find, assets, theme, clock, addressOf } = options;
+  const { find, assets, theme, addressOf } = options;
 
   async function show(request: HttpRequest): Promise<HttpReply> {
     const [token = ""] = request.params;
@@ -74,14 +74,17 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     if ("status" in found) return found;
     const posted = readForm(request.body);
     const { view } = found;
-    const card = readCard(posted, { now: clock.now(), needsCvv: view.needsCvv });
-    const customer = readCustomer(posted, view.wanted);
-    if ("faults" in card || "faults" in customer) {
-      const faults = new Map([...faultsOf(card), ...faultsOf(customer)]);
+    const entered: Entered = {
+      paid: readCard(posted),
+      customer: readCustomer(posted, view.wanted),
+      ipAddress: addressOf(request),
+      browser: seenBrowser(request, posted),
+    };
+    const faults = found.findFaults(entered);
+    if (faults.length > 0) {
       return reply(found, { ...view, refilled: refill(posted, faults) }, request, 400);
     }
-    const entered = { card, customer, ipAddress: addressOf(request) };
-    const paid = await found.pay({ ...entered, browser: seenBrowser(request, posted) });
+    const paid = await found.pay(entered);
     if (!(paid instanceof Failure)) return goTo(request, paid.goTo);
     return answerFailure(paid, found, request);
   }
@@ -103,7 +106,10 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     if (found === undefined) {
       return send(messagePage(texts.unknownTitle, texts.unknownSentence, { status: 404 }));
     }
-    if (!(found instanceof Failure)) return goTo(request, found.goTo);
+    if (!(found instanceof Failure)) {
+      if ("goTo" in found) return goTo(request, found.goTo);
+      return send(found.show(texts, { redirect: hereIn(request) }));
+    }
     return send(unavailablePage(texts, hereIn(request)));
   }
 
@@ -173,10 +179,6 @@ function hereIn(request: HttpRequest): string {
 function goTo(request: HttpRequest, to: string): HttpReply {
   const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
   return redirectTo(linkFrom(request, 0, to), headers);
-}
-
-function faultsOf(read: object): Faults {
-  return "faults" in read ? (read.faults as Faults) : new Map();
 }
 
 function readForm(body: Uint8Array): PostedFields {

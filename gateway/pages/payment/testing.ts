@@ -1,13 +1,16 @@
 /** Shared by the tests of this folder: a payment page over HTTP, and the payments through it. */
+import { findSubmissionFaults } from "../../engine/page-submission.ts";
 import { serveRoutes } from "../../http/testing.ts";
+import { inStage } from "../../orders/testing.ts";
 import { Failure } from "../../values/failure.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
 import { Money } from "../../values/money.ts";
 import { asInstant } from "../../values/time.ts";
 import { plainTheme } from "../design.ts";
 import { makeAssets } from "./assets.ts";
+import type { Entered } from "./fields.ts";
 import type { PaymentView } from "./payment-page.ts";
-import { type Entered, paymentRoutes } from "./routes.ts";
+import { paymentRoutes } from "./routes.ts";
 
 export const now = asInstant(Date.UTC(2026, 10, 16));
 
@@ -42,7 +45,9 @@ export function servePage(
     paid.push(entered);
     return result;
   };
-  const found = { view, framedBy, pay };
+  const asked = { ...view, order: inStage("awaiting_card") };
+  const findFaults = (entered: Entered) => findSubmissionFaults(asked, entered, now);
+  const found = { view, framedBy, findFaults, pay };
   const server = serveRoutes(t, {
     routes: paymentRoutes({
       find: async (token) => {
@@ -53,7 +58,6 @@ export function servePage(
       assets: makeAssets(),
       theme: plainTheme,
       operator: "Harbour Payments",
-      clock: { now: () => now },
       addressOf: () => "192.0.2.7",
     }),
   });

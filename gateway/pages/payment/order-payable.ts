@@ -1,0 +1,64 @@
+/**
+ * The payment page of an order: what it shows while the order waits for a card, and where the
+ * browser goes otherwise. A try and its result belong to the pages of the 3-D Secure journey, which
+ * send the browser back here when another try is allowed.
+ */
+import { Failure } from "../../values/failure.ts";
+import type { Clock } from "../../values/time.ts";
+import type { Services } from "../../wiring/services.ts";
+import { waitingPage } from "../cardholder/pages.ts";
+import type { PaymentView } from "./payment-page.ts";
+import type { FindPayable } from "./routes.ts";
+
+type Dependencies = {
+  readonly pages: Pick<Services["paymentPages"], "find" | "findFaults" | "pay">;
+  readonly threeds: Pick<Services["threeds"], "pathOf">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+export type ShownOrder = Exclude<
+  Awaited<ReturnType<Dependencies["pages"]["find"]>>,
+  Failure | undefined
+>;
+
+export function makeFindPayable({ pages, threeds, clock }: Dependencies): FindPayable {
+  return async (token) => {
+    const page = await pages.find(token);
+    if (page === undefined || page instanceof Failure) return page;
+    const { order, endpoint, state } = page;
+    const journey = { goTo: `../${threeds.pathOf(order)}` };
+    if (state.kind === "awaiting_card") {
+      return {
+        view: viewOf(page),
+        framedBy: endpoint.settings.page?.embedOrigins ?? [],
+        findFaults: (entered) => pages.findFaults(page, entered),
+        async pay(entered) {
+          const paid = await pages.pay(page, entered);
+          return paid instanceof Failure ? paid : journey;
+        },
+      };
+    }
+    // The try before is being reversed, or the time is over: soon there is something to show.
+    const isHere = order.transaction.stage === "awaiting_card";
+    return isHere ? { show: (texts, here) => waitingPage(order, texts, here) } : journey;
+  };
+
+  function viewOf({ order, endpoint, wanted, needsCvv, ...page }: ShownOrder): PaymentView {
+    const { state, triesLeft, expiresAt } = page;
+    const { merchant, settings } = endpoint;
+    const { shopName = merchant.name, logo, accent: colour } = settings.page ?? {};
+    const { purchase, transaction } = order;
+    const secondsLeft = Math.max(0, Math.ceil((expiresAt - clock.now()) / 1000));
+    const refusal = state.kind === "awaiting_card" ? state.refused?.code : undefined;
+    return {
+      ...{ shop: { name: shopName, logo, colour }, description: purchase.description },
+      ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
+      ...{ refusal, triesLeft, secondsLeft },
+    };
+  }
+}
+
+function kindOf(kind: ShownOrder["order"]["transaction"]["kind"]): PaymentView["kind"] {
+  if (kind === "preauth" || kind === "account-verification") return kind;
+  return "sale";
+}
