@@ -31,7 +31,7 @@ export type SaleRequest = {
   readonly zip_code: string;
   /** 2/String: customer's country, two letters. */
   readonly country: string;
-  /** 3/String: customer's state; mandatory for US, CA and AU; needed in some requests. */
+  /** 3/String: customer's state; mandatory for US, CA and AU unless the endpoint waives it; needed in some requests. */
   readonly state?: string | undefined;
   /** 15/String: customer's phone number, any characters. */
   readonly phone: string;
@@ -143,7 +143,7 @@ export type AccountVerificationRequest = {
   readonly zip_code: string;
   /** 2/String: customer's country, two letters. */
   readonly country: string;
-  /** 3/String: customer's state; mandatory for US, CA and AU; needed in some requests. */
+  /** 3/String: customer's state; mandatory for US, CA and AU unless the endpoint waives it; needed in some requests. */
   readonly state?: string | undefined;
   /** 15/String: customer's phone number, any characters. */
   readonly phone: string;
@@ -266,9 +266,9 @@ export type MakeRebillRequest = {
   readonly notify_url?: string | undefined;
   /** 64k/String: free merchant data, returned in status and callback. */
   readonly merchant_data?: string | undefined;
-  /** 9/String: overrides the gate's setting. */
+  /** 9/String: `REGULAR` (a fixed plan) or `IRREGULAR` (when there is something to pay); by default the gate's setting, else `REGULAR`. */
   readonly recurrent_scenario?: string | undefined;
-  /** 10/String: overrides the gate's setting. */
+  /** 10/String: who initiates the payment: `CARDHOLDER` or `MERCHANT`; by default the gate's setting, else `MERCHANT`. */
   readonly recurrent_initiator?: string | undefined;
 };
 

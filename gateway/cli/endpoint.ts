@@ -38,7 +38,7 @@ import {
 const weightMax = 1000;
 const rankMax = 99;
 const policies = ["off", "when_possible", "always"] as const;
-const waivable = ["email", "phone", "address1", "city", "zip_code", "country"];
+const waivable = ["email", "phone", "address1", "city", "zip_code", "country", "state"];
 const readDescriptor = readText(/^[ -~]{1,25}$/, "1 to 25 printable characters");
 
 // biome-ignore format: a table

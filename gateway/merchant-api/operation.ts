@@ -101,3 +101,8 @@ export function endpointFor(entryPoint: EntryPoint, currency: string): Endpoint 
     (endpoint) => endpoint.enabled && endpoint.currency === currency,
   );
 }
+
+/** A group requires a field as soon as one of its endpoints does. */
+export function isWaived(name: string, { endpoints }: EntryPoint): boolean {
+  return endpoints.every(({ settings }) => settings.optionalFields?.includes(name) === true);
+}

@@ -12,7 +12,14 @@ import type { Services } from "../wiring/services.ts";
 import { amountFaults, checkControl } from "./control.ts";
 import { Fault, type Field } from "./fields.ts";
 import { type AccessDenied, checkOAuth, type OAuthOptions, type SignedCall } from "./oauth.ts";
-import type { ControlTerm, Operation, Reply, Sent, Version } from "./operation.ts";
+import {
+  type ControlTerm,
+  isWaived,
+  type Operation,
+  type Reply,
+  type Sent,
+  type Version,
+} from "./operation.ts";
 
 export type Call = SignedCall & {
   readonly id: string;
@@ -179,11 +186,6 @@ export function readFields(
     }
   }
   return faults;
-}
-
-/** A group requires a field as soon as one of its endpoints does. */
-function isWaived(name: string, { endpoints }: EntryPoint): boolean {
-  return endpoints.every(({ settings }) => settings.optionalFields?.includes(name) === true);
 }
 
 function readBody({ contentType, body }: Call) {

@@ -48,9 +48,10 @@ type FormRequest = field.Values<typeof formFields> & {
 };
 
 function formRules(request: FormRequest, context: Context): readonly Failure[] {
-  const { country } = request;
-  // Without a country, the page asks for it.
-  const faults = country === undefined ? [] : stateFaults({ country, state: request.state });
+  const { country, state } = request;
+  // The page asks for an absent country or state.
+  const isWhole = country !== undefined && state !== undefined;
+  const faults = isWhole ? stateFaults({ country, state }, context.entryPoint) : [];
   return [...faults, ...callbackFaults(request, context)];
 }
 

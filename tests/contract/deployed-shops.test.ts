@@ -1,0 +1,49 @@
+/**
+ * Requests and addresses as published shop plugins and libraries of this interface make them, where
+ * they differ from a careful client's.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertRefused } from "../support/expect.ts";
+import { saleFields } from "../support/merchant.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { joinWorld } from "../support/shared-world.ts";
+import { startWorld } from "../support/world.ts";
+
+const missingParameter = 4;
+const invalidParameter = 5;
+
+test("a shop that knows no states is served where the endpoint waives the state", async (t) => {
+  const world = await startWorld(t);
+  const merchant = world.merchant();
+
+  await assertRefused(merchant.sale({ state: undefined }), missingParameter, /state/);
+  await world.changeEndpoint("plain", { optionalFields: ["state"] });
+  await merchant.sale({ state: undefined });
+  await merchant.sale({ country: "CA", state: undefined });
+
+  // What is sent must still be right, and the other endpoints still demand it.
+  await assertRefused(merchant.sale({ state: "ZZ" }), invalidParameter, /state/);
+  await assertRefused(merchant.sale({ state: undefined }, "secure"), missingParameter, /state/);
+  await assertRefused(
+    merchant.group().sync.accountVerification(saleFields({ state: undefined })),
+    missingParameter,
+    /state/,
+  );
+  await world.settle();
+});
+
+test("a shop finds its order by an orderId of its own in the callback's address", async (t) => {
+  const world = await joinWorld(t);
+  const shop = await startReceiver(t);
+
+  const server_callback_url = `${shop.url}/index.php?route=payment.callback&orderId=42&orderid=7`;
+  const sale = await world.merchant().sale({ server_callback_url });
+  await world.settle();
+
+  const [told] = shop.heard;
+  const query = new URL(told?.path ?? "", shop.url).searchParams;
+  assert.equal(query.get("route"), "payment.callback");
+  assert.equal(query.get("orderId"), "42");
+  assert.deepEqual(query.getAll("orderid"), [sale["gw-order-id"]]);
+});
