@@ -10,7 +10,10 @@ const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
 const link = /\]\(([^)\s:]+)\)/g;
 
 test("every link in a document leads somewhere", () => {
-  const documents = files.filter(({ path }) => path.endsWith(".md"));
+  // A template's links lead from the page that is generated from it.
+  const documents = files.filter(
+    ({ path }) => path.endsWith(".md") && !path.startsWith("tools/documents/templates/"),
+  );
 
   assert.ok(documents.length > 50, "the documents are found");
   assert.deepEqual(

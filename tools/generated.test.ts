@@ -34,14 +34,6 @@ test("every operation has a page, and every parameter a row in it", () => {
   }
 });
 
-test("every link in a generated page leads somewhere", () => {
-  for (const [path, content] of rendered) {
-    for (const [, target = ""] of content.matchAll(/\]\(([^)]+)\)/g)) {
-      assert.ok(rendered.has(join(path, "..", target)), `${path} links to ${target}`);
-    }
-  }
-});
-
 test("every generated file says that it is", () => {
   for (const [path, content] of rendered) assert.match(content.slice(0, 100), /Generated/, path);
 });

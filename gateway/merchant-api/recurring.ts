@@ -60,8 +60,8 @@ export const rebillFields = {
   server_callback_url:  field.optional(field.url("receives the result")),
   notify_url:           field.optional(field.url("receives the results of later transactions")),
   merchant_data:        field.optional(field.freeText(65_536, "free merchant data, returned in status and callback")),
-  recurrent_scenario:   field.optional(field.choice(["REGULAR", "IRREGULAR"] as const, "overrides the gate's setting")),
-  recurrent_initiator:  field.optional(field.choice(["CARDHOLDER", "MERCHANT"] as const, "overrides the gate's setting")),
+  recurrent_scenario:   field.optional(field.choice(["REGULAR", "IRREGULAR"] as const, "`REGULAR` (a fixed plan) or `IRREGULAR` (when there is something to pay); by default the gate's setting, else `REGULAR`")),
+  recurrent_initiator:  field.optional(field.choice(["CARDHOLDER", "MERCHANT"] as const, "who initiates the payment: `CARDHOLDER` or `MERCHANT`; by default the gate's setting, else `MERCHANT`")),
   control:              field.checksum(),
 } as const;
 

@@ -38,6 +38,12 @@ export const firstSale = {
   card: "4000001000000018",
 } as const;
 
+/** The same with 3-D Secure: the browser passes a challenge, and comes back to the page at `/`. */
+export function makeSecureSale(baseUrl: string, endpoint: string, clientOrderId: string) {
+  const redirectUrl = `${baseUrl}/?order=${encodeURIComponent(clientOrderId)}`;
+  return { ...firstSale, card: "4000002000000024", endpoint, clientOrderId, redirectUrl };
+}
+
 function signSale({ controlKey }: Shop["merchant"], sale: ExampleSale): ExampleFields {
   const { endpoint, clientOrderId, description, amount, currency, card, redirectUrl } = sale;
   const money = parseAmount(amount, getCurrency(currency));
@@ -88,7 +94,9 @@ export function makeRequests(
   };
 }
 
-export function writeCommand({ url, fields }: ExampleRequest): string {
+/** `accept`: JSON shows values as they are, so that a link can be copied. */
+export function writeCommand({ url, fields }: ExampleRequest, accept?: string): string {
+  const header = accept === undefined ? [] : [`  -H 'Accept: ${accept}'`];
   const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);
-  return [`curl -s -w '\\n' '${url}'`, ...lines].join(" \\\n");
+  return [`curl -s -w '\\n' '${url}'`, ...header, ...lines].join(" \\\n");
 }

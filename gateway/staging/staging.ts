@@ -25,7 +25,7 @@ import {
   putSandboxGates,
   writeDemoFile,
 } from "./demonstration.ts";
-import { firstSale, makeRequests, writeCommand } from "./example-sale.ts";
+import { firstSale, makeRequests, makeSecureSale, writeCommand } from "./example-sale.ts";
 import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
 import { makeFindFacts, welcomeRoutes } from "./welcome.ts";
 
@@ -114,6 +114,12 @@ function printBanner({ baseUrl, set, bank, demoFile, config, ...given }: Banner)
   const clientOrderId = `example-${Math.floor(startedAt / 1000)}`;
   const sale = { ...firstSale, endpoint: set.endpoints["plain"] ?? "", clientOrderId };
   const requests = makeRequests(shop, sale);
+  const secureSale = makeSecureSale(
+    baseUrl,
+    set.endpoints["secure"] ?? "",
+    `secure-${clientOrderId}`,
+  );
+  const secure = makeRequests(shop, secureSale);
   const endpoints = Object.entries(set.endpoints).map(([name, id]) => `${name} ${id}`);
   process.stdout.write(`
 Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
@@ -135,6 +141,14 @@ ${writeCommand(requests.sale)}
 Then ask for its status:
 
 ${writeCommand(requests.status)}
+
+The same with 3-D Secure:
+
+${writeCommand(secure.sale)}
+
+Open the \`redirect-to\` of its status in a browser; the code is 1234:
+
+${writeCommand(secure.status, "application/json")}
 
 Ctrl-C stops everything.
 `);

@@ -7,7 +7,13 @@ import { type Page, renderPage } from "../pages/design.ts";
 import { type Html, html } from "../values/html.ts";
 import { type Instant, minutes, seconds } from "../values/time.ts";
 import type { OrderLine, Status } from "../views/status.ts";
-import { firstSale, makeRequests, type Shop, writeCommand } from "./example-sale.ts";
+import {
+  firstSale,
+  makeRequests,
+  makeSecureSale,
+  type Shop,
+  writeCommand,
+} from "./example-sale.ts";
 
 export type WelcomeFacts = Shop & {
   readonly bank: { readonly url: string; readonly host: string };
@@ -161,10 +167,14 @@ const policies: Readonly<Record<EndpointSettings["threeDSecure"], string>> = {
 };
 
 function renderCommands(facts: WelcomeFacts, clientOrderId: string): Html {
-  const endpoint = facts.endpoints.find(
-    ({ currency, settings }) => currency === firstSale.currency && settings.threeDSecure === "off",
-  );
+  const find = (policy: EndpointSettings["threeDSecure"]) =>
+    facts.endpoints.find(
+      ({ currency, settings }) =>
+        currency === firstSale.currency && settings.threeDSecure === policy,
+    );
+  const endpoint = find("off");
   if (endpoint === undefined) return html``;
+  const secure = find("when_possible");
   const sale = { ...firstSale, endpoint: endpoint.id, clientOrderId };
   const requests = makeRequests(facts, sale);
   return html`<section id="commands">
@@ -174,7 +184,19 @@ function renderCommands(facts: WelcomeFacts, clientOrderId: string): Html {
 <pre tabindex="0">${writeCommand(requests.sale)}</pre>
 <h3>Ask for its status</h3>
 <pre tabindex="0">${writeCommand(requests.status)}</pre>
+${secure === undefined ? html`` : renderSecure(facts, secure.id, `secure-${clientOrderId}`)}
 </section>`;
+}
+
+function renderSecure(facts: WelcomeFacts, endpoint: string, clientOrderId: string): Html {
+  const { sale, status } = makeRequests(
+    facts,
+    makeSecureSale(facts.baseUrl, endpoint, clientOrderId),
+  );
+  return html`<h3>The same with 3-D Secure</h3>
+<pre tabindex="0">${writeCommand(sale)}</pre>
+<p class="hint">Open the <code>redirect-to</code> of its status in a browser. The code is 1234.</p>
+<pre tabindex="0">${writeCommand(status, "application/json")}</pre>`;
 }
 
 function renderTryForm(

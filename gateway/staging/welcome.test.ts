@@ -131,6 +131,20 @@ test("only the page itself can send its form", async (t) => {
   }
 });
 
+test("a browser that comes back from 3-D Secure with a form is shown its order", async (t) => {
+  const server = serve(t, facts);
+  const back = async (order: string) => {
+    const url = `/?order=${encodeURIComponent(order)}`;
+    return server.inject({ method: "POST", url, payload: "status=approved&control=x" });
+  };
+
+  const [own, hidden] = [await back("try-1"), await back("//x.example/")];
+
+  assert.equal(own.statusCode, 303);
+  assert.equal(own.headers["location"], "/?order=try-1");
+  assert.equal(hidden.headers["location"], "/?order=%2F%2Fx.example%2F");
+});
+
 function serve(t: { after(clean: () => unknown): void }, found: WelcomeFacts | undefined) {
   const clock = { now: () => now, after: () => () => undefined };
   return serveRoutes(t, { routes: welcomeRoutes(clock, async () => found) });

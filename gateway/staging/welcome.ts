@@ -69,7 +69,16 @@ export function welcomeRoutes(
       return show({ refused: { sentence: refused.sentence, chosen } }, 422);
     },
   };
-  return [welcome, form];
+  // A browser comes back from 3-D Secure with a form.
+  const back: HttpRoute = {
+    method: "POST",
+    path: "/",
+    async answer({ url }) {
+      const order = URL.parse(url, "http://gateway")?.searchParams.get("order") ?? "";
+      return redirectTo(`/?order=${encodeURIComponent(order)}`);
+    },
+  };
+  return [welcome, form, back];
 
   async function show(visit: Partial<Visit>, status = 200): Promise<HttpReply> {
     const facts = await findFacts();

@@ -211,6 +211,10 @@ function fieldsOf({ name, request }: Operation): readonly (readonly [string, str
   });
 }
 
+/** Like real ones: the first digits are the time, the others look random. */
 function sampleSerialNumber(index: number) {
-  return asSerialNumber(`0195933a-7c48-7000-8000-${String(index + 1).padStart(12, "0")}`);
+  const time = (sample.clock.now() + 41_000 * index).toString(16).padStart(12, "0");
+  const digits = hash("sha1", `serial number ${index}`);
+  const [a, b, c] = [digits.slice(0, 3), digits.slice(3, 6), digits.slice(6, 18)];
+  return asSerialNumber(`${time.slice(0, 8)}-${time.slice(8)}-7${a}-a${b}-${c}`);
 }

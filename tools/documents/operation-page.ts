@@ -115,13 +115,14 @@ function hasWaivable({ request }: Operation): boolean {
 const conditions: readonly (readonly [names: RegExp, condition: string])[] = [
   [/^(credit_card_number|cardNumber)$/,             "one of the two names is required, and both must agree"],
   [/^(card_printed_name|expire_month|expire_year)$/, "required with a card number"],
-  [/^cvv2$/,                                        "required unless the acquirer works without it"],
+  [/^cvv2$/,                                        "required unless every gate of the endpoint works without it"],
   [/^customer_browser_/,                            "required when customer_browser_info is `true`"],
 ];
 
 function parameterRows({ request }: Operation): readonly (readonly string[])[] {
   return Object.entries(request).map(([name, { type, necessity, documentation }]) => {
-    const found = conditions.find(([names]) => necessity === "conditional" && names.test(name));
+    const isOpen = necessity === "conditional" && !documentation.includes("mandatory");
+    const found = conditions.find(([names]) => isOpen && names.test(name));
     const description = found === undefined ? documentation : `${documentation}; ${found[1]}`;
     return [mono(name), type, necessity, sentence(description)];
   });
