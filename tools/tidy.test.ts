@@ -26,6 +26,7 @@ const revealers: readonly string[] = [
   "gateway/cli/apply-merchants.ts",
   "gateway/cli/merchant-set.ts",
   "gateway/cli/merchant.ts",
+  "gateway/engine/page-submission.ts",
   "gateway/merchant-api/control.ts",
   "gateway/vault/pending-cards.ts",
   "gateway/vault/request-digests.ts",

@@ -51,9 +51,9 @@ const askable = [
 export const pageFieldNames: readonly string[] = askable.map(({ name }) => name);
 
 /**
- * What the page asks for: what the merchant has not sent, of the fields that the endpoint's settings
- * name, or else of those that it requires of a sale. A state is asked for beside a country that has
- * states.
+ * What the page asks for: what the merchant has not sent, of the fields that the endpoint's
+ * settings name, or else of those that it requires of a sale. A state is asked for beside a country
+ * that has states.
  */
 export function wantedFieldsOf(
   { purchase: { customer } }: Pick<Order, "purchase">,

@@ -303,7 +303,10 @@ function makeTryCard(dependencies: PageDependencies) {
     { customer, ipAddress, browser }: Submission,
     { facts = noCard, wallet, authentication }: Tried,
   ): EventOf<"card_entered"> {
-    const payer = { ipAddress, browser, customer: { ...purchase.customer, ...customer } };
+    // What the merchant has sent itself stays.
+    const sent = Object.entries(purchase.customer).filter(([, value]) => value !== undefined);
+    const whole = { ...purchase.customer, ...customer, ...Object.fromEntries(sent) };
+    const payer = { ipAddress, browser, customer: whole };
     return {
       ...{ kind: "card_entered", card: facts },
       payer: wallet === undefined ? payer : { ...payer, wallet },

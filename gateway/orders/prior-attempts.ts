@@ -1,9 +1,9 @@
 /**
- * Charges for earlier amounts of a list, from before a challenge, or of a refused try on the payment
- * page, that were approved after the order had gone on to another attempt. Each owes a reversal of
- * its own. The gateway sends it when the order is final, or waits for the next card, and owes
- * nothing else, and repeats it until it is proved; the result that the merchant knows does not
- * change. These events are accepted in every stage.
+ * Charges for earlier amounts of a list, from before a challenge, or of refused tries on the
+ * payment page that were approved after the order had gone on to another attempt. Each owes a
+ * reversal of its own. The gateway sends it when the order is final, or waits for the next card,
+ * and owes nothing else, and repeats it until it is proved; the result that the merchant knows does
+ * not change. These events are accepted in every stage.
  */
 import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";

@@ -27,7 +27,7 @@ export type CommitOptions = GatherOptions & {
 };
 
 type Begun = Awaited<ReturnType<Begin>>;
-export type Moved = Awaited<ReturnType<Commit>>;
+type Moved = Awaited<ReturnType<Commit>>;
 
 export function makeBegin(query: Query, node: NodeName, options: CommitOptions) {
   const statement = { statement: beginStatement, name: "begin_orders" };
@@ -255,7 +255,8 @@ with ${before}moved as (
     finished_at = to_timestamp(source.finished_at / 1000), progress = source.progress${set}
   from rows from (unnest(${stepTypes}, $15::int[], $16::float8[]${arrays}),
       ${stepDocuments}${documents})
-    as source(${stepNames}, from_version, from_due_at${arrayNames}, progress, events${documentNames})
+    as source(${stepNames}, from_version, from_due_at${arrayNames},
+      progress, events${documentNames})
   where orders.merchant_id = source.merchant_id and orders.id = source.id
     and orders.version = source.from_version and ${livesHere("= any($1::bigint[])")}${condition}
   returning source.merchant_id, source.id, source.version, source.at, source.events,

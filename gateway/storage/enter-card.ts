@@ -3,19 +3,21 @@
  * one statement. It writes nothing when the order has changed, so that of two tabs one begins a
  * try, and nothing under a key that was destroyed.
  */
-import type { Entry } from "../engine/payment-page.ts";
+import type { Enter, Entry } from "../engine/payment-page.ts";
 import { lockUsableKeys } from "./card-keys.ts";
-import { type CommitOptions, type Moved, makeWrite, moveStatementWith } from "./commit.ts";
+import { type CommitOptions, makeWrite, moveStatementWith } from "./commit.ts";
 import { besideOthers, type Query } from "./database.ts";
 import { bytesArray, jsonArray, makeGather, plainArray } from "./gather.ts";
 import { packFacts } from "./order-row.ts";
 import type { NodeName } from "./presence.ts";
 
+type Entered = Awaited<ReturnType<Enter>>;
+
 export function makeEnter(query: Query, node: NodeName, options: CommitOptions) {
   const named = { ...options, statement: enterStatement, name: "enter_cards" };
   const write = makeWrite(query, node, named);
   return makeGather(
-    async (entries: readonly Entry[], isRepeated): Promise<readonly Moved[]> => {
+    async (entries: readonly Entry[], isRepeated): Promise<readonly Entered[]> => {
       // Two tries of one order start from the same version: only the first can be written.
       const seen = new Set<string>();
       const first = entries.filter(

@@ -64,27 +64,19 @@ export function makeEngine(dependencies: Dependencies) {
   const find = makeFindOrder({ findById: ended.find, findExisting, findBySerial });
   const steps = { ...pure, load, commit: announced(queues.commit) };
   const apply = makeApply({ ...pure, load: lasting.load, commit: announced(lasting.commit) });
-  const acquirers = makeAcquirerEffects(dependencies);
   const orderIds = openOrderIds(database, { ownTime: clock.own, retryMs: config.acceptRetryMs });
   const runner = makeOrderRunner({
     ...{ apply, onRefused: observe.onRefused, onTrouble },
     handlers: {
-      ...acquirers.handlers,
+      ...makeAcquirerEffects(dependencies).handlers,
       ...{ authenticate: threeds.authenticate, ask_enrolment: threeds.ask_enrolment },
       alert_operator: observe.alertOperator,
     },
   });
   const admit = makeAdmission(runner, config.inFlightMax);
   const judgePayment = dependencies.screening.makeJudge(dependencies.configuration, observe);
-  const accepting = {
-    ...dependencies,
-    ...threeds,
-    advance,
-    conditionsOf,
-    runner,
-    admit,
-    judgePayment,
-  };
+  const payments = { advance, conditionsOf, runner, admit, judgePayment };
+  const accepting = { ...dependencies, ...threeds, ...payments };
   return {
     ...{ runner, waits, find, forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
     /** By cell: resolves when its queues of reads and of new orders move. */
@@ -94,12 +86,9 @@ export function makeEngine(dependencies: Dependencies) {
       begin: announcing(queues.begin, ({ step }) => step, listeners, onTrouble),
       nextNumbers: makeNextNumbers(orderIds.takeBlock),
     }),
-    makePages: (edge: Pick<PageDependencies, "openWallet" | "stepOf" | "baseUrl">) =>
-      makePaymentPages({
-        ...{ ...accepting, ...edge, load, findByNumber: byNumber, tokens: vault },
-        getEndpoint: dependencies.configuration.getEndpoint,
-        ...{ newCardId, digest: vault.digest, linkLifeMs: config.linkLifeMs },
-        defaults: { lifeMs: config.paymentPageLifeMs, triesMax: config.paymentPageTries },
+    makePages: (edge: PageEdge) =>
+      makePages(dependencies, {
+        ...{ ...accepting, ...edge, load, findByNumber: byNumber },
         enter: announcing(queues.enter, ({ step }) => step, listeners, onTrouble),
       }),
     findRepeat: makeFindRepeat({ findExisting, digests: dependencies.digests }),
@@ -108,16 +97,38 @@ export function makeEngine(dependencies: Dependencies) {
       ...{ node, clock, runner, batchMax, claim: makeClaim(steps) },
       ...{ findDue: queues.findDue, findOwned: queues.findOwned },
     }),
-    lateApprovals: makeLateApprovals({
-      ...{ apply, runner },
-      find: async (sequence) => byNumber(await findOrderNumber(database.query, sequence)),
-      onDelayed: ({ reference }, error) =>
-        log("acquirer.late_approval_delayed", { err: error, reference }),
-    }),
+    lateApprovals: makeLateOnes(dependencies, { apply, runner, byNumber }),
     /** For results that a browser, a merchant or a directory server reports. */
     reports: { findByNumber: byNumber, load, report: makeReport(makeApply(steps), runner) },
     countInDoubt: queues.countInDoubt,
   };
+}
+
+type LateParts = Pick<Parameters<typeof makeLateApprovals>[0], "apply" | "runner"> & {
+  readonly byNumber: (number: number) => Promise<Order | undefined>;
+};
+
+function makeLateOnes({ database, log }: Dependencies, { byNumber, ...parts }: LateParts) {
+  return makeLateApprovals({
+    ...parts,
+    find: async (sequence) => byNumber(await findOrderNumber(database.query, sequence)),
+    onDelayed: ({ reference }, error) =>
+      log("acquirer.late_approval_delayed", { err: error, reference }),
+  });
+}
+
+type PageEdge = Pick<PageDependencies, "openWallet" | "stepOf" | "baseUrl">;
+type PageSetting = "tokens" | "getEndpoint" | "newCardId" | "digest" | "linkLifeMs" | "defaults";
+
+function makePages(
+  { config, configuration, vault }: Dependencies,
+  parts: Omit<PageDependencies, PageSetting>,
+) {
+  return makePaymentPages({
+    ...{ ...parts, tokens: vault, getEndpoint: configuration.getEndpoint },
+    ...{ newCardId, digest: vault.digest, linkLifeMs: config.linkLifeMs },
+    defaults: { lifeMs: config.paymentPageLifeMs, triesMax: config.paymentPageTries },
+  });
 }
 
 /** Nothing is claimed while the installation is on hold. */

@@ -104,13 +104,7 @@ export function makeSampleGateway(): Services {
     },
     cards: makeSampleCards(),
     threeds: makeSampleAuthentication(),
-    paymentPages: {
-      termsOf: () => ({ lifeMs: 1_800_000, triesMax: 3 }),
-      urlOf: ({ id }) => `${sample.baseUrl}/pay/${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
-      find: async () => undefined,
-      findFaults: () => [],
-      pay: async ({ order }) => order,
-    },
+    paymentPages: samplePages,
     findCallbackFault: () => undefined,
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
@@ -129,6 +123,15 @@ export function makeSampleGateway(): Services {
     return order;
   }
 }
+
+/** No example pays on the page. */
+const samplePages: Services["paymentPages"] = {
+  termsOf: () => ({ lifeMs: 1_800_000, triesMax: 3 }),
+  urlOf: ({ id }) => `${sample.baseUrl}/pay/${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
+  find: async () => undefined,
+  findFaults: () => [],
+  pay: async ({ order }) => order,
+};
 
 /** Every upload is taken; what a step looks like is told by the guide. */
 function makeSampleAuthentication(): Services["threeds"] {
