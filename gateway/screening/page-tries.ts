@@ -69,7 +69,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return demandOf(place, counted, tallies, clock.now());
   }
 
-  /** Counts a try of the order, unless it is over a limit already; `proof` as the page brings it. */
+  /** Counts a try of the order, unless it is over a limit already. `proof`: empty without one. */
   async function admit(order: Order, place: TryPlace, proof: string): Promise<Demand> {
     const counted = rowsOf(place);
     if (counted.length === 0) return nothing;

@@ -284,6 +284,7 @@ function pageRoutes(
     ...paymentRoutes({
       ...{ theme, assets: makeAssets(), operator: config.pageName, addressOf },
       find: makeFindPayable({ pages: paymentPages, threeds, clock }),
+      findCode: async () => undefined,
     }),
     receiptRoute({ pathWord, receipts, theme, printDate, clock }),
   ];

@@ -138,6 +138,12 @@ export const german: Texts = {
       declined:       "Ihre Bank hat die Zahlung abgelehnt. Verwenden Sie eine andere Karte, oder fragen Sie Ihre Bank.",
     },
     tooMany:          "Von Ihrer Verbindung kamen zu viele Versuche. Warten Sie ein paar Minuten, und versuchen Sie es dann noch einmal.",
+    proof:            "Hier wurden viele Zahlungen versucht. Ihr Browser muss erst eine kleine Rechenaufgabe lösen: Geben Sie Ihre Karte noch einmal ein, und warten Sie einen Moment.",
+    proofScripts:     "Hier wurden viele Zahlungen versucht. Um jetzt zu bezahlen, erlauben Sie Skripte in Ihrem Browser und laden die Seite neu, oder versuchen Sie es in einer Stunde noch einmal.",
+
+    linkPaid:         { title: "Dieser Link ist bezahlt",    sentence: "Mit ihm kann nichts mehr bezahlt werden. Bitten Sie den Shop um einen neuen, wenn Sie noch einmal bezahlen möchten." },
+    linkInUse:        { title: "Eine Zahlung läuft",         sentence: "Mit diesem Link wird gerade bezahlt. Diese Seite sieht von selbst wieder nach." },
+    linkEnded:        { title: "Dieser Link gilt nicht mehr", sentence: "Mit ihm kann nichts mehr bezahlt werden. Bitten Sie den Shop um einen neuen." },
   },
 
   receiptTitle:       "Beleg",

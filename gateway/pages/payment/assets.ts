@@ -20,6 +20,8 @@ export type Asset = {
   readonly integrity: string;
   readonly type: string;
   readonly text: string;
+  /** For pages of other origins; its name stays, so browsers ask for it again soon. */
+  readonly isOpen?: boolean;
 };
 
 export type Assets = ReturnType<typeof makeAssets>;
@@ -27,10 +29,14 @@ export type Assets = ReturnType<typeof makeAssets>;
 /** A few shops have a colour of their own; more are colours that an attacker invents. */
 const stylesMax = 500;
 
-/** `extra`: other scripts that are served under `/pay/`, with names of their own choice. */
-export function makeAssets(extra: readonly Asset[] = []) {
+export function makeAssets() {
   const script = makeAsset("pay", "js", readScript());
-  const fixed = new Map([script, ...extra].map((asset) => [asset.name, asset]));
+  const embed = {
+    ...makeAsset("embed", "js", readFile("embed.js")),
+    name: "embed.js",
+    isOpen: true,
+  };
+  const fixed = new Map<string, Asset>([script, embed].map((asset) => [asset.name, asset]));
   const styles = new Map<string, Asset>();
 
   /** Nothing: the design's own colour. A colour that cannot be read is darkened. */
@@ -72,14 +78,23 @@ export function assetReply(asset: Asset, { headers }: Pick<HttpRequest, "headers
     status: 200,
     headers: {
       "content-type": `${asset.type}; charset=utf-8`,
-      "cache-control": "public, max-age=31536000, immutable",
-      "cross-origin-resource-policy": "same-origin",
+      ...(asset.isOpen === true ? openHeaders : ownHeaders),
       "vary": "Accept-Encoding",
       ...(coding && { "content-encoding": coding }),
     },
     body: coding === undefined ? asset.text : encode(asset, coding),
   };
 }
+
+const ownHeaders = {
+  "cache-control": "public, max-age=31536000, immutable",
+  "cross-origin-resource-policy": "same-origin",
+};
+const openHeaders = {
+  "cache-control": "public, max-age=300",
+  "cross-origin-resource-policy": "cross-origin",
+  "access-control-allow-origin": "*",
+};
 
 /** Once for each file: the content never changes. */
 function encode(asset: Asset, coding: keyof typeof encoders): Uint8Array {
@@ -117,9 +132,15 @@ function readScript(): string {
     ([name, value]) => `const ${name} = ${JSON.stringify(value)};`,
   );
   const shared = [...constants, isLuhnValid, networkOf].join("\n");
-  return `(() => {\n"use strict";\n${shared}\n${readOwn("card-form.js")}})();\n`;
+  const own = readOwn("proof.js") + readOwn("card-form.js");
+  return `(() => {\n"use strict";\n${shared}\n${own}})();\n`;
 }
 
+/** Without the comment at its head. */
 function readOwn(name: string): string {
-  return readFileSync(join(import.meta.dirname, name), "utf8").replace(/^\/\*[\s\S]*?\*\/\n/, "");
+  return readFile(name).replace(/^\/\*[\s\S]*?\*\/\n/, "");
+}
+
+function readFile(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), "utf8");
 }

@@ -145,6 +145,8 @@ function showStates() {
 }
 
 let isSent = false;
+const { proof } = form.elements;
+const challenge = proof?.dataset.challenge;
 
 function onSubmit(event) {
   const faulty = inputs.filter((input) => {
@@ -161,6 +163,15 @@ function onSubmit(event) {
   reportBrowser();
   button.setAttribute("aria-disabled", "true");
   button.querySelector("span").textContent = button.dataset.busy;
+  // The proof sends the form when it is found.
+  if (challenge && !proof.value) event.preventDefault();
+}
+
+/** In a shop's page, Escape leaves the page; only the origins that may show it hear of it. */
+function onEscape({ key }) {
+  if (key !== "Escape" || parent === self) return;
+  const message = { from: "payment-page", event: "close" };
+  for (const origin of form.dataset.embed.split(" ")) parent.postMessage(message, origin);
 }
 
 /** For 3-D Secure. */
@@ -208,6 +219,14 @@ addEventListener("pagehide", () => {
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) location.reload();
 });
+
+if (form.dataset.embed) addEventListener("keydown", onEscape);
+if (challenge) {
+  solveProof(challenge, (solution) => {
+    proof.value = solution;
+    if (isSent) form.submit();
+  });
+}
 
 groupNumber();
 showNetwork();

@@ -25,12 +25,11 @@ export function makeFindPayable({ pages, threeds, clock }: Dependencies): FindPa
   return async (token) => {
     const page = await pages.find(token);
     if (page === undefined || page instanceof Failure) return page;
-    const { order, endpoint, state } = page;
+    const { order, state } = page;
     const journey = { goTo: `../${threeds.pathOf(order)}` };
     if (state.kind === "awaiting_card") {
       return {
         view: viewOf(page),
-        framedBy: endpoint.settings.page?.embedOrigins ?? [],
         findFaults: (entered) => pages.findFaults(page, entered),
         async pay(entered) {
           const paid = await pages.pay(page, entered);
@@ -46,14 +45,14 @@ export function makeFindPayable({ pages, threeds, clock }: Dependencies): FindPa
   function viewOf({ order, endpoint, wanted, needsCvv, ...page }: ShownOrder): PaymentView {
     const { state, triesLeft, expiresAt } = page;
     const { merchant, settings } = endpoint;
-    const { shopName = merchant.name, logo, accent: colour } = settings.page ?? {};
+    const { shopName = merchant.name, logo, accent: colour, embedOrigins } = settings.page ?? {};
     const { purchase, transaction } = order;
     const secondsLeft = Math.max(0, Math.ceil((expiresAt - clock.now()) / 1000));
     const refusal = state.kind === "awaiting_card" ? state.refused?.code : undefined;
     return {
       ...{ shop: { name: shopName, logo, colour }, description: purchase.description },
       ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
-      ...{ refusal, triesLeft, secondsLeft },
+      ...{ refusal, triesLeft, secondsLeft, framedBy: embedOrigins ?? [] },
     };
   }
 }

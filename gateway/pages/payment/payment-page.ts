@@ -28,8 +28,12 @@ export type PaymentView = {
   readonly secondsLeft?: number | undefined;
   /** Buttons of wallets above the form. */
   readonly wallets?: Html | undefined;
-  /** What the browser has to prove before a try is accepted; part of the form. */
-  readonly challenge?: Html | undefined;
+  /** The proof of work that the browser has to bring with a try. */
+  readonly challenge?: string | undefined;
+  /** Names the shown page of a payment link. */
+  readonly linkPage?: string | undefined;
+  /** The origins that may embed the page, and that it tells when the cardholder leaves it. */
+  readonly framedBy?: readonly string[];
   /** What the cardholder has sent, when it could not be used. */
   readonly refilled?: Refilled | undefined;
   /** Why the gateway made no try at all. */
@@ -62,6 +66,10 @@ export function renderPayment(view: PaymentView, reader: PageReader): Html {
     view.kind === "account-verification"
       ? html`<strong>${title}</strong>`
       : html`<span>${title} </span><strong>${printed}</strong>`;
+  const { framedBy = [] } = view;
+  const hidden = [...browserFields, ["link-page", view.linkPage ?? ""] as const];
+  const origins = framedBy.join(" ");
+  const embedding = origins === "" ? undefined : html` data-embed="${origins}"`;
   return html`<main class="pay">
 ${renderMarks()}
 <div class="bill">
@@ -69,9 +77,10 @@ ${renderShop(shop)}
 <h1>${heading}</h1>
 ${renderWords(view.description)}${renderWords(note)}</div>
 <section class="till">
-${renderNotice(view, texts)}${view.wallets}<form id="pay" method="post" autocomplete="on">
-${renderCardFields(view, reader)}${renderCustomerFields(view, reader)}${view.challenge}
-${renderFields(browserFields)}${renderButton(button, texts)}
+${renderNotice(view, texts)}${view.wallets}
+<form id="pay" method="post" autocomplete="on"${embedding}>
+${renderCardFields(view, reader)}${renderCustomerFields(view, reader)}
+${renderChallenge(view, texts)}${renderFields(hidden)}${renderButton(button, texts)}
 ${renderTime(view, texts)}<p class="assurance">${texts.pay.note(facts)}</p>
 </form>
 </section>
@@ -127,6 +136,14 @@ const lock = html`<svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
 
 function renderButton(label: string, { pay }: Texts): Html {
   return html`<button type="submit" data-busy="${pay.busy}">${lock}<span>${label}</span></button>`;
+}
+
+/** The script solves it while the cardholder types. */
+function renderChallenge({ challenge }: PaymentView, { pay }: Texts): Html | undefined {
+  if (challenge === undefined) return undefined;
+  return html`<input type="hidden" name="proof" data-challenge="${challenge}">
+<noscript><p class="notice" role="alert">${pay.proofScripts}</p></noscript>
+`;
 }
 
 /** The script shows the last minutes only. */

@@ -187,13 +187,53 @@ test("hostile words of a merchant or a cardholder stay words", async (t) => {
   }
 });
 
-test("only the origins of the endpoint may show the page in a frame", async (t) => {
-  const { server } = servePage(t, plainView, { goTo: "t0ken" }, ["https://shop.example"]);
-
-  const { headers } = await server.inject("/pay/t0ken");
-
+test("a page that needs a proof of work has its challenge, and tells browsers without scripts", async (t) => {
+  const challenge = `17.abc.${"n".repeat(16)}${"s".repeat(24)}`;
+  const { server } = servePage(t, { ...plainView, challenge });
+  const { body } = await server.inject("/pay/t0ken");
   assert.match(
-    String(headers["content-security-policy"]),
-    /frame-ancestors https:\/\/shop\.example;/,
+    body,
+    new RegExp(`<input type="hidden" name="proof" data-challenge="${challenge}">`),
   );
+  assert.match(body, /<noscript><p class="notice" role="alert">.*allow scripts.*<\/noscript>/);
+
+  const needed = servePage(t, plainView, { challenge });
+  const answer = await needed.post({ ...filled, proof: "old", email: "a@b.example" });
+  assert.equal(answer.statusCode, 429);
+  assert.match(answer.body, new RegExp(`data-challenge="${challenge}"`));
+  assert.match(answer.body, /enter your card again/);
+  assert.doesNotMatch(answer.body, /4111/);
+  assert.equal(needed.paid[0]?.proof, "old");
+});
+
+test("links have QR codes", async (t) => {
+  const { server } = servePage(t);
+
+  const code = await server.inject("/pay/l1nk/qr.svg");
+  assert.deepEqual([code.statusCode, code.body], [200, "<svg/>"]);
+  assert.equal(code.headers["content-type"], "image/svg+xml");
+  assert.match(String(code.headers["content-security-policy"]), /sandbox/);
+  assert.equal((await server.inject("/pay/t0ken/qr.svg")).statusCode, 404);
+  assert.equal((await server.inject("/pay/l1nk/qr.png")).statusCode, 404);
+  assert.equal((await server.inject("/pay/away/qr.svg")).statusCode, 503);
+});
+
+test("only listed origins may show the page, and other sites may load the script for it", async (t) => {
+  const framedBy = ["https://shop.example", "https://www.shop.example:8443"];
+  const { server } = servePage(t, { ...plainView, framedBy });
+  const { body, headers } = await server.inject("/pay/t0ken");
+  const policy = String(headers["content-security-policy"]);
+  assert.match(
+    policy,
+    /frame-ancestors https:\/\/shop\.example https:\/\/www\.shop\.example:8443;/,
+  );
+  assert.match(body, /<form [^>]*data-embed="https:\/\/shop\.example https:\/\/www\.shop/);
+
+  const script = await server.inject("/pay/embed.js");
+  assert.equal(script.statusCode, 200);
+  assert.equal(script.headers["cross-origin-resource-policy"], "cross-origin");
+  assert.equal(script.headers["cache-control"], "public, max-age=300");
+  const plain = await servePage(t).server.inject("/pay/t0ken");
+  assert.match(String(plain.headers["content-security-policy"]), /frame-ancestors 'none'/);
+  assert.doesNotMatch(plain.body, /data-embed/);
 });

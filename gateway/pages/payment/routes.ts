@@ -30,14 +30,21 @@ import { browserNames, type PageReader, type PaymentView, renderPayment } from "
 /** What a page can be paid for: an order that waits for its card, or a link without an order. */
 export type Payable = {
   readonly view: PaymentView;
-  /** The origins that may show the page in a frame. */
-  readonly framedBy?: readonly string[];
   findFaults(entered: Entered): readonly EnteredFault[];
-  /** Where the browser goes on, relative to `/pay/`; or why there was no try. */
-  pay(entered: Entered): Promise<GoTo | Failure>;
+  /** Where the browser goes on, relative to `/pay/`; what it must prove first; why it may not. */
+  pay(entered: Entered, shown: ShownPage): Promise<GoTo | Challenge | Failure>;
+};
+
+/** What the form knows of the page that it was on. */
+export type ShownPage = {
+  /** Of work; empty without one. */
+  readonly proof: string;
+  /** The page of a payment link; empty for an order. */
+  readonly linkPage: string;
 };
 
 type GoTo = { readonly goTo: string };
+type Challenge = { readonly challenge: string };
 
 /** There is nothing to pay here now: where the browser finds what there is, or what to show. */
 type Elsewhere = GoTo | { show(texts: Texts, here: { readonly redirect: string }): CardholderPage };
@@ -54,6 +61,8 @@ export type PaymentRouteOptions = {
   /** Empty when the operator has set none. */
   readonly operator: string;
   readonly addressOf: (request: HttpRequest) => string;
+  /** The QR code of a payment link, as SVG; nothing for another token. */
+  readonly findCode: (token: string) => Promise<string | Failure | undefined>;
 };
 
 const path = "/pay/:token";
@@ -65,7 +74,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const [token = ""] = request.params;
     if (isAssetName(token)) return fileReply(token, request);
     const found = await findOrAnswer(token, request);
-    return "status" in found ? found : reply(found, found.view, request);
+    return "status" in found ? found : reply(found.view, request);
   }
 
   async function take(request: HttpRequest): Promise<HttpReply> {
@@ -82,11 +91,15 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     };
     const faults = found.findFaults(entered);
     if (faults.length > 0) {
-      return reply(found, { ...view, refilled: refill(posted, faults) }, request, 400);
+      return reply({ ...view, refilled: refill(posted, faults) }, request, 400);
     }
-    const paid = await found.pay(entered);
-    if (!(paid instanceof Failure)) return goTo(request, paid.goTo);
-    return answerFailure(paid, found, request);
+    const [proof = "", linkPage = ""] = [posted.get("proof"), posted.get("link-page")];
+    const paid = await found.pay(entered, { proof, linkPage });
+    if (paid instanceof Failure) return answerFailure(paid, found, request);
+    if ("goTo" in paid) return goTo(request, paid.goTo);
+    const { texts } = chooseLanguage(request.headers["accept-language"]);
+    const again = { notice: texts.pay.proof, refilled: refill(posted, []) };
+    return reply({ ...view, ...paid, ...again }, request, 429);
   }
 
   /** The page itself is asked again after a failure: it knows what there is to do. */
@@ -96,7 +109,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     if (failure.code !== "too_many_requests") {
       return send(unavailablePage(texts, hereIn(request)));
     }
-    return reply(payable, { ...payable.view, notice: texts.pay.tooMany }, request, 429);
+    return reply({ ...payable.view, notice: texts.pay.tooMany }, request, 429);
   }
 
   async function findOrAnswer(token: string, request: HttpRequest): Promise<Payable | HttpReply> {
@@ -113,7 +126,14 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     return send(unavailablePage(texts, hereIn(request)));
   }
 
-  function reply(payable: Payable, view: PaymentView, request: HttpRequest, status = 200) {
+  async function showCode(request: HttpRequest): Promise<HttpReply> {
+    const [token = "", file] = request.params;
+    const code = file === "qr.svg" ? await options.findCode(token) : undefined;
+    if (typeof code === "string") return { status: 200, headers: pictureHeaders, body: code };
+    return { status: code === undefined ? 404 : 503, headers: plainHeaders, body: "" };
+  }
+
+  function reply(view: PaymentView, request: HttpRequest, status = 200) {
     const { language, texts } = chooseLanguage(request.headers["accept-language"]);
     const reader = { texts, language, operator: options.operator };
     const folder = linkFrom(request, 0, "");
@@ -121,7 +141,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
 ${scriptLink(assets.script, folder)}`;
     return {
       status,
-      headers: { ...headersFor(payable), "content-language": language, "vary": "Accept-Language" },
+      headers: { ...headersFor(view), "content-language": language, "vary": "Accept-Language" },
       body: renderDocument(view, reader, links, hereIn(request)),
     };
   }
@@ -129,15 +149,22 @@ ${scriptLink(assets.script, folder)}`;
   function fileReply(name: string, request: HttpRequest): HttpReply {
     const asset = assets.find(name);
     if (asset !== undefined) return assetReply(asset, request);
-    const headers = { "content-type": "text/plain", "cache-control": "no-store" };
-    return { status: 404, headers, body: "" };
+    return { status: 404, headers: plainHeaders, body: "" };
   }
 
   return [
     { method: "GET", path, answer: show },
     { method: "POST", path, answer: take },
+    { method: "GET", path: `${path}/:file`, answer: showCode },
   ];
 }
+
+const plainHeaders = { "content-type": "text/plain", "cache-control": "no-store" };
+const pictureHeaders = {
+  "content-type": "image/svg+xml",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; sandbox",
+};
 
 function renderDocument(view: PaymentView, reader: PageReader, links: Html, here: string): string {
   const { texts, language, operator } = reader;
@@ -156,7 +183,7 @@ function renderDocument(view: PaymentView, reader: PageReader, links: Html, here
 }
 
 /** Files of this origin only, nothing inline, nothing from elsewhere; posts to this origin. */
-function headersFor({ framedBy = [] }: Payable) {
+function headersFor({ framedBy = [] }: PaymentView) {
   const policy = {
     "style-src": "'self'",
     "script-src": "'self'",

@@ -10,7 +10,7 @@ import { plainTheme } from "../design.ts";
 import { makeAssets } from "./assets.ts";
 import type { Entered } from "./fields.ts";
 import type { PaymentView } from "./payment-page.ts";
-import { paymentRoutes } from "./routes.ts";
+import { type Payable, paymentRoutes, type ShownPage } from "./routes.ts";
 
 export const now = asInstant(Date.UTC(2026, 10, 16));
 
@@ -37,17 +37,16 @@ export const filled: Readonly<Record<string, string>> = {
 export function servePage(
   t: { after(clean: () => unknown): void },
   view: PaymentView = plainView,
-  result: { readonly goTo: string } | Failure = { goTo: "t0ken" },
-  framedBy: readonly string[] = [],
+  result: Awaited<ReturnType<Payable["pay"]>> = { goTo: "t0ken" },
 ) {
-  const paid: Entered[] = [];
-  const pay = async (entered: Entered) => {
-    paid.push(entered);
+  const paid: (Entered & ShownPage)[] = [];
+  const pay = async (entered: Entered, page: ShownPage) => {
+    paid.push({ ...entered, ...page });
     return result;
   };
   const asked = { ...view, order: inStage("awaiting_card") };
   const findFaults = (entered: Entered) => findSubmissionFaults(asked, entered, now);
-  const found = { view, framedBy, findFaults, pay };
+  const found = { view, findFaults, pay };
   const server = serveRoutes(t, {
     routes: paymentRoutes({
       find: async (token) => {
@@ -59,6 +58,10 @@ export function servePage(
       theme: plainTheme,
       operator: "Harbour Payments",
       addressOf: () => "192.0.2.7",
+      findCode: async (token) => {
+        if (token === "away") return new Failure("storage_unavailable");
+        return token === "l1nk" ? "<svg/>" : undefined;
+      },
     }),
   });
   const post = (fields: Readonly<Record<string, string>>, url = "/pay/t0ken") =>
