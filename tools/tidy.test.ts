@@ -29,6 +29,8 @@ const revealers: readonly string[] = [
   "gateway/engine/page-submission.ts",
   "gateway/merchant-api/control.ts",
   "gateway/vault/pending-cards.ts",
+  "gateway/vault/password.ts",
+  "gateway/vault/totp.ts",
   "gateway/vault/request-digests.ts",
   "gateway/vault/master-key.ts",
   "gateway/vault/vault.ts",

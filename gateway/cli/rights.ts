@@ -29,6 +29,8 @@ export const commandRights: Readonly<Record<string, readonly [Right, CommandMode
   "user list":                  ["manage_users",      "look"],
   "user add":                   ["manage_users",      "change"],
   "user role":                  ["manage_users",      "change"],
+  "user password":              ["manage_users",      "change"],
+  "user reset-factors":         ["manage_users",      "change"],
   "user disable":               ["manage_users",      "change"],
   "user enable":                ["manage_users",      "change"],
   "merchant list":              ["see_configuration", "look"],

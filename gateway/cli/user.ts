@@ -3,6 +3,8 @@ import { type Command, Option } from "commander";
 import { findUser, listUsers, makeUserAdministration } from "../storage/users.ts";
 import { Problem } from "../values/problem.ts";
 import { isMerchantRole, isRole, roles } from "../values/roles.ts";
+import { Secret } from "../values/secret.ts";
+import { hashPassword, newPassword } from "../vault/password.ts";
 import { addCommands, type Output, type Session } from "./command.ts";
 import { readConfiguration } from "./installation.ts";
 import { findMerchant } from "./merchant-set.ts";
@@ -17,6 +19,8 @@ export function addUserCommands(user: Command): void {
     ["list",            "list all users with their roles",              list],
     ["add <login>",     "add a user",                                   add, [role, merchant]],
     ["role <login>",    "give a user another role",                     setRole, [role, merchant]],
+    ["password <login>", "make a temporary password for the portal, and print it", setPassword],
+    ["reset-factors <login>", "remove the second factors of a user who has lost them", resetFactors],
     ["disable <login>", "disable a user: every command is refused",     (session: Session, login: string) => enable(session, login, false)],
     ["enable <login>",  "enable a user again",                          (session: Session, login: string) => enable(session, login, true)],
   ]);
@@ -39,8 +43,26 @@ async function add(session: Session, login: string, given: RoleOptions): Promise
   if ((await findUser(session.database.query, login)) !== undefined) {
     return new Problem(`There is a user ${login} already: see \`gw user role\`.`);
   }
-  await makeUserAdministration(session.audit).add(login, read.role, read.merchantId);
-  return { login, ...given };
+  const { setPassword, add: addUser } = makeUserAdministration(session.audit);
+  await addUser(login, read.role, read.merchantId);
+  const password = newPassword();
+  await setPassword(login, { stored: await hashPassword(new Secret(password)), isTemporary: true });
+  return { login, ...given, password };
+}
+
+/** The user replaces it at the first sign-in. */
+async function setPassword(session: Session, login: string): Promise<Output> {
+  if ((await findUser(session.database.query, login)) === undefined) return unknown(login);
+  const password = newPassword();
+  const stored = await hashPassword(new Secret(password));
+  await makeUserAdministration(session.audit).setPassword(login, { stored, isTemporary: true });
+  return { login, password };
+}
+
+async function resetFactors(session: Session, login: string): Promise<Output> {
+  if ((await findUser(session.database.query, login)) === undefined) return unknown(login);
+  await makeUserAdministration(session.audit).removeFactors(login);
+  return { login, factors: "none" };
 }
 
 async function setRole(session: Session, login: string, given: RoleOptions): Promise<Output> {

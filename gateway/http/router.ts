@@ -19,7 +19,7 @@ export type HttpRequest = {
 
 export type HttpReply = {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
 };
 

@@ -98,6 +98,10 @@ export const events = {
   "node.server_unknown":                 ["warn",  "the database server does not tell its identity, so that the node does not recognize a copy of the database; `cause` tells why"],
   "node.presence_lost":                  ["warn",  "the node lost the database connection that holds its name and brings notices; it connects again"],
   "log.lines_dropped":                   ["error", "the log could not be written, and `count` lines found no room in memory: see whether the disk was full"],
+  "portal.signed_in":                    ["info",  "a user's password was right in the portal; `network` tells from where"],
+  "portal.sign_in_refused":              ["info",  "a password was wrong in the portal, or too many were tried; `login` is `unknown` where there is no such user"],
+  "portal.request_failed":               ["error", "a request of the portal ended with an exception; `route` tells which"],
+  "portal.delete_failed":                ["warn",  "expired sessions of the portal could not be deleted; the node tries again"],
   "page.logo_unusable":                  ["warn",  "the file of `GW_PAGE_LOGO_FILE` cannot be shown on cardholders' pages; `cause` tells why"],
 } as const satisfies Readonly<Record<string, Event>>;
 

@@ -21,12 +21,18 @@ import {
   sandboxGate,
 } from "../cli/merchant-set.ts";
 import { addWalletKey, openWalletKeys, pointOf } from "../cli/wallet.ts";
+import type { Config } from "../config/config.ts";
 import type { WalletSettings } from "../orders/merchant.ts";
 import { makeAdministration } from "../storage/administration.ts";
 import { mainCell } from "../storage/cells.ts";
 import { makeDirectoryAdministration } from "../storage/directories.ts";
+import { findUser, makeUserAdministration } from "../storage/users.ts";
 import type { ListedWalletKey } from "../storage/wallets.ts";
+import type { MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
+import type { Role } from "../values/roles.ts";
+import { Secret } from "../values/secret.ts";
+import { hashPassword, newPassword } from "../vault/password.ts";
 
 /** In the data folder: the merchant's private key for OAuth, and its certificate at walleta. */
 const oauthKeyFile = "oauth-demo.pem";
@@ -222,22 +228,60 @@ async function post(url: string, body: string, contentType: string): Promise<str
   return text;
 }
 
+const portalLogins = { operator: "operator", merchant: "merchant" } as const;
+
+/**
+ * An operator and a user of the merchant for the portal. Their passwords are in `demo.json`: those
+ * of an earlier start stay, unless the file is gone.
+ */
+export async function preparePortal(installation: Installation, login: string) {
+  const merchant = findMerchant(await readConfiguration(installation), login);
+  if (merchant instanceof Problem) return undefined;
+  const { query } = installation.database;
+  const users = makeUserAdministration(installation.audit);
+  const earlier = await readFile(demoFileOf(installation.config), "utf8").then(
+    (text) => JSON.parse(text).portal,
+    () => undefined,
+  );
+  const prepare = async (who: keyof typeof portalLogins, role: Role, owner?: MerchantId) => {
+    const name = portalLogins[who];
+    const isKnown = (await findUser(query, name)) !== undefined;
+    const kept: unknown = earlier?.[who]?.password;
+    if (isKnown && typeof kept === "string") return { login: name, password: kept };
+    const password = newPassword();
+    if (!isKnown) await users.add(name, role, owner);
+    const stored = await hashPassword(new Secret(password));
+    await users.setPassword(name, { stored, isTemporary: false });
+    return { login: name, password };
+  };
+  return {
+    operator: await prepare("operator", "admin"),
+    merchant: await prepare("merchant", "merchant-admin", merchant.id),
+  };
+}
+
+function demoFileOf({ dataDir }: Pick<Config, "dataDir">): string {
+  return join(resolve(dataDir), "demo.json");
+}
+
 export type Demonstration = {
   readonly baseUrl: string;
   readonly set: MerchantSet;
   readonly bank: BankAddress;
   readonly wallets: Awaited<ReturnType<typeof prepareWallets>>;
+  readonly portal: Awaited<ReturnType<typeof preparePortal>>;
 };
 
 export async function writeDemoFile(
   { config }: Installation,
-  { baseUrl, set, bank, wallets }: Demonstration,
+  { baseUrl, set, bank, wallets, portal: logins }: Demonstration,
 ): Promise<string> {
   const { login, controlKey, endpoints, group } = set;
-  const file = join(resolve(config.dataDir), "demo.json");
+  const file = demoFileOf(config);
+  const portal = { url: `${baseUrl}/portal/`, ...logins };
   const oauth = { consumerKey: login, privateKeyFile: oauthKeyFile };
   const merchant = { login, controlKey };
-  const content = { baseUrl, merchant, oauth, wallets, endpoints, group, bank };
+  const content = { baseUrl, merchant, oauth, wallets, endpoints, group, portal, bank };
   await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   return file;
 }

@@ -20,6 +20,7 @@ import {
   type Demonstration,
   makeDemonstration,
   makeDemonstrationKey,
+  preparePortal,
   prepareWallets,
   putSandboxDirectory,
   putSandboxGates,
@@ -81,7 +82,8 @@ async function prepare(installation: Installation, address: BankAddress) {
   const set = await makeDemonstration(installation, await putSandboxGates(installation, address));
   await putSandboxDirectory(installation, address);
   const wallets = await prepareWallets(installation, demonstrationLogin, address.url);
-  return (await makeDemonstrationKey(installation)) ?? { set, wallets };
+  const portal = await preparePortal(installation, demonstrationLogin);
+  return (await makeDemonstrationKey(installation)) ?? { set, wallets, portal };
 }
 
 /** The first payment should not find a link that is still signing on. */
@@ -107,8 +109,9 @@ type Banner = Demonstration & {
   readonly processes: number;
 };
 
-function printBanner({ baseUrl, set, bank, demoFile, config, ...given }: Banner): void {
+function printBanner({ baseUrl, set, bank, portal, demoFile, config, ...given }: Banner): void {
   const { startedAt, processes } = given;
+  const logins = Object.values(portal ?? {}).map(({ login, password }) => `${login} ${password}`);
   const shop = { baseUrl, pathWord: config.pathWord, merchant: set };
   // A new order id at each start, so that the pasted command begins a new order.
   const clientOrderId = `example-${Math.floor(startedAt / 1000)}`;
@@ -125,6 +128,7 @@ function printBanner({ baseUrl, set, bank, demoFile, config, ...given }: Banner)
 Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
 
   Gateway        ${baseUrl}/
+  Portal         ${baseUrl}/portal/   (${logins.join(", ")})
   Sandbox bank   ${bank.url}/   (ISO 8583 host at ${bank.host})
   Credentials    ${demoFile}
   Log            ${config.dataDir}/gateway.log

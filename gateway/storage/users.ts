@@ -4,6 +4,9 @@ import type { Role } from "../values/roles.ts";
 import type { Audit } from "./audit.ts";
 import type { Query } from "./database.ts";
 
+/** A hash, never the password itself. */
+export type NewPassword = { readonly stored: string; readonly isTemporary: boolean };
+
 export type User = {
   readonly login: string;
   readonly role: Role;
@@ -45,6 +48,23 @@ export function makeUserAdministration(audit: Audit) {
         ...(["user role", login] as const),
         "update users set role = $2, merchant_id = $3 where login = $1",
         [login, role, merchant ?? null],
+      ),
+    /** Ends the user's sessions in the portal. */
+    setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
+      change(
+        ...(["user password", login] as const),
+        `with ended as (delete from portal_sessions using users
+           where user_id = users.id and login = $1)
+         update users set password = $2, password_temporary = $3 where login = $1`,
+        [login, stored, isTemporary],
+      ),
+    /** For a person who has lost their phone: passkeys, codes of an app and recovery codes. */
+    removeFactors: (login: string) =>
+      change(
+        ...(["user factors remove", login] as const),
+        `with gone as (delete from passkeys using users where user_id = users.id and login = $1)
+         update users set totp_sealed = null, recovery_codes = '{}' where login = $1`,
+        [login],
       ),
     enable: (login: string, enabled: boolean) =>
       change(

@@ -15,6 +15,7 @@ import type { Database, Query } from "./database.ts";
 import { type Deletion, makeDeleteDigests } from "./erasure.ts";
 import { bytesArray, plainArray, textArray } from "./gather.ts";
 import { macKeyContext, zoneKeyContext } from "./mac-keys.ts";
+import { totpContext } from "./second-factors.ts";
 import { walletKeyContext } from "./wallets.ts";
 
 export function makeKeyStore(query: Query): KeyStore {
@@ -222,7 +223,7 @@ function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" |
   };
 }
 
-/** Control keys, keys of wallets and gates, addresses of cells; the context tells which it is. */
+/** Control keys, keys of wallets and gates, users' secrets, addresses of cells, by context. */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
     async listSecrets() {
@@ -246,7 +247,11 @@ function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSec
       const audit = await query<{ id: string; sealed: Buffer }>(
         "select id::text, sealed from audit_keys order by audit_keys.id",
       );
+      const totp = await query<{ id: string; sealed: Buffer }>(
+        "select id::text, totp_sealed as sealed from users where totp_sealed is not null",
+      );
       return [
+        ...totp.map((row) => ({ ...row, context: totpContext(row.id) })),
         ...audit.map((row) => ({ ...row, context: auditKeyContext })),
         ...cells.map((row) => ({ ...row, context: cellContext(row.id) })),
         ...zones.map((row) => ({ ...row, context: zoneKeyContext(row.id) })),
@@ -270,6 +275,7 @@ const reseal: Readonly<Record<string, string>> = {
     old_control_key = case old_control_key when $2 then $3 else old_control_key end where login = $1`,
   "audit-key":   "update audit_keys set sealed = $3 where id = $1::int and sealed = $2",
   "wallet-key":  "update vault.wallet_keys set sealed = $3 where id = $1::bigint and sealed = $2",
+  "totp":        "update users set totp_sealed = $3 where id = $1::bigint and totp_sealed = $2",
   "cell":        "update cells set sealed_url = $3 where name = $1 and sealed_url = $2",
   "zone-key":    "update gate_zone_keys set sealed = $3 where gate_id = $1::bigint and sealed = $2",
   "mac-key":     "update gate_mac_keys set sealed = $3 where id = $1::bigint and sealed = $2",

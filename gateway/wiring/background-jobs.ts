@@ -16,6 +16,7 @@ import type { MerchantId } from "../values/ids.ts";
 import { hours, type Instant, later, monthStart } from "../values/time.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import { makeDeleteExpired } from "./portal.ts";
 import type { Resources } from "./resources.ts";
 
 /** How often expired pending card data, orders in memory and old callbacks are deleted. */
@@ -66,6 +67,7 @@ export function startBackgroundJobs(workers: Workers) {
     startWork(deleteEveryMs, destroyCards, "vault.removed_cards_destroy_failed"),
     startWork(deleteEveryMs, () => deleteSome(callbacks), "callback.delete_failed"),
     startWork(deleteEveryMs, deleteOldTallies, "screening.delete_failed"),
+    startWork(deleteEveryMs, makeDeleteExpired(workers), "portal.delete_failed"),
     startWork(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     startWork(askEveryMs, () => askForDueKeys(workers), "acquirer.mac_key_unasked"),
     start(signEveryMs, () => signAudit(workers), "audit.sign_failed"),

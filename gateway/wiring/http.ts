@@ -1,4 +1,4 @@
-/** Builds the HTTP edges: merchant interface, cardholder's pages, receipts, health, staging. */
+/** Builds the HTTP edges: merchant interface, cardholder's pages, portal, health, staging. */
 import type { Gates } from "../acquirers/gates.ts";
 import { baseUrlOf, signedUrlsOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
@@ -41,6 +41,7 @@ import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import { portalRoutes } from "./portal.ts";
 import { makeCheckReadiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
 import type { Services } from "./services.ts";
@@ -124,6 +125,7 @@ export function makeHttpServers(dependencies: Dependencies) {
   const hasAdminPort = config.adminPort !== "";
   const bounds = boundsOf(dependencies);
   const answerError = makeAnswerError({ pathWord, wire, log });
+  let listeningPort = config.port;
   const merchants = makeServer({
     ...{ bounds, answerError, isSecure: baseUrlOf(config, 0).startsWith("https://") },
     ...(tls && { open: (times, receive) => tls.open(times, receive, bounds.onRefused) }),
@@ -134,6 +136,7 @@ export function makeHttpServers(dependencies: Dependencies) {
         storeRequest: routeStoreRequest(dependencies.cells, { retryMs: config.acceptRetryMs }),
       }),
       ...pageRoutes(services, dependencies, querying),
+      ...portalRoutes({ ...dependencies, port: () => listeningPort }),
       ...(hasAdminPort ? [] : health),
       ...(staging?.routes?.({ findState, clock }) ?? []),
     ],
@@ -145,7 +148,8 @@ export function makeHttpServers(dependencies: Dependencies) {
     async listen() {
       const { host, port, adminHost } = config;
       const adminPort = await admin?.listen({ host: adminHost, port: Number(config.adminPort) });
-      return { port: await merchants.listen({ host, port }), adminPort: adminPort ?? "" } as const;
+      listeningPort = await merchants.listen({ host, port });
+      return { port: listeningPort, adminPort: adminPort ?? "" } as const;
     },
     close: () => Promise.all([merchants.close(), admin?.close()]),
     countUnfinishedBytes: merchants.countUnfinishedBytes,

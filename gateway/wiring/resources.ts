@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { makePublishHead } from "../observability/audit-heads.ts";
 import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
-import { makeAudit, openSigner } from "../storage/audit.ts";
+import { type Actor, makeAudit, openSigner } from "../storage/audit.ts";
 import { type CellDatabases, type CellPlace, makeCells } from "../storage/cells.ts";
 import { openDatabaseClock, readDatabaseTime } from "../storage/database-clock.ts";
 import { routeFindSealedCard, routePendingCards } from "../storage/routed-stores.ts";
@@ -50,16 +50,16 @@ export async function openResources(options: ResourceOptions) {
     metrics.headsLost.inc();
     log("audit.head_unpublished", { place, cause });
   });
+  const auditAs = (actor: Actor) =>
+    makeAudit(databases.node, { actor, signer, publish: publishHead });
   return {
     ...{ config, log, clock, keys, cells, metrics },
     database: databases.node,
     vaultDatabase: databases.vault,
     vault,
     ...{ signer, publishHead },
-    auditOf: (node: string) =>
-      makeAudit(databases.node, {
-        ...{ actor: { who: `node ${node}`, from: hostname() }, signer, publish: publishHead },
-      }),
+    auditAs,
+    auditOf: (node: string) => auditAs({ who: `node ${node}`, from: hostname() }),
     pendingCards: makePendingCards(keys, routePendingCards(cells, lasting)),
     digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };

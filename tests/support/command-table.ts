@@ -36,6 +36,8 @@ export const changing: readonly Example[] = [
   { path: "apply",                      words: "-f <folder>/gateway.yaml" },
   { path: "user add",                   words: "zoe --role support" },
   { path: "user role",                  words: "zoe --role finance" },
+  { path: "user password",              words: "zoe" },
+  { path: "user reset-factors",         words: "zoe" },
   { path: "user disable",               words: "zoe" },
   { path: "user enable",                words: "zoe" },
   { path: "merchant create",            words: "fresh --no-endpoints" },

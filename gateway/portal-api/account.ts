@@ -1,0 +1,182 @@
+/**
+ * A user's own account: signing in with a password and a second factor, the password, the factors,
+ * the sessions. What a session may do depends on how far its user has come.
+ */
+import { randomBytes } from "node:crypto";
+import { hasRight, type Right, rights } from "../values/roles.ts";
+import { Secret } from "../values/secret.ts";
+import type { Instant } from "../values/time.ts";
+import type { Handlers } from "./api.ts";
+import { type Caller, PortalRefusal, type PortalSession, type PortalVisit } from "./route.ts";
+import type { SessionView } from "./shapes.ts";
+import type { Guard } from "./sign-in.ts";
+import { digestOf } from "./visit.ts";
+
+/** Roles that see settings or move money show a second factor in production. */
+const guarded: readonly Right[] = ["see_configuration", "move_money"];
+
+export function stateOf({ account, secondFactor }: PortalSession, isProduction: boolean) {
+  const hasFactor = account.hasTotp || account.passkeys > 0;
+  if (hasFactor && !secondFactor) return "second_factor";
+  if (account.isPasswordTemporary) return "new_password";
+  const needsFactor = isProduction && guarded.some((right) => hasRight(account.role, right));
+  return needsFactor && !hasFactor ? "enrolment" : "in";
+}
+
+/** What the portal stores of people. Changes are written with their entry in the audit. */
+export type AccountStore = {
+  findPassword(
+    login: string,
+  ): Promise<{ readonly id: string; readonly stored: string } | undefined>;
+  openSession(session: NewSession): Promise<PortalSession | undefined>;
+  closeSession(digest: Uint8Array): Promise<void>;
+  listSessions(userId: string): Promise<readonly ListedSession[]>;
+  revokeSession(actor: Caller["actor"], userId: string, id: string): Promise<boolean>;
+  /** Ends the user's other sessions too. */
+  setPassword(
+    actor: Caller["actor"],
+    session: PortalSession,
+    password: Secret<string>,
+  ): Promise<void>;
+};
+
+type NewSession = {
+  readonly digest: Uint8Array;
+  readonly userId: string;
+  readonly now: Instant;
+  readonly network: string;
+  readonly agent: string;
+};
+
+type ListedSession = {
+  readonly digest: Uint8Array;
+  readonly beganAt: Instant;
+  readonly seenAt: Instant;
+  readonly network: string;
+  readonly agent: string;
+};
+
+export type AccountOptions = {
+  readonly isProduction: boolean;
+  readonly accounts: AccountStore;
+  readonly guard: Guard;
+  readonly findPasswordFault: (password: Secret<string>, login: string) => string | undefined;
+  /** A cookie for a browser in which the login has signed in. */
+  readonly newDevice: (login: string) => string;
+  readonly onSignIn: (login: string, outcome: "signed_in" | "refused", network: string) => void;
+};
+
+const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
+
+export function accountHandlers(options: AccountOptions) {
+  const { accounts, guard, isProduction } = options;
+  const view = (session: PortalSession | undefined) => viewOf(session, isProduction);
+
+  return {
+    "GET /session": async (_, { session }) => view(session),
+    "POST /sign-in": signIn,
+    async "POST /sign-out"(_, { session, cookies }) {
+      await accounts.closeSession(session.digest);
+      cookies.set("session", "");
+      return { done: true };
+    },
+    "POST /password": changePassword,
+    async "GET /sessions"(_, { account, session }) {
+      const found = await accounts.listSessions(account.id);
+      const sessions = found.map(({ digest, ...each }) => ({
+        ...{ ...each, id: idOf(digest), isThis: idOf(digest) === idOf(session.digest) },
+      }));
+      return { sessions };
+    },
+    "POST /sessions/revoke/:session": async ({ session }, { account, actor }) => ({
+      done: await accounts.revokeSession(actor, account.id, session),
+    }),
+  } satisfies Partial<Handlers>;
+
+  async function signIn(
+    { login, password }: { readonly login: string; readonly password: string },
+    visit: PortalVisit,
+  ): Promise<SessionView | PortalRefusal> {
+    const user = await accounts.findPassword(login);
+    const judged = await guard.checkPassword(visit, login, {
+      ...{ given: password, stored: user?.stored },
+    });
+    if (judged !== "right" || user === undefined) {
+      options.onSignIn(user === undefined ? "unknown" : login, "refused", visit.network);
+      return judged instanceof PortalRefusal ? judged : wrong;
+    }
+    // Never the token that the browser had before: another person may know that one.
+    if (visit.session !== undefined) await accounts.closeSession(visit.session.digest);
+    const token = randomBytes(32).toString("base64url");
+    const { now, network, agent } = visit;
+    const opened = await accounts.openSession({
+      ...{ digest: digestOf(token), userId: user.id, now, network, agent },
+    });
+    if (opened === undefined) return wrong;
+    visit.cookies.set("session", token);
+    if (stateOf(opened, isProduction) !== "second_factor") rememberDevice(options, visit, login);
+    options.onSignIn(login, "signed_in", network);
+    return view(opened);
+  }
+
+  async function changePassword(
+    { current, next }: { readonly current: string; readonly next: string },
+    caller: Caller,
+  ): Promise<SessionView | PortalRefusal> {
+    const { session, account, actor } = caller;
+    if (stateOf(session, isProduction) === "second_factor") {
+      return new PortalRefusal(403, "second_factor", "Show your second factor first.");
+    }
+    const refusal = await checkOwnPassword(options, caller, current);
+    if (refusal !== undefined) return refusal;
+    const fault =
+      next === current
+        ? "The new password is the old one."
+        : options.findPasswordFault(new Secret(next), account.login);
+    if (fault !== undefined) return new PortalRefusal(400, "weak_password", fault);
+    await accounts.setPassword(actor, session, new Secret(next));
+    return view({ ...session, account: { ...account, isPasswordTemporary: false } });
+  }
+}
+
+/** Its next wrong passwords are counted separately from those of strangers. */
+export function rememberDevice(
+  { newDevice }: Pick<AccountOptions, "newDevice">,
+  { deviceOf, cookies }: PortalVisit,
+  login: string,
+): void {
+  if (deviceOf(login) === undefined) cookies.set("device", newDevice(login));
+}
+
+/** Before a change of what lets the user in: the browser may be used by another person. */
+export async function checkOwnPassword(
+  { accounts, guard }: Pick<AccountOptions, "accounts" | "guard">,
+  caller: Caller,
+  given: string,
+): Promise<PortalRefusal | undefined> {
+  const { login } = caller.account;
+  const user = await accounts.findPassword(login);
+  const judged = await guard.checkPassword(caller, login, { given, stored: user?.stored });
+  if (judged instanceof PortalRefusal) return judged;
+  return judged === "right"
+    ? undefined
+    : new PortalRefusal(403, "wrong_password", "The password is wrong.");
+}
+
+export function viewOf(session: PortalSession | undefined, isProduction: boolean): SessionView {
+  const environment = isProduction ? "production" : "staging";
+  if (session === undefined) return { state: "out", environment };
+  const { account } = session;
+  const { login, role, merchant, hasTotp: totp, passkeys, recoveryCodes } = account;
+  const own = rights.filter((right) => hasRight(role, right));
+  return {
+    ...{ state: stateOf(session, isProduction), environment },
+    user: { login, role, ...(merchant === undefined ? {} : { merchant }), rights: own },
+    factors: { totp, passkeys, recoveryCodes },
+  };
+}
+
+/** Names a session in lists; opens nothing. */
+function idOf(digest: Uint8Array): string {
+  return Buffer.from(digest).toString("hex").slice(0, 32);
+}

@@ -1,0 +1,210 @@
+/**
+ * Second factors of a user's own account: codes of an authenticator app, recovery codes, passkeys
+ * (WebAuthn level 2, by `@simplewebauthn/server`).
+ */
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/server";
+import type { Instant } from "../values/time.ts";
+import { type AccountOptions, checkOwnPassword, rememberDevice, viewOf } from "./account.ts";
+import type { Handlers } from "./api.ts";
+import { type Caller, notFound, PortalRefusal, type PortalSession } from "./route.ts";
+import type { SessionView } from "./shapes.ts";
+
+export type Passkey = {
+  readonly id: string;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly name: string;
+  readonly createdAt: Instant;
+  readonly lastUsedAt: Instant | undefined;
+};
+
+/** Of the user of a session; changes are written with their entry in the audit. */
+export type FactorStore = {
+  /** Whether it is the user's next code, or a recovery code that was not used; then it is used. */
+  useCode(session: PortalSession, code: string, now: Instant): Promise<boolean>;
+  usePasskey(session: PortalSession, id: string, counter: number, now: Instant): Promise<boolean>;
+  /** The second factor was shown in this session. */
+  raiseSession(digest: Uint8Array): Promise<void>;
+  setChallenge(digest: Uint8Array, challenge: string): Promise<void>;
+  beginTotp(session: PortalSession): Promise<{ readonly secret: string; readonly uri: string }>;
+  /** Nothing when the code is not the pending secret's. */
+  confirmTotp(
+    actor: Actor,
+    session: PortalSession,
+    code: string,
+    now: Instant,
+  ): Promise<readonly string[] | undefined>;
+  removeTotp(actor: Actor, session: PortalSession): Promise<void>;
+  renewRecoveryCodes(actor: Actor, session: PortalSession): Promise<readonly string[]>;
+  listPasskeys(userId: string): Promise<readonly Passkey[]>;
+  addPasskey(
+    actor: Actor,
+    session: PortalSession,
+    passkey: Omit<Passkey, "lastUsedAt">,
+  ): Promise<void>;
+  removePasskey(actor: Actor, userId: string, id: string): Promise<boolean>;
+};
+
+type Actor = Caller["actor"];
+
+export type FactorOptions = AccountOptions & {
+  readonly factors: FactorStore;
+  readonly origin: () => string;
+};
+
+const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
+const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
+/** The library takes a tenth of a second to load, and most nodes never need it. */
+const webauthn = () => import("@simplewebauthn/server");
+
+export function codeHandlers(options: FactorOptions) {
+  const { factors, guard, isProduction } = options;
+  const passed = makePassed(options);
+
+  return {
+    async "POST /sign-in/code"({ code }, caller) {
+      const { session, account, now } = caller;
+      const refusal = await guard.countCode(account.login, now);
+      if (refusal !== undefined) return refusal;
+      return (await factors.useCode(session, code.trim(), now)) ? passed(caller) : wrongCode;
+    },
+    "POST /totp/begin": async (_, { session }) => factors.beginTotp(session),
+    async "POST /totp/confirm"({ code }, { session, actor, now, account }) {
+      const refusal = await guard.countCode(account.login, now);
+      if (refusal !== undefined) return refusal;
+      const recoveryCodes = await factors.confirmTotp(actor, session, code, now);
+      return recoveryCodes === undefined ? wrongCode : { recoveryCodes };
+    },
+    async "POST /totp/remove"({ password }, caller) {
+      const refusal = await checkOwnPassword(options, caller, password);
+      if (refusal !== undefined) return refusal;
+      const { actor, session } = caller;
+      await factors.removeTotp(actor, session);
+      const account = { ...session.account, hasTotp: false };
+      return viewOf({ ...session, account }, isProduction);
+    },
+    async "POST /recovery-codes"({ password }, caller) {
+      const refusal = await checkOwnPassword(options, caller, password);
+      if (refusal !== undefined) return refusal;
+      const { actor, session } = caller;
+      return { recoveryCodes: await factors.renewRecoveryCodes(actor, session) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function passkeyHandlers(options: FactorOptions) {
+  const { factors, isProduction } = options;
+  const passed = makePassed(options);
+
+  return {
+    async "POST /sign-in/passkey-challenge"(_, { account, session }) {
+      const known = await factors.listPasskeys(account.id);
+      const { generateAuthenticationOptions } = await webauthn();
+      const made = await generateAuthenticationOptions({
+        ...{ rpID: hostOf(options), userVerification: "required" },
+        allowCredentials: known.map(describePasskey),
+      });
+      await factors.setChallenge(session.digest, made.challenge);
+      return { options: made };
+    },
+    async "POST /sign-in/passkey"({ response }, caller) {
+      // What the library cannot read, it refuses.
+      const isRight = await isShown(response as AuthenticationResponseJSON, caller);
+      return isRight ? passed(caller) : wrongPasskey;
+    },
+    async "GET /passkeys"(_, { account }) {
+      const known = await factors.listPasskeys(account.id);
+      const passkeys = known.map(({ id, name, createdAt, lastUsedAt }) => ({
+        ...{ id, name, createdAt, ...(lastUsedAt === undefined ? {} : { lastUsedAt }) },
+      }));
+      return { passkeys };
+    },
+    async "POST /passkeys/begin"(_, { account, session }) {
+      const known = await factors.listPasskeys(account.id);
+      const { generateRegistrationOptions } = await webauthn();
+      const made = await generateRegistrationOptions({
+        ...{ rpName: "Tollgate", rpID: hostOf(options), userName: account.login },
+        userID: new TextEncoder().encode(account.id),
+        excludeCredentials: known.map(describePasskey),
+        authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
+      });
+      await factors.setChallenge(session.digest, made.challenge);
+      return { options: made };
+    },
+    async "POST /passkeys/confirm"({ name, response }, caller) {
+      const added = await readRegistration(response as RegistrationResponseJSON, caller);
+      if (added === undefined) return wrongPasskey;
+      const { session, actor, now } = caller;
+      await factors.addPasskey(actor, session, { ...added, name, createdAt: now });
+      const account = { ...session.account, passkeys: session.account.passkeys + 1 };
+      return viewOf({ ...session, secondFactor: true, account }, isProduction);
+    },
+    async "POST /passkeys/remove/:passkey"({ passkey, password }, caller) {
+      const refusal = await checkOwnPassword(options, caller, password);
+      if (refusal !== undefined) return refusal;
+      const { actor, account } = caller;
+      const isGone = await factors.removePasskey(actor, account.id, passkey);
+      return isGone ? { done: true } : notFound;
+    },
+  } satisfies Partial<Handlers>;
+
+  /** The challenge is the session's latest, and counts once. */
+  async function isShown(response: AuthenticationResponseJSON, { session, now }: Caller) {
+    const known = await factors.listPasskeys(session.account.id);
+    const passkey = known.find(({ id }) => id === response.id);
+    if (passkey === undefined || session.challenge === undefined) return false;
+    await factors.setChallenge(session.digest, "");
+    const { verifyAuthenticationResponse } = await webauthn();
+    try {
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        ...{ response, expectedChallenge: session.challenge, expectedOrigin: options.origin() },
+        ...{ expectedRPID: hostOf(options), requireUserVerification: true },
+        credential: { ...describePasskey(passkey), ...passkey, transports: [] },
+      });
+      const { newCounter } = authenticationInfo;
+      return verified && (await factors.usePasskey(session, passkey.id, newCounter, now));
+    } catch {
+      return false;
+    }
+  }
+
+  async function readRegistration(response: RegistrationResponseJSON, { session }: Caller) {
+    if (session.challenge === undefined || session.challenge === "") return undefined;
+    await factors.setChallenge(session.digest, "");
+    const { verifyRegistrationResponse } = await webauthn();
+    try {
+      const { verified, registrationInfo } = await verifyRegistrationResponse({
+        ...{ response, expectedChallenge: session.challenge, expectedOrigin: options.origin() },
+        ...{ expectedRPID: hostOf(options), requireUserVerification: true },
+      });
+      if (!verified || registrationInfo === undefined) return undefined;
+      const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+      return { id, publicKey, counter, transports };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The second factor was right. */
+function makePassed(options: FactorOptions) {
+  return async (caller: Caller): Promise<SessionView> => {
+    await options.factors.raiseSession(caller.session.digest);
+    rememberDevice(options, caller, caller.account.login);
+    return viewOf({ ...caller.session, secondFactor: true }, options.isProduction);
+  };
+}
+
+function hostOf({ origin }: Pick<FactorOptions, "origin">): string {
+  return new URL(origin()).hostname;
+}
+
+function describePasskey({ id, transports }: Passkey) {
+  // As the browser named them when the passkey was added.
+  return { id, transports: [...transports] as AuthenticatorTransport[] };
+}

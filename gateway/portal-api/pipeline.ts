@@ -1,0 +1,181 @@
+/**
+ * From an HTTP request to a route of the portal API and back: origin, session, right, input. Every
+ * reply is kept out of caches. A browser sends the session's cookie with same-site requests only
+ * (`SameSite=Strict`); beyond that, every change needs a header that no form of another site can
+ * send, and an origin that is ours.
+ */
+import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
+import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
+import { stateOf } from "./account.ts";
+import { api, type Handlers } from "./api.ts";
+import {
+  type Access,
+  type Caller,
+  PortalRefusal,
+  type PortalRoute,
+  type PortalVisit,
+  type Routes,
+} from "./route.ts";
+import { ShapeFault } from "./schema.ts";
+import type { SessionState } from "./shapes.ts";
+import { openVisit, type VisitOptions } from "./visit.ts";
+
+export const apiPath = "/portal/api";
+
+export type PipelineOptions = VisitOptions & {
+  readonly isProduction: boolean;
+  readonly isUnavailable: (error: unknown) => boolean;
+  readonly onFailed: (route: string, error: unknown) => void;
+};
+
+const apiHeaders = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "content-type": "application/json",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+};
+
+/** As the pipeline calls a handler: the input is read by the shape of its route. */
+type Handle = (input: unknown, visit: PortalVisit | Caller) => Promise<unknown>;
+
+export function portalApiRoutes(
+  handlers: Handlers,
+  options: PipelineOptions,
+): readonly HttpRoute[] {
+  const table: Routes = api;
+  return Object.entries(handlers).map(([name, handle]) => {
+    const [method, path = ""] = name.split(" ");
+    const [route, own] = [table[name], handle as Handle];
+    if (route === undefined) throw new Error(`no route ${name}`);
+    const answer = (request: HttpRequest) => run({ name, route, own }, request, options);
+    return { method: method === "POST" ? "POST" : "GET", path: `${apiPath}${path}`, answer };
+  });
+}
+
+type Named = { readonly name: string; readonly route: PortalRoute; readonly own: Handle };
+
+async function run(
+  named: Named,
+  request: HttpRequest,
+  options: PipelineOptions,
+): Promise<HttpReply> {
+  const cookies: string[] = [];
+  try {
+    const visit = await openVisit(request, options, cookies);
+    const result = await answerVisit(named, request, visit, options);
+    return reply(result, cookies);
+  } catch (error) {
+    if (options.isUnavailable(error)) return reply(unavailable);
+    options.onFailed(named.name, error);
+    const body = { error: { code: "internal", message: "Something went wrong in the gateway." } };
+    return { status: 500, headers: apiHeaders, body: JSON.stringify(body) };
+  }
+}
+
+const unavailable = new PortalRefusal(
+  503,
+  "unavailable",
+  "The database cannot be reached. Try again.",
+);
+const foreign = new PortalRefusal(
+  403,
+  "foreign_origin",
+  "This request does not come from the portal.",
+);
+const signedOut = new PortalRefusal(401, "signed_out", "Sign in again.");
+
+async function answerVisit(
+  { name, route, own }: Named,
+  request: HttpRequest,
+  visit: PortalVisit,
+  options: PipelineOptions,
+): Promise<unknown> {
+  if (request.method === "POST" && !isOwnOrigin(request, options)) return foreign;
+  const caller = admit(route, visit, options);
+  if (caller instanceof PortalRefusal) return caller;
+  const given = readInput(name, request);
+  if (given instanceof PortalRefusal) return given;
+  const input = route.input.read(given, "input");
+  if (input instanceof ShapeFault) {
+    const field = input.at.replace(/^input\.?/, "");
+    return new PortalRefusal(400, "invalid_input", `${field || "The request"} ${input.fault}.`);
+  }
+  return own(input, caller);
+}
+
+/** Right before input: a user without the right is told nothing of a route's input. */
+function admit(
+  { access, scope }: PortalRoute,
+  visit: PortalVisit,
+  { isProduction }: PipelineOptions,
+): PortalVisit | Caller | PortalRefusal {
+  if (access === "anyone") return visit;
+  const { session } = visit;
+  if (session === undefined) return signedOut;
+  const { account } = session;
+  const state = stateOf(session, isProduction);
+  if (!admitted(access).includes(state)) {
+    return new PortalRefusal(403, state, "Finish signing in first.");
+  }
+  const isMerchants = isMerchantRole(account.role);
+  const mayUse = !isRight(access) || hasRight(account.role, access);
+  if (!mayUse || (scope === "operator" && isMerchants)) {
+    return new PortalRefusal(403, "not_allowed", `The role ${account.role} may not do this.`);
+  }
+  if (isMerchants && account.merchantId === undefined) return signedOut;
+  const actor = { who: account.login, from: `portal, ${visit.network}` };
+  return { ...visit, session, account, merchantId: account.merchantId, actor };
+}
+
+function admitted(access: Access): readonly SessionState[] {
+  if (access === "session") return ["second_factor", "new_password", "enrolment", "in"];
+  return access === "enrolling" ? ["enrolment", "in"] : ["in"];
+}
+
+function isRight(access: Access): access is Right {
+  return !["anyone", "session", "enrolling", "user"].includes(access);
+}
+
+/** Path parameters, and the query of a GET or the JSON of a POST. */
+function readInput(
+  name: string,
+  { method, url, params, body }: HttpRequest,
+): object | PortalRefusal {
+  const names = [...name.matchAll(/\/:(\w+)/g)].map(([, each = ""]) => each);
+  const ofPath = Object.fromEntries(names.map((each, index) => [each, params[index]]));
+  if (method !== "POST") {
+    const { searchParams } = new URL(url, "http://gateway");
+    return { ...Object.fromEntries(searchParams), ...ofPath };
+  }
+  try {
+    const sent = body.length === 0 ? {} : JSON.parse(new TextDecoder().decode(body));
+    return { ...sent, ...ofPath };
+  } catch {
+    return new PortalRefusal(400, "invalid_input", "The request is no JSON.");
+  }
+}
+
+/**
+ * Before a page of another site can send the header, its browser asks our server, which never
+ * allows it; `Origin` and `Sec-Fetch-Site` are set by the browser and not by a page.
+ */
+function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolean {
+  const origin = options.origin();
+  const {
+    "x-portal": own,
+    "sec-fetch-site": site = "same-origin",
+    origin: sent = origin,
+  } = headers;
+  const isHere = sent === origin || URL.parse(sent)?.host === headers.host;
+  return own !== undefined && site === "same-origin" && isHere;
+}
+
+function reply(result: unknown, cookies: readonly string[] = []): HttpReply {
+  const set = cookies.length === 0 ? {} : { "set-cookie": [...cookies] };
+  const headers = { ...apiHeaders, ...set };
+  if (!(result instanceof PortalRefusal))
+    return { status: 200, headers, body: JSON.stringify(result) };
+  const { status, code, message } = result;
+  return { status, headers, body: JSON.stringify({ error: { code, message } }) };
+}

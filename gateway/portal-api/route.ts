@@ -1,0 +1,107 @@
+/**
+ * A route of the portal API: who may use it, whose rows it shows, what it takes and what it
+ * answers. The table in `api.ts` is made of these; nothing else is reachable.
+ */
+import type { MerchantId } from "../values/ids.ts";
+import type { Right, Role } from "../values/roles.ts";
+import type { Instant } from "../values/time.ts";
+import type { Schema, ValueOf } from "./schema.ts";
+
+/**
+ * `anyone` needs no session. `session` takes one in any state, `enrolling` one whose password is
+ * known to the user alone, `user` one that is signed in whole. A right is for such users whose role
+ * has it.
+ */
+export type Access = "anyone" | "session" | "enrolling" | "user" | Right;
+
+/**
+ * Whose rows it reads and changes: `self` only the user's own account; `merchant` those of the
+ * user's merchant, or all for an operator; `operator` what no merchant's user may see.
+ */
+export type Scope = "self" | "merchant" | "operator";
+
+export type Account = {
+  readonly id: string;
+  readonly login: string;
+  readonly role: Role;
+  /** Of a merchant's user. */
+  readonly merchantId: MerchantId | undefined;
+  readonly merchant: string | undefined;
+  readonly hasTotp: boolean;
+  readonly passkeys: number;
+  readonly recoveryCodes: number;
+  readonly isPasswordTemporary: boolean;
+};
+
+export type PortalSession = {
+  readonly digest: Uint8Array;
+  readonly account: Account;
+  readonly beganAt: Instant;
+  readonly seenAt: Instant;
+  /** Whether the second factor was shown. */
+  readonly secondFactor: boolean;
+  readonly challenge: string | undefined;
+  readonly pendingTotp: Uint8Array | undefined;
+};
+
+/** What is known of a request before its user is. */
+export type PortalVisit = {
+  /** The client's address, or its network. */
+  readonly network: string;
+  readonly agent: string;
+  readonly now: Instant;
+  readonly session: PortalSession | undefined;
+  /** The id of a browser in which this login has signed in before. */
+  readonly deviceOf: (login: string) => string | undefined;
+  readonly cookies: { set(cookie: "session" | "device", value: string): void };
+};
+
+export type Caller = PortalVisit & {
+  readonly session: PortalSession;
+  readonly account: Account;
+  /** Absent for an operator: all merchants. */
+  readonly merchantId: MerchantId | undefined;
+  readonly actor: { readonly who: string; readonly from: string };
+};
+
+/** A refusal that the user can do something about; `message` is a sentence for the screen. */
+export class PortalRefusal {
+  readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
+  readonly code: string;
+  readonly message: string;
+
+  constructor(status: PortalRefusal["status"], code: string, message: string) {
+    this.status = status;
+    this.code = code;
+    this.message = message;
+  }
+}
+
+export const notFound = new PortalRefusal(404, "not_found", "There is no such thing here.");
+
+export type PortalRoute = {
+  readonly access: Access;
+  readonly scope: Scope;
+  readonly input: Schema<unknown>;
+  readonly output: Schema<unknown>;
+  readonly does: string;
+};
+
+/** By method and path, like `GET /orders/:order`; parameters stand at the end. */
+export type Routes = Readonly<Record<string, PortalRoute>>;
+
+/** Routes of users are called with one: the pipeline has checked the session and the right. */
+export type HandlersOf<Table extends Routes> = {
+  readonly [Name in keyof Table]: (
+    input: ValueOf<Table[Name]["input"]>,
+    visit: Table[Name]["access"] extends "anyone" ? PortalVisit : Caller,
+  ) => Promise<ValueOf<Table[Name]["output"]> | PortalRefusal>;
+};
+
+/** The types of a table of routes, for the front end. */
+export type ApiOf<Table extends Routes> = {
+  readonly [Name in keyof Table]: {
+    readonly input: ValueOf<Table[Name]["input"]>;
+    readonly output: ValueOf<Table[Name]["output"]>;
+  };
+};

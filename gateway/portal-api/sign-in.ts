@@ -1,0 +1,90 @@
+/**
+ * Passwords and codes against guessing (decision 0057). A try is counted before it is judged, so
+ * that parallel ones count too. A browser in which the user has signed in before has a count of its
+ * own: strangers who guess wrong keep the user out of no known browser, and out of new ones for
+ * minutes only.
+ */
+import { createHash } from "node:crypto";
+import { Secret } from "../values/secret.ts";
+import { type Instant, later, minutes } from "../values/time.ts";
+import { PortalRefusal, type PortalVisit } from "./route.ts";
+
+export type SignInTries = {
+  /** Adds a try to each count and returns the counts; one that has expired begins anew. */
+  add(keys: readonly Uint8Array[], now: Instant, expiresAt: Instant): Promise<readonly number[]>;
+  clear(keys: readonly Uint8Array[]): Promise<void>;
+};
+
+export type SignInOptions = {
+  readonly tries: SignInTries;
+  readonly isPassword: (password: Secret<string>, stored?: string) => Promise<boolean>;
+};
+
+type Bound = { readonly key: string; readonly max: number };
+
+const windowMs = minutes(5);
+/** Passwords under computation in this process: each takes memory and a thread of the pool. */
+const computedMax = 4;
+
+const tooMany = new PortalRefusal(429, "too_many_tries", "Too many tries. Wait five minutes.");
+const busy = new PortalRefusal(503, "busy", "Too many people sign in at this moment. Try again.");
+
+export type Guard = ReturnType<typeof makeGuard>;
+
+export function makeGuard({ tries, isPassword }: SignInOptions) {
+  let computed = 0;
+  return { isRight, checkPassword, countCode };
+
+  /** Nothing when the password is right. */
+  async function checkPassword(
+    visit: PortalVisit,
+    login: string,
+    { given, stored }: { readonly given: string; readonly stored: string | undefined },
+  ): Promise<PortalRefusal | "right" | "wrong"> {
+    const keys = boundsFor(visit, login);
+    const counts = await count(keys, visit.now);
+    if (counts.some((each, index) => each > (keys[index]?.max ?? 0))) return tooMany;
+    const right = await isRight(given, stored);
+    if (right === true) await tries.clear(keys.map(digestKey));
+    return right instanceof PortalRefusal ? right : right ? "right" : "wrong";
+  }
+
+  /** Bounds what a login costs this process. */
+  async function isRight(
+    given: string,
+    stored: string | undefined,
+  ): Promise<boolean | PortalRefusal> {
+    if (computed >= computedMax) return busy;
+    computed += 1;
+    try {
+      return await isPassword(new Secret(given), stored);
+    } finally {
+      computed -= 1;
+    }
+  }
+
+  /** For codes, whose sender knows the password: a million codes are few. */
+  async function countCode(login: string, now: Instant): Promise<PortalRefusal | undefined> {
+    const bound = { key: `code/${login}`, max: 10 };
+    const [tried = 0] = await count([bound], now);
+    return tried > bound.max ? tooMany : undefined;
+  }
+
+  function count(bounds: readonly Bound[], now: Instant): Promise<readonly number[]> {
+    return tries.add(bounds.map(digestKey), now, later(now, windowMs));
+  }
+}
+
+function boundsFor({ network, deviceOf }: PortalVisit, login: string): readonly Bound[] {
+  const device = deviceOf(login);
+  if (device !== undefined) return [{ key: `device/${login}/${device}`, max: 10 }];
+  return [
+    { key: `network/${network}`, max: 30 },
+    { key: `login/${login}`, max: 10 },
+  ];
+}
+
+/** Of one length for any text, and no list of the logins that were tried. */
+function digestKey({ key }: Bound): Buffer {
+  return createHash("sha256").update(key.toLowerCase()).digest();
+}

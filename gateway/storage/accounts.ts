@@ -1,0 +1,174 @@
+/**
+ * The portal's view of users: passwords and sessions. Sessions are in the main
+ * schema, so that any node knows them. Changes of an account are written with their audit entry.
+ */
+import type { AccountStore } from "../portal-api/account.ts";
+import type { Account, Caller, PortalSession } from "../portal-api/route.ts";
+import type { SignInTries } from "../portal-api/sign-in.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Role } from "../values/roles.ts";
+import type { Secret } from "../values/secret.ts";
+import { asInstant, type Instant } from "../values/time.ts";
+import type { Audit } from "./audit.ts";
+import type { Query } from "./database.ts";
+import { bytesArray } from "./gather.ts";
+
+type Actor = Caller["actor"];
+
+export type AccountStoreOptions = {
+  readonly query: Query;
+  readonly auditAs: (actor: Actor) => Audit;
+  readonly hashPassword: (password: Secret<string>) => Promise<string>;
+  readonly idleMs: number;
+  readonly sessionMs: number;
+};
+
+type SessionRow = {
+  readonly digest: Buffer;
+  readonly began: number;
+  readonly seen: number;
+  readonly second_factor: boolean;
+  readonly challenge: string | null;
+  readonly pending_totp: Buffer | null;
+  readonly id: string;
+  readonly login: string;
+  readonly role: Role;
+  readonly merchant_id: MerchantId | null;
+  readonly merchant: string | null;
+  readonly has_totp: boolean;
+  readonly passkeys: number;
+  readonly recovery_codes: number;
+  readonly password_temporary: boolean;
+};
+
+export const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+export const moment = (place: string) => `to_timestamp(${place}::float8 / 1000)`;
+
+/** One look for each request: a disabled user, another role or a revoked session counts at once. */
+const sessionStatement = `
+  select digest, ${milliseconds("began_at")} as began, ${milliseconds("seen_at")} as seen,
+    second_factor, challenge, pending_totp, users.id, users.login, role, merchant_id,
+    merchants.login as merchant, totp_sealed is not null as has_totp,
+    (select count(*)::int from passkeys where user_id = users.id) as passkeys,
+    cardinality(users.recovery_codes) as recovery_codes, password_temporary
+  from portal_sessions join users on users.id = user_id
+    left join merchants on merchants.id = merchant_id
+  where digest = $1 and users.enabled and users.password is not null`;
+
+export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptions) {
+  return {
+    async find(digest: Uint8Array, now: Instant): Promise<PortalSession | undefined> {
+      const [row] = await query<SessionRow>(sessionStatement, [digest]);
+      if (row === undefined) return undefined;
+      if (now - row.seen >= idleMs || now - row.began >= sessionMs) return undefined;
+      return sessionOf(row);
+    },
+    async touch(digest: Uint8Array, now: Instant): Promise<void> {
+      await query(`update portal_sessions set seen_at = ${moment("$2")} where digest = $1`, [
+        ...[digest, now],
+      ]);
+    },
+    async deleteExpired(now: Instant): Promise<void> {
+      await query(
+        `delete from portal_sessions where seen_at < ${moment("$1")} or began_at < ${moment("$2")}`,
+        [now - idleMs, now - sessionMs],
+      );
+      await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [now]);
+    },
+  };
+}
+
+function sessionOf(row: SessionRow): PortalSession {
+  const account: Account = {
+    ...{ id: row.id, login: row.login, role: row.role, passkeys: row.passkeys },
+    ...{ merchantId: row.merchant_id ?? undefined, merchant: row.merchant ?? undefined },
+    ...{ hasTotp: row.has_totp, recoveryCodes: row.recovery_codes },
+    isPasswordTemporary: row.password_temporary,
+  };
+  return {
+    ...{ digest: row.digest, account, beganAt: asInstant(row.began), seenAt: asInstant(row.seen) },
+    ...{ secondFactor: row.second_factor, challenge: row.challenge ?? undefined },
+    pendingTotp: row.pending_totp ?? undefined,
+  };
+}
+
+export function makeAccountStore(options: AccountStoreOptions): AccountStore {
+  const { query, auditAs, hashPassword } = options;
+  return {
+    async findPassword(login) {
+      const [user] = await query<{ id: string; stored: string }>(
+        `select id, password as stored from users
+         where login = $1 and enabled and password is not null`,
+        [login],
+      );
+      return user;
+    },
+    async openSession({ digest, userId, now, network, agent }) {
+      await query(
+        `insert into portal_sessions (digest, user_id, began_at, seen_at, network, agent)
+         values ($1, $2, ${moment("$3")}, ${moment("$3")}, $4, $5)`,
+        [digest, userId, now, network, agent],
+      );
+      const [row] = await query<SessionRow>(sessionStatement, [digest]);
+      return row && sessionOf(row);
+    },
+    async closeSession(digest) {
+      await query("delete from portal_sessions where digest = $1", [digest]);
+    },
+    async listSessions(userId) {
+      return query(
+        `select digest, ${milliseconds("began_at")} as "beganAt",
+           ${milliseconds("seen_at")} as "seenAt", network, agent
+         from portal_sessions where user_id = $1 order by seen_at desc limit 100`,
+        [userId],
+      );
+    },
+    revokeSession: (actor, userId, id) =>
+      auditAs(actor).change(async (change, write) => {
+        const ended = await change(
+          `delete from portal_sessions where user_id = $1 and left(encode(digest, 'hex'), 32) = $2
+           returning digest`,
+          [userId, id],
+        );
+        if (ended.length === 0) return false;
+        await write({ action: "portal session revoke", subject: `session ${id}` });
+        return true;
+      }),
+    async setPassword(actor, { account, digest }, password) {
+      const stored = await hashPassword(password);
+      await auditAs(actor).change(async (change, write) => {
+        await change("update users set password = $2, password_temporary = false where id = $1", [
+          ...[account.id, stored],
+        ]);
+        await change("delete from portal_sessions where user_id = $1 and digest <> $2", [
+          ...[account.id, digest],
+        ]);
+        await write({ action: "user password", subject: `user ${account.login}` });
+      });
+    },
+  };
+}
+
+export function makeSignInTries(query: Query): SignInTries {
+  return {
+    async add(keys, now, expiresAt) {
+      // In one order, so that two requests do not wait for each other.
+      const sorted = keys.toSorted(Buffer.compare);
+      const rows = await query<{ key: Buffer; tries: number }>(
+        `insert into sign_in_tries (key, tries, expires_at)
+         select key, 1, ${moment("$3")} from unnest($1::bytea[]) as key
+         on conflict (key) do update set
+           tries = case when sign_in_tries.expires_at <= ${moment("$2")} then 1
+             else sign_in_tries.tries + 1 end,
+           expires_at = case when sign_in_tries.expires_at <= ${moment("$2")}
+             then excluded.expires_at else sign_in_tries.expires_at end
+         returning key, tries`,
+        [bytesArray(sorted), now, expiresAt],
+      );
+      return keys.map((key) => rows.find((row) => row.key.equals(key))?.tries ?? 0);
+    },
+    async clear(keys) {
+      await query("delete from sign_in_tries where key = any($1::bytea[])", [bytesArray(keys)]);
+    },
+  };
+}

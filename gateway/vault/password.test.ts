@@ -1,0 +1,49 @@
+/** Passwords: what is stored, what is taken, and that nothing else opens it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Secret } from "../values/secret.ts";
+import { findPasswordFault, hashPassword, isPassword, newPassword } from "./password.ts";
+
+test("a password is found again, and no other is", async () => {
+  const password = new Secret("correct horse battery");
+  const stored = await hashPassword(password);
+
+  assert.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+  assert.ok(await isPassword(password, stored));
+  assert.ok(!(await isPassword(new Secret("correct horse batterz"), stored)));
+  assert.ok(!(await isPassword(password)));
+  assert.ok(!(await isPassword(password, "")));
+  assert.notEqual(await hashPassword(password), stored);
+});
+
+test("the hash is the one that other implementations compute", async () => {
+  // By the reference implementation: argon2 -id -t 2 -m 16 -p 1, salt "somesalt".
+  const stored =
+    "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
+
+  assert.ok(await isPassword(new Secret("password"), stored));
+});
+
+// biome-ignore format: a table
+const judged: readonly (readonly [password: string, fault: RegExp | undefined])[] = [
+  ["elevenchars",               /at least 12/],
+  ["twelve chars",              undefined],
+  ["aaaaaaaaaaaaaaaa",          /different characters/],
+  ["ann.smith is great",        /contain the login/],
+  ["ANN.SMITH is great",        /contain the login/],
+  ["x1!".repeat(86),            /at most 256/],
+  ["pässwörter sind schön",     undefined],
+];
+
+for (const [password, fault] of judged) {
+  test(`the password ${password.slice(0, 24)} is ${fault ? "refused" : "taken"}`, () => {
+    const found = findPasswordFault(new Secret(password), "ann.smith");
+    if (fault === undefined) assert.equal(found, undefined);
+    else assert.match(found?.sentence ?? "", fault);
+  });
+}
+
+test("a temporary password is long and different each time", () => {
+  assert.match(newPassword(), /^([a-z2-9]{5}-){3}[a-z2-9]{5}$/);
+  assert.notEqual(newPassword(), newPassword());
+});

@@ -1,0 +1,67 @@
+/**
+ * Every route of the portal API with every role: who has no session, no right or another merchant
+ * gets nothing. The table of routes is walked as it is: a route without an example here fails.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endOfFile } from "../support/clean-up.ts";
+import { addUser, type Browser, openBrowser, password } from "../support/portal.ts";
+import { examples, mayUse, type Role, roles } from "../support/portal-routes.ts";
+import { startWorld } from "../support/world.ts";
+
+const world = await startWorld(endOfFile);
+await world.stranger();
+const values = await examples.prepare(world);
+const browsers = new Map<Role, Browser>();
+for (const role of roles) {
+  const merchant = role.startsWith("merchant-") ? { merchant: "demo" } : {};
+  browsers.set(role, await signedIn(`matrix-${role}`, role, merchant));
+}
+const other = await signedIn("matrix-other", "merchant-admin", { merchant: "stranger" });
+
+async function signedIn(login: string, role: Role, merchant: { merchant?: string }) {
+  const browser = openBrowser(world.gateway);
+  await addUser(world, { login, role, ...merchant });
+  assert.equal(await browser.signIn(login), "in");
+  return browser;
+}
+
+test("every route has an example, and no example is left over", () => {
+  assert.deepEqual(
+    Object.keys(examples.inputs).sort(),
+    examples.routes.map(([name]) => name).sort(),
+  );
+});
+
+for (const [name, { access, scope, output }] of examples.routes) {
+  const input = () => examples.inputOf(name, values);
+
+  test(`${name}: without a session nothing is shown`, async () => {
+    const { status } = await openBrowser(world.gateway).send(name, input());
+    if (access === "anyone") assert.ok([200, 401].includes(status), `${status}`);
+    else assert.equal(status, 401);
+  });
+
+  for (const role of roles) {
+    const may = mayUse(role, access, scope);
+    test(`${name}: ${role} ${may ? "may" : "may not"}`, { skip: examples.ends(name) }, async () => {
+      const reply = await browsers.get(role)?.send(name, input());
+      const code = reply?.body.error?.code;
+      if (!may) return assert.deepEqual([reply?.status, code], [403, "not_allowed"]);
+      assert.notEqual(code, "not_allowed");
+      assert.ok((reply?.status ?? 500) < 500, JSON.stringify(reply?.body));
+      if (reply?.status === 200) assert.deepEqual(output.read(reply.body, "output"), reply.body);
+    });
+  }
+
+  test(`${name}: another merchant's user sees and changes nothing of this one`, async () => {
+    const before = await examples.digest(world);
+    const { status, body } = await other.send(name, input());
+
+    const text = JSON.stringify(body);
+    for (const own of values.secrets) assert.ok(!text.includes(own), `${own} in ${text}`);
+    assert.ok(status < 500);
+    if (scope === "merchant") assert.equal(await examples.digest(world), before);
+    if (examples.ends(name)) await other.signIn("matrix-other", password);
+  });
+}
