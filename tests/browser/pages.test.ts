@@ -4,21 +4,14 @@
  * and by night. The pictures are for people to look at.
  */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import { assertFitsWidth, assertNoViolations, violationsIn } from "../support/accessibility.ts";
 import { bankIn, openWindow, sizes, takePicture } from "../support/browser.ts";
 import { cardholderPages, showChallenge } from "../support/cardholder-pages.ts";
 import { linkOf, prepareCheckout } from "../support/checkout.ts";
 import { cards } from "../support/threeds.ts";
 import { startWorld } from "../support/world.ts";
-
-const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe says, in so far as we want to know it. */
-type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly Found[] };
-type Found = { readonly html: string; readonly failureSummary?: string };
 
 describe("the cardholder's pages", () => {
   const prepared = prepareCheckout();
@@ -119,10 +112,7 @@ test("the operator's colour and another language change nothing of that", async 
   const nothing = `${world.gateway.url}/gw/view-receipt/1/1`;
   for (const address of [await world.receiptLink(order), nothing]) {
     await page.goto(address);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      assert.deepEqual(await violationsIn(page), [], colorScheme);
-    }
+    await assertNoViolations(page);
   }
 });
 
@@ -149,8 +139,7 @@ async function assertFits(page: Page, heading: Locator): Promise<void> {
   const box = await heading.boundingBox();
   const width = page.viewportSize()?.width ?? 0;
   assert.ok(box !== null && box.x >= 12 && box.x + box.width <= width - 12);
-  const wide = await page.locator("xpath=//html").evaluate((html) => html.scrollWidth);
-  assert.ok(wide <= width, `${wide} px wide on a screen of ${width} px`);
+  await assertFitsWidth(page);
 }
 
 /** Every document of the page, put into another page: axe needs scripts of its own. */
@@ -158,25 +147,11 @@ async function assertAccessible(shown: Page, page: Page): Promise<void> {
   // An empty frame shows no page.
   for (const frame of shown.frames().filter((each) => /^http/.test(each.url()))) {
     await page.setContent(withoutScripts(await frame.content()));
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      assert.deepEqual(await violationsIn(page), [], `${colorScheme} ${frame.url()}`);
-    }
+    await assertNoViolations(page, frame.url());
   }
 }
 
 /** As it stands: most pages would go on by themselves. */
 function withoutScripts(content: string): string {
   return content.replace(/<(script|noscript)\b.*?<\/\1>/gs, "");
-}
-
-async function violationsIn(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe);
-  const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], iframes: false };
-  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
-    `axe.run(document, ${JSON.stringify(rules)})`,
-  );
-  return violations.flatMap(({ id, help, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`),
-  );
 }

@@ -84,7 +84,7 @@ function since(before: Charges, now: Charges): Charges {
 /** The shop has got the result at the right address, signed, and what it says is true. */
 export async function assertReturned(
   { world, shop }: Checkout,
-  { order, orderId }: Payment,
+  { order, orderId }: Pick<Payment, "order" | "orderId">,
   path: string,
   status: string,
 ): Promise<Arrival> {

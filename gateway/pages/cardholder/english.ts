@@ -81,7 +81,7 @@ export const english = {
     reserved:         "Amount to reserve",
     reservedNote:     ({ merchant }: Paid) => `The amount is reserved on your card. ${merchant} charges it later.`,
     verify:           "Verify your card",
-    verifyNote:       ({ merchant }: Paid) => `${merchant} wants to know that the card is yours. Nothing is charged.`,
+    verifyNote:       ({ merchant }: Paid) => `${merchant} checks that the card is yours. Nothing is charged.`,
 
     wallets:          "Express checkout",
     wallet:           { walleta: "Pay with Wallet A", walletb: "Pay with Wallet B" },
@@ -135,7 +135,7 @@ export const english = {
     buttonReserve:    ({ amount }: Paid) => `Reserve ${amount}`,
     buttonVerify:     "Verify card",
     busy:             "One moment …",
-    note:             ({ merchant }: Paid) => `Your card data is encrypted on its way. ${merchant} does not see it.`,
+    note:             ({ merchant }: Paid) => `Your card details are encrypted. ${merchant} never sees them.`,
     by:               ({ operator }: Shown) => `Payment through ${operator}`,
     timeLeft:         "Time left to pay:",
 

@@ -65,7 +65,7 @@ export const german: Texts = {
     reserved:         "Vorzumerkender Betrag",
     reservedNote:     ({ merchant }) => `Der Betrag wird auf Ihrer Karte vorgemerkt. ${merchant} bucht ihn später ab.`,
     verify:           "Karte prüfen",
-    verifyNote:       ({ merchant }) => `${merchant} möchte wissen, ob die Karte Ihnen gehört. Es wird nichts abgebucht.`,
+    verifyNote:       ({ merchant }) => `${merchant} prüft, ob die Karte Ihnen gehört. Es wird nichts abgebucht.`,
 
     wallets:          "Schnell bezahlen",
     wallet:           { walleta: "Mit Wallet A bezahlen", walletb: "Mit Wallet B bezahlen" },
@@ -119,7 +119,7 @@ export const german: Texts = {
     buttonReserve:    ({ amount }) => `${amount} vormerken`,
     buttonVerify:     "Karte prüfen",
     busy:             "Einen Moment …",
-    note:             ({ merchant }) => `Ihre Kartendaten werden verschlüsselt übertragen. ${merchant} sieht sie nicht.`,
+    note:             ({ merchant }) => `Ihre Kartendaten werden verschlüsselt übertragen. ${merchant} bekommt sie nie zu sehen.`,
     by:               ({ operator }) => `Zahlung über ${operator}`,
     timeLeft:         "Verbleibende Zeit:",
 

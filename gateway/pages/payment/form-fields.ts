@@ -74,15 +74,17 @@ ${renderFault("cvv", fields, reader)}</div>
 /** Contact and address, each with a heading, where anything of it is wanted. */
 export function renderCustomerFields(fields: Fields, reader: FieldReader): Html {
   const { pay } = reader.texts;
-  const isContact = (field: CustomerField) => field === "email" || field === "phone";
-  const group = (title: string, wanted: readonly CustomerField[]) => {
+  const group = (title: string, all: readonly CustomerField[]) => {
+    const wanted = all.filter((field) => fields.wanted.includes(field));
     const rows = wanted.map((field) => renderCustomerField(field, wanted, fields, reader));
     return wanted.length === 0 ? undefined : html`<h2>${title}</h2>\n${rows}`;
   };
-  const contact = group(pay.contact, fields.wanted.filter(isContact));
-  const others = fields.wanted.filter((field) => !isContact(field));
-  return html`${contact}${group(pay.address, others)}`;
+  return html`${group(pay.contact, contactFields)}${group(pay.address, addressFields)}`;
 }
+
+/** In the order in which people write them. */
+const contactFields = ["firstName", "lastName", "email", "phone"] as const;
+const addressFields = ["address", "zipCode", "city", "country", "state"] as const;
 
 /** Postal code and city share a line. */
 function renderCustomerField(

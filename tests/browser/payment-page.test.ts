@@ -1,0 +1,283 @@
+/**
+ * The payment page, from the shop's request to the way back: at a desk and on a telephone, with
+ * scripts and without, in both languages, by keyboard alone, and by everything that people do with
+ * windows. The bank's books tell what was charged.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { bankIn, openWindow, press, takePicture } from "../support/browser.ts";
+import {
+  assertReturned,
+  type Checkout,
+  charged,
+  notCharged,
+  prepareCheckout,
+} from "../support/checkout.ts";
+import {
+  beginPage,
+  fillCard,
+  openPage,
+  type PagePayment,
+  payWith,
+} from "../support/payment-page.ts";
+import { cards } from "../support/threeds.ts";
+
+const prepared = prepareCheckout();
+const withoutFunds = "4000004000000020";
+const german = { locale: "de-AT" };
+const still = { javaScriptEnabled: false };
+
+/** To the bank's books only what was charged, whatever was tried. */
+async function assertPaidOnce(checkout: Checkout, payment: PagePayment, tries = 1) {
+  await assertReturned(checkout, payment, "/return", "approved");
+  assert.deepEqual(payment.charges(), { received: tries, booked: 1 });
+}
+
+const notice = (page: Page) => page.getByRole("alert");
+
+describe("a payment on the payment page", () => {
+  // biome-ignore format: a table
+  const ways = [
+    ["desk",  {},                      "Pay 10.15 USD"],
+    ["phone", german,                  "10,15 USD bezahlen"],
+    ["desk",  { ...still, ...german }, "10,15 USD bezahlen"],
+    ["phone", still,                   "Pay 10.15 USD"],
+  ] as const;
+  for (const [size, options, button] of ways) {
+    test(`is made once and returns, ${size} ${JSON.stringify(options)}`, async (t) => {
+      const checkout = prepared();
+      const { page, payment, troubles } = await openPage(t, checkout, size, options);
+
+      await fillCard(page, { number: cards.frictionlessNoMethod });
+      await page.getByRole("button", { name: button }).click();
+      // Without scripts the way back is a button too.
+      if ("javaScriptEnabled" in options) {
+        await page.getByRole("button", { name: /^(Back to the shop|Zurück zum Shop)$/ }).click();
+      }
+
+      const { fields } = await assertReturned(checkout, payment, "/return", "approved");
+      assert.equal(fields["card-holder-name"], "JANE DOE");
+      assert.deepEqual(payment.charges(), charged);
+      assert.deepEqual(troubles, []);
+    });
+  }
+
+  for (const size of ["desk", "phone"] as const) {
+    test(`goes through method and challenge in the same window, ${size}`, async (t) => {
+      const checkout = prepared();
+      const { page, payment, context } = await openPage(t, checkout, size);
+
+      await payWith(page, { number: cards.challenge });
+      await press(bankIn(page, size), { code: "1234" });
+
+      await assertPaidOnce(checkout, payment);
+      assert.equal(context.pages().length, 1);
+    });
+  }
+
+  test("needs no mouse", async (t) => {
+    const checkout = prepared();
+    const { page, payment } = await openPage(t, checkout, "desk");
+    const { keyboard } = page;
+
+    await keyboard.press("Tab");
+    await keyboard.type(cards.frictionlessNoMethod);
+    await keyboard.press("Tab");
+    // Two digits of the month lead to the year.
+    await keyboard.type("1231");
+    await keyboard.press("Tab");
+    await keyboard.type("123");
+    await keyboard.press("Tab");
+    await keyboard.press("Enter");
+    await page.getByText("Three digits on the back").waitFor();
+    await takePicture(page, "pay-help-desk");
+    await keyboard.press("Tab");
+    await keyboard.type("JANE DOE");
+    await keyboard.press("Enter");
+
+    await assertPaidOnce(checkout, payment);
+  });
+
+  test("is a reservation, or a verification that charges nothing", async (t) => {
+    const checkout = prepared();
+    const { world } = checkout;
+    const held = await openPage(t, checkout, "phone", {}, { kind: "preauthForm" });
+    await held.page.getByText("Amount to reserve").waitFor();
+    await takePicture(held.page, "pay-preauth-phone");
+    await payWith(held.page, { number: cards.frictionlessNoMethod });
+    await assertReturned(checkout, held.payment, "/return", "approved");
+    const verified = await openPage(t, checkout, "phone", {}, { kind: "accountVerificationForm" });
+    await takePicture(verified.page, "pay-verification-phone");
+    assert.equal(await verified.page.getByText(/0\.00|Amount/).count(), 0);
+    await payWith(verified.page, { number: cards.frictionlessNoMethod });
+    await assertReturned(checkout, verified.payment, "/return", "approved");
+
+    const told = await world.merchant("secure").status(held.payment.order);
+    assert.equal(told["transaction-type"], "preauth");
+  });
+
+  test("asks for what the shop did not send", async (t) => {
+    const checkout = prepared();
+    const absent = ["email", "phone", "address1", "zip_code", "city", "country", "state"];
+    const fields = Object.fromEntries(absent.map((name) => [name, undefined]));
+    const { page, payment } = await openPage(t, checkout, "phone", {}, { fields });
+    const state = page.getByLabel("State or province");
+
+    await page.getByRole("button", { name: "Pay 10.15 USD" }).click();
+    assert.equal(await page.locator("[aria-invalid=true]:visible").count(), 11);
+    await takePicture(page, "pay-address-faults-phone");
+    await fillCard(page, { number: cards.frictionlessNoMethod });
+    await page.getByLabel("Email").fill("jane@example");
+    await page.getByLabel("Phone").fill("+1 555 0100");
+    await page.getByLabel("Street and number").fill("1 Main Street");
+    await page.getByLabel("Postal code").fill("62701");
+    await page.getByLabel("City").fill("Springfield");
+    await page.getByLabel("Country").selectOption("DE");
+    assert.equal(await state.isVisible(), false);
+    await page.getByLabel("Country").selectOption({ label: "United States" });
+    await state.selectOption("IL");
+    await page.getByRole("button", { name: "Pay 10.15 USD" }).click();
+    await page.getByText("not a complete email address").waitFor();
+    await page.getByLabel("Email").fill("jane@example.com");
+    await page.getByRole("button", { name: "Pay 10.15 USD" }).click();
+
+    const { fields: told } = await assertReturned(checkout, payment, "/return", "approved");
+    assert.deepEqual([told["email"], told["phone"]], ["jane@example.com", "+1 555 0100"]);
+  });
+});
+
+describe("a refused try", () => {
+  test("says why and how many are left; another card pays", async (t) => {
+    const checkout = prepared();
+    const { page, payment, troubles } = await openPage(t, checkout, "phone", german);
+
+    await payWith(page, { number: withoutFunds });
+    await notice(page).waitFor();
+    await takePicture(page, "pay-refused-phone");
+    await notice(page)
+      .filter({ hasText: /Guthaben.*nichts abgebucht.*noch 2\sMal/s })
+      .waitFor();
+    assert.equal(await page.locator("#cc-number").inputValue(), "");
+    await payWith(page, { number: cards.frictionlessNoMethod });
+
+    await assertPaidOnce(checkout, payment, 2);
+    assert.deepEqual(troubles, []);
+  });
+
+  test("is final when it was the last, and the shop is told", async (t) => {
+    const checkout = prepared();
+    const { page, payment } = await openPage(t, checkout, "desk", still);
+
+    const tryOnce = async () => {
+      await payWith(page, { number: withoutFunds });
+      // The issuer's method is a step of its own.
+      await page.getByRole("button", { name: "Continue" }).click();
+    };
+    for (const left of [/2 more times/, /once more/]) {
+      await tryOnce();
+      await notice(page).filter({ hasText: left }).waitFor();
+    }
+    await tryOnce();
+    await page.getByRole("button", { name: "Back to the shop" }).click();
+
+    await assertReturned(checkout, payment, "/return", "declined");
+    assert.deepEqual(payment.charges(), { received: 3, booked: 0 });
+  });
+
+  test("is also a challenge that was failed or cancelled", async (t) => {
+    const checkout = prepared();
+    const { page, payment } = await openPage(t, checkout, "desk");
+
+    await payWith(page, { number: cards.challengeNoMethod });
+    await press(bankIn(page, "desk"), { button: "Cancel" });
+    await notice(page).filter({ hasText: "could not confirm that it was you" }).waitFor();
+    await payWith(page, { number: cards.challengeFailed });
+    await press(bankIn(page, "desk"), { code: "1234" });
+    await notice(page).filter({ hasText: "once more" }).waitFor();
+    assert.deepEqual(payment.charges(), notCharged);
+    await payWith(page, { number: cards.frictionlessNoMethod });
+
+    await assertPaidOnce(checkout, payment);
+  });
+});
+
+describe("whatever is done with windows, one charge is made", () => {
+  test("a double click, with scripts and without", async (t) => {
+    for (const options of [{}, still]) {
+      const checkout = prepared();
+      const { page, payment } = await openPage(t, checkout, "desk", options);
+      await fillCard(page, { number: cards.frictionlessNoMethod });
+
+      await page.locator("#pay button").dblclick();
+
+      if (options === still) await page.getByRole("button", { name: "Back to the shop" }).click();
+      await assertPaidOnce(checkout, payment);
+    }
+  });
+
+  test("two tabs with a card each", async (t) => {
+    const checkout = prepared();
+    const { page, context, payment } = await openPage(t, checkout, "desk");
+    const other = await context.newPage();
+    await other.goto(payment.link);
+    for (const tab of [page, other]) {
+      await fillCard(tab, { number: cards.frictionlessNoMethod });
+    }
+
+    await Promise.all([page, other].map((tab) => tab.locator("#pay button").click()));
+
+    await assertPaidOnce(checkout, payment);
+    for (const tab of [page, other]) await tab.getByText("Back in the shop").waitFor();
+  });
+
+  test("a tab that was left open while another one paid", async (t) => {
+    const checkout = prepared();
+    const { page, context, payment } = await openPage(t, checkout, "phone");
+    const other = await context.newPage();
+    await other.goto(payment.link);
+    await payWith(page, { number: cards.frictionlessNoMethod });
+    await assertPaidOnce(checkout, payment);
+
+    await payWith(other, { number: cards.frictionlessNoMethod });
+
+    await other.getByText("Back in the shop").waitFor();
+    await assertPaidOnce(checkout, payment);
+  });
+
+  test("the back button and a reload while the bank asks", async (t) => {
+    const checkout = prepared();
+    const { page, payment } = await openPage(t, checkout, "desk");
+    await payWith(page, { number: cards.challengeNoMethod });
+    await bankIn(page, "desk").locator("#code").waitFor();
+
+    await page.goto(payment.link);
+    await bankIn(page, "desk").locator("#code").waitFor();
+    await page.reload();
+    await press(bankIn(page, "desk"), { code: "1234" });
+    await assertPaidOnce(checkout, payment);
+    await page.goto(payment.link);
+    await page.getByText("Back in the shop").waitFor();
+
+    assert.deepEqual(payment.charges(), charged);
+  });
+});
+
+test("a page whose time is over takes no card, and the shop is told", async (t) => {
+  const checkout = prepared();
+  const { page, payment } = await openPage(t, checkout, "phone");
+  const late = await beginPage(checkout);
+  await fillCard(page, { number: cards.frictionlessNoMethod });
+
+  checkout.world.clock.advance(1_801_000);
+  await page.locator("#pay button").click();
+  await page.getByRole("heading", { name: "Please wait" }).waitFor();
+  await checkout.world.settle();
+
+  const { fields } = await assertReturned(checkout, payment, "/return", "declined");
+  assert.equal(fields["error_code"], "2900");
+  assert.deepEqual(payment.charges(), notCharged);
+  const { page: other } = await openWindow(t, "phone");
+  await other.goto(late.link);
+  await assertReturned(checkout, late, "/return", "declined");
+});

@@ -1,0 +1,37 @@
+/** What axe finds in a page: violations of WCAG 2, levels A and AA. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe says, in so far as we want to know it. */
+type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly Found[] };
+type Found = { readonly html: string; readonly failureSummary?: string };
+
+export async function violationsIn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], iframes: false };
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
+    `axe.run(document, ${JSON.stringify(rules)})`,
+  );
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`),
+  );
+}
+
+/** By day and by night. */
+export async function assertNoViolations(page: Page, name = ""): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await violationsIn(page), [], `${name} ${colorScheme}`);
+  }
+}
+
+/** Nothing has to be scrolled sideways. */
+export async function assertFitsWidth(page: Page): Promise<void> {
+  const width = page.viewportSize()?.width ?? 0;
+  const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+  assert.ok(wide <= width, `${wide} px wide on a screen of ${width} px`);
+}
