@@ -35,6 +35,8 @@ export const pageLifeMaxMs = 604_800_000;
 const pageLife = upTo(pageLifeMaxMs, seconds);
 export const pageTriesMax = 20;
 const pageTries: Read<number> = (value) => upTo(pageTriesMax, whole)(value) || undefined;
+const tries = upTo(100, whole);
+const proofBits: Read<number> = (value) => upTo(30, whole)(value) || undefined;
 const word: Read<string> = (value) => (/^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined);
 const rangesMib: Read<number> = (value) => upTo(256, whole)(value) || undefined;
 const share: Read<string> = (value) => {
@@ -177,6 +179,12 @@ export const settings = {
   linkLifeMs:           setting("GW_LINK_LIFE_S",               seconds,     "seconds",               3_600_000,        "how long a cardholder's link is valid, counted from its order"),
   paymentPageLifeMs:    setting("GW_PAYMENT_PAGE_LIFETIME_S",   pageLife,    "seconds, up to 604800", 1_800_000,        "how long a payment page takes cards, where the endpoint does not say it; then its order is declined"),
   paymentPageTries:     setting("GW_PAYMENT_PAGE_TRIES",        pageTries,   "a number from 1 to 20", 3,                "how many cards may be tried on a payment page, where the endpoint does not say it"),
+  paymentPostsPerSecond: setting("GW_RATE_PAYMENT_PAGE_PER_S",   whole,       "a number, or 0 for no limit", 0,          "posts of payment pages per second and client address, per process; an IPv6 address counts by its first 64 bits", 5),
+  linkTriesMax:         setting("GW_PAYMENT_PAGE_TRIES_PER_LINK", tries,     "a number up to 100, or 0 for no limit", 0, "how many cards may be tried at a payment link within `GW_PAYMENT_PAGE_TRY_WINDOW_S`, apart from orders that were approved; beyond half of it, browsers must bring a proof of work", 40),
+  addressTriesMax:      setting("GW_PAYMENT_PAGE_TRIES_PER_IP", tries,       "a number up to 100, or 0 for no limit", 0, "the same for tries from an IP address, at all merchants of a cell", 20),
+  cardTriesMax:         setting("GW_PAYMENT_PAGE_TRIES_PER_CARD", tries,     "a number up to 100, or 0 for no limit", 0, "the same for tries of a card number, at all merchants of a cell", 10),
+  triesWindowMs:        setting("GW_PAYMENT_PAGE_TRY_WINDOW_S", seconds,     "seconds",               3_600_000,        "how far back these tries are counted"),
+  proofBits:            setting("GW_PROOF_OF_WORK_BITS",        proofBits,   "a number from 1 to 30", 17,               "the difficulty of a proof of work: each bit doubles the browser's work; 17 take a phone about a second"),
   walletaRootsFile:     setting("GW_WALLETA_ROOTS_FILE",        text,        "a file",                "",               "the root certificates of walleta, in PEM; in staging the sandbox bank's"),
   walletbRootKeys:      setting("GW_WALLETB_ROOT_KEYS",         text,        "a file or https URL",   "",               "the source of walletb's root keys; in staging the sandbox bank's"),
   walletSigningWindowMs: setting("GW_WALLET_SIGNING_WINDOW_S",  signingWindow, "seconds, up to 86400", 300_000,          "the largest difference between the present time and the time at which walleta signed its payment data"),

@@ -76,7 +76,7 @@ export type SubmissionFault = {
   readonly problem: "missing" | "invalid" | "expired";
 };
 
-type Asked = {
+export type Asked = {
   readonly order: Pick<Order, "purchase">;
   readonly wanted: readonly WantedField[];
   readonly needsCvv: boolean;

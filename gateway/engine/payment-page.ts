@@ -31,6 +31,7 @@ import type { SealedCard } from "../vault/vault.ts";
 import type { Admit, JudgePayment, StorePendingCard } from "./accept.ts";
 import { makeNewCards, type NewCardDependencies, type SealedNewCard } from "./new-card.ts";
 import {
+  type Asked,
   findSubmissionFaults,
   type Submission,
   type WantedField,
@@ -133,6 +134,9 @@ export function makePaymentPages(dependencies: PageDependencies) {
     /** The same for the same order, so repeated requests get the same. */
     urlOf: ({ id }: Pick<Order, "id">) => `${dependencies.baseUrl()}/pay/${tokenFor(id)}`,
 
+    /** The last part of that URL. */
+    tokenOf: ({ id }: Pick<Order, "id">) => tokenFor(id),
+
     /** Nothing when there is no such page, or no longer. */
     async find(token: string): Promise<PageOrder | undefined> {
       const id = orderOf(token);
@@ -144,7 +148,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
     },
 
     /** What the page shows beside its fields; a submission with any is refused. */
-    findFaults: (page: PageOrder, submission: Submission) =>
+    findFaults: (page: Asked, submission: Submission) =>
       findSubmissionFaults(page, submission, clock.now()),
 
     /**
@@ -169,7 +173,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
     return {
       ...{ order, endpoint, expiresAt, state: stateOf(order) },
       wanted: wantedFieldsOf(order, endpoint),
-      needsCvv: endpoint.gates.some(({ worksWithoutCvv }) => !worksWithoutCvv),
+      needsCvv: needsCvvAt(endpoint),
       triesLeft: triesLeft(order.page),
     };
   }
@@ -195,6 +199,10 @@ export function makePaymentPages(dependencies: PageDependencies) {
     const isOne = isNumericId(id) && id.length >= idDigitsMin && more.length === 0;
     return isOne && tokens.isToken(textOf(id), proof) ? asOrderId(id) : undefined;
   }
+}
+
+export function needsCvvAt({ gates }: Endpoint): boolean {
+  return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
 
 const idDigitsMin = 7;

@@ -46,15 +46,12 @@ export type TryPlace = {
   readonly card?: string | undefined;
 };
 
-/** `prove`: the page must solve the challenge. `wait`: no try for so many seconds. */
-export type Demand =
-  | { readonly kind: "none" }
-  | { readonly kind: "prove"; readonly challenge: string }
-  | { readonly kind: "wait"; readonly seconds: number };
+/** What the page must solve first, or for how many seconds there is no try; neither: go on. */
+export type Demand = { readonly challenge?: string; readonly waitS?: number };
 
 export type PageTries = ReturnType<typeof makePageTries>;
 
-const nothing: Demand = { kind: "none" };
+const nothing: Demand = {};
 const everyMerchant = asMerchantId("0");
 
 export function makePageTries({ limits, store, proofs, digestSubject, clock }: Dependencies) {
@@ -75,12 +72,12 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     if (counted.length === 0) return nothing;
     const before = await look(place);
     // Not counted: otherwise a flood of refused tries would keep others out for ever.
-    if (before.kind === "wait") return before;
-    if (before.kind === "prove" && proof === "") return before;
+    if (before.waitS !== undefined) return before;
+    if (before.challenge !== undefined && proof === "") return before;
     const at = clock.now();
     const tallies = await store.add(countedTry(order, place, counted, at));
     const demand = await demandOf(place, counted, tallies, at);
-    if (demand.kind !== "prove") return demand;
+    if (demand.challenge === undefined) return demand;
     return (await proofs.use(place, proof)) ? nothing : demand;
   }
 
@@ -102,9 +99,9 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
       tries.filter(({ orderId }) => results.get(orderId) !== "approved"),
     );
     const over = unapproved.filter((tries, at) => tries.length >= (counted[at]?.limit ?? 0));
-    if (over.length > 0) return { kind: "wait", seconds: waitFor(over, now) };
+    if (over.length > 0) return { waitS: waitFor(over, now) };
     if (!unapproved.some(isNear)) return nothing;
-    return { kind: "prove", challenge: proofs.issue(place, limits.proofBits) };
+    return { challenge: proofs.issue(place, limits.proofBits) };
   }
 
   /** Until the oldest try of each that is over its limit leaves the window. */

@@ -78,7 +78,8 @@ export function makeEngine(dependencies: Dependencies) {
   const payments = { advance, conditionsOf, runner, admit, judgePayment };
   const accepting = { ...dependencies, ...threeds, ...payments };
   return {
-    ...{ runner, waits, find, forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
+    ...{ runner, waits, find, findExisting },
+    ...{ forgetEnded: ended.forgetOld, closeOrderIds: orderIds.close },
     /** By cell: resolves when its queues of reads and of new orders move. */
     probes: queues.probes,
     accept: makeAccept({

@@ -19,9 +19,6 @@ import type { Order } from "../orders/order.ts";
 import { receiptRoute } from "../pages/cardholder/receipts.ts";
 import { cardholderRoutes } from "../pages/cardholder/routes.ts";
 import { openTheme } from "../pages/operator-theme.ts";
-import { makeAssets } from "../pages/payment/assets.ts";
-import { makeFindPayable } from "../pages/payment/order-payable.ts";
-import { paymentRoutes } from "../pages/payment/routes.ts";
 import {
   type Configuration,
   type LiveConfiguration,
@@ -41,6 +38,7 @@ import { newCardRefId } from "../vault/seal.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Callbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
+import { paymentPageRoutes } from "./payment-pages.ts";
 import { portalRoutes } from "./portal.ts";
 import { makeCheckReadiness } from "./readiness.ts";
 import type { Resources } from "./resources.ts";
@@ -205,7 +203,8 @@ function servicesOf(dependencies: Dependencies, querying: Guard): Services {
       uploadPares: querying(refusing(threeds.uploadPares)),
     },
     paymentPages: {
-      ...{ termsOf: pages.termsOf, urlOf: pages.urlOf, findFaults: pages.findFaults },
+      ...{ termsOf: pages.termsOf, urlOf: pages.urlOf, tokenOf: pages.tokenOf },
+      findFaults: pages.findFaults,
       find: querying(pages.find),
       pay: guarded(refusing(pages.pay)),
     },
@@ -258,9 +257,10 @@ function accessOf(
 /** The pages of 3-D Secure, the return to the shop, and receipts. */
 function pageRoutes(
   { threeds, paymentPages, printDate }: Services,
-  { config, log, clock, configuration, cells, vault }: Dependencies,
+  dependencies: Dependencies,
   querying: Guard,
 ): readonly HttpRoute[] {
+  const { config, log, clock, configuration, cells, vault } = dependencies;
   const { pathWord, pageLogoFile: logoFile } = config;
   const theme = openTheme({
     name: config.pageName,
@@ -285,11 +285,7 @@ function pageRoutes(
   const receipts = { find: querying(findReceipt) };
   return [
     ...cardholderRoutes({ pathWord, threeds, returnOf, theme, payPageOf: paymentPages.urlOf }),
-    ...paymentRoutes({
-      ...{ theme, assets: makeAssets(), operator: config.pageName, addressOf },
-      find: makeFindPayable({ pages: paymentPages, threeds, clock }),
-      findCode: async () => undefined,
-    }),
+    ...paymentPageRoutes(dependencies, { paymentPages, threeds, querying, theme, addressOf }),
     receiptRoute({ pathWord, receipts, theme, printDate, clock }),
   ];
 }

@@ -2,10 +2,13 @@
 import type { Accept, FindRepeat, FollowUp } from "../engine/accept.ts";
 import type { Cards } from "../engine/cards.ts";
 import type { FindOrder, FindReceipt } from "../engine/find.ts";
+import type { Submission } from "../engine/page-submission.ts";
+import type { PaymentLinks } from "../engine/payment-links.ts";
 import type { PaymentPages } from "../engine/payment-page.ts";
 import type { ResultWaits } from "../engine/wait-for-result.ts";
 import type { PendingStep } from "../orders/authentication.ts";
 import type { Order } from "../orders/order.ts";
+import type { Demand, PageTries, TryPlace } from "../screening/page-tries.ts";
 import type { Uploads } from "../threeds/uploads.ts";
 import type { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";
@@ -21,7 +24,7 @@ export type Services = {
   }>;
   readonly cards: Guarded<Cards>;
   readonly threeds: BrowserAuthentication;
-  readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf" | "findFaults"> &
+  readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf" | "tokenOf" | "findFaults"> &
     Guarded<Pick<PaymentPages, "find" | "pay">>;
   readonly wallets: Guarded<{ open: OpenWallet }>;
   /** Why callbacks must not be sent to a URL; nothing when they may. */
@@ -37,6 +40,15 @@ type Guarded<Calls extends Record<keyof Calls, (...given: never[]) => unknown>> 
   readonly [Name in keyof Calls]: (
     ...given: Parameters<Calls[Name]>
   ) => Promise<Awaited<ReturnType<Calls[Name]>> | Failure>;
+};
+
+export type LinkServices = {
+  readonly paymentLinks: Guarded<PaymentLinks>;
+  /** The bounds on card testing. */
+  readonly pageTries: Guarded<{
+    look: PageTries["look"];
+    admit(order: Order, place: TryPlace, entered: Submission, proof: string): Promise<Demand>;
+  }>;
 };
 
 export type ReceiptServices = Guarded<{ find: FindReceipt }>;

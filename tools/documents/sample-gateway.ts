@@ -128,6 +128,7 @@ export function makeSampleGateway(): Services {
 const samplePages: Services["paymentPages"] = {
   termsOf: () => ({ lifeMs: 1_800_000, triesMax: 3 }),
   urlOf: ({ id }) => `${sample.baseUrl}/pay/${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
+  tokenOf: ({ id }) => `${id}.Qm5sVUR3b0ZtdGJsSk9vZ3Zx`,
   find: async () => undefined,
   findFaults: () => [],
   pay: async ({ order }) => order,

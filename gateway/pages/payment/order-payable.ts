@@ -3,17 +3,19 @@
  * browser goes otherwise. A try and its result belong to the pages of the 3-D Secure journey, which
  * send the browser back here when another try is allowed.
  */
+import type { HttpRequest } from "../../http/router.ts";
 import { Failure } from "../../values/failure.ts";
 import type { Clock } from "../../values/time.ts";
-import type { Services } from "../../wiring/services.ts";
+import type { LinkServices, Services } from "../../wiring/services.ts";
 import { waitingPage } from "../cardholder/pages.ts";
 import type { PaymentView } from "./payment-page.ts";
 import type { FindPayable } from "./routes.ts";
 
-type Dependencies = {
+type Dependencies = Pick<LinkServices, "pageTries"> & {
   readonly pages: Pick<Services["paymentPages"], "find" | "findFaults" | "pay">;
   readonly threeds: Pick<Services["threeds"], "pathOf">;
   readonly clock: Pick<Clock, "now">;
+  readonly addressOf: (request: HttpRequest) => string;
 };
 
 export type ShownOrder = Exclude<
@@ -21,17 +23,32 @@ export type ShownOrder = Exclude<
   Failure | undefined
 >;
 
-export function makeFindPayable({ pages, threeds, clock }: Dependencies): FindPayable {
-  return async (token) => {
+export function makeFindPayable(dependencies: Dependencies): FindPayable {
+  const { pages, pageTries, threeds, clock, addressOf } = dependencies;
+  return async (token, request) => {
     const page = await pages.find(token);
     if (page === undefined || page instanceof Failure) return page;
     const { order, state } = page;
     const journey = { goTo: `../${threeds.pathOf(order)}` };
     if (state.kind === "awaiting_card") {
+      const {
+        merchantId,
+        id,
+        page: { linkId },
+      } = order;
+      const place = { merchantId, linkId, page: `order ${id}`, ipAddress: addressOf(request) };
+      const demand = request.method === "GET" ? await pageTries.look(place) : undefined;
+      if (demand instanceof Failure) return demand;
       return {
-        view: viewOf(page),
+        view: { ...viewOf(page), challenge: demand?.challenge },
         findFaults: (entered) => pages.findFaults(page, entered),
-        async pay(entered) {
+        async pay(entered, { proof, provenFor = place.page }) {
+          const tried = { ...place, page: provenFor };
+          const needed = await pageTries.admit(order, tried, entered, proof);
+          if (needed instanceof Failure) return needed;
+          const { challenge, waitS } = needed;
+          if (waitS !== undefined) return new Failure("too_many_requests");
+          if (challenge !== undefined) return { challenge };
           const paid = await pages.pay(page, entered);
           return paid instanceof Failure ? paid : journey;
         },
@@ -44,17 +61,20 @@ export function makeFindPayable({ pages, threeds, clock }: Dependencies): FindPa
 
   function viewOf({ order, endpoint, wanted, needsCvv, ...page }: ShownOrder): PaymentView {
     const { state, triesLeft, expiresAt } = page;
-    const { merchant, settings } = endpoint;
-    const { shopName = merchant.name, logo, accent: colour, embedOrigins } = settings.page ?? {};
     const { purchase, transaction } = order;
     const secondsLeft = Math.max(0, Math.ceil((expiresAt - clock.now()) / 1000));
     const refusal = state.kind === "awaiting_card" ? state.refused?.code : undefined;
     return {
-      ...{ shop: { name: shopName, logo, colour }, description: purchase.description },
+      ...{ ...shopOf(endpoint), description: purchase.description },
       ...{ kind: kindOf(transaction.kind), amount: purchase.amount, wanted, needsCvv },
-      ...{ refusal, triesLeft, secondsLeft, framedBy: embedOrigins ?? [] },
+      ...{ refusal, triesLeft, secondsLeft },
     };
   }
+}
+
+export function shopOf({ merchant, settings }: ShownOrder["endpoint"]) {
+  const { shopName = merchant.name, logo, accent: colour, embedOrigins } = settings.page ?? {};
+  return { shop: { name: shopName, logo, colour }, framedBy: embedOrigins ?? [] };
 }
 
 function kindOf(kind: ShownOrder["order"]["transaction"]["kind"]): PaymentView["kind"] {

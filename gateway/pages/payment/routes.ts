@@ -41,13 +41,17 @@ export type ShownPage = {
   readonly proof: string;
   /** The page of a payment link; empty for an order. */
   readonly linkPage: string;
+  /** The page that the proof is for, where it is not this one. */
+  readonly provenFor?: string;
 };
 
 type GoTo = { readonly goTo: string };
 type Challenge = { readonly challenge: string };
 
 /** There is nothing to pay here now: where the browser finds what there is, or what to show. */
-type Elsewhere = GoTo | { show(texts: Texts, here: { readonly redirect: string }): CardholderPage };
+export type Elsewhere =
+  | GoTo
+  | { show(texts: Texts, here: { readonly redirect: string }): CardholderPage };
 
 export type FindPayable = (
   token: string,
@@ -61,6 +65,8 @@ export type PaymentRouteOptions = {
   /** Empty when the operator has set none. */
   readonly operator: string;
   readonly addressOf: (request: HttpRequest) => string;
+  /** Too many posts came from the same client. */
+  readonly isTooFast: (request: HttpRequest) => boolean;
   /** The QR code of a payment link, as SVG; nothing for another token. */
   readonly findCode: (token: string) => Promise<string | Failure | undefined>;
 };
@@ -81,6 +87,9 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const [token = ""] = request.params;
     const found = await findOrAnswer(token, request);
     if ("status" in found) return found;
+    if (options.isTooFast(request)) {
+      return answerFailure(new Failure("too_many_requests"), found, request);
+    }
     const posted = readForm(request.body);
     const { view } = found;
     const entered: Entered = {

@@ -58,6 +58,7 @@ export function servePage(
       theme: plainTheme,
       operator: "Harbour Payments",
       addressOf: () => "192.0.2.7",
+      isTooFast: ({ headers }) => headers["user-agent"] === "Flood/1",
       findCode: async (token) => {
         if (token === "away") return new Failure("storage_unavailable");
         return token === "l1nk" ? "<svg/>" : undefined;

@@ -1,0 +1,200 @@
+/**
+ * What may be done with a payment link (decision 0056). A page of the link that is shown has an id;
+ * the first post of that page begins an order, and every further one leads to the same order. A
+ * link with a number of uses reserves one for the page before its order begins, so that two
+ * cardholders at the same moment, at any node, cannot both pay the last one.
+ */
+import { randomBytes, randomUUIDv7 } from "node:crypto";
+import type { Endpoint } from "../orders/merchant.ts";
+import type { Customer, Order, Purchase } from "../orders/order.ts";
+import {
+  clientOrderIdOf,
+  findEnd,
+  type LinkKey,
+  type PaymentLink,
+} from "../orders/payment-link.ts";
+import type { PageTerms } from "../orders/requests.ts";
+import { initialOf } from "../orders/transactions.ts";
+import { Failure } from "../values/failure.ts";
+import { asSerialNumber, type EndpointId } from "../values/ids.ts";
+import { Secret } from "../values/secret.ts";
+import { asInstant, type Clock, hours, type Instant, later, minutes } from "../values/time.ts";
+import { type Accept, endedUnpaid } from "./accept.ts";
+import type { FindExisting } from "./find.ts";
+import { type Asked, wantedFieldsOf } from "./page-submission.ts";
+import { needsCvvAt, type PageDependencies } from "./payment-page.ts";
+
+export type LinkStore = {
+  find(link: LinkKey): Promise<PaymentLink | undefined>;
+  /** Whether the page has a use of the link; a page that has one keeps it. */
+  reserve(link: LinkKey, page: string, now: Instant): Promise<boolean>;
+  release(link: LinkKey, pages: readonly string[]): Promise<void>;
+};
+
+type Dependencies = {
+  readonly store: LinkStore;
+  readonly readLinkToken: (token: string) => LinkKey | undefined;
+  readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
+  readonly findExisting: FindExisting;
+  readonly accept: Accept;
+  readonly termsOf: (endpoint: Endpoint) => PageTerms;
+  readonly tokens: PageDependencies["tokens"];
+  readonly clock: Pick<Clock, "now">;
+};
+
+/**
+ * `open`: a payment may begin. `waiting`: its only order waits for a card. `in_use`: all uses are
+ * taken, and a payment is in progress. `paid`: all uses were paid.
+ */
+export type PaymentLinkState =
+  | { readonly kind: "open"; readonly page: string }
+  | { readonly kind: "waiting"; readonly order: Order }
+  | { readonly kind: "in_use" | "paid" | "closed" | "expired" };
+
+export type FoundLink = {
+  readonly link: PaymentLink;
+  readonly endpoint: Endpoint;
+  /** What its page asks for. */
+  readonly asked: Asked;
+  readonly state: PaymentLinkState;
+};
+
+export type PaymentLinks = ReturnType<typeof makePaymentLinks>;
+
+export function makePaymentLinks(dependencies: Dependencies) {
+  const { store, clock, findExisting, accept, termsOf } = dependencies;
+  const pages = makeLinkPages(dependencies);
+  return { find, begin };
+
+  /** Nothing for a token that is none of this installation's. */
+  async function find(token: string): Promise<FoundLink | undefined> {
+    const key = dependencies.readLinkToken(token);
+    const link = key && (await store.find(key));
+    const endpoint = link && dependencies.findEndpoint(link.endpointId);
+    if (link === undefined || endpoint === undefined) return undefined;
+    const order = { purchase: purchaseOf(link) };
+    const wanted = wantedFieldsOf(order, endpoint);
+    const asked = { order, wanted, needsCvv: needsCvvAt(endpoint) };
+    return { link, endpoint, asked, state: await stateOf(link, endpoint) };
+  }
+
+  async function stateOf(link: PaymentLink, endpoint: Endpoint): Promise<PaymentLinkState> {
+    const isOff = !endpoint.enabled || !endpoint.merchant.enabled;
+    const end = isOff ? "closed" : findEnd(link, clock.now());
+    if (!isFull(link)) return end ? { kind: end } : { kind: "open", page: pages.issue(link) };
+    const used = await usesOf(link);
+    if (used.every(({ isPaid }) => isPaid)) return { kind: "paid" };
+    const [only] = used;
+    // An order that has begun may still be paid after the link has ended.
+    if (link.usesMax === 1 && only?.order !== undefined && isWaiting(only.order)) {
+      return { kind: "waiting", order: only.order };
+    }
+    if (end !== undefined) return { kind: end };
+    const isFree = used.some((use) => use.isFree);
+    return isFree ? { kind: "open", page: pages.issue(link) } : { kind: "in_use" };
+  }
+
+  /** The page's order: a new one, or the one that an earlier post has begun. */
+  async function begin({ link, endpoint }: FoundLink, token: string): Promise<Order | Failure> {
+    const page = pages.read(link, token);
+    if (page === undefined) return notNow;
+    const clientOrderId = clientOrderIdOf(link, page);
+    const [known] = await findExisting(link.merchantId, clientOrderId);
+    if (known !== undefined) return known.order;
+    if (!(await reserve(link, page))) return notNow;
+    const text = new Secret(`link/${clientOrderId}`);
+    const accepted = await accept({
+      ...{ kind: "sale", serialNumber: asSerialNumber(randomUUIDv7()), clientOrderId },
+      ...{ merchantId: link.merchantId, endpointId: link.endpointId, purchase: purchaseOf(link) },
+      ...{ card: { kind: "none" }, cardData: undefined },
+      requestFingerprint: { text, cvv: undefined, withCvv: () => text },
+      page: { ...termsOf(endpoint), linkId: link.id },
+    });
+    return accepted instanceof Failure ? accepted : accepted.order;
+  }
+
+  /** Without a maximum there is nothing to count. */
+  async function reserve(link: PaymentLink, page: string): Promise<boolean> {
+    if (link.usesMax === undefined) return findEnd(link, clock.now()) === undefined;
+    if (await store.reserve(link, page, clock.now())) return true;
+    const present = await store.find(link);
+    if (present === undefined || findEnd(present, clock.now())) return false;
+    const free = (await usesOf(present)).filter(({ isFree }) => isFree);
+    if (free.length === 0) return false;
+    await store.release(
+      link,
+      free.map((use) => use.page),
+    );
+    return store.reserve(link, page, clock.now());
+  }
+
+  async function usesOf(link: PaymentLink) {
+    return Promise.all(
+      link.uses.map(async (page) => {
+        const known = await findExisting(link.merchantId, clientOrderIdOf(link, page));
+        // A page begins one order, never a second attempt.
+        const order = known.at(-1)?.order;
+        const isPaid = order !== undefined && initialOf(order).stage === "approved";
+        // No order can begin any more from a page that expired long before its post could end.
+        const isAbandoned = pages.isOver(page, later(clock.now(), -postMs));
+        const isFree = order === undefined ? isAbandoned : endedUnpaid(order);
+        return { page, order, isPaid, isFree };
+      }),
+    );
+  }
+}
+
+/** A post is answered long before this. */
+const postMs = minutes(10);
+/** How long a shown page can be posted. */
+const pageLifeMs = hours(2);
+
+const notNow = new Failure("not_allowed_now", "", "the payment link has no use for this page");
+
+/** Ids of shown pages: only this installation makes them, and they expire. */
+function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">) {
+  const textOf = ({ merchantId, id }: LinkKey, page: string) =>
+    `link page/${merchantId}/${id}/${page}`;
+  const isOver = (page: string, now: Instant) =>
+    asInstant(Number.parseInt(page, 36) * 1000 + pageLifeMs) <= now;
+  return {
+    isOver,
+    /** With its proof. */
+    issue(link: LinkKey): string {
+      const second = Math.floor(clock.now() / 1000).toString(36);
+      const page = `${second}-${randomBytes(8).toString("hex")}`;
+      return `${page}.${tokens.tokenOf(textOf(link, page))}`;
+    },
+    /** Without its proof; nothing for one of another link, or one that has expired. */
+    read(link: LinkKey, shown: string): string | undefined {
+      const [page = "", proof = ""] = shown.split(".");
+      if (!tokens.isToken(textOf(link, page), proof)) return undefined;
+      return isOver(page, clock.now()) ? undefined : page;
+    },
+  };
+}
+
+const noCustomer: Customer = {
+  ...{ firstName: undefined, lastName: undefined, email: undefined, phone: undefined },
+  ...{ cellPhone: undefined, birthday: undefined, country: undefined, state: undefined },
+  ...{ city: undefined, zipCode: undefined, address: undefined },
+};
+
+function purchaseOf({ amount, description, returnUrl, callbackUrl }: PaymentLink): Purchase {
+  return {
+    ...{ amount, description, ipAddress: "", customer: noCustomer, browser: undefined },
+    urls: {
+      ...{ redirect: returnUrl, redirectSuccess: undefined, redirectFail: undefined },
+      ...{ serverCallback: callbackUrl, notify: undefined },
+    },
+    ...{ merchantData: undefined, purpose: undefined, comment: undefined, siteUrl: undefined },
+  };
+}
+
+function isFull({ usesMax, uses }: PaymentLink): boolean {
+  return usesMax !== undefined && uses.length >= usesMax;
+}
+
+function isWaiting({ transaction }: Order): boolean {
+  return transaction.stage === "awaiting_card";
+}

@@ -1,0 +1,108 @@
+/**
+ * The page of a payment link. It is the page of an order that has not begun: the first post begins
+ * the order and pays it, and everything after that happens on the order's own page.
+ */
+import type { HttpRequest } from "../../http/router.ts";
+import { Failure } from "../../values/failure.ts";
+import type { LinkServices, Services } from "../../wiring/services.ts";
+import { messagePage } from "../cardholder/pages.ts";
+import type { Entered } from "./fields.ts";
+import { shopOf } from "./order-payable.ts";
+import type { Elsewhere, FindPayable, Payable, ShownPage } from "./routes.ts";
+
+type Dependencies = LinkServices & {
+  readonly paymentPages: Pick<Services["paymentPages"], "tokenOf" | "findFaults">;
+  /** The page of an order, by its token. */
+  readonly findOrder: FindPayable;
+  readonly addressOf: (request: HttpRequest) => string;
+};
+
+type FoundLink = Exclude<
+  Awaited<ReturnType<LinkServices["paymentLinks"]["find"]>>,
+  Failure | undefined
+>;
+type OpenLink = FoundLink & { readonly state: { readonly kind: "open" } };
+
+export function makeFindLink(dependencies: Dependencies): FindPayable {
+  const { paymentLinks, paymentPages, pageTries, findOrder, addressOf } = dependencies;
+  return async (token, request) => {
+    const found = await paymentLinks.find(token);
+    if (found === undefined || found instanceof Failure) return found;
+    const { state } = found;
+    switch (state.kind) {
+      case "open":
+        return payableOf({ ...found, state }, request);
+      case "waiting":
+        return { goTo: paymentPages.tokenOf(state.order) };
+      default:
+        return overPage(state.kind);
+    }
+  };
+
+  async function payableOf(found: OpenLink, request: HttpRequest): Promise<Payable | Failure> {
+    const { link, endpoint, asked, state } = found;
+    const demand =
+      request.method === "GET"
+        ? await pageTries.look(placeOf(found, state.page, request))
+        : undefined;
+    if (demand instanceof Failure) return demand;
+    return {
+      view: {
+        ...{ ...shopOf(endpoint), description: link.description, kind: "sale" },
+        ...{ amount: link.amount, wanted: asked.wanted, needsCvv: asked.needsCvv },
+        ...{ linkPage: state.page, challenge: demand?.challenge },
+      },
+      findFaults: (entered) => paymentPages.findFaults(asked, entered),
+      pay: (entered, shown) => pay(found, request, entered, shown),
+    };
+  }
+
+  /** The page that was shown, not the one that this request would show. */
+  async function pay(
+    found: OpenLink,
+    request: HttpRequest,
+    entered: Entered,
+    shown: ShownPage,
+  ): ReturnType<Payable["pay"]> {
+    const place = placeOf(found, shown.linkPage, request);
+    // Before an order begins: a flood of tries makes no orders.
+    const demand = await pageTries.look(place);
+    if (demand instanceof Failure) return demand;
+    if (demand.waitS !== undefined) return new Failure("too_many_requests");
+    if (demand.challenge !== undefined && shown.proof === "") {
+      return { challenge: demand.challenge };
+    }
+    const order = await paymentLinks.begin(found, shown.linkPage);
+    if (order instanceof Failure) return order;
+    const token = paymentPages.tokenOf(order);
+    const isNew = order.version <= 1 && order.transaction.stage === "awaiting_card";
+    const page = isNew ? await findOrder(token, request) : undefined;
+    if (page === undefined || page instanceof Failure || !("pay" in page)) return { goTo: token };
+    const paid = await page.pay(entered, { ...shown, provenFor: place.page });
+    // The order's page asks for a proof of its own, or says what the matter is.
+    return paid instanceof Failure || "challenge" in paid ? { goTo: token } : paid;
+  }
+
+  function placeOf({ link }: OpenLink, linkPage: string, request: HttpRequest) {
+    const { merchantId, id: linkId } = link;
+    return { merchantId, linkId, page: `link ${linkPage}`, ipAddress: addressOf(request) };
+  }
+}
+
+// biome-ignore format: a table
+const overTexts = {
+  paid:    "linkPaid",
+  in_use:  "linkInUse",
+  closed:  "linkEnded",
+  expired: "linkEnded",
+} as const;
+
+function overPage(kind: keyof typeof overTexts): Elsewhere {
+  return {
+    show({ pay }, here) {
+      const { title, sentence } = pay[overTexts[kind]];
+      const refresh = kind === "in_use" && { refresh: { seconds: 5, address: here.redirect } };
+      return messagePage(title, sentence, { role: "status", ...(refresh || {}) });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** The payment pages of orders and of payment links, with the bounds on card testing. */
+
+import { makePaymentLinks } from "../engine/payment-links.ts";
+import type { PaymentPages } from "../engine/payment-page.ts";
+import { networkOf } from "../http/client-network.ts";
+import { makeRateLimit } from "../http/rate-limit.ts";
+import type { HttpRequest, HttpRoute } from "../http/router.ts";
+import type { makeStorageGuard } from "../http/server.ts";
+import type { Theme } from "../pages/design.ts";
+import { makeAssets } from "../pages/payment/assets.ts";
+import { makeFindLink } from "../pages/payment/link-payable.ts";
+import { makeFindPayable } from "../pages/payment/order-payable.ts";
+import { paymentRoutes } from "../pages/payment/routes.ts";
+import { makePageTries } from "../screening/page-tries.ts";
+import { makeProofs } from "../screening/proof-of-work.ts";
+import type { LiveConfiguration } from "../storage/configuration.ts";
+import type { LiveHold } from "../storage/installation-hold.ts";
+import { routeLinks } from "../storage/payment-links.ts";
+import { routeTakeNonce, routeTallies } from "../storage/routed-stores.ts";
+import { Failure } from "../values/failure.ts";
+import { renderQrSvg } from "../values/qr-code.ts";
+import type { Engine } from "./engine.ts";
+import type { Resources } from "./resources.ts";
+import type { LinkServices, Services } from "./services.ts";
+
+type Dependencies = Resources & {
+  readonly configuration: LiveConfiguration;
+  readonly engine: Pick<Engine, "accept" | "findExisting">;
+  readonly hold: LiveHold;
+  /** The public address. */
+  readonly baseUrl: () => string;
+};
+
+type Guard = ReturnType<typeof makeStorageGuard>;
+
+type Edge = Pick<Services, "paymentPages" | "threeds"> & {
+  readonly querying: Guard;
+  readonly theme: Theme;
+  readonly addressOf: (request: HttpRequest) => string;
+};
+
+export function paymentPageRoutes(dependencies: Dependencies, edge: Edge): readonly HttpRoute[] {
+  const { config, clock, vault } = dependencies;
+  const { paymentPages, threeds, theme, addressOf } = edge;
+  const services = makeLinkServices(dependencies, edge);
+  const shared = { ...services, addressOf };
+  const findOrder = makeFindPayable({ ...shared, pages: paymentPages, threeds, clock });
+  const findLink = makeFindLink({ ...shared, paymentPages, findOrder });
+  const isLink = (token: string) => vault.readLinkToken(token) !== undefined;
+  const { take } = makeRateLimit<string>({ perSecond: config.paymentPostsPerSecond }, clock);
+  return paymentRoutes({
+    ...{ theme, assets: makeAssets(), operator: config.pageName, addressOf },
+    find: (token, request) => (isLink(token) ? findLink : findOrder)(token, request),
+    isTooFast: (request) => take(networkOf(addressOf(request)) ?? "") > 0,
+    async findCode(token) {
+      const found = await services.paymentLinks.find(token);
+      if (found === undefined || found instanceof Failure) return found;
+      return renderQrSvg(`${dependencies.baseUrl()}/pay/${token}`);
+    },
+  });
+}
+
+function makeLinkServices(
+  dependencies: Dependencies,
+  { querying, paymentPages }: Pick<Edge, "querying" | "paymentPages">,
+): LinkServices {
+  const { config, clock, cells, vault, configuration, engine } = dependencies;
+  const { refusing } = dependencies.hold;
+  const lasting = { retryMs: config.acceptRetryMs };
+  const links = makePaymentLinks({
+    ...{ store: routeLinks(cells), readLinkToken: vault.readLinkToken, tokens: vault, clock },
+    findEndpoint: (id) => configuration.current().endpoints.get(id),
+    ...{ accept: engine.accept, findExisting: engine.findExisting },
+    termsOf: (paymentPages satisfies Pick<PaymentPages, "termsOf">).termsOf,
+  });
+  const takeNonce = routeTakeNonce(cells, { clock, windowMs: config.oauthWindowMs, ...lasting });
+  const tries = makePageTries({
+    limits: {
+      ...{ perLink: config.linkTriesMax, perAddress: config.addressTriesMax },
+      ...{ perCard: config.cardTriesMax, windowMs: config.triesWindowMs },
+      proofBits: config.proofBits,
+    },
+    ...{ store: routeTallies(cells, lasting), digestSubject: vault.digestSubject, clock },
+    proofs: makeProofs({ tokenOf: vault.tokenOf, isToken: vault.isToken, takeNonce, clock }),
+  });
+  return {
+    paymentLinks: {
+      find: querying(links.find),
+      begin: querying(refusing(links.begin)),
+    },
+    pageTries: {
+      look: querying(tries.look),
+      admit: querying((order, place, { paid }, proof) => {
+        const card = paid.kind === "card" ? vault.cardDigest(paid.number) : undefined;
+        return tries.admit(order, { ...place, card }, proof);
+      }),
+    },
+  };
+}
