@@ -740,9 +740,9 @@ export const operationFacts = {
   uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   uploadParesResult: {"path":"/3ds/v1/upload-pares-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"waits":false},
   removeCardRef: {"path":"/v2/remove-card-ref/{id}","versions":["v2","v4"],"control":["login","cardrefid"],"takesLogin":true,"repeatable":false,"waits":false},
-  saleForm: {"path":"/v2/sale-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":false,"waits":false},
-  preauthForm: {"path":"/v2/preauth-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":false,"waits":false},
-  accountVerificationForm: {"path":"/v2/account-verification-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":false,"waits":false},
+  saleForm: {"path":"/v2/sale-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
+  preauthForm: {"path":"/v2/preauth-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"waits":false},
+  accountVerificationForm: {"path":"/v2/account-verification-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {

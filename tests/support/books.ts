@@ -226,6 +226,11 @@ export type StoredOrder = {
   readonly progress: {
     readonly transaction: StoredTransaction;
     readonly earlier: readonly StoredTransaction[];
+    readonly page?: {
+      readonly refused: readonly {
+        readonly attempts: readonly Pick<StoredTransaction, "identifiers">[];
+      }[];
+    };
   };
 };
 
@@ -295,7 +300,11 @@ function granted({ kind, amount, answer }: StoredTransaction): bigint {
 }
 
 export function referenceOf({ progress }: StoredOrder): string | undefined {
-  return (progress.earlier[0] ?? progress.transaction).identifiers?.reference;
+  const { earlier, transaction, page } = progress;
+  // A payment page whose time is over: the last of its refused tries.
+  const refused = page?.refused.flatMap(({ attempts }) => attempts).at(-1);
+  const { identifiers = refused?.identifiers } = earlier[0] ?? transaction;
+  return identifiers?.reference;
 }
 
 function isCharge({ kind }: Booked): boolean {

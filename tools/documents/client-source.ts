@@ -19,6 +19,7 @@ import { block, camel, pascal, quote, sentence } from "./text.ts";
  */
 const repeatable: ReadonlySet<string> = new Set([
   ...["sale", "preauth", "account-verification", "capture", "return"],
+  ...["sale-form", "preauth-form", "account-verification-form"],
   ...["make-rebill", "make-rebill-sale", "make-rebill-preauth"],
   ...["create-card-ref", "create-card-ref-v4"],
   ...["upload-method-url-result", "upload-cres-result", "upload-pares-result"],
