@@ -32,7 +32,7 @@ export async function measureSales(setup: Setup, course: Course): Promise<measur
   return turns;
 }
 
-const warmUpCallbacks = 3_000;
+const warmUpCallbacks = 1_500;
 
 /**
  * For callbacks and polls, whose code the warm-up's sales do not run: the first 3,000 callbacks of
