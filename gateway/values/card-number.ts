@@ -95,9 +95,13 @@ export const longestFirst = ranges
     network,
   }));
 
+/** A loop: V8 compiled a closure, and with it all callers, again every fifty sales. */
 export function networkOf(digits: string): Network | undefined {
   const prefix = Number(digits.slice(0, prefixDigits).padEnd(prefixDigits, "0"));
-  return longestFirst.find(({ first, last }) => prefix >= first && prefix <= last)?.network;
+  for (const { first, last, network } of longestFirst) {
+    if (prefix >= first && prefix <= last) return network;
+  }
+  return undefined;
 }
 
 /**
