@@ -83,6 +83,32 @@ test("when half bodies fill the memory the largest is refused, and a payment goe
   while (server.countUnfinishedBytes() > 0) await new Promise(setImmediate);
 });
 
+test("each request of a connection gets its own body, whole, in pieces, in chunks or none", async (t) => {
+  const { open } = await serve(t);
+  const client = await open();
+  let answers = "";
+  client.on("data", (chunk) => {
+    answers += chunk;
+  });
+  const lengths = () => [...answers.matchAll(/\r\n\r\n(\d+)/g)].map(([, length]) => Number(length));
+  const untilAnswered = async (count: number) => {
+    while (lengths().length < count) await once(client, "data");
+  };
+
+  client.write(post("/echo", "a=1") + post("/echo", "a=12") + post("/echo", ""));
+  await untilAnswered(3);
+  const inPieces = post("/echo", "a=123");
+  client.write(inPieces.slice(0, -2));
+  await new Promise(setImmediate);
+  client.write(inPieces.slice(-2));
+  await untilAnswered(4);
+  const chunked = "host: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\na=12\r\n2\r\n34\r\n0\r\n\r\n";
+  client.write(`POST /echo HTTP/1.1\r\n${chunked}${post("/echo", "a=12345")}`);
+  await untilAnswered(6);
+
+  assert.deepEqual(lengths(), [3, 4, 0, 5, 6, 7]);
+});
+
 test("a body of single bytes costs no more than twice its length", () => {
   const reading = makeReadBody({ bodyBytesMax: 10_000, unfinishedBytesMax: mebibyte });
   const payload = new PassThrough();

@@ -34,6 +34,12 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
       return unfinishedBytes;
     },
 
+    /** A body that has arrived whole, as most do. */
+    take(payload: Readable): Uint8Array | BodyRefused {
+      const body: Buffer = payload.read() ?? empty;
+      return body.length > bodyBytesMax ? new BodyRefused(413) : body;
+    },
+
     /** `declared` is the length that the client announced, if it did. */
     read(payload: Readable, declared: number | undefined, done: Done): void {
       if ((declared ?? 0) > bodyBytesMax) {
