@@ -36,6 +36,7 @@ const ownIds: ReadonlySet<string> = new Set([
 function printFacts(facts: object): string {
   let text = "";
   for (const [name, value] of Object.entries(facts)) {
+    if (value === undefined) continue;
     const printed = name === "err" ? printError(value) : print(value);
     if (printed === undefined) continue;
     text += `,"${name}":${ownIds.has(name) ? printed : maskDigits(printed)}`;
@@ -52,9 +53,13 @@ function printError(error: unknown): string | undefined {
   return `{${parts.join(",")}}`;
 }
 
+/** Shorter ones are no card numbers. */
+const longNumber = 1e11;
+
 /** Nothing for an absent value; what JSON cannot tell must not end the caller. */
 function print(value: unknown): string | undefined {
   if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number" && Math.abs(value) < longNumber) return String(value);
   try {
     return JSON.stringify(value, plainValue);
   } catch {
@@ -65,7 +70,7 @@ function print(value: unknown): string | undefined {
 /** A number that will be masked becomes text before: asterisks in a number are no JSON. */
 function plainValue(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
-  if (typeof value !== "number" || Math.abs(value) < 1e11) return value;
+  if (typeof value !== "number" || Math.abs(value) < longNumber) return value;
   const printed = String(value);
   return maskDigits(printed) === printed ? value : printed;
 }
