@@ -9,11 +9,12 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { constants, freemem, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { openDatabase } from "@tollgate/gateway/database";
 import { startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { settingsForTests } from "@tollgate/gateway/settings-for-tests";
-import { type Lane, runInLanes } from "./lanes.ts";
-import { runFile, type Tally } from "./run-file.ts";
+import { type Lane, runInLanes, shareProcesses } from "./lanes.ts";
+import { runFiles, type Tally } from "./run-files.ts";
 
 type Step = { readonly name: string; readonly program: string; readonly parameters: string[] };
 type Group = {
@@ -80,9 +81,7 @@ async function main(wanted: readonly string[]): Promise<number> {
     for (const step of steps) tally.failed += await runStep(step);
     tally.failed += complainOfStrays();
   }
-  const jobs = groups.flatMap((group) =>
-    jobsOf(group).filter(({ file }) => isWanted(file, group, wanted)),
-  );
+  const jobs = groups.flatMap((group) => jobsOf(group, (file) => isWanted(file, group, wanted)));
   await runAll(jobs, tally);
   if (wanted.includes(long.name)) {
     process.env["TOLLGATE_LONG"] = "yes";
@@ -96,8 +95,8 @@ async function main(wanted: readonly string[]): Promise<number> {
 async function runAll(jobs: readonly Job[], tally: Tally): Promise<void> {
   if (jobs.length > 0) await startDatabase();
   const { signal } = stopping;
-  await runInLanes(jobs, async ({ file, minutes }) => {
-    if (!signal.aborted) await runFile({ file, minutes, tally, say, signal });
+  await runInLanes(jobs, async ({ files, minutes }) => {
+    if (!signal.aborted) await runFiles({ files, minutes, tally, say, signal });
   });
 }
 
@@ -113,9 +112,9 @@ async function runOnCitus(tally: Tally): Promise<void> {
   process.env["TOLLGATE_ON_CITUS"] = "yes";
   stopDatabase = async () => fs.rmSync(folder, { recursive: true, force: true });
   // A file that freezes a worker has the cluster to itself.
-  const laneOf = (file: string): Lane => (file.startsWith("tests/citus") ? "alone" : "works");
-  const jobs = jobsOf(citus).map((job) => ({ ...job, lane: laneOf(job.file) }));
-  await runAll(jobs, tally);
+  const isAlone = (file: string) => file.startsWith("tests/citus");
+  const alone = jobsOf({ ...citus, lane: "alone" }, isAlone);
+  await runAll([...jobsOf(citus, (file) => !isAlone(file)), ...alone], tally);
 }
 
 /** One PostgreSQL for all files of a run; a file that is run without it starts its own. */
@@ -130,11 +129,20 @@ async function startDatabase(): Promise<void> {
     settings: settingsForTests,
   });
   if (server instanceof Problem) throw new Error(server.sentence);
+  await setPasswordAgain(server.url);
   process.env["TOLLGATE_TEST_FOLDER"] = folder;
   stopDatabase = async () => {
     await server.stop();
     fs.rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** The same one, by the settings for tests. */
+async function setPasswordAgain(url: string): Promise<void> {
+  const limits = { poolSize: 1, connectTimeoutMs: 60_000, onLost: () => undefined };
+  const database = openDatabase(url, limits);
+  await database.query(`alter role current_user password '${new URL(url).password}'`);
+  await database.close();
 }
 
 /** In memory where there is enough: a run makes hundreds of databases, and deletes them. */
@@ -194,10 +202,12 @@ function complainOfStrays(): number {
   return strays.length;
 }
 
-type Job = Pick<Group, "lane" | "minutes"> & { readonly file: string };
+type Job = Pick<Group, "lane" | "minutes"> & { readonly files: readonly string[] };
 
-function jobsOf(group: Group): readonly Job[] {
-  return filesOf(group).map((file) => ({ ...group, file }));
+function jobsOf(group: Group, isWanted: (file: string) => boolean = () => true): readonly Job[] {
+  const wanted = filesOf(group).filter(isWanted);
+  const processes = group.lane === "works" ? shareProcesses(wanted) : wanted.map((file) => [file]);
+  return processes.map((files) => ({ ...group, files }));
 }
 
 function filesOf({ places }: Group): readonly string[] {

@@ -14,7 +14,7 @@ export const namesOfSeveral: readonly string[] = [];
 const shortOnes: Readonly<Record<string, string>> = {
   "gateway/cli":                              "gw",
   "gateway/values":                           "html problem secret",
-  "tools":                                    "exceptions warm",
+  "tools":                                    "exceptions load-files warm",
 };
 
 export const shortFiles: ReadonlySet<string> = new Set(

@@ -1,13 +1,13 @@
 /** Test files run in lanes: as many at a time as each lane has places, and the load alone. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Lane, runInLanes } from "./lanes.ts";
+import { type Lane, runInLanes, shareProcesses } from "./lanes.ts";
 
 const jobsOf = (lane: Lane, count: number) =>
-  Array.from({ length: count }, (_, index) => ({ file: "tools/lanes.ts", lane, index }));
+  Array.from({ length: count }, (_, index) => ({ files: ["tools/lanes.ts"], lane, index }));
 
 /** What ran together, as often as something began. */
-async function watch(jobs: readonly { readonly file: string; readonly lane: Lane }[]) {
+async function watch(jobs: readonly { readonly files: readonly string[]; readonly lane: Lane }[]) {
   const together: string[] = [];
   const running: Lane[] = [];
   let ended = 0;
@@ -43,4 +43,21 @@ test("a file that runs alone waits until every other has ended", async () => {
 
 test("a run of nothing ends", async () => {
   assert.equal((await watch([])).ended, 0);
+});
+
+test("files of a workspace share a process, but for those that use what it has once", () => {
+  const files = [
+    "gateway/values/colour.test.ts",
+    "tools/lanes.test.ts",
+    "gateway/storage/requests.test.ts",
+    "gateway/values/html.test.ts",
+    "tests/scenarios/random-journeys.test.ts",
+  ];
+
+  assert.deepEqual(shareProcesses(files), [
+    ["gateway/values/colour.test.ts", "gateway/values/html.test.ts"],
+    ["tools/lanes.test.ts"],
+    ["gateway/storage/requests.test.ts"],
+    ["tests/scenarios/random-journeys.test.ts"],
+  ]);
 });

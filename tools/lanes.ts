@@ -2,10 +2,11 @@
  * Which test file runs when: as many at a time as keep two cores busy, the longest first, so that
  * the last ones to run are short. Files that mostly wait run beside those that work.
  */
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 export type Lane = "works" | "waits" | "alone";
-type Job = { readonly file: string; readonly lane: Lane };
+type Job = { readonly files: readonly string[]; readonly lane: Lane };
 
 /** Files of a lane at a time: beside others, and when no others are left. */
 // biome-ignore format: a table
@@ -31,12 +32,13 @@ const longest: Readonly<Record<string, number>> = {
   "tests/scenarios/start-troubles.test.ts":    35,
 };
 const bytesPerSecond = 600;
+const sharedSecondsMax = 150;
 
 export async function runInLanes<Any extends Job>(
   jobs: readonly Any[],
   run: (job: Any) => Promise<void>,
 ): Promise<void> {
-  const waiting = jobs.toSorted((one, other) => secondsOf(other) - secondsOf(one));
+  const waiting = jobs.toSorted((one, other) => secondsOf(other.files) - secondsOf(one.files));
   const running = new Map<Any, Promise<void>>();
   while (waiting.length + running.size > 0) {
     for (const job of [...waiting]) {
@@ -62,6 +64,40 @@ function comesBefore(other: Job, lane: Lane): boolean {
   return other.lane !== lane && (other.lane !== "alone" || lane === "alone");
 }
 
-function secondsOf({ file }: Job): number {
-  return longest[file] ?? statSync(file).size / bytesPerSecond;
+/**
+ * Files that share a process, so that sources are loaded and worlds are started once: those of a
+ * workspace, as many as keep the lanes balanced. A file that uses what a process has once is alone.
+ */
+export function shareProcesses(files: readonly string[]): readonly (readonly string[])[] {
+  const shared = files
+    .filter((file) => longest[file] === undefined && !needsOwnProcess(file))
+    .sort();
+  const batches: string[][] = [];
+  for (const file of shared) {
+    const batch = batches.at(-1);
+    const isNeighbour = batch?.[0] !== undefined && workspaceOf(batch[0]) === workspaceOf(file);
+    if (batch && isNeighbour && secondsOf([...batch, file]) <= sharedSecondsMax) batch.push(file);
+    else batches.push([file]);
+  }
+  return [...batches, ...files.filter((file) => !shared.includes(file)).map((file) => [file])];
+}
+
+/** Hooks around every test of the process, its settings, its processor time or memory. */
+function needsOwnProcess(file: string): boolean {
+  const uses = /^ *(before|after)Each\(|process\.(env\[[^\]]+\] =|once|(cpu|memory)Usage)/m;
+  const source = readFileSync(file, "utf8");
+  const helpers = [...source.matchAll(/from "(\.[^"]*\/(?:testing|support)\/[^"]+)"/g)];
+  const sources = helpers.map(([, path = ""]) => readFileSync(join(dirname(file), path), "utf8"));
+  return uses.test(source) || sources.some((each) => /^ *(before|after)Each\(/m.test(each));
+}
+
+function workspaceOf(file: string): string {
+  return file.slice(0, file.indexOf("/"));
+}
+
+function secondsOf(files: readonly string[]): number {
+  return files.reduce(
+    (seconds, file) => seconds + (longest[file] ?? statSync(file).size / bytesPerSecond),
+    0,
+  );
 }

@@ -8,7 +8,7 @@ import { series } from "../support/series.ts";
 import { formOf, post, signedSale } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-const runs = series(300, 6_000);
+const runs = series(120, 6_000);
 
 test("random bytes as a body are refused", async (t) => {
   const world = await startWorld(t);

@@ -4,32 +4,38 @@
  */
 import assert from "node:assert/strict";
 import type { LoggedMessage } from "@tollgate/sandbox-bank";
-import { testOnEachDialect } from "../support/dialects.ts";
+import { type Dialect, testOnEachDialect } from "../support/dialects.ts";
 import { assertRefused, bookedFor } from "../support/expect.ts";
 import type { Acknowledged } from "../support/merchant.ts";
 import { joinWorld } from "../support/shared-world.ts";
 import type { World } from "../support/world.ts";
 
-const wave = 100;
+/** On one dialect more orders than a node takes up in one go, on the others a few. */
+const waveOf = ({ through }: Dialect) => (through === "plain" ? 100 : 12);
 const claimBatch = 256;
 const hourMs = 3_600_000;
 const longestGapMs = 300_000;
 // An echo whose answer is still on its way when the clock jumps would count as unanswered.
-const settings = { GW_IN_FLIGHT_MAX: String(wave), GW_ACQUIRER_ECHO_AFTER_S: "864000" };
+const settingsFor = (wave: number) => ({
+  ...{ GW_IN_FLIGHT_MAX: String(wave), GW_ACQUIRER_ECHO_AFTER_S: "864000" },
+});
 
 testOnEachDialect(
   "hundreds of orders in doubt through an outage of hours are all settled, each in order",
-  async (t, { through, mti }) => {
-    const world = await joinWorld(t, settings);
-    const merchant = world.merchant(through);
-    const held = await ask(world, () => merchant.preauth());
-    const paid = await ask(world, () => merchant.sale());
+  async (t, dialect) => {
+    const { mti } = dialect;
+    const wave = waveOf(dialect);
+    const world = await joinWorld(t, settingsFor(wave));
+    const merchant = world.merchant(dialect.through);
+    const held = await ask(world, wave, () => merchant.preauth());
+    const paid = await ask(world, wave, () => merchant.sale());
 
-    const sales = await leaveInDoubt(world, merchant, mti("0200"), () => merchant.sale());
-    const captures = await leaveInDoubt(world, merchant, mti("0220"), (at) =>
+    const course = { world, merchant, wave };
+    const sales = await leaveInDoubt(course, mti("0200"), () => merchant.sale());
+    const captures = await leaveInDoubt(course, mti("0220"), (at) =>
       merchant.capture(nth(held, at), { amount: "7.00" }),
     );
-    const returns = await leaveInDoubt(world, merchant, mti("0400"), (at) =>
+    const returns = await leaveInDoubt(course, mti("0400"), (at) =>
       merchant.return(nth(paid, at), { amount: "4.00" }),
     );
     for (let hour = 0; hour < 3; hour += 1) await world.pass(hourMs);
@@ -47,7 +53,7 @@ testOnEachDialect(
       reversal_unknown: wave,
     });
     assert.equal(repeated["gw-order-id"], nth(held, 0)["gw-order-id"]);
-    assert.equal(taken, claimBatch);
+    assert.equal(taken, Math.min(claimBatch, 3 * wave));
     assert.deepEqual(count(await stagesOf(merchant, sales)), { sale_error: wave });
     assert.deepEqual(count(await stagesOf(merchant, captures)), { capture_approved: wave });
     assert.deepEqual(count(await stagesOf(merchant, returns)), { reversal_approved: wave });
@@ -57,22 +63,25 @@ testOnEachDialect(
 
 testOnEachDialect(
   "returns of captures that were in doubt wait for them, through one outage after the other",
-  async (t, { through, mti }) => {
-    const world = await joinWorld(t, settings);
-    const merchant = world.merchant(through);
-    const held = await ask(world, () => merchant.preauth());
+  async (t, dialect) => {
+    const { mti } = dialect;
+    const wave = waveOf(dialect);
+    const world = await joinWorld(t, settingsFor(wave));
+    const merchant = world.merchant(dialect.through);
+    const held = await ask(world, wave, () => merchant.preauth());
+    const course = { world, merchant, wave };
     const refund = (comment: string) => (at: number) =>
       merchant.return(nth(held, at), { amount: "2.00", comment });
 
-    await leaveInDoubt(world, merchant, mti("0220"), (at) => merchant.capture(nth(held, at)));
+    await leaveInDoubt(course, mti("0220"), (at) => merchant.capture(nth(held, at)));
     const early = await Promise.allSettled(held.map((_, at) => refund("too early")(at)));
     await comeBack(world);
     await world.settle();
-    await leaveInDoubt(world, merchant, mti("0400"), refund("first"));
+    await leaveInDoubt(course, mti("0400"), refund("first"));
     await world.pass(hourMs);
     await comeBack(world);
     await world.settle();
-    await leaveInDoubt(world, merchant, mti("0400"), refund("second"));
+    await leaveInDoubt(course, mti("0400"), refund("second"));
     await comeBack(world);
     await world.settle();
 
@@ -87,9 +96,11 @@ testOnEachDialect(
 );
 
 type Merchant = ReturnType<World["merchant"]>;
+type Course = { readonly world: World; readonly merchant: Merchant; readonly wave: number };
 
 async function ask(
   world: World,
+  wave: number,
   one: (at: number) => Promise<Acknowledged>,
 ): Promise<readonly Acknowledged[]> {
   const orders = await Promise.all(Array.from({ length: wave }, (_, at) => one(at)));
@@ -99,8 +110,7 @@ async function ask(
 
 /** The bank does all of it and says nothing; then it is gone. */
 async function leaveInDoubt(
-  world: World,
-  merchant: Merchant,
+  { world, merchant, wave }: Course,
   mti: string,
   one: (at: number) => Promise<Acknowledged>,
 ): Promise<readonly Acknowledged[]> {

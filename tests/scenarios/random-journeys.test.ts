@@ -29,7 +29,7 @@ import { seed, series } from "../support/series.ts";
 import { assertReconciled } from "../support/settlement.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-const acceptedMin = series(1_000, 20_000);
+const acceptedMin = series(300, 20_000);
 
 type Begun = { readonly begin: Begin; readonly order: Acknowledged };
 

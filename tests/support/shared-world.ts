@@ -4,6 +4,7 @@
  * bookings and log lines of its own time. A world whose clock is far ahead, or which still has
  * something to do, ends with its test.
  */
+import { isDeepStrictEqual } from "node:util";
 import { atEnd, endOfFile, type Test } from "./clean-up.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -11,6 +12,8 @@ type Settings = Readonly<Record<string, string>>;
 type Prepare = (world: World) => Promise<unknown>;
 type Owned = {
   readonly world: World;
+  readonly settings: Settings;
+  readonly prepare: Prepare;
   readonly switches: ReturnType<World["bank"]["switches"]>;
   end(): Promise<void>;
 };
@@ -23,21 +26,27 @@ const notShared: ReadonlySet<PropertyKey> = new Set<keyof World>([
 /** Dates of the gateway and the bank stay the same, but for tests that run at midnight anyway. */
 const aheadMaxMs = 3_600_000;
 
-const idle = new Map<string, Owned>();
+const idle = new Set<Owned>();
 
 /** `prepare` changes a new world, and the same change is asked for by the same function. */
-export async function joinWorld(t: Test, settings: Settings = {}, prepare?: Prepare) {
-  const key = JSON.stringify([Object.entries(settings).sort(), prepare?.name]);
-  const owned = idle.get(key) ?? (await startOwned(settings, prepare));
-  idle.delete(key);
+export async function joinWorld(t: Test, settings: Settings = {}, prepare = leaveAsItIs) {
+  const known = [...idle].find(
+    (each) => each.prepare === prepare && isDeepStrictEqual(each.settings, settings),
+  );
+  const owned = known ?? (await startOwned(settings, prepare));
+  idle.delete(owned);
   atEnd(t, async () => {
-    if (await comesToRest(owned)) idle.set(key, owned);
+    if (await comesToRest(owned)) idle.add(owned);
     else await owned.end();
   });
   return seenFromNow(owned.world);
 }
 
-async function startOwned(settings: Settings, prepare: Prepare = async () => undefined) {
+async function leaveAsItIs(_: World): Promise<unknown> {
+  return undefined;
+}
+
+async function startOwned(settings: Settings, prepare: Prepare): Promise<Owned> {
   let clean: () => unknown = () => undefined;
   const after: Test["after"] = (given) => {
     clean = given;
@@ -48,7 +57,7 @@ async function startOwned(settings: Settings, prepare: Prepare = async () => und
   // After the world's database, and therefore cleaned up before it.
   atEnd(endOfFile, end);
   await prepare(world);
-  return { world, switches: world.bank.switches(), end };
+  return { world, settings, prepare, switches: world.bank.switches(), end };
 }
 
 function seenFromNow(world: World): World {

@@ -1,0 +1,164 @@
+/**
+ * Runs test files one after the other in one process and tells it briefly: a line with its time as
+ * soon as a file ends; failures in full, with what the process printed.
+ */
+import { once } from "node:events";
+import { join, relative, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { type EventData, run } from "node:test";
+import { inspect } from "node:util";
+
+export type Tally = { passed: number; failed: number; skipped: number };
+
+type Course = {
+  readonly files: readonly string[];
+  /** How long the process may take before it counts as hung. */
+  readonly minutes: number;
+  /** How long it may take to end when its tests are over. */
+  readonly endsWithinMs?: number;
+  readonly tally: Tally;
+  readonly say: (line: string) => void;
+  /** Ends the process. */
+  readonly signal: AbortSignal;
+};
+
+type Result = EventData.TestPass | EventData.TestFail;
+
+const loader = join(import.meta.dirname, "load-files.ts");
+/** So that the runner's own limit, which can name the test, comes first. */
+const graceMs = 10_000;
+/** More than a program that is left gets to stop by itself. */
+const endsWithinMs = 150_000;
+
+export async function runFiles(course: Course): Promise<void> {
+  const watch = new AbortController();
+  const signal = AbortSignal.any([watch.signal, course.signal]);
+  const argv = course.files.map((file) => resolve(file));
+  // A file alone needs no loader, whose tests its hooks would run around.
+  const [entry = loader] = argv.length === 1 ? argv : [];
+  const events = run({ files: [entry], argv, timeout: course.minutes * 60_000, signal });
+  const account = keepAccount(course, entry);
+  const stopWatching = watchFor(events, course, (why) => {
+    course.say(`\n✖ ${account.left()} is ended: ${why}`);
+    watch.abort();
+  });
+  let printed = "";
+  const remember = ({ message }: EventData.TestStdout) => {
+    printed += message;
+  };
+  events.on("test:stdout", remember).on("test:stderr", remember);
+  events.on("test:pass", account.pass).on("test:fail", account.fail);
+  await once(events, "end");
+  stopWatching();
+  if (entry !== loader) account.endFile();
+
+  const output = printed.trim();
+  if (account.isFaulty && output !== "") {
+    course.say(`\nPrinted by ${course.files.join(", ")}:\n${indent(output)}\n`);
+  }
+}
+
+/** Tests belong to the first file that has not ended: `load-files.ts` encloses them. */
+function keepAccount({ files, tally, say }: Course, entry: string) {
+  const waiting = files.map((file) => relative(".", file));
+  let current = { isLoaded: false, tests: 0, faults: 0, ms: 0 };
+  let isFaulty = false;
+  /** What remains of a process that has run all its files may be of any of them. */
+  const left = () => (waiting.length === 0 ? files : waiting).join(", ");
+  const isMark = ({ name, nesting }: Result) =>
+    entry === loader && nesting === 0 && name === resolve(waiting[0] ?? "");
+
+  function complain(place: string, fault: string): void {
+    tally.failed += 1;
+    current.faults += 1;
+    isFaulty = true;
+    say(`\n✖ ${place}\n${indent(fault)}\n`);
+  }
+
+  function placeOf(result: Result): string {
+    if (result.name === entry) return left();
+    return isMark(result)
+      ? `${waiting[0]}`
+      : `${result.name} (${waiting[0]}:${result.line ?? "?"})`;
+  }
+
+  function mark(): void {
+    if (current.isLoaded) endFile();
+    else current.isLoaded = true;
+  }
+
+  function endFile(): void {
+    const [file = ""] = waiting;
+    if (current.tests + current.faults === 0) complain(file, "The file holds no test.");
+    const seconds = (current.ms / 1000).toFixed(1);
+    say(`${current.faults === 0 ? "✔" : "✖"} ${file} (${seconds} s)`);
+    current = { isLoaded: false, tests: 0, faults: 0, ms: 0 };
+    waiting.shift();
+  }
+
+  function count(result: EventData.TestPass): void {
+    if (result.details.type === "suite") return;
+    current.tests += 1;
+    if (isSkipped(result)) tally.skipped += 1;
+    else tally.passed += 1;
+  }
+
+  return {
+    left,
+    endFile,
+    get isFaulty(): boolean {
+      return isFaulty;
+    },
+    pass(result: EventData.TestPass): void {
+      if (result.nesting === 0) current.ms += result.details.duration_ms;
+      if (isMark(result)) mark();
+      else if (result.name !== entry) count(result);
+    },
+    fail(result: EventData.TestFail): void {
+      const { error, duration_ms } = result.details;
+      if (result.nesting === 0) current.ms += duration_ms;
+      if (!isEchoOfSubtest(error)) complain(placeOf(result), describe(error));
+      if (isMark(result)) mark();
+    },
+  };
+}
+
+/** The runner's limit is about tests: a file whose tests are over may still never end. */
+function watchFor(events: Readable, course: Course, giveUp: (why: string) => void): () => void {
+  const quietMs = course.minutes * 60_000 + graceMs;
+  const silent = `nothing has happened for ${course.minutes} minutes`;
+  const left = "its tests are over, and something that they started keeps it from ending";
+  let [begun, ended] = [0, 0];
+  let timer = setTimeout(giveUp, quietMs, silent);
+  events.on("data", ({ type, data }: { type: string; data: EventData.TestEnqueue }) => {
+    if (data.nesting === 0 && data.name !== data.file) {
+      if (type === "test:enqueue") begun += 1;
+      if (type === "test:complete") ended += 1;
+    }
+    clearTimeout(timer);
+    timer =
+      begun > 0 && begun === ended
+        ? setTimeout(giveUp, course.endsWithinMs ?? endsWithinMs, left)
+        : setTimeout(giveUp, quietMs, silent);
+  });
+  return () => clearTimeout(timer);
+}
+
+function isSkipped({ skip, todo }: Result): boolean {
+  return (skip !== undefined && skip !== false) || (todo !== undefined && todo !== false);
+}
+
+/** A test or suite that failed only because something inside it did, which was told already. */
+function isEchoOfSubtest(error: EventData.Error): boolean {
+  return "failureType" in error && error.failureType === "subtestsFailed";
+}
+
+function describe({ cause, message }: EventData.Error): string {
+  if (!(cause instanceof Error)) return cause === undefined ? message : inspect(cause);
+  const text = cause.cause === undefined ? (cause.stack ?? cause.message) : inspect(cause);
+  return text.replace(/\n +at [^\n]*\(?node:(internal|async_hooks)[^\n]*/g, "");
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, "    ");
+}
