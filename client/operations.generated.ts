@@ -31,7 +31,7 @@ export type SaleRequest = {
   readonly zip_code: string;
   /** 2/String: customer's country, two letters. */
   readonly country: string;
-  /** 3/String: customer's state; mandatory for US, CA and AU unless the endpoint waives it; needed in some requests. */
+  /** 3/String: customer's state; mandatory, and one of the country's codes, for US, CA and AU unless the endpoint waives it; ignored when it cannot be read; needed in some requests. */
   readonly state?: string | undefined;
   /** 15/String: customer's phone number, any characters. */
   readonly phone: string;
@@ -143,7 +143,7 @@ export type AccountVerificationRequest = {
   readonly zip_code: string;
   /** 2/String: customer's country, two letters. */
   readonly country: string;
-  /** 3/String: customer's state; mandatory for US, CA and AU unless the endpoint waives it; needed in some requests. */
+  /** 3/String: customer's state; mandatory, and one of the country's codes, for US, CA and AU unless the endpoint waives it; ignored when it cannot be read; needed in some requests. */
   readonly state?: string | undefined;
   /** 15/String: customer's phone number, any characters. */
   readonly phone: string;
@@ -371,7 +371,7 @@ export type SaleFormRequest = {
   readonly zip_code?: string | undefined;
   /** 2/String: customer's country, two letters. */
   readonly country?: string | undefined;
-  /** 3/String: customer's state; mandatory for US, CA and AU unless the endpoint waives it; needed in some requests. */
+  /** 3/String: customer's state; mandatory, and one of the country's codes, for US, CA and AU unless the endpoint waives it; ignored when it cannot be read; needed in some requests. */
   readonly state?: string | undefined;
   /** 15/String: customer's phone number, any characters. */
   readonly phone?: string | undefined;
@@ -420,7 +420,7 @@ export type AccountVerificationFormRequest = {
   readonly zip_code?: string | undefined;
   /** 2/String: customer's country, two letters. */
   readonly country?: string | undefined;
-  /** 3/String: customer's state; mandatory for US, CA and AU unless the endpoint waives it; needed in some requests. */
+  /** 3/String: customer's state; mandatory, and one of the country's codes, for US, CA and AU unless the endpoint waives it; ignored when it cannot be read; needed in some requests. */
   readonly state?: string | undefined;
   /** 15/String: customer's phone number, any characters. */
   readonly phone?: string | undefined;

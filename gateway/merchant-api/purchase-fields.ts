@@ -3,7 +3,7 @@
  * wallet, the URLs for results, and the cardholder's browser, which 3-D Secure describes to the
  * issuer.
  */
-import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
+import type { Endpoint } from "../orders/merchant.ts";
 import { walletTypes } from "../orders/order.ts";
 import { isExpired, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -68,7 +68,7 @@ export const payerFields = {
   city:                 field.line(50, "customer's city"),
   zip_code:             field.line(10, "customer's postal code"),
   country:              field.country("customer's country, two letters"),
-  state:                field.conditional(field.line(3, "customer's state; mandatory for US, CA and AU unless the endpoint waives it")),
+  state:                field.conditional(field.ignorable(field.line(3, "customer's state; mandatory, and one of the country's codes, for US, CA and AU unless the endpoint waives it"))),
   phone:                field.phone("customer's phone number, any characters"),
   cell_phone:           field.ignorable(field.phone("customer's mobile phone number, any characters")),
   ssn:                  field.ignorable(field.line(32, "social security number, or its last digits; not stored")),
@@ -109,7 +109,7 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
     endpoints.some(({ settings }) => settings.threeDSecure !== "off");
   const faults = [...(isWallet ? walletFaults(request) : cardFaults(request, context.receivedAt))];
   if (needsCvv) faults.push(missing("cvv2"));
-  faults.push(...stateFaults(request, context.entryPoint));
+  faults.push(...stateFaults(request, context));
   if (needsReturn) faults.push(missing("redirect_url"));
   faults.push(...browserFaults(request), ...callbackFaults(request, context));
   return faults;
@@ -140,12 +140,13 @@ function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] 
 }
 
 export function stateFaults(
-  { country: code, state }: Pick<PurchaseRequest, "country" | "state">,
-  entryPoint: EntryPoint,
+  { country: code }: Pick<PurchaseRequest, "country">,
+  { entryPoint, sent }: Context,
 ): readonly Failure[] {
   const states = statesOf(code);
-  if (states === undefined) return [];
-  if (state === undefined) return isWaived("state", entryPoint) ? [] : [missing("state")];
+  if (states === undefined || isWaived("state", entryPoint)) return [];
+  const state = sent.get("state") ?? "";
+  if (state === "") return [missing("state")];
   return states.has(state) ? [] : [invalid("state: not a state of the country")];
 }
 

@@ -13,6 +13,19 @@ import { startWorld } from "../support/world.ts";
 const missingParameter = 4;
 const invalidParameter = 5;
 
+test("a state is checked where the country has codes, and otherwise ignored when unreadable", async (t) => {
+  const merchant = (await joinWorld(t)).merchant();
+
+  const long = await merchant.sale({ country: "GB", state: "Greater London" });
+  const short = await merchant.sale({ country: "IT", state: "MI" });
+
+  assert.equal((await merchant.status(long)).state, undefined);
+  assert.equal((await merchant.status(short)).state, "MI");
+  for (const state of ["Illinois", "ZZ", "il"]) {
+    await assertRefused(merchant.sale({ state }), invalidParameter, /state/);
+  }
+});
+
 test("a shop that knows no states is served where the endpoint waives the state", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
@@ -22,8 +35,9 @@ test("a shop that knows no states is served where the endpoint waives the state"
   await merchant.sale({ state: undefined });
   await merchant.sale({ country: "CA", state: undefined });
 
-  // What is sent must still be right, and the other endpoints still demand it.
-  await assertRefused(merchant.sale({ state: "ZZ" }), invalidParameter, /state/);
+  await merchant.sale({ state: "Illinois" });
+
+  // The other endpoints still demand it.
   await assertRefused(merchant.sale({ state: undefined }, "secure"), missingParameter, /state/);
   await assertRefused(
     merchant.group().sync.accountVerification(saleFields({ state: undefined })),

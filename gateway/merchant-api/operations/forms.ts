@@ -51,7 +51,7 @@ function formRules(request: FormRequest, context: Context): readonly Failure[] {
   const { country, state } = request;
   // The page asks for an absent country or state.
   const isWhole = country !== undefined && state !== undefined;
-  const faults = isWhole ? stateFaults({ country, state }, context.entryPoint) : [];
+  const faults = isWhole ? stateFaults({ country }, context) : [];
   return [...faults, ...callbackFaults(request, context)];
 }
 
