@@ -13,7 +13,7 @@ export const namesOfSeveral: readonly string[] = [];
 // biome-ignore format: a table
 const shortOnes: Readonly<Record<string, string>> = {
   "gateway/cli":                              "gw",
-  "gateway/values":                           "html problem secret",
+  "gateway/values":                           "html picture problem secret",
   "tools":                                    "exceptions load-files warm",
 };
 

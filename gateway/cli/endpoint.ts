@@ -33,6 +33,7 @@ import {
   type SettingOption,
   setting,
 } from "./options.ts";
+import { pageTable } from "./page-settings.ts";
 
 /** Finer weights would not change how orders are distributed. */
 const weightMax = 1000;
@@ -53,6 +54,7 @@ export const endpointTable = (currency?: Currency): readonly SettingOption<Endpo
   setting("--callbacks <GET|POST|JSON>",  "how callbacks are sent: in the URL, as a form, as JSON", "callbackMethod",       readOneOf(callbackMethods)),
   setting("--chargebacks <on|off>",       "tell of chargebacks in status and callbacks",         "tellsChargebacks",        readSwitch),
   setting("--oauth-only <on|off>",        "accept only v4 requests, which are signed by OAuth",  "oauthOnly",               readSwitch),
+  ...pageTable,
 ];
 
 export function addEndpointCommands(endpoint: Command): void {

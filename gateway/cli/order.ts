@@ -1,14 +1,16 @@
 /** `gw order show`: an order as merchants see it, its transactions and its history. */
 import type { Command } from "commander";
 import type { Order } from "../orders/order.ts";
+import { noCard } from "../orders/payment-page.ts";
 import { parseReference } from "../orders/trace.ts";
-import { transactionsOf } from "../orders/transactions.ts";
+import { initialOf, transactionsOf } from "../orders/transactions.ts";
 import { findByNumber, findHistory } from "../storage/find-orders.ts";
 import { findOrderNumber } from "../storage/order-ids.ts";
+import { Failure } from "../values/failure.ts";
 import { asOrderId, isNumericId, orderNumberOf } from "../values/ids.ts";
 import { formatAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
-import { makePrintDate } from "../values/time.ts";
+import { type Instant, makePrintDate } from "../values/time.ts";
 import { printStatus, wireStageOf } from "../views/status.ts";
 import { addCommands, type Output, print, type Session } from "./command.ts";
 import { addOrderListCommands } from "./order-list.ts";
@@ -34,14 +36,19 @@ async function showOrder(session: Session, id: string): Promise<Output> {
     fields.filter(([, value]) => value !== undefined && value !== ""),
   );
   const transactions = transactionsOf(order).map(describeTransaction);
+  const tries = triesOf(order, printDate);
   const stores = session.cells.stores(({ node }) => node.query);
   const history = await stores.call(order.merchantId, (query) => findHistory(query, order));
-  if (session.json) return { order: seen, transactions, history };
+  if (session.json) return { order: seen, transactions, ...(tries && { tries }), history };
 
   print({ "gw-order-id": order.id, "merchant-order-id": order.clientOrderId, ...seen });
   process.stdout.write("\n");
   print(transactions);
   process.stdout.write("\n");
+  if (tries !== undefined && tries.length > 0) {
+    print(tries);
+    process.stdout.write("\n");
+  }
   return history.map(({ version, at, node, kind, detail }) => ({
     ...{ version, at, node, event: kind, detail: JSON.stringify(detail) },
   }));
@@ -59,6 +66,28 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
 }
 
 type Transaction = Order["transaction"];
+
+/** On the payment page: the cards that were refused, and the one in progress or at the end. */
+function triesOf(order: Order, printDate: (at: Instant) => string) {
+  const { page, card } = order;
+  const refused = page?.refused.map((each) => ({
+    card: maskOf(each.card),
+    reference: each.attempts.at(-1)?.identifiers.reference ?? "",
+    gate: each.attempts.at(-1)?.identifiers.gate.id ?? "",
+    result: new Failure(each.reason.code, each.reason.detail).message,
+    ended: printDate(each.at),
+  }));
+  if (refused === undefined || card.cardId === noCard.cardId) return refused;
+  const { identifiers, stage, finishedAt } = initialOf(order);
+  const ended = finishedAt === undefined ? "" : printDate(finishedAt);
+  const { reference = "", gate } = identifiers ?? {};
+  const last = { card: maskOf(card), reference, gate: gate?.id ?? "", result: stage, ended };
+  return [...refused, last];
+}
+
+function maskOf({ bin, lastFour, cardId }: Order["card"]): string {
+  return cardId === noCard.cardId ? "none" : `${bin}****${lastFour}`;
+}
 
 /** By the reference that the acquirer knows a charge or a refund by. */
 export async function findByReference(session: Session, reference: string) {

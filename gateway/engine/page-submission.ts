@@ -47,9 +47,6 @@ const askable = [
   { field: "state",     name: "state",      max: 3,  isUsual: false },
 ] as const satisfies readonly { readonly field: keyof Customer; name: string; max: number; isUsual: boolean }[];
 
-/** Names of the fields that an endpoint's page can be set to ask for. */
-export const pageFieldNames: readonly string[] = askable.map(({ name }) => name);
-
 /**
  * What the page asks for: what the merchant has not sent, of the fields that the endpoint's
  * settings name, or else of those that it requires of a sale. A state is asked for beside a country
@@ -57,12 +54,12 @@ export const pageFieldNames: readonly string[] = askable.map(({ name }) => name)
  */
 export function wantedFieldsOf(
   { purchase: { customer } }: Pick<Order, "purchase">,
-  { settings: { page, optionalFields = [] } }: Pick<Endpoint, "settings">,
+  { settings: { pageFields, optionalFields = [] } }: Pick<Endpoint, "settings">,
 ): readonly WantedField[] {
   const isNamed = ({ name, isUsual }: (typeof askable)[number]) =>
-    page?.fields === undefined
+    pageFields === undefined
       ? isUsual && !optionalFields.includes(name)
-      : page.fields.includes(name);
+      : pageFields.includes(name);
   const named = askable.filter((each) => each.field !== "state" && isNamed(each));
   const absent = named.map(({ field }) => field).filter((field) => customer[field] === undefined);
   const asksCountry = absent.includes("country");

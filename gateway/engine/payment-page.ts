@@ -122,12 +122,11 @@ export function makePaymentPages(dependencies: PageDependencies) {
   const tryCard = makeTryCard(dependencies);
   return {
     /** For orders that begin at the endpoint. */
-    termsOf({ settings: { page } }: Endpoint): PageTerms {
+    termsOf({ settings: { pageLifeS, pageTries } }: Endpoint): PageTerms {
       const { lifeMs, triesMax } = dependencies.defaults;
-      const lifeS = page?.lifeS;
       return {
-        lifeMs: lifeS === undefined ? lifeMs : lifeS * 1000,
-        triesMax: page?.tries ?? triesMax,
+        lifeMs: pageLifeS === undefined ? lifeMs : pageLifeS * 1000,
+        triesMax: pageTries ?? triesMax,
       };
     },
 

@@ -103,22 +103,21 @@ export type EndpointSettings = {
   readonly tellsChargebacks?: boolean;
   /** Requests are signed by OAuth; those with a checksum are refused. */
   readonly oauthOnly?: boolean;
-  readonly page?: PageSettings;
-};
+} & PageSettings;
 
-/** The endpoint's payment page. */
-export type PageSettings = {
-  /** How long it takes cards, in seconds, and how many; the installation's settings otherwise. */
-  readonly lifeS?: number;
-  readonly tries?: number;
+/** Of the payment page. */
+type PageSettings = {
+  /** How long it takes cards, and how many; the installation's settings otherwise. */
+  readonly pageLifeS?: number;
+  readonly pageTries?: number;
   /** What it asks the customer for; otherwise what the endpoint requires of a sale. */
-  readonly fields?: readonly string[];
+  readonly pageFields?: readonly string[];
   /** The merchant's name unless it is said. */
   readonly shopName?: string;
   /** A picture as a `data:` URL. */
-  readonly logo?: string;
+  readonly shopLogo?: string;
   /** `#rrggbb`. */
-  readonly accent?: string;
+  readonly shopColour?: string;
   /** The sites that may embed it. */
   readonly embedOrigins?: readonly string[];
 };

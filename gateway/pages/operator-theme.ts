@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { html } from "../values/html.ts";
+import { readPicture } from "../values/picture.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { makeTheme, type Theme } from "./design.ts";
 
@@ -33,20 +34,8 @@ export function openTheme({ name, host, accent, logoFile, onBadLogo }: Options):
 function readLogo(path: string): string | Problem {
   try {
     if (statSync(path).size > logoBytesMax) return new Problem("it is larger than 64 KiB");
-    const bytes = readFileSync(path);
-    const type = typeOf(bytes);
-    if (type === undefined) return new Problem("it is neither SVG nor PNG");
-    return `data:${type};base64,${bytes.toString("base64")}`;
+    return readPicture(readFileSync(path), logoBytesMax);
   } catch (error) {
     return new Problem(messageOf(error));
   }
-}
-
-const pngStart = Buffer.from("89504e470d0a1a0a", "hex");
-const svgStart =
-  /^\uFEFF?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]/is;
-
-function typeOf(bytes: Buffer): string | undefined {
-  if (bytes.subarray(0, pngStart.length).equals(pngStart)) return "image/png";
-  return svgStart.test(bytes.toString("utf8")) ? "image/svg+xml" : undefined;
 }

@@ -9,7 +9,7 @@ import { asCardId, asMerchantId, type MerchantId, type OrderId } from "../values
 import type { Instant } from "../values/time.ts";
 import { isHere, livesHere } from "./cells.ts";
 import { besideOthers, type Database, type Query } from "./database.ts";
-import { isOpen } from "./find-orders.ts";
+import { isOpen, refusedTries } from "./find-orders.ts";
 import { plainArray } from "./gather.ts";
 
 /** Orders a statement looks at, so that payments do not notice it. */
@@ -105,8 +105,11 @@ export async function findOrdersOf(
 }
 
 const byEmail = "lower(facts #>> '{purchase,customer,email}') = lower($3)";
-const byCard = `(merchant_id, progress #>> '{card,hashId}') in (
-  select * from unnest($3::bigint[], $4::text[]))`;
+/** Also one that was refused on the payment page. */
+const byCard = `((merchant_id, progress #>> '{card,hashId}') in (
+  select * from unnest($3::bigint[], $4::text[])) or exists (
+  select from ${refusedTries} where (merchant_id, tried #>> '{card,hashId}') in (
+    select * from unnest($3::bigint[], $4::text[]))))`;
 
 const isBusy = `(${isOpen} or exists (
   select from callbacks where callbacks.merchant_id = orders.merchant_id
@@ -135,7 +138,9 @@ export function eraseOrder(
       key,
     );
     if (row === undefined || row.isOpen) return undefined;
-    const { cardId } = row.progress.card;
+    const { card: last, page } = row.progress;
+    const tried = [...(page?.refused ?? []).map(({ card }) => card), last];
+    const cards = tried.map(({ cardId }) => asCardId(cardId)).filter((cardId) => cardId !== "0");
     const documents = [row.facts, row.progress].map((each) => JSON.stringify(erase(each)));
     await query(
       `update orders set facts = $3, progress = $4, version = version + 1, cvv_digest = null,
@@ -146,15 +151,16 @@ export function eraseOrder(
     await eraseHistory(query, key);
     await query(addNote, [...key, row.version + 1, at, by, JSON.stringify([noteOf("erased")])]);
     for (const statement of eraseCallbacks) await query(statement, key);
-    await eraseReferences(query, [merchantId, cardId, at]);
-    const card = { merchantId: asMerchantId(merchantId), cardId: asCardId(cardId) };
-    return { cards: cardId === "0" ? [] : [card] };
+    for (const cardId of cards) await eraseReferences(query, [merchantId, cardId, at]);
+    return { cards: cards.map((cardId) => ({ merchantId: asMerchantId(merchantId), cardId })) };
   });
 }
 
+type StoredTry = { readonly card: { readonly cardId: string } };
+
 type OrderDocuments = {
   readonly facts: object;
-  readonly progress: { readonly card: { readonly cardId: string } };
+  readonly progress: StoredTry & { readonly page?: { readonly refused: readonly StoredTry[] } };
   readonly version: number;
   readonly isOpen: boolean;
 };

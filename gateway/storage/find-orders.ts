@@ -295,10 +295,15 @@ export function findOrderVersions(query: Query, most: number) {
   ]);
 }
 
-/** An open order with the card; its number may have to be sent again. */
+/** Of an order that was paid on the payment page, as a part of `from`. */
+export const refusedTries =
+  "json_array_elements(coalesce(progress #> '{page,refused}', '[]')) as refused(tried)";
+
+/** An open order with the card, or with a try of it; its number may have to be sent again. */
 export function openWith(merchantId: string, cardId: string): string {
   return `select from orders where ${isOpen} and orders.merchant_id = ${merchantId}
-    and progress #>> '{card,cardId}' = ${cardId}::text`;
+    and (progress #>> '{card,cardId}' = ${cardId}::text or exists (
+      select from ${refusedTries} where tried #>> '{card,cardId}' = ${cardId}::text))`;
 }
 
 async function select(

@@ -1,6 +1,7 @@
 /**
- * The payment page: the merchant sends the purchase, the cardholder the card. Whatever tabs, bank
- * and clock do, an order has one charge in force at most, and the merchant hears its result once.
+ * The payment page: the merchant sends the purchase, the cardholder the card. An order has one
+ * charge in force at most, and the merchant hears its result once, with several tabs, a silent bank
+ * and a page whose time is over.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -73,8 +73,9 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
 }
 
 export function shopOf({ merchant, settings }: ShownOrder["endpoint"]) {
-  const { shopName = merchant.name, logo, accent: colour, embedOrigins } = settings.page ?? {};
-  return { shop: { name: shopName, logo, colour }, framedBy: embedOrigins ?? [] };
+  const { shopName = merchant.name, shopLogo, shopColour, embedOrigins = [] } = settings;
+  const shop = { name: shopName, logo: shopLogo, colour: shopColour };
+  return { shop, framedBy: embedOrigins };
 }
 
 function kindOf(kind: ShownOrder["order"]["transaction"]["kind"]): PaymentView["kind"] {

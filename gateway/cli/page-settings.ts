@@ -1,0 +1,80 @@
+/**
+ * The payment page in the settings of an endpoint: how long it takes cards and how many, what it
+ * asks for, the shop that it shows, and the sites that may embed it.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { pageLifeMaxMs, pageTriesMax } from "../config/settings.ts";
+import type { EndpointSettings } from "../orders/merchant.ts";
+import { parseColour } from "../values/colour.ts";
+import { isPictureUrl, readPicture } from "../values/picture.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { orNone, type Read, readText, type SettingOption, setting } from "./options.ts";
+
+/** The page's first view stays below 60 kB with it. */
+const logoBytesMax = 16 * 1024;
+const originsMax = 20;
+const askable = ["first_name", "last_name", "email", "phone", "address1", "city", "zip_code"];
+const readName = readText(/^[^\p{Cc}]{1,60}$/u, "1 to 60 characters");
+
+// biome-ignore format: a table
+export const pageTable: readonly SettingOption<EndpointSettings>[] = [
+  setting("--shop-name <text>",       "the name on the payment page; else the merchant's",         "shopName",     orNone(readName)),
+  setting("--shop-logo <file>",       "SVG or PNG of at most 16 KiB on the payment page",           "shopLogo",     orNone(readLogo)),
+  setting("--shop-colour <#rrggbb>",  "the colour of the payment page",                             "shopColour",   orNone(readColour)),
+  setting("--page-lifetime <seconds>", "how long a payment page takes cards",                       "pageLifeS",    orNone(readUpTo(pageLifeMaxMs / 1000))),
+  setting("--page-tries <count>",     "how many cards may be tried on a payment page",              "pageTries",    orNone(readUpTo(pageTriesMax))),
+  setting("--page-fields <fields>",   "what the payment page asks for, by commas; else what a sale requires", "pageFields", orNone(readFields)),
+  setting("--embed-origins <origins>", "sites that may embed the payment page, like https://shop.example, by commas", "embedOrigins", orNone(readOrigins)),
+];
+
+function readUpTo(max: number): Read<number> {
+  return (text, option) => {
+    const isGood = /^[1-9]\d{0,6}$/.test(text) && Number(text) <= max;
+    return isGood ? Number(text) : new Problem(`${option} is a number from 1 to ${max}.`);
+  };
+}
+
+/** A configuration file that `gw` has printed has the logo itself in it. */
+function readLogo(text: string): string | Problem {
+  if (isPictureUrl(text, logoBytesMax)) return text;
+  try {
+    const isSmall = statSync(text).size <= logoBytesMax;
+    const read = isSmall ? readPicture(readFileSync(text), logoBytesMax) : tooLarge;
+    return read instanceof Problem ? new Problem(`${text}: ${read.sentence}.`) : read;
+  } catch (error) {
+    return new Problem(`${text.slice(0, 200)}: ${messageOf(error)}`);
+  }
+}
+
+const tooLarge = new Problem(`it is larger than ${logoBytesMax / 1024} KiB`);
+
+function readColour(text: string): string | Problem {
+  const isColour = /^#[0-9a-f]{6}$/i.test(text) && parseColour(text) !== undefined;
+  return isColour
+    ? text.toLowerCase()
+    : new Problem(`${text} is no colour: write it like #1a5fb4.`);
+}
+
+function readFields(text: string): readonly string[] | Problem {
+  const fields = splitList(text);
+  const known = [...askable, "country"];
+  if (fields.every((field) => known.includes(field))) return fields;
+  return new Problem(`The payment page can ask for these fields: ${known.join(", ")}.`);
+}
+
+/** Exactly as browsers name an origin: nothing else may stand in the page's policy. */
+function readOrigins(text: string): readonly string[] | Problem {
+  const origins = splitList(text);
+  const stray = origins.find((each) => {
+    return !/^https?:\/\/[a-z0-9.:[\]-]+$/.test(each) || URL.parse(each)?.origin !== each;
+  });
+  if (stray !== undefined) {
+    return new Problem(`${stray} is no origin: write it like https://shop.example.`);
+  }
+  if (origins.length > originsMax) return new Problem(`At most ${originsMax} origins are listed.`);
+  return origins;
+}
+
+function splitList(text: string): readonly string[] {
+  return text.split(",").map((each) => each.trim());
+}
