@@ -31,7 +31,7 @@ export type Fetch = (
 }>;
 type Headers = { get(name: string): string | null };
 
-export type Transport = {
+type Transport = {
   readonly fetch: Fetch;
   readonly timing: Timing;
   readonly fieldWord: string;

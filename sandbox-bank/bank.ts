@@ -24,7 +24,7 @@ import type { WalletBOptions } from "./wallets/walletb.ts";
 import { openWallets } from "./wallets/wallets.ts";
 
 /** Ports that are 0 or absent are chosen by the system. */
-export type BankOptions = {
+type BankOptions = {
   readonly httpPort: number;
   readonly hostPort: number;
   readonly binaryHostPort?: number;

@@ -12,7 +12,7 @@ const saltBytes = 6;
 const keyBytes = 32;
 
 /** What a value is made for: an answer to an AReq, a PARes, or a wallet's cryptogram. */
-export type ValueUse = "emv3ds" | "threeds102" | "wallet";
+type ValueUse = "emv3ds" | "threeds102" | "wallet";
 
 type Shape = { readonly bytes: number; readonly prefix: readonly number[] };
 

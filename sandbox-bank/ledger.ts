@@ -26,7 +26,7 @@ export type LedgerEntry = {
 export type Booking = Omit<LedgerEntry, "at">;
 
 /** The state of a charge, computed from all entries of its reference. */
-export type ChargeBalance = {
+type ChargeBalance = {
   readonly kind: "sale" | "authorisation";
   readonly charged: bigint;
   /** Charged or captured, less reversed. */

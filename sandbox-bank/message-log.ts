@@ -13,7 +13,7 @@ import {
 import type { BankClock } from "./bank-context.ts";
 import { maskCard } from "./issuer.ts";
 
-export type Direction = "received" | "sent";
+type Direction = "received" | "sent";
 
 export type LoggedMessage = {
   readonly at: string;
@@ -162,7 +162,7 @@ type Waiter<Message> = {
 };
 
 /** Lets a test await a message instead of sleeping. */
-export class Waiters<Message> {
+class Waiters<Message> {
   #waiting: readonly Waiter<Message>[] = [];
 
   waitFor(name: string, isMatch: Waiter<Message>["isMatch"]): Promise<Message> {
@@ -188,9 +188,9 @@ export class Waiters<Message> {
   }
 }
 
-export type ThreeDsFields = { readonly [field: string]: unknown };
+type ThreeDsFields = { readonly [field: string]: unknown };
 
-export type ThreeDsMessage = {
+type ThreeDsMessage = {
   readonly at: string;
   readonly direction: Direction;
   readonly type: string;

@@ -13,7 +13,7 @@ export type Outcome =
   | { readonly kind: "decline"; readonly code: string; readonly explanation?: string };
 
 /** An outcome, or what it depends on. */
-export type HostRule =
+type HostRule =
   | Outcome
   | { readonly kind: "by-cvv" | "by-amount" }
   | { readonly kind: "approve-if-authenticated"; readonly otherwise: string }

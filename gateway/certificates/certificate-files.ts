@@ -10,7 +10,7 @@ import { messageOf } from "../values/problem.ts";
 import { hours, type Instant, parseDate } from "../values/time.ts";
 
 /** A certificate and its key belong together; without an authority the system's count. */
-export type CertificateFiles = {
+type CertificateFiles = {
   readonly certificateFile?: string | undefined;
   readonly keyFile?: string | undefined;
   readonly authorityFile?: string | undefined;

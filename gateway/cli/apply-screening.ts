@@ -203,7 +203,7 @@ async function putLists(
   }
 }
 
-export function removalOf({ id, addedAt: _, ...entry }: StoredListEntry) {
+function removalOf({ id, addedAt: _, ...entry }: StoredListEntry) {
   return { action: "list remove", subject: `list entry ${id}`, before: maskEntry(entry) };
 }
 

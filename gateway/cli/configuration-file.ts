@@ -21,7 +21,7 @@ import { merchantTable } from "./merchant.ts";
 import { endpointsOf } from "./merchant-set.ts";
 import { type GivenOptions, printFee, printSwitch } from "./options.ts";
 
-export type FileValue = string | number | boolean | readonly string[];
+type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
 type Table = readonly { readonly option: Option; readonly setting: PropertyKey }[];
 

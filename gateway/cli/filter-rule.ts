@@ -25,7 +25,7 @@ export function readRule(
   return does instanceof Problem ? does : { kind, parameters, action: does, ...rest };
 }
 
-export function readAction(text: string): RuleAction | Problem {
+function readAction(text: string): RuleAction | Problem {
   const words = Object.keys(actionWords).join(", ");
   return actionWords[text] ?? new Problem(`An action is one of ${words}, not ${text}.`);
 }

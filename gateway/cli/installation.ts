@@ -37,7 +37,7 @@ import { deleteGivenKeys, findMasterKey } from "./master-key.ts";
 
 export type Installation = Exclude<Awaited<ReturnType<typeof openInstallation>>, Problem>;
 /** Nothing for a command that only looks and has no key. */
-export type OpenKnown = () => Promise<Vault["openSecret"] | undefined>;
+type OpenKnown = () => Promise<Vault["openSecret"] | undefined>;
 
 type InstallationOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;

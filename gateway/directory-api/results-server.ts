@@ -17,7 +17,7 @@ import { makeServer } from "../http/server.ts";
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 
-export type ResultsOptions = {
+type ResultsOptions = {
   readonly host: string;
   readonly port: number;
   readonly own: Identity;

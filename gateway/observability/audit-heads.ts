@@ -7,7 +7,7 @@ import { messageOf } from "../values/problem.ts";
 
 type Places = { readonly auditHeadFile: string; readonly auditHeadUrl: string };
 /** As one line of JSON. */
-export type OutsideHead = {
+type OutsideHead = {
   readonly seq: number;
   readonly hash: string;
   readonly at: number;

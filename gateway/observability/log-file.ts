@@ -12,7 +12,7 @@ import type { DestinationStream } from "pino";
 import { asInstant, type Clock, calendar, systemClock } from "../values/time.ts";
 import { openDestination } from "./log.ts";
 
-export type LogFileOptions = {
+type LogFileOptions = {
   readonly bytesMax: number;
   /** Zero is for ever. */
   readonly keepDays: number;

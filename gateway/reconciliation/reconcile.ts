@@ -27,7 +27,7 @@ export type Period = {
 
 export type Neighbour = "previous" | "next";
 
-export type DifferenceKind =
+type DifferenceKind =
   | "missing here"
   | "missing there"
   | "different amount"

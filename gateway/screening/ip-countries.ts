@@ -23,8 +23,6 @@ type CountryFile = {
   readonly problem?: string;
 };
 
-export type IpCountries = Awaited<ReturnType<typeof openIpCountries>>;
-
 type Options = {
   /** Empty: none. */
   readonly file: string;
@@ -74,7 +72,7 @@ async function stampOf(file: string): Promise<string> {
 }
 
 /** Rejects when the file cannot be used. */
-export async function readCountryFile(file: string): Promise<FindCountry> {
+async function readCountryFile(file: string): Promise<FindCountry> {
   return file.toLowerCase().endsWith(".csv")
     ? makeFind(readRows(readRecords(createReadStream(file))))
     : openDatabase(await readFile(file));

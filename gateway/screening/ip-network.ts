@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { Problem } from "../values/problem.ts";
 
-export type IpNetwork = {
+type IpNetwork = {
   /** In the one form in which it is stored and shown. */
   readonly text: string;
   /** `4` or `6`, then the network's own bits. */

@@ -17,7 +17,7 @@ const columns = ["list", "kind", "value", "merchant", "endpoint", "expires", "re
 type Column = (typeof columns)[number];
 type Cells = (column: Column) => string;
 
-export type ListFileOptions = {
+type ListFileOptions = {
   /** Of a merchant's login and an endpoint's id, either of which may be empty. */
   readonly scopeOf: (merchant: string, endpoint: string) => ListScope | Problem;
   readonly readExpiry: (text: string) => Instant | Problem;

@@ -29,7 +29,7 @@ export type ListEntry = ListScope & {
 
 export type ListedOrder = Listable & Pick<Order, "merchantId" | "endpointId" | "acceptedAt">;
 
-export type ListChange = { readonly put: ListEntry } | { readonly removed: string };
+type ListChange = { readonly put: ListEntry } | { readonly removed: string };
 
 export type ListStore = {
   /** Hands over what has changed after a version; returns the present version. */

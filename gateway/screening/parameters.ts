@@ -46,7 +46,7 @@ export function whole(min: number, max: number, documentation: string): Paramete
 }
 
 const units = { s: seconds(1), m: minutes(1), h: hours(1), d: hours(24) } as const;
-export const durationMaxMs = hours(24) * 400;
+const durationMaxMs = hours(24) * 400;
 
 /** In milliseconds. */
 export function duration(documentation: string, maxMs = durationMaxMs): Parameter<number> {

@@ -22,7 +22,7 @@ export type ActiveRule = Pick<ConfiguredRule, "id" | "kind" | "action"> & {
   readonly tally: number | undefined;
 };
 
-export type WantedTally = {
+type WantedTally = {
   readonly per: Subject;
   /** The merchant whose row it is: 0 when payments are counted over all merchants of the cell. */
   readonly owner: MerchantId;

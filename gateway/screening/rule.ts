@@ -91,7 +91,7 @@ export type Counting = {
 /** The rule fires: the merchant sees the code if it blocks, the operator also the facts. */
 export type Fired = { readonly code: FailureCode; readonly facts: RuleFacts };
 /** The rule cannot tell, because this is not known. It does not fire. */
-export type NoData = { readonly missing: string };
+type NoData = { readonly missing: string };
 export type Judgement = Fired | NoData | undefined;
 
 export type Judge = {

@@ -161,7 +161,7 @@ async function checkEarlier(query: Query, find: Find): Promise<void> {
   }
 }
 
-export type EntryFilter = {
+type EntryFilter = {
   readonly by?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;

@@ -5,7 +5,7 @@
 import { asInstant, type Instant } from "../values/time.ts";
 import type { Query } from "./database.ts";
 
-export type MadeBackup = {
+type MadeBackup = {
   /** The moment whose picture it is. */
   readonly takenAt: Instant;
   readonly place: string;
@@ -25,7 +25,7 @@ export async function recordBackup(query: Query, made: MadeBackup): Promise<void
   );
 }
 
-export type LatestBackup = Pick<MadeBackup, "takenAt" | "place"> & {
+type LatestBackup = Pick<MadeBackup, "takenAt" | "place"> & {
   /** By the database's clock. */
   readonly ageS: number;
 };

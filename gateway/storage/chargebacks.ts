@@ -28,7 +28,7 @@ export async function indexChargeback(
   );
 }
 
-export type ListedChargeback = {
+type ListedChargeback = {
   readonly order_id: string;
   readonly case_id: string;
   readonly stage: string;

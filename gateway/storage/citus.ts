@@ -64,7 +64,7 @@ export async function examineOnWorker(query: Query, schema: string) {
   return { orders: row?.orders ?? "", size: row?.size ?? "" };
 }
 
-export async function findCitusVersion(query: Query): Promise<string | undefined> {
+async function findCitusVersion(query: Query): Promise<string | undefined> {
   const [row] = await query<{ version: string }>(
     "select extversion as version from pg_extension where extname = 'citus'",
   );

@@ -266,7 +266,7 @@ export async function noteOldControlKey(query: Query, id: MerchantId): Promise<v
   );
 }
 
-export type ControlKeyUse = { readonly set: string | null; readonly oldUsed: string | null };
+type ControlKeyUse = { readonly set: string | null; readonly oldUsed: string | null };
 
 export async function findControlKeyUse(query: Query, id: MerchantId): Promise<ControlKeyUse> {
   const printed = (column: string) =>

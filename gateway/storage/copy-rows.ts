@@ -156,7 +156,7 @@ function sortable({ key, types }: Table, place: number): string {
   return types[place] === "text" ? `${key[place]} collate "C"` : (key[place] ?? "");
 }
 
-export function ownedBy({ columns }: Table): string {
+function ownedBy({ columns }: Table): string {
   if (columns.includes("merchant_id")) return "merchant_id = $1::bigint";
   return "context like $1::bigint || '/%'";
 }

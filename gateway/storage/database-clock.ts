@@ -6,8 +6,6 @@
 import { asInstant, type Clock, type Instant, systemClock } from "../values/time.ts";
 import type { Query } from "./database.ts";
 
-export type DatabaseClock = Awaited<ReturnType<typeof openDatabaseClock>>;
-
 type Dependencies = {
   readonly clock: Clock;
   readonly readTime: () => Promise<Instant>;

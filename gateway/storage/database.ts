@@ -39,7 +39,7 @@ type DatabaseOptions = ConnectionOptions & {
 };
 
 /** Of the first cell, and of everything that an installation has once. */
-export const mainSearchPath = "public,vault";
+const mainSearchPath = "public,vault";
 
 /**
  * Citus passes `set local` on to the worker: a statement there waits no longer for a lock. And it

@@ -2,7 +2,7 @@
 import type { Instant } from "../values/time.ts";
 import type { Query } from "./database.ts";
 
-export type ConnectionRights = {
+type ConnectionRights = {
   readonly login: string;
   readonly isSuperuser: boolean;
   /** Whether every role may make tables and functions where the gateway looks for its own. */
@@ -84,7 +84,7 @@ export async function countOverdueCallbacks(query: Query, before: Instant): Prom
   return row?.count ?? 0;
 }
 
-export type UnreachableReceiver = { readonly receiver: string; readonly waiting: number };
+type UnreachableReceiver = { readonly receiver: string; readonly waiting: number };
 
 /** Receivers that have failed several times for callbacks that still wait. */
 export function findUnreachableReceivers(query: Query, most: number) {

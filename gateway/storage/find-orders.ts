@@ -333,7 +333,7 @@ export async function findHistory(query: Query, { merchantId, id, acceptedAt }: 
   );
 }
 
-export const historyStatement = `
+const historyStatement = `
 select version, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as at, node, events
 from order_history
 where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 1000)

@@ -37,8 +37,8 @@ const patienceMs = 2000;
  * A queue. Its probe travels with the next batch, or in an empty one, and ends with that batch:
  * a probe waits for the same reasons as an item. At most one probe waits at a time.
  */
-export type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
-export type Probed = { readonly probe: () => Promise<void> };
+type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
+type Probed = { readonly probe: () => Promise<void> };
 
 /**
  * `run` returns one result for each item, in their order; for a probe alone it gets no items.

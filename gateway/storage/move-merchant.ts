@@ -36,7 +36,7 @@ const looksMax = 5;
 type Report = (progress: string) => void | Promise<void>;
 type Places = { readonly main: Database; readonly cells: Cells };
 /** Another move was begun, and has to end first. */
-export type OtherMove = { readonly begun: string };
+type OtherMove = { readonly begun: string };
 export type Moved = { readonly rows: number; readonly stoppedMs: number };
 
 export async function moveMerchant(

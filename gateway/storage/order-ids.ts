@@ -18,7 +18,7 @@ const blockMin = 20;
 /** Ids grow with time, give or take an hour: retention looks through the orders by id. */
 const blockLifeMs = 3_600_000;
 
-export type OrderNumbers = { readonly id: OrderId; readonly sequence: number };
+type OrderNumbers = { readonly id: OrderId; readonly sequence: number };
 
 export type Block = {
   readonly firstSequence: number;

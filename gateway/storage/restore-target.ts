@@ -25,7 +25,7 @@ import {
   truncateAll,
 } from "./table-copies.ts";
 
-export type RestoredPlace = {
+type RestoredPlace = {
   readonly cell: string;
   readonly migrations: readonly AppliedMigration[];
   readonly cellMigrations: readonly AppliedMigration[];

@@ -19,7 +19,7 @@ const removedKeepDays = 30;
 export type NewListEntry = Omit<ListEntry, "id">;
 export type StoredListEntry = ListEntry & { readonly addedBy: string; readonly addedAt: string };
 /** Absent: any. */
-export type ListFilter = {
+type ListFilter = {
   readonly ids?: readonly string[];
   readonly list?: ListName | undefined;
   readonly kind?: ListKind | undefined;
@@ -70,7 +70,7 @@ export function makeListStore({ query, transaction }: Database): ListStore {
   };
 }
 
-export type PutCounts = { readonly added: number; readonly changed: number };
+type PutCounts = { readonly added: number; readonly changed: number };
 
 /** An entry that is there already gets the new expiry and reason. Inside a transaction. */
 export async function putEntries(

@@ -27,7 +27,7 @@ export type ReaderReply =
   | (Omit<Changes, List> & Readonly<Record<List, number>>)
   | { readonly portion: string };
 
-export type ReadAnswer = Other | (Omit<Changes, List> & Readonly<Record<List, RangePortions>>);
+type ReadAnswer = Other | (Omit<Changes, List> & Readonly<Record<List, RangePortions>>);
 
 export type RangeReader = ReturnType<typeof openRangeReader>;
 

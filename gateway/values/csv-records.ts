@@ -8,7 +8,7 @@ import { CsvError, parse } from "csv-parse";
 /** A quote that is never closed would make one record of the rest of the file. */
 const recordBytesMax = 10_000;
 
-export type CsvRecord = {
+type CsvRecord = {
   /** Where it starts; a quoted cell may hold line ends. */
   readonly line: number;
   /** Undefined when its quotes do not match: it is then the last record, the rest is unread. */

@@ -14,7 +14,7 @@ export type Sign = (text: string) => string;
 export type ResultFields = readonly (readonly [name: string, value: string])[];
 
 /** `order.transaction` when no other one is named. */
-export type ResultOptions = {
+type ResultOptions = {
   readonly sign: Sign;
   readonly transaction?: Transaction;
   readonly tellsChargebacks?: boolean;

@@ -67,7 +67,7 @@ export function wireTypeOf(kind: TransactionKind): string {
 
 type PrintDate = (instant: Instant) => string;
 
-export type StatusOptions = {
+type StatusOptions = {
   readonly bySerialNumber: string | undefined;
   /** Of a card that the order itself has registered. */
   readonly cardRefId?: string | undefined;

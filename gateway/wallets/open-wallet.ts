@@ -28,7 +28,7 @@ import {
 } from "./payment-data.ts";
 import type { Wallet, WalletKey } from "./wallet-trust.ts";
 
-export type WalletRequest = {
+type WalletRequest = {
   readonly type: WalletType;
   /** The JSON text, as the wallet or the merchant has written it. */
   readonly text: Secret<string>;
@@ -39,7 +39,7 @@ export type WalletRequest = {
   readonly requestFingerprint: Secret<string>;
 };
 
-export type WalletResult = {
+type WalletResult = {
   readonly wallet: WalletPayment;
   /** Absent when the payment data is refused. */
   readonly paid:

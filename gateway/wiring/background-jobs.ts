@@ -87,7 +87,7 @@ export function startBackgroundJobs(workers: Workers) {
 }
 
 /** Makes the partitions of the next months, and drops those that are older than what is kept. */
-export async function keepPartitions(
+async function keepPartitions(
   resources: Pick<Resources, "config" | "clock" | "database" | "log">,
 ): Promise<void> {
   const { config, clock, database, log } = resources;
@@ -110,7 +110,7 @@ async function signAudit({ database, signer, publishHead }: Workers): Promise<vo
 }
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
-export function makeCardRetention(
+function makeCardRetention(
   workers: Omit<Workers, "engine" | "callbacks" | "reload" | "tls" | "hold">,
 ): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, configuration } = workers;
@@ -166,7 +166,7 @@ function makeMeasureClock({ config, clock, log }: Resources): () => Promise<void
 }
 
 /** Asks the hosts whose next key for message authentication is due. */
-export async function askForDueKeys(
+async function askForDueKeys(
   workers: Pick<Workers, "database" | "clock" | "log" | "gates">,
 ): Promise<void> {
   const { database, clock, log, gates } = workers;

@@ -4,7 +4,7 @@
  */
 export type Form = { readonly isPacked: boolean; readonly codePage: CodePage | undefined };
 
-export type CodePage = {
+type CodePage = {
   readonly byteOf: Uint8Array;
   readonly characterOf: readonly string[];
 };

@@ -59,7 +59,7 @@ export function decode(
 }
 
 /** `rest`: the bytes from the first sub-field on that has no row, as its length is not known. */
-export type Subfields = IsoFields & { readonly rest?: string };
+type Subfields = IsoFields & { readonly rest?: string };
 
 export function readComposite(composite: Composite, hex: string): Subfields | DecodeFault {
   if (!/^(?:[0-9A-F]{2})*$/.test(hex)) return new DecodeFault(composite.field, "invalid_content");

@@ -143,7 +143,7 @@ export const iso93Ascii: Specification = {
 };
 
 /** Field 56, which names the message that another one is about: its fields 11, 12 and 32. */
-export type OriginalData93 = {
+type OriginalData93 = {
   readonly mti: string;
   readonly stan: string;
   /** YYMMDDhhmmss, in the terminal's time. */

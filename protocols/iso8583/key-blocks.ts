@@ -13,7 +13,7 @@ export type ZoneKey = { readonly cipher: ZoneCipher; readonly key: string };
 
 export const zoneKeyBytes = { tdes: [16, 24], aes: [16, 24, 32] } as const;
 
-export type WrappedKey = {
+type WrappedKey = {
   readonly key: string;
   readonly cipher: ZoneCipher;
   /** Two characters, as `M3`; nothing for a cryptogram, which does not say it. */
@@ -102,7 +102,7 @@ function headerEndOf(block: string): number | undefined {
   return at <= block.length ? at : undefined;
 }
 
-export type BlockOptions = {
+type BlockOptions = {
   /** Two characters: M3 for a retail code, M6 for a CMAC. */
   readonly usage: string;
   readonly cipher: ZoneCipher;
@@ -159,7 +159,7 @@ function modeOf(version: Version, key: Buffer): string {
 }
 
 /** With two halves the first is the third key too. */
-export function tripled(key: string): Buffer {
+function tripled(key: string): Buffer {
   const bytes = Buffer.from(key, "hex");
   return bytes.length === 24 ? bytes : Buffer.concat([bytes, bytes.subarray(0, 8)]);
 }

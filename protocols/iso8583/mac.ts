@@ -131,8 +131,6 @@ function aesCheck(key: Buffer): Buffer {
   return makeCmac("aes", key)(Buffer.alloc(aesBlock));
 }
 
-export type Authenticator = ReturnType<typeof makeAuthenticator>;
-
 /**
  * Writes and reads messages with their codes. The first key writes, and any of them may have made
  * the code of a message that is read. Without keys, and for exempt types, there are no codes.

@@ -39,7 +39,7 @@ export type FieldRow = readonly [
 
 /** As faults name it; a sub-field is named like `126.9`. */
 export type FieldName = number | Subfield | "mti" | "bitmap" | "end";
-export type Subfield = `${number}.${number}`;
+type Subfield = `${number}.${number}`;
 
 /**
  * The half byte that an odd number of packed digits leaves, and which digit fills it. A length
@@ -85,7 +85,7 @@ export const encodings = {
   "binary":      { written: "packed", unit: "bytes",      perUnit: 2, perCount: 2, perByte: 2 },
 } as const;
 
-export type LengthPrefix = keyof typeof prefixes;
+type LengthPrefix = keyof typeof prefixes;
 
 /** Three digits packed into two bytes have a leading zero, which the maximum enforces. */
 // biome-ignore format: a table

@@ -52,7 +52,7 @@ export function readPositions(layout: Positions, text: string): IsoFields | Deco
  * Field 48 as card networks fill it: one letter for the category, then a tag of two digits, a
  * length of two digits and a value, as often as needed.
  */
-export type Subelements = {
+type Subelements = {
   readonly category: string;
   readonly elements: ReadonlyMap<string, string>;
 };
@@ -102,7 +102,7 @@ const isTwoDigits = /^[0-9]{2}$/;
  * request, never of its answer. Zeros pad the ids on the left and an id may itself start with a
  * zero, so a host that looks for the original compares whole fields.
  */
-export type OriginalData = {
+type OriginalData = {
   readonly mti: string;
   readonly stan: string;
   /** MMDDhhmmss in GMT. */

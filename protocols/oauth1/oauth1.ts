@@ -31,7 +31,7 @@ type Reason =
 
 export type Parameter = readonly [name: string, value: string];
 
-export type OAuthRequest = {
+type OAuthRequest = {
   readonly method: string;
   /** Absolute, as the sender called it; its query is signed too. */
   readonly url: string;

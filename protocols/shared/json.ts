@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export type JsonFault =
+type JsonFault =
   | { readonly reason: "too_deep" }
   /** `path` holds the names of the members around the duplicate, and its own. */
   | { readonly reason: "duplicate_member"; readonly path: readonly string[] };

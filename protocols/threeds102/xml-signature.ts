@@ -33,7 +33,7 @@ export const signatureMethods: Readonly<Record<Digest, string>> = {
   sha256: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
 };
 
-export type XmlSignature = {
+type XmlSignature = {
   readonly signedInfo: XmlElement;
   /** Of `SignedInfo`, and of what is signed. */
   readonly form: CanonicalForm;

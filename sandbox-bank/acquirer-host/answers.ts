@@ -124,7 +124,7 @@ export function send({ connection, host }: Exchange, answer: IsoMessage, afterMs
   else setTimeout(() => connection.answer(answer), delayMs).unref();
 }
 
-export type ApprovalNumber = { readonly number: number; readonly network: IdNetwork };
+type ApprovalNumber = { readonly number: number; readonly network: IdNetwork };
 
 /** Numbers of approvals, of 15 digits; network transaction ids and approval codes follow. */
 export class ApprovalNumbers {

@@ -45,7 +45,7 @@ export type HostDialect = {
 };
 
 /** Where the dialect has a delivered key, and by which codes it travels. */
-export type HostKeys = {
+type HostKeys = {
   /** In field 70, as the host reads it. */
   readonly ask: string;
   readonly write: (key: string) => IsoFields;

@@ -24,7 +24,7 @@ const payloadBytesMax = 8_192;
 /** What a connection must know of its host's dialect. */
 export type Wire = Pick<Dialect, "framing"> & Pick<GateAuthentication, "read" | "write">;
 
-export type ConnectionEvents = {
+type ConnectionEvents = {
   readonly onOpen: () => void;
   readonly onMessage: (message: IsoMessage) => void;
   /** A frame that is no message; the stream after it is as good as before. */

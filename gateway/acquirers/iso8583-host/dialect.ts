@@ -115,7 +115,7 @@ export type NetworkMessages = {
 };
 
 /** Network messages about keys; decision 0029 says which hosts have which. */
-export type KeyExchangeMessages = {
+type KeyExchangeMessages = {
   /** The code by which the host delivers a key, and the one by which the gateway asks for one. */
   readonly deliver: string;
   readonly ask: string;
@@ -136,7 +136,7 @@ export type TotalsMessage = {
   readonly rows: readonly (readonly [field: number, write: (facts: TotalsFacts) => string])[];
 };
 
-export type TotalsFacts = Pick<Facts, "sent" | "local" | "traceNumber"> & {
+type TotalsFacts = Pick<Facts, "sent" | "local" | "traceNumber"> & {
   readonly settings: GateSettings;
   /** The day of the totals. */
   readonly day: Calendar;

@@ -150,7 +150,7 @@ function originalDataElements({ identifiers, original }: Facts): string | undefi
 }
 
 /** A return states the amount charged before it, and in field 95 the one that remains. */
-export function amountBefore({ amount, original }: Facts): string {
+function amountBefore({ amount, original }: Facts): string {
   return writeAmount(amount.minor + (original?.remaining?.minor ?? 0n));
 }
 

@@ -23,7 +23,7 @@ import { makeNetworkMessage } from "./messages.ts";
 
 type Wire = Pick<Dialect, "network" | "codes" | "keyExchange">;
 
-export type KeyExchangeOptions = {
+type KeyExchangeOptions = {
   readonly wire: Wire;
   readonly zoneKey: () => GateZoneKey | undefined;
   readonly storeKey: StoreKey;

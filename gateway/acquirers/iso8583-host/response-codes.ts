@@ -8,7 +8,7 @@ import type { Refusal, RefusalHint } from "../acquirer.ts";
 
 export type ResponseCodes = ReturnType<typeof makeResponseCodes>;
 
-export type CodeTable = {
+type CodeTable = {
   readonly rows: readonly CodeRow[];
   /** To an inquiry: the charge stands. */
   readonly stands: readonly string[];
@@ -20,7 +20,7 @@ export type CodeTable = {
   readonly networkAccepted: string;
 };
 
-export type CodeRow = readonly [
+type CodeRow = readonly [
   code: string,
   meaning: ResponseMeaning,
   reason: FailureCode,
@@ -33,9 +33,9 @@ export type CodeRow = readonly [
 const unlisted: CodeRow = ["", "refused", "declined", "soft", "message_fault"];
 
 /** `accepted`: done, when it answers what follows a charge; to a charge it says nothing. */
-export type ResponseMeaning = "approved" | "accepted" | "approved_in_part" | "refused";
+type ResponseMeaning = "approved" | "accepted" | "approved_in_part" | "refused";
 
-export type ReversalMeaning = "reversed" | "not_found" | "retry" | "refused";
+type ReversalMeaning = "reversed" | "not_found" | "retry" | "refused";
 
 export function makeResponseCodes(table: CodeTable) {
   const byCode: ReadonlyMap<string, CodeRow> = new Map(table.rows.map((row) => [row[0], row]));
