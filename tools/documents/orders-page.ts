@@ -20,6 +20,7 @@ import {
   type Cell,
   type TransitionTable,
   tables,
+  tablesWithTriesLeft,
 } from "../../gateway/orders/transitions.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "../../gateway/views/status.ts";
 import { fence, mono, renderTemplate, sentence, table } from "./text.ts";
@@ -27,6 +28,10 @@ import { fence, mono, renderTemplate, sentence, table } from "./text.ts";
 export function renderOrdersPage(): string {
   return renderTemplate("orders", "gateway/orders", {
     sale: wholeTable("sale"),
+    "tries-left": table(
+      ["Stage", "Event", "Next stage", "Effect"],
+      cellsMissing(tablesWithTriesLeft.sale, tables.sale).map(printCell),
+    ),
     preauth: differences("preauth", "sale", "a sale"),
     "account-verification": differences("account-verification", "sale", "a sale"),
     capture: wholeTable("capture"),
@@ -35,6 +40,11 @@ export function renderOrdersPage(): string {
     events: table(["Event", "What happened"], eventRows()),
     effects: table(["Effect", "Kind", "What is done"], effectRows()),
   });
+}
+
+function printCell({ stage, kind, cell }: NamedCell): readonly string[] {
+  const next = cell.stage === stage ? "the same" : mono(cell.stage);
+  return [mono(stage), mono(kind), next, cell.effects.map(mono).join(", ")];
 }
 
 /** A kind of transaction with its own drawing. */
@@ -46,12 +56,7 @@ function wholeTable(kind: TransactionKind): string {
     `${mono(statusOf(stage))}, ${mono(wireStageOf(kind, stage))}`,
     deadlineOf(stage),
   ]);
-  const cells = cellsOf(transitions).map(({ stage, kind: event, cell }) => [
-    mono(stage),
-    mono(event),
-    cell.stage === stage ? "the same" : mono(cell.stage),
-    cell.effects.map(mono).join(", "),
-  ]);
+  const cells = cellsOf(transitions).map(printCell);
   return [
     fence("mermaid", drawingOf(kind)),
     table(["Stage", "Meaning", "Seen by merchants as", "Deadline"], stages),
@@ -94,6 +99,7 @@ function drawingOf(kind: TransactionKind): string {
     "stateDiagram-v2",
     "  direction LR",
     `  [*] --> ${beginnings[kind].stage} : ${firstEventOf(kind)}`,
+    ...(tables[kind].awaiting_card ? ["  [*] --> awaiting_card : received for the page"] : []),
     ...[...edges].map(
       ([edge, group]) => `  ${edge} : ${group.map((each) => each.kind).join(", ")}`,
     ),

@@ -1,0 +1,86 @@
+/**
+ * The gateway is killed at each point of a try on the payment page: before and after each commit,
+ * and before and after the charge reaches the bank. The cardholder comes back to the page and pays:
+ * one charge is in force at the end, and no try begins before the one in doubt is proved.
+ */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { makeClient } from "@tollgate/client";
+import { assertMoneyAddsUp, readRows } from "../support/books.ts";
+import { type Node, shortLease, startCrashWorld } from "../support/crash-world.ts";
+import { makeMerchant } from "../support/merchant.ts";
+import { look, openPage, pay } from "../support/posted-page.ts";
+import { bankMessage, type Moment, statement } from "../support/trap-proxy.ts";
+import { until, untilTrue } from "../support/until.ts";
+
+const world = await startCrashWorld({ after });
+let node: Node;
+const merchant = makeMerchant({ set: world.set, baseUrl: () => node.url, makeClient });
+
+/** `tries`: how many the history has at the end. */
+type Point = readonly [
+  when: string,
+  place: "database" | "acquirer",
+  makeMoment: () => Moment,
+  left: string,
+  tries: number,
+];
+
+// biome-ignore format: a table
+const points: readonly Point[] = [
+  ["before the try is written",                         "database", () => statement("enter_cards_1", "before", 1),   "awaiting_card", 1],
+  ["when the try is written and nothing is sent",       "database", () => statement("enter_cards_1", "after", 1),    "authorizing",   2],
+  ["before the charge reaches the bank",                "acquirer", () => bankMessage("0200", "before", 1),        "authorizing",   2],
+  ["when the charge has reached the bank unanswered",   "acquirer", () => bankMessage("0200", "after", 1),         "authorizing",   2],
+  ["before the outcome is written",                     "database", () => statement("move_orders_1", "before", 1), "authorizing",   2],
+  ["when the outcome is written and nobody was told",   "database", () => statement("move_orders_1", "after", 1),  "approved",      1],
+];
+
+for (const [when, place, makeMoment, left, tries] of points) {
+  test(`a node killed ${when} leaves one charge at most, and the page goes on`, async () => {
+    node = await world.startNode(shortLease);
+    await node.untilReady();
+    const page = await openPage(merchant);
+    let sprung = false;
+    const spring = () => {
+      sprung = node.child.kill("SIGKILL");
+    };
+    world.proxies[place].set({ ...makeMoment(), spring });
+
+    const trying = pay(page).catch(() => undefined);
+    await untilTrue("the trap has gone off", () => sprung);
+    await node.kill();
+    await trying;
+    const found = await readOrder(page["gw-order-id"]);
+    world.proxies[place].reset();
+    node = await world.startNode(shortLease);
+    await node.untilReady();
+    // The node listens elsewhere by now; the page's path is the same.
+    const { pathname } = new URL(page["redirect-url"]);
+    const again = { "redirect-url": new URL(pathname, node.url).href };
+    const paid = await until("the order is paid", async () => {
+      if ((await look(again)).takesCard) await pay(again);
+      const status = await merchant.status(page);
+      return status.status === "processing" ? undefined : status;
+    });
+    const ended = await readOrder(page["gw-order-id"]);
+    await node.kill();
+
+    assert.equal(found.stage, left);
+    assert.equal(paid["order-stage"], "sale_approved");
+    assert.equal(ended.tries, tries);
+    await assertMoneyAddsUp(world);
+  });
+}
+
+type Row = { readonly stage: string; readonly tries: number };
+
+async function readOrder(id: string): Promise<Row> {
+  const [row] = await readRows<Row>(
+    world.databaseUrl,
+    `select stage, (select count(*)::int from order_history
+       where order_id = orders.id and events::text like '%"card_entered"%') as tries
+     from orders where id = ${Number(id)}`,
+  );
+  return row ?? assert.fail(`There is no order ${id}.`);
+}
