@@ -30,6 +30,7 @@ const filters = [
   new Option("--status <status>", "processing, approved, declined, error or filtered"),
   new Option("--currency <code>", "only in this currency"),
   new Option("--client-order <id>", "only with the merchant's own id"),
+  new Option("--link <id>", "only of one payment link"),
   new Option("--since <moment>", "only accepted from then on, like 2030-01-31T09:30:00Z"),
   new Option("--until <moment>", "only accepted before then"),
   new Option("--before <orderid>", "only those before this order: the next page"),
@@ -142,7 +143,7 @@ async function* readPages(query: Query, before: string | undefined, { matches, s
 type Chosen = { readonly matches: Filter; readonly since: number };
 
 async function readFilter(session: Session, given: Given): Promise<Chosen | Problem> {
-  const { merchant: login, endpoint, status, currency, clientOrder } = given;
+  const { merchant: login, endpoint, status, currency, clientOrder, link } = given;
   const [since, until] = [given["since"], given["until"]].map(readMoment);
   const invalid = [since, until].find((each) => each instanceof Problem);
   if (invalid instanceof Problem) return invalid;
@@ -160,6 +161,7 @@ async function readFilter(session: Session, given: Given): Promise<Chosen | Prob
       isSame(merchant?.id, order.merchantId) &&
       isSame(endpoint, order.endpointId) &&
       isSame(clientOrder, order.clientOrderId) &&
+      isSame(link, order.page?.linkId ?? "") &&
       isSame(status, statusOf(order.transaction.stage)) &&
       isSame(currency, order.transaction.amount.currency.code) &&
       order.acceptedAt >= from &&
@@ -178,7 +180,8 @@ async function makeDescribe(session: Session) {
   const printDate = makePrintDate(session.config.zone);
   return (order: Order) => {
     const { acceptedAt: _, ...line } = printOrderLine(order, printDate);
-    return { ...line, merchant: logins.get(order.merchantId) ?? "", endpoint: order.endpointId };
+    const { merchantId, endpointId: endpoint, page } = order;
+    return { ...line, merchant: logins.get(merchantId) ?? "", endpoint, link: page?.linkId ?? "" };
   };
 }
 

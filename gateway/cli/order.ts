@@ -32,9 +32,8 @@ async function showOrder(session: Session, id: string): Promise<Output> {
     printDate,
     tellsChargebacks: true,
   });
-  const seen = Object.fromEntries(
-    fields.filter(([, value]) => value !== undefined && value !== ""),
-  );
+  const own = [...fields, ["link", order.page?.linkId] as const];
+  const seen = Object.fromEntries(own.filter(([, value]) => value !== undefined && value !== ""));
   const transactions = transactionsOf(order).map(describeTransaction);
   const tries = triesOf(order, printDate);
   const stores = session.cells.stores(({ node }) => node.query);

@@ -284,7 +284,11 @@ function pageRoutes(
   });
   const receipts = { find: querying(findReceipt) };
   return [
-    ...cardholderRoutes({ pathWord, threeds, returnOf, theme, payPageOf: paymentPages.urlOf }),
+    ...cardholderRoutes({
+      ...{ pathWord, threeds, returnOf, theme, payPageOf: paymentPages.urlOf },
+      embedOriginsOf: ({ page, endpointId }) =>
+        (page && configuration.getEndpoint(endpointId).settings.embedOrigins) ?? [],
+    }),
     ...paymentPageRoutes(dependencies, { paymentPages, threeds, querying, theme, addressOf }),
     receiptRoute({ pathWord, receipts, theme, printDate, clock }),
   ];

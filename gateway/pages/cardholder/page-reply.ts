@@ -16,8 +16,8 @@ export type CardholderPage = Pick<Page, "title" | "content" | "script" | "refres
   readonly isFraming?: boolean;
   /** The page polls whether its step is over. */
   readonly isPolling?: boolean;
-  /** The sites that may show the page in a frame; none by default. */
-  readonly framedBy?: "own" | "any";
+  /** The sites that may show the page in a frame, or their origins; none by default. */
+  readonly framedBy?: "any" | readonly string[];
 };
 
 type PageRequest = Pick<HttpRequest, "headers">;
@@ -58,12 +58,15 @@ function policyOf({ script, postsTo, isFraming, isPolling, framedBy }: Partial<C
     "form-action": sources,
     ...(isFraming && { "frame-src": sources }),
     ...(isPolling && { "connect-src": "'self'" }),
-    "frame-ancestors": ancestors[framedBy ?? "none"],
+    "frame-ancestors": ancestorsOf(framedBy),
   };
 }
 
 /** Only without the directive can an app's built-in browser show the page in its own pages. */
-const ancestors = { none: "'none'", own: "'self'", any: "" } as const;
+function ancestorsOf(framedBy: CardholderPage["framedBy"] = []): string {
+  if (framedBy === "any") return "";
+  return framedBy.length === 0 ? "'none'" : framedBy.join(" ");
+}
 
 /**
  * Browsers apply the policy also to redirects: an issuer that redirects to its other host, or a

@@ -5,10 +5,11 @@
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
 import { stagesInDoubt } from "../../orders/stages.ts";
+import { initialOf } from "../../orders/transactions.ts";
 import { type Html, html } from "../../values/html.ts";
 import { formOf, type PostForm, renderFields } from "../../views/browser-step.ts";
 import type { BrowserReturn, ReceiptAddress } from "../../views/result.ts";
-import type { Status } from "../../views/status.ts";
+import { type Status, statusOf } from "../../views/status.ts";
 import type { Texts } from "./english.ts";
 import type { CardholderPage } from "./page-reply.ts";
 import * as scripts from "./scripts.ts";
@@ -128,6 +129,23 @@ export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLink
   });
 }
 
+/** In a frame of the shop's, the last page tells the shop the result instead of going there. */
+export function tellingPage(
+  page: CardholderPage,
+  order: Order,
+  origins: readonly string[],
+): CardholderPage {
+  const { id, clientOrderId } = order;
+  const status = statusOf(initialOf(order).stage);
+  return {
+    ...page,
+    script: page.postsTo === undefined ? scripts.tellShop : scripts.tellShopOrReturn,
+    content: html`${page.content}
+<div id="told" data-origins="${origins.join(" ")}" data-status="${status}"
+ data-order-id="${id}" data-client-order-id="${clientOrderId}" hidden></div>`,
+  };
+}
+
 // biome-ignore format: a table
 const endings = {
   approved: { tone: "good", title: "approvedTitle", sentence: "approvedSentence", next: "approvedNext" },
@@ -181,12 +199,12 @@ function finalOf(status: Status): keyof typeof endings {
 }
 
 /** The browser has returned from the issuer, perhaps in a frame of the gateway or of the shop. */
-export function donePage(texts: Texts, onward: string): CardholderPage {
+export function donePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.doneTitle, texts.doneSentence, {
     role: "status",
     body: renderLink(onward, texts.continue),
     script: scripts.goOn,
-    refresh: { seconds: 0, address: onward, onlyWithoutScripts: true },
+    refresh: { seconds: 0, address: onward.address, onlyWithoutScripts: true },
   });
 }
 
@@ -195,12 +213,12 @@ export function methodDonePage(texts: Texts): CardholderPage {
   return {
     title: texts.doneTitle,
     script: scripts.reportMethodDone,
-    framedBy: "own",
+    framedBy: "any",
     content: html`<main class="narrow"><p>${texts.doneSentence}</p></main>`,
   };
 }
 
-export function refusedPage(texts: Texts, onward: string): CardholderPage {
+export function refusedPage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.refusedTitle, texts.refusedSentence, {
     status: 400,
     role: "alert",
@@ -210,13 +228,13 @@ export function refusedPage(texts: Texts, onward: string): CardholderPage {
 }
 
 /** A post cannot be repeated; the page that this one leads to shows the order's next step. */
-export function unavailablePage(texts: Texts, onward: string): CardholderPage {
+export function unavailablePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.unavailableTitle, texts.unavailableSentence, {
     status: 503,
     role: "status",
     body: renderLink(onward, texts.continue),
     script: scripts.goOnSoon,
-    refresh: { seconds: 5, address: onward, onlyWithoutScripts: true },
+    refresh: { seconds: 5, address: onward.address, onlyWithoutScripts: true },
   });
 }
 
@@ -245,6 +263,10 @@ ${renderFields(fields)}<button>${button}</button>
 `;
 }
 
-function renderLink(onward: string, label: string): Html {
-  return html`<p><a id="on" class="button" href="${onward}" target="_top">${label}</a></p>\n`;
+/** Where the journey goes on; in the same frame when a shop embeds the payment page. */
+export type Onward = { readonly address: string; readonly isEmbedded?: boolean };
+
+function renderLink({ address, isEmbedded = false }: Onward, label: string): Html {
+  const target = isEmbedded ? "_self" : "_top";
+  return html`<p><a id="on" class="button" href="${address}" target="${target}">${label}</a></p>\n`;
 }

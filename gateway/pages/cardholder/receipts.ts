@@ -45,7 +45,7 @@ export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
     const [endpointId = "", receiptId = ""] = request.params;
     const client = clientNetworkOf(request.headers);
     const self = linkFrom(request, 0, `${encodeURIComponent(receiptId)}/`);
-    const tryLater = unavailablePage(texts, self);
+    const tryLater = unavailablePage(texts, { address: self });
     if (client !== undefined && missLimit.take(client) > 0)
       return show({ ...tryLater, status: 429 });
     const found = await receipts.find(endpointId, receiptId);

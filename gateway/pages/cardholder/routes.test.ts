@@ -176,8 +176,42 @@ test("what issuers send back is taken, and the browser led on", async (t) => {
   assert.match(framed.body, /<a id="on"/);
   assert.match(returned.body, /http-equiv="refresh"/);
   assert.doesNotMatch(framed.body, /http-equiv="refresh"/);
+  // The page around it may be embedded in a shop's.
   const policy = String(inOurFrame.headers["content-security-policy"]);
-  assert.match(policy, /frame-ancestors 'self'/);
+  assert.doesNotMatch(policy, /frame-ancestors/);
+});
+
+test("an embedded payment page tells the shop its result, and its journey stays in the frame", async (t) => {
+  const page = { expiresAt: waiting.acceptedAt, triesMax: 3, refused: [] };
+  const ended = { ...withUrls(inStage("approved"), shop), page };
+  const policyOf = ({ headers }: { headers: object }) =>
+    String(Object(headers)["content-security-policy"]);
+  const last = await serve(t, { order: ended }).server.inject(linkOf("redirect"));
+  const result = await serve(t, { order: { ...inStage("declined"), page } }).server.inject(
+    linkOf("redirect"),
+  );
+  const step = await serve(t, { order: { ...waiting, page }, step: challenge }).server.inject(
+    linkOf("redirect"),
+  );
+  const { server } = serve(t, { order: { ...waiting, page }, step: challenge });
+  const returned = await server.inject({ method: "POST", url: linkOf("challenge") });
+  const plain = await serve(t, { order: withUrls(inStage("approved"), shop) }).server.inject(
+    linkOf("redirect"),
+  );
+
+  assert.match(
+    last.body,
+    /id="told" data-origins="https:\/\/shop\.example" data-status="approved"\n data-order-id="42000001" data-client-order-id="invoice-1"/,
+  );
+  assert.match(result.body, /data-status="declined"/);
+  for (const each of [last, result])
+    assert.match(each.body, /parent\.postMessage\(message, origin\)/);
+  for (const each of [last, result, step]) {
+    assert.match(policyOf(each), /frame-ancestors https:\/\/shop\.example;/);
+  }
+  assert.match(returned.body, /<a id="on" [^>]*target="_self"/);
+  assert.match(policyOf(plain), /frame-ancestors 'none'/);
+  assert.doesNotMatch(plain.body, /id="told"/);
 });
 
 test("an answer that cannot be used is told, a late one leads on", async (t) => {

@@ -23,12 +23,14 @@ export type CardholderOptions = {
   readonly theme: Theme;
   /** The URL of the order's payment page. */
   readonly payPageOf: (order: Order) => string;
+  /** The origins that may embed the order's payment page and these pages with it. */
+  readonly embedOriginsOf: (order: Order) => readonly string[];
 };
 
 type Form = ReadonlyMap<string, string>;
 
 export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute[] {
-  const { pathWord, threeds, returnOf, theme, payPageOf } = options;
+  const { pathWord, threeds, returnOf, theme, payPageOf, embedOriginsOf } = options;
   const pathTo = (page: string) => `/${pathWord}/form/${page}/:orderId/:token`;
   const findOrder = ({ params: [orderId = "", token = ""] }: HttpRequest) =>
     threeds.find(orderId, token);
@@ -41,16 +43,15 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       const order = await findOrder(request);
       if (order === undefined) return show(unknownPage(texts));
       const here = linkTo("redirect", request);
-      if (order instanceof Failure) return show(pages.unavailablePage(texts, here));
+      if (order instanceof Failure) return show(pages.unavailablePage(texts, { address: here }));
       if (order.transaction.stage === "awaiting_card") return goToPayPage(order, request);
-      return show(
-        presentPage(order, texts, {
-          redirect: here,
-          report: linkTo("method-result", request),
-          toReceipt: ({ endpointId, receiptId }) =>
-            linkFrom(request, 3, `view-receipt/${endpointId}/${receiptId}/`),
-        }),
-      );
+      const page = presentPage(order, texts, {
+        redirect: here,
+        report: linkTo("method-result", request),
+        toReceipt: ({ endpointId, receiptId }) =>
+          linkFrom(request, 3, `view-receipt/${endpointId}/${receiptId}/`),
+      });
+      return show({ ...page, framedBy: embedOriginsOf(order) });
     },
   };
 
@@ -93,7 +94,11 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
   }
 
   function presentPage(order: Order, texts: Texts, links: pages.JourneyLinks): CardholderPage {
-    if (isOver(order)) return pages.lastPage(returnOf(order), texts, links);
+    if (isOver(order)) {
+      const page = pages.lastPage(returnOf(order), texts, links);
+      const origins = embedOriginsOf(order);
+      return origins.length === 0 ? page : pages.tellingPage(page, order, origins);
+    }
     const step = threeds.stepOf(order);
     if (step === undefined) return pages.waitingPage(order, texts, links);
     return pages.stepPage(step, texts, links);
@@ -110,7 +115,8 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       if (order === undefined) return show(unknownPage(texts));
       const taken =
         order instanceof Failure ? order : await upload(order, readForm(request.body), request);
-      const onward = linkTo("redirect", request);
+      const isEmbedded = !(order instanceof Failure) && embedOriginsOf(order).length > 0;
+      const onward = { address: linkTo("redirect", request), isEmbedded };
       // A late upload changes nothing; the redirect page shows the order's present state.
       if (!(taken instanceof Failure) || taken.code === "not_allowed_now") {
         // A shop may show the issuer's page in a frame, where that page must not be shown.

@@ -26,6 +26,28 @@ function isInOurPage() {
 function tellParent() { parent.postMessage("done", location.origin); }
 `;
 
+/** The browser delivers the message to the parent only if its origin is the one that is named. */
+const tell = `
+const told = document.getElementById("told").dataset;
+const isEmbedded = parent !== self;
+if (isEmbedded) {
+  const message = {
+    from: "payment-page", event: "result",
+    status: told.status, orderId: told.orderId, clientOrderId: told.clientOrderId,
+  };
+  for (const origin of told.origins.split(" ")) parent.postMessage(message, origin);
+}
+`;
+
+export const tellShop = makeScript(tell);
+
+/** When the shop's script does nothing, the button leads the whole window to the shop. */
+export const tellShopOrReturn = makeScript(`${reloadWhenRestored}${tell}
+const form = document.getElementById("form");
+if (isEmbedded) form.target = "_top";
+else form.submit();
+`);
+
 export const submitAtOnce = makeScript(`${reloadWhenRestored}
 document.getElementById("form").submit();
 `);
@@ -99,11 +121,15 @@ history.replaceState({ looks: looks + 1 }, "");
 setTimeout(function () { location.reload(); }, 1000 * Math.min(0.2 * Math.pow(2, looks), seconds));
 `);
 
-/** In a frame of the gateway, the page around it continues; in a shop's frame, the shop does. */
+/**
+ * In a frame of the gateway, the page around it continues; in a shop's frame the shop does, unless
+ * it has embedded the payment page.
+ */
 const goOnward = `${tellParent}
 function goOn() {
-  if (parent === self) location.replace(document.getElementById("on").href);
-  else if (isInOurPage()) tellParent();
+  const on = document.getElementById("on");
+  if (parent !== self && isInOurPage()) tellParent();
+  else if (parent === self || on.target === "_self") location.replace(on.href);
 }
 `;
 

@@ -61,6 +61,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   const returnOf = (final: Order) => browserReturnOf(final, { sign, merchantName });
   const { theme = plainTheme } = journey;
   const payPageOf = ({ id }: Order) => `https://pay.example/pay/${id}.pr00f`;
+  const embedOriginsOf = ({ page }: Order) => (page ? ["https://shop.example"] : []);
   const receipts: ReceiptServices = {
     find: async (endpointId, receiptId) => {
       if (endpointId !== "1001" || receiptId !== "814660") return undefined;
@@ -71,7 +72,7 @@ export function serve(t: { after(clean: () => unknown): void }, journey: Journey
   const clock = { now: () => asInstant(0) };
   const server = serveRoutes(t, {
     routes: [
-      ...cardholderRoutes({ pathWord: "gw", threeds, returnOf, theme, payPageOf }),
+      ...cardholderRoutes({ pathWord: "gw", threeds, returnOf, theme, payPageOf, embedOriginsOf }),
       receiptRoute({ pathWord: "gw", receipts, theme, printDate, clock }),
     ],
   });

@@ -35,7 +35,7 @@ export function makeFindLink(dependencies: Dependencies): FindPayable {
       case "waiting":
         return { goTo: paymentPages.tokenOf(state.order) };
       default:
-        return overPage(state.kind);
+        return overPage(state.kind, shopOf(found.endpoint));
     }
   };
 
@@ -97,12 +97,15 @@ const overTexts = {
   expired: "linkEnded",
 } as const;
 
-function overPage(kind: keyof typeof overTexts): Elsewhere {
+function overPage(
+  kind: keyof typeof overTexts,
+  { framedBy }: ReturnType<typeof shopOf>,
+): Elsewhere {
   return {
     show({ pay }, here) {
       const { title, sentence } = pay[overTexts[kind]];
       const refresh = kind === "in_use" && { refresh: { seconds: 5, address: here.redirect } };
-      return messagePage(title, sentence, { role: "status", ...(refresh || {}) });
+      return messagePage(title, sentence, { role: "status", framedBy, ...(refresh || {}) });
     },
   };
 }

@@ -28,7 +28,7 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
   return async (token, request) => {
     const page = await pages.find(token);
     if (page === undefined || page instanceof Failure) return page;
-    const { order, state } = page;
+    const { order, endpoint, state } = page;
     const journey = { goTo: `../${threeds.pathOf(order)}` };
     if (state.kind === "awaiting_card") {
       const {
@@ -56,7 +56,10 @@ export function makeFindPayable(dependencies: Dependencies): FindPayable {
     }
     // The try before is being reversed, or the time is over: soon there is something to show.
     const isHere = order.transaction.stage === "awaiting_card";
-    return isHere ? { show: (texts, here) => waitingPage(order, texts, here) } : journey;
+    const { framedBy } = shopOf(endpoint);
+    return isHere
+      ? { show: (texts, here) => ({ ...waitingPage(order, texts, here), framedBy }) }
+      : journey;
   };
 
   function viewOf({ order, endpoint, wanted, needsCvv, ...page }: ShownOrder): PaymentView {

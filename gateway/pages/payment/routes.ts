@@ -116,7 +116,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     const { texts, show: send } = makePageReply(request, theme);
     if (failure.code === "not_allowed_now") return goTo(request, tokenIn(request));
     if (failure.code !== "too_many_requests") {
-      return send(unavailablePage(texts, hereIn(request)));
+      return send(unavailablePage(texts, { address: hereIn(request) }));
     }
     return reply({ ...payable.view, notice: texts.pay.tooMany }, request, 429);
   }
@@ -132,7 +132,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
       if ("goTo" in found) return goTo(request, found.goTo);
       return send(found.show(texts, { redirect: hereIn(request) }));
     }
-    return send(unavailablePage(texts, hereIn(request)));
+    return send(unavailablePage(texts, { address: hereIn(request) }));
   }
 
   async function showCode(request: HttpRequest): Promise<HttpReply> {
