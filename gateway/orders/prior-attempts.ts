@@ -23,7 +23,7 @@ export function findPriorAttempt(order: Order, reference = ""): PriorAttempt | u
   return priorAttemptsOf(order).find(({ identifiers }) => identifiers.reference === reference);
 }
 
-function priorAttemptsOf(order: Order): readonly PriorAttempt[] {
+export function priorAttemptsOf(order: Order): readonly PriorAttempt[] {
   const { priorAttempts = [] } = initialOf(order);
   if (order.page === undefined) return priorAttempts;
   return [...order.page.refused.flatMap(({ attempts }) => attempts), ...priorAttempts];

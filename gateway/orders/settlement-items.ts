@@ -8,6 +8,7 @@ import type { Currency } from "../values/iso-codes.ts";
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { Order, Transaction } from "./order.ts";
+import { priorAttemptsOf } from "./prior-attempts.ts";
 import { initialOf, transactionsOf } from "./transactions.ts";
 
 // biome-ignore format: a table
@@ -80,8 +81,6 @@ function chargebackItemsOf(order: Order): readonly SettlementItem[] {
 
 /** Every reference under which the acquirer may have booked something for the order. */
 export function referencesOf(order: Order): readonly string[] {
-  return transactionsOf(order).flatMap(({ identifiers, priorAttempts = [] }) => [
-    ...(identifiers === undefined ? [] : [identifiers.reference]),
-    ...priorAttempts.map((prior) => prior.identifiers.reference),
-  ]);
+  const attempts = [...transactionsOf(order), ...priorAttemptsOf(order)];
+  return attempts.flatMap(({ identifiers }) => identifiers?.reference ?? []);
 }

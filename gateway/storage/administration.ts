@@ -9,7 +9,7 @@ import type { Audit } from "./audit.ts";
 import { isHere } from "./cells.ts";
 import { notifyNodes } from "./configuration.ts";
 import type { Query } from "./database.ts";
-import { isOpen } from "./find-orders.ts";
+import { isOpen, refusedTries } from "./find-orders.ts";
 import type { ListedMacKey } from "./mac-keys.ts";
 
 /** A gate with its rank and weight among an endpoint's gates. */
@@ -264,6 +264,9 @@ select from orders where ${isOpen} and ${isHere}
   or exists (
     select from json_array_elements(coalesce(progress #> '{earlier,0,priorAttempts}',
       progress #> '{transaction,priorAttempts}', '[]')) as prior
+    where prior.value #>> '{identifiers,gate,id}' = $1::text)
+  or exists (
+    select from ${refusedTries}, json_array_elements(tried -> 'attempts') as prior
     where prior.value #>> '{identifiers,gate,id}' = $1::text))
 limit 1`;
 

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
-import { amount, answer, approved, asks, events, inStage, meet } from "../orders/testing.ts";
+import { noCard, openPage } from "../orders/payment-page.ts";
+import { amount, answer, approved, asks, draft, events, inStage, meet } from "../orders/testing.ts";
 import { asReceiptId } from "../values/ids.ts";
 import { type OrderRow, packEvents, packFacts, packProgress, unpackOrder } from "./order-row.ts";
 
@@ -61,6 +62,22 @@ test("an order of schema version 0 that owes nothing and was never refunded keep
   const read = unpackOrder(rowOf(order, { ...rest, transaction: { ...renamed, charge } }));
 
   assertSame(read, order);
+});
+
+test("an order of the payment page keeps its tries; a gateway of before refuses to read it", () => {
+  const opened = { ...draft, ...openPage(draft, { lifeMs: 1_000, triesMax: 3 }), card: noCard };
+  const waiting = meet(opened, events.received);
+  const refused = meet(meet(waiting, events.card_entered), events.refused);
+
+  for (const order of [waiting, refused]) {
+    const read = unpackOrder(rowOf(order));
+    assertSame(read, order);
+    assert.equal(read.sequence, order.sequence);
+    assert.equal(progressOf(order).schema, 2);
+  }
+  const [kept] = unpackOrder(rowOf(refused)).page?.refused[0]?.attempts ?? [];
+  assert.equal(kept?.amount.minor, draft.transaction.amount.minor);
+  assert.equal(progressOf(approved()).schema, 1);
 });
 
 test("a row that a newer gateway has written is refused", () => {

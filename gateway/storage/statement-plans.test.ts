@@ -11,6 +11,7 @@ import { makeReferenceStore } from "./cards.ts";
 import { settledPlanner, settledStatement } from "./chargebacks.ts";
 import { beginStatement, moveStatement, writtenStatement } from "./commit.ts";
 import { besideOthers, hotPlanner, type Query } from "./database.ts";
+import { enterStatement } from "./enter-card.ts";
 import * as find from "./find-orders.ts";
 import { startDatabase } from "./testing/database-for-tests.ts";
 import { addOrders } from "./testing/many-orders.ts";
@@ -28,6 +29,7 @@ type Looks = (query: Query) => unknown;
 const hot: Readonly<Record<string, string | Looks>> = {
   "beginning orders":              beginStatement,
   "moving orders":                 moveStatement,
+  "entering cards":                enterStatement,
   "what an earlier try has written": writtenStatement,
   "orders by id":                  (query) => find.makeFindOrders(query).byId({ merchantId: merchant, orderId: id }),
   "versions of ended orders":      (query) => find.makeFindOrders(query).isCurrent(draft),
@@ -131,7 +133,7 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
 }
 
 test("every insert of a batch reads a table of its cell, so that Citus keeps to one worker", () => {
-  for (const statement of [beginStatement, moveStatement]) {
+  for (const statement of [beginStatement, moveStatement, enterStatement]) {
     const inserts = statement.split("insert into ").slice(1);
     const isKept = (insert: string) =>
       insert.includes(besideOthers) || insert.includes("from moved_merchants");

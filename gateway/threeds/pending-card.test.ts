@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Order, Stage } from "../orders/order.ts";
+import { noCard } from "../orders/payment-page.ts";
 import { answer, draft, threeds } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
+import { asCardId } from "../values/ids.ts";
 import { asInstant, systemClock } from "../values/time.ts";
 import { authenticationLifeMs, makePendingCardData } from "./pending-card.ts";
 
@@ -92,3 +94,36 @@ test("pending card data lives as long as the longest authentication", () => {
 function orderIn(stage: Stage): Order {
   return { ...draft, transaction: { ...draft.transaction, stage, threeds } };
 }
+
+test("each try on the payment page has its own, and a refused one destroys its own alone", async () => {
+  const { card: facts } = draft;
+  const page = { expiresAt: asInstant(9_000), triesMax: 3, refused: [] };
+  const order = { ...orderIn("awaiting_method"), page };
+  const other = { ...order, card: { ...facts, cardId: asCardId("7") } };
+  await pending.storePendingCard(order, card);
+  const undo = await pending.storePendingCard(other, card);
+  undo();
+
+  const first = `${draft.merchantId}/${facts.cardId}`;
+  const second = `${draft.merchantId}/7`;
+  assert.deepEqual(
+    stored.map(([held]) => held),
+    [first, second],
+  );
+  assert.deepEqual(destroyed, [second]);
+
+  const reason = { code: "declined", detail: "" } as const;
+  const tried = { card: facts, reason, at: asInstant(2_000), attempts: [] };
+  const waiting = {
+    ...orderIn("awaiting_card"),
+    card: noCard,
+    page: { ...page, refused: [tried] },
+  };
+  const { threeds: _, ...fresh } = waiting.transaction;
+  const step = {
+    order: { ...waiting, transaction: fresh },
+    events: [{ kind: "expired" } as const],
+  };
+  pending.onStep(step);
+  assert.deepEqual(destroyed, [second, first]);
+});

@@ -229,13 +229,18 @@ export function printOrderLine(order: Order, printDate: PrintDate) {
     acceptedAt: order.acceptedAt,
     time: printDate(order.acceptedAt),
     amount: `${get("amount")} ${get("currency")}`,
-    // The digits of a wallet's device number are not shown.
-    cardMask:
-      get("last-four-digits") === "" ? "wallet" : `${get("bin")}****${get("last-four-digits")}`,
+    cardMask: maskOf(order),
     status: statusOf(order.transaction.stage),
     stage: get("order-stage"),
     error: `${get("error-code")} ${get("error-message")}`.trim(),
     /** The acquirer's reference of the charge; empty before there is one. */
     reference: get("processor-rrn"),
   };
+}
+
+/** The digits of a wallet's device number are not shown. A payment page may wait for its card. */
+function maskOf(order: Order): string {
+  const { lastFour, bin } = order.card;
+  if (isDeviceNumber(order) || order.purchase.wallet?.refusal !== undefined) return "wallet";
+  return lastFour === "" ? "" : `${bin}****${lastFour}`;
 }
