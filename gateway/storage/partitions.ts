@@ -46,25 +46,29 @@ function suffixOf(month: Instant): string {
 
 /** Makes those of this month and the next ones that are missing; answers their names. */
 export async function makePartitions(database: Database, now: Instant) {
+  const months = Array.from({ length: monthsAhead + 1 }, (_, ahead) => monthStart(now, ahead));
+  const wanted = partitionedTables.flatMap((table) => months.map((month) => ({ table, month })));
   const made: string[] = [];
-  for (const table of partitionedTables) {
-    for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
-      const month = monthStart(now, ahead);
-      const isThere = async (query: Query) =>
-        (await listPartitions(query)).some(
-          (each) => each.table === table && each.from <= month && month < each.until,
-        );
-      if (await isThere(database.query)) continue;
-      const isMade = await change(database, async (query) => {
-        // Another node may have made it before this one got the lock.
-        if (await isThere(query)) return false;
-        await attach(query, table, month);
-        return true;
-      });
-      if (isMade) made.push(partitionOf(table, month).name);
-    }
+  for (const { table, month } of await onlyMissing(database.query, wanted)) {
+    const isMade = await change(database, async (query) => {
+      // Another node may have made it before this one got the lock.
+      const [missing] = await onlyMissing(query, [{ table, month }]);
+      if (missing !== undefined) await attach(query, table, month);
+      return missing !== undefined;
+    });
+    if (isMade) made.push(partitionOf(table, month).name);
   }
   return made;
+}
+
+type Wanted = { readonly table: PartitionedTable; readonly month: Instant };
+
+async function onlyMissing(query: Query, wanted: readonly Wanted[]): Promise<readonly Wanted[]> {
+  const known = await listPartitions(query);
+  return wanted.filter(
+    ({ table, month }) =>
+      !known.some((each) => each.table === table && each.from <= month && month < each.until),
+  );
 }
 
 /** Drops the partitions whose last month ended before the moment; answers their names. */

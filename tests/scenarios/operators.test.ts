@@ -93,7 +93,8 @@ test("a user's role decides which commands are refused, and every change has its
   assert.match(disabled.complaint, /The user ann is disabled/);
   assert.match(strange.complaint, /is no user: GW_USERS_ONLY is on/);
   assert.match(unknown.complaint, /--role is one of admin, /);
-  assert.equal((await actionsOf(world, "user")).length, 4);
+  assert.equal((await actionsOf(world, "user add")).length, 3);
+  assert.equal((await actionsOf(world, "user disable")).length, 1);
   const verified = await runGw(world, "audit", "verify");
   assert.equal(verified.code, 0, verified.printed + verified.complaint);
   assert.match(verified.printed, /The audit is whole/);

@@ -14,6 +14,7 @@ import {
   putSandboxGates,
 } from "@tollgate/gateway/demonstration";
 import { type Installation, openInstallation, openVault } from "@tollgate/gateway/installation";
+import { makePartitions } from "@tollgate/gateway/partitions";
 import { Problem } from "@tollgate/gateway/problem";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
 import {
@@ -30,6 +31,7 @@ import {
   testSearchPath,
   whileConnected,
 } from "./database-server.ts";
+import { TestClock } from "./test-clock.ts";
 
 const secondCell = "second";
 
@@ -103,6 +105,7 @@ async function prepare(server: Server): Promise<void> {
     await furnish(installation, addressOf(bank));
     await installation.close();
     await bank.stop();
+    await makeAllPartitions(url);
     const name = new URL(url).pathname.slice(1);
     if (citusUrl !== undefined) await makeCitusTemplate(citusUrl, name, template);
     else await client.query(`alter database ${name} rename to ${template}`);
@@ -115,6 +118,16 @@ async function addSecondCell(installation: Installation): Promise<void> {
   const place = { name: secondCell, onCitus: citusUrl !== undefined };
   await addCell({ ...installation, sealSecret }, place, () => undefined);
   await installation.close();
+}
+
+/** As the first gateway does: those of later months are made once, and not in each world. */
+async function makeAllPartitions(url: string): Promise<void> {
+  const limits = { poolSize: 1, connectTimeoutMs: 5000, onLost: () => undefined };
+  for (const searchPath of ["public", `cell_${secondCell}`]) {
+    const cell = openDatabase(url, { ...limits, searchPath });
+    await makePartitions(cell, new TestClock().now());
+    await cell.close();
+  }
 }
 
 /** A Citus cluster outlives the run, so the name tells whose it is. */

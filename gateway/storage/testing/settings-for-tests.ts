@@ -1,8 +1,7 @@
 /**
  * PostgreSQL's settings where only tests look at the data. No power failure is simulated, so
  * nothing has to reach the disk. And nothing is vacuumed: with a database for each test, the visits
- * to all of them would take a good part of a core. A password that is set with one iteration costs
- * the thousands of connections of a run less.
+ * to all of them would take a good part of a core.
  */
 // biome-ignore format: a table
 export const settingsForTests = {
@@ -12,5 +11,4 @@ export const settingsForTests = {
   autovacuum:         "off",
   io_method:          "sync",
   max_connections:    "300",
-  scram_iterations:   "1",
 };
