@@ -4,10 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertRefused } from "../support/expect.ts";
+import { assertRefused, readEverything } from "../support/expect.ts";
 import { saleFields } from "../support/merchant.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { joinWorld } from "../support/shared-world.ts";
+import { post, signedSale } from "../support/wire.ts";
 import { startWorld } from "../support/world.ts";
 
 const missingParameter = 4;
@@ -45,6 +46,23 @@ test("a shop that knows no states is served where the endpoint waives the state"
     /state/,
   );
   await world.settle();
+});
+
+test("card fields beside a request for a payment page are ignored, and stored nowhere", async (t) => {
+  const world = await startWorld(t);
+  const id = world.set.endpoints["plain"] ?? "";
+  const number = "4000001000000018";
+  const left = { credit_card_number: number, expire_month: "12", expire_year: "2099", cvv2: "321" };
+  const empty = { credit_card_number: "", card_printed_name: "", expire_month: "", cvv2: "" };
+
+  for (const fields of [left, empty]) {
+    const body = signedSale(world, id, saleFields({ ...fields, state: undefined }));
+    const reply = await post(world, `/gw/api/v2/sale-form/${id}`, body);
+
+    assert.match(reply.text, /^type=async-form-response&serial-number=.*&redirect-url=http/);
+  }
+  assert.ok(!(await readEverything(world)).text.includes(number));
+  assert.ok(!world.logged.join("").includes(number));
 });
 
 test("a shop finds its order by an orderId of its own in the callback's address", async (t) => {
