@@ -1,7 +1,7 @@
 /**
  * The payment page, from the shop's request to the way back: at a desk and on a telephone, with
  * scripts and without, in both languages, by keyboard alone, and by everything that people do with
- * windows. The bank's books tell what was charged.
+ * windows. The bank's books tell of every charge.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -28,7 +28,7 @@ const withoutFunds = "4000004000000020";
 const german = { locale: "de-AT" };
 const still = { javaScriptEnabled: false };
 
-/** To the bank's books only what was charged, whatever was tried. */
+/** Each try reached the bank, and the last one alone is booked. */
 async function assertPaidOnce(checkout: Checkout, payment: PagePayment, tries = 1) {
   await assertReturned(checkout, payment, "/return", "approved");
   assert.deepEqual(payment.charges(), { received: tries, booked: 1 });

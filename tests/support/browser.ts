@@ -55,6 +55,15 @@ async function startBrowser(args: string[]): Promise<Browser> {
   return browser;
 }
 
+/** A browser of its own that keeps its profile in the folder; `close` writes the last of it. */
+export async function openProfile(t: Test, folder: string, size: Size): Promise<BrowserContext> {
+  const executablePath = process.env[setting] ?? (await packaged.executablePath());
+  const started = { executablePath, args: switches, headless: true, timeout: 120_000 };
+  const context = await chromium.launchPersistentContext(folder, { ...started, ...sizes[size] });
+  atEnd(t, () => context.close());
+  return context;
+}
+
 export const sizes = {
   desk: { viewport: { width: 1280, height: 900 }, screen: { width: 1440, height: 960 } },
   laptop: { viewport: { width: 1280, height: 640 }, screen: { width: 1280, height: 768 } },

@@ -111,7 +111,7 @@ export const english = {
     country:          "Country",
     choose:           "Please choose",
     state:            "State or province",
-    stateHint:        "Needed for the USA, Canada and Australia",
+    stateHint:        "Only for USA, Canada, Australia",
 
     faults: {
       number:         { missing: "Enter your card number.",       wrong: "This card number is not valid. Check the digits." },

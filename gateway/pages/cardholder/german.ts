@@ -95,7 +95,7 @@ export const german: Texts = {
     country:          "Land",
     choose:           "Bitte wählen",
     state:            "Bundesstaat oder Provinz",
-    stateHint:        "Nötig für USA, Kanada und Australien",
+    stateHint:        "Nur für USA, Kanada, Australien",
 
     faults: {
       number:         { missing: "Geben Sie Ihre Kartennummer ein.", wrong: "Diese Kartennummer ist nicht gültig. Prüfen Sie die Ziffern." },

@@ -9,7 +9,15 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { HttpReply, HttpRequest } from "../../http/router.ts";
 import { isLuhnValid, longestFirst, networkOf, prefixDigits } from "../../values/card-number.ts";
-import { darkenUntilReadable, parseColour, printColour } from "../../values/colour.ts";
+import {
+  type Colour,
+  contrast,
+  darkenUntilReadable,
+  lightenUntilReadable,
+  pageGrounds,
+  parseColour,
+  printColour,
+} from "../../values/colour.ts";
 import { type Html, html } from "../../values/html.ts";
 import { networkLengths } from "../../values/mask-card-numbers.ts";
 import { makeStyleSheet } from "../style-sheet.ts";
@@ -39,16 +47,16 @@ export function makeAssets() {
   const fixed = new Map<string, Asset>([script, embed].map((asset) => [asset.name, asset]));
   const styles = new Map<string, Asset>();
 
-  /** Nothing: the design's own colour. A colour that cannot be read is darkened. */
+  /** Nothing, or a text that is no colour: the design's own. */
   function styleFor(colour = ""): Asset {
     const parsed = parseColour(colour);
-    const accent = parsed === undefined ? "" : printColour(darkenUntilReadable(parsed));
-    const known = styles.get(accent);
+    const key = parsed === undefined ? "" : printColour(parsed);
+    const known = styles.get(key);
     if (known !== undefined) return known;
     if (styles.size >= stylesMax) styles.clear();
-    const word = accent === "" ? "style" : `style-${accent.slice(1)}`;
-    const made = makeAsset(word, "css", makeStyleSheet(accent) + ownStyle);
-    styles.set(accent, made);
+    const word = key === "" ? "style" : `style-${key.slice(1)}`;
+    const made = makeAsset(word, "css", ownStyle + colourRules(parsed));
+    styles.set(key, made);
     return made;
   }
 
@@ -123,7 +131,29 @@ export function scriptLink({ name, integrity }: Asset, folder: string): Html {
   return html`<script src="${folder}${name}" integrity="${integrity}" defer></script>`;
 }
 
-const ownStyle = readOwn("payment.css");
+const ownStyle = makeStyleSheet() + readOwn("payment.css");
+
+/**
+ * The button has the shop's colour itself, with black or white on it. What is read on the page's
+ * background has a darker or lighter tone of it where it needs one.
+ */
+function colourRules(colour: Colour | undefined): string {
+  if (colour === undefined) return "";
+  const onLight = printColour(darkenUntilReadable(colour));
+  const lightened = lightenUntilReadable(colour);
+  const isSeenInDark = contrast(colour, darkSurface) >= 3;
+  const button = (shown: Colour) => {
+    const words = contrast(shown, white) >= 4.5 ? "#fff" : "#000";
+    return `--button: ${printColour(shown)}; --on-button: ${words}`;
+  };
+  const dark = `--accent: ${printColour(lightened)}; ${button(isSeenInDark ? colour : lightened)}`;
+  return `:root { --accent: ${onLight}; ${button(colour)} }
+@media (prefers-color-scheme: dark) { :root { ${dark} } }
+`;
+}
+
+const white: Colour = [255, 255, 255];
+const darkSurface = parseColour(pageGrounds.dark) ?? white;
 
 /** The rules of card numbers are the gateway's own functions, as they stand in its sources. */
 function readScript(): string {

@@ -77,7 +77,7 @@ test("files are sent compressed to browsers that ask for it", async (t) => {
   }
 });
 
-test("a shop's colour is as dark as text needs it, and another colour is no file", async (t) => {
+test("a shop's colour is the button's, and as dark as text needs it, and another colour is no file", async (t) => {
   const yellow: PaymentView = { ...plainView, shop: { name: "Sun", colour: "#ffd400" } };
   const { server } = servePage(t, yellow);
   const { body } = await server.inject("/pay/t0ken");
@@ -85,7 +85,7 @@ test("a shop's colour is as dark as text needs it, and another colour is no file
 
   const style = await server.inject(`/pay/${name}`);
 
-  assert.match(style.body, /--accent: #806a00/);
+  assert.match(style.body, /--accent: #806a00; --button: #ffd400; --on-button: #000/);
   assert.equal((await server.inject(`/pay/${name.replace("-", "-0")}`)).statusCode, 404);
   assert.equal((await server.inject("/pay/style-zzzzzz.0000000000000000.css")).statusCode, 404);
 });
