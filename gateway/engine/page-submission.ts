@@ -64,7 +64,9 @@ export function wantedFieldsOf(
   const absent = named.map(({ field }) => field).filter((field) => customer[field] === undefined);
   const asksCountry = absent.includes("country");
   const hasStates = customer.country !== undefined && statesOf(customer.country) !== undefined;
-  const wantsState = asksCountry || (hasStates && named.some(({ field }) => field === "country"));
+  const isWaived = pageFields === undefined && optionalFields.includes("state");
+  const hasCountry = hasStates && named.some(({ field }) => field === "country");
+  const wantsState = (asksCountry || hasCountry) && !isWaived;
   return wantsState && customer.state === undefined ? [...absent, "state"] : absent;
 }
 

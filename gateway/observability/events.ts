@@ -7,6 +7,7 @@ type Event = readonly [level: "debug" | "info" | "warn" | "error", meaning: stri
 // biome-ignore format: a table
 export const events = {
   "order.finished":                      ["info",  "a transaction of the order is final; `stage` and `reason` tell how"],
+  "order.try_refused":                   ["info",  "a card was refused on the payment page, and another may be tried; `reason` tells why"],
   "order.in_doubt":                      ["warn",  "a transaction came into doubt, or an attempt to settle it was not answered"],
   "order.doubt_alarm":                   ["error", "the order has been in doubt for longer than `GW_DOUBT_ALARM_S`: an operator must look at it"],
   "order.repeat_refused":                ["error", "the acquirer refused a repeated capture or return, with `code`: the first message may have been carried out. It is repeated; an operator must look at it"],

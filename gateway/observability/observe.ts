@@ -25,9 +25,10 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
         alertIfRefused(order, event);
         countFindings(event);
       }
-      if (events.some((event) => event.kind === "refused_in_doubt")) {
+      if (isFinal(stage) && events.some((event) => event.kind === "refused_in_doubt")) {
         log("order.finished", named(order));
       }
+      if (stage === "awaiting_card") logRefusedTry(order, events);
       if (stagesInDoubt.includes(stage)) log("order.in_doubt", named(order));
       else if (order.owed?.effect === "reverse" || order.owed?.effect === "reverse_prior") {
         log("order.late_approval_reversing", named(order));
@@ -49,6 +50,15 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       return { kind: "operator_alerted" };
     },
   };
+
+  /** A new page, and news of an earlier try, are no refusals. */
+  function logRefusedTry(order: Order, events: readonly OrderEvent[]): void {
+    const tried = order.page?.refused.at(-1);
+    const isOther = events.every(({ kind }) => kind === "received" || kind.startsWith("prior_"));
+    if (tried === undefined || isOther) return;
+    const reference = tried.attempts.at(-1)?.identifiers.reference;
+    log("order.try_refused", { ...named(order), reference, reason: tried.reason.code });
+  }
 
   function countFindings(event: OrderEvent): void {
     if (!("findings" in event)) return;

@@ -1,6 +1,6 @@
 /**
- * An order as a row and back. Two JSON columns hold it: `facts` is written once, `progress` by
- * every step; columns beside them are there for searches.
+ * An order as a row and back. Two JSON columns hold it: `facts` is written once, and again by each
+ * try on the payment page, `progress` by every step; columns beside them are there for searches.
  */
 import type { OrderEvent } from "../orders/events.ts";
 import type {
@@ -54,9 +54,20 @@ export function packProgress(order: Order): string {
   const { card, chargebacks, owed, deadlineAt, page } = order;
   const transaction = packTransaction(order.transaction);
   const earlier = order.earlier.map(packTransaction);
-  const common = { card, transaction, earlier, chargebacks, owed, deadlineAt };
-  if (page === undefined) return JSON.stringify({ schema: plainSchema, ...common });
-  return JSON.stringify({ schema, ...common, page, sequence: order.sequence });
+  if (page !== undefined) {
+    const own = { page, sequence: order.sequence, chargebacks };
+    return JSON.stringify({ schema, card, transaction, earlier, ...own, owed, deadlineAt });
+  }
+  const head = plainSchema;
+  return JSON.stringify({
+    schema: head,
+    card,
+    transaction,
+    earlier,
+    chargebacks,
+    owed,
+    deadlineAt,
+  });
 }
 
 export function packEvents(events: readonly OrderEvent[]): string {
