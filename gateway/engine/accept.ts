@@ -16,10 +16,10 @@ import { Failure } from "../values/failure.ts";
 import { asCardId, type OrderId } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
-import type { SealedCard, Vault } from "../vault/vault.ts";
+import type { SealCard, Vault } from "../vault/vault.ts";
 import { cardDestroyed, isUsable } from "./cards.ts";
 import type { ExistingOrder, FindExisting, FindOrder } from "./find.ts";
-import { makeNewCards, type NewCardDependencies } from "./new-card.ts";
+import { makeNewCards, type NewCard, type NewCardDependencies } from "./new-card.ts";
 import type { OrderRunner } from "./run.ts";
 
 /** The first step of a new order, with a digest of the request that made it. */
@@ -27,7 +27,7 @@ export type Beginning = {
   readonly step: Step;
   readonly digest: RequestDigest;
   /** Absent when the order is paid with a card that the vault has already. */
-  readonly card: SealedCard | undefined;
+  readonly sealCard: SealCard | undefined;
 };
 
 /** `taken`: the merchant has an order with this client order id and attempt already. */
@@ -95,7 +95,7 @@ export function makeAccept(dependencies: Dependencies): Accept {
     digest: RequestDigest,
   ): Promise<Order | "taken" | Failure> {
     const numbers = await dependencies.nextNumbers();
-    const { facts, sealed } = cardOf(request, numbers.id);
+    const { facts, sealCard } = cardOf(request, numbers.id);
     const { cardData, page } = request;
     const drafted = { ...draft(request, numbers), attempt, card: facts };
     // On the payment page, each try is judged.
@@ -119,7 +119,7 @@ export function makeAccept(dependencies: Dependencies): Accept {
       threeds !== undefined && cardData !== undefined
         ? await dependencies.storePendingCard(step.order, cardData)
         : undefined;
-    if ((await begin({ step, digest, card: sealed })) === "taken") {
+    if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
       await screened?.undo();
       return "taken";
@@ -129,16 +129,16 @@ export function makeAccept(dependencies: Dependencies): Accept {
   }
 
   /** A new card is sealed under the order's own id; a registered one is in the vault already. */
-  function cardOf(request: OrderRequest, order: OrderId) {
+  function cardOf(request: OrderRequest, order: OrderId): NewCard {
     const { merchantId, endpointId, card, cardData } = request;
-    if (card.kind === "none" || cardData === undefined) return { facts: noCard, sealed: undefined };
+    if (card.kind === "none" || cardData === undefined) return { facts: noCard };
     if (card.kind === "registered") {
       // The enrolment of the payment that registered the card does not count here.
       const { enrolment: _, ...facts } = card.facts;
       const enrolment = newCards.enrolmentOf(endpointId, cardData);
-      return { facts: { ...facts, ...enrolment }, sealed: undefined };
+      return { facts: { ...facts, ...enrolment } };
     }
-    return newCards.seal({ merchantId, endpointId }, asCardId(order), card.facts, cardData);
+    return newCards.read({ merchantId, endpointId }, asCardId(order), card.facts, cardData);
   }
 
   function draft(

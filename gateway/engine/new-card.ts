@@ -1,12 +1,12 @@
 /**
- * A card that comes with a payment: what may be known of it outside the vault, the sealed card, and
+ * A card that comes with a payment: what may be known of it outside the vault, how it is sealed, and
  * its 3-D Secure enrolment. Merchants' requests and the payment page bring cards alike.
  */
 import type { CardData } from "../orders/events.ts";
 import type { CardFacts, Enrolment, Finding, Issuer, Order } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import type { CardId, EndpointId } from "../values/ids.ts";
-import type { SealedCard, Vault } from "../vault/vault.ts";
+import type { SealCard, Vault } from "../vault/vault.ts";
 
 export type NewCardDependencies = {
   readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest">;
@@ -19,7 +19,8 @@ export type NewCardDependencies = {
   ) => Enrolment | undefined;
 };
 
-export type SealedNewCard = { readonly facts: CardFacts; readonly sealed: SealedCard };
+/** Sealed by the statement that writes it, or not at all where the vault has it already. */
+export type NewCard = { readonly facts: CardFacts; readonly sealCard?: SealCard };
 
 export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDependencies) {
   return {
@@ -28,12 +29,12 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
       return enrolment === undefined ? {} : { enrolment };
     },
 
-    seal(
+    read(
       { merchantId, endpointId }: Pick<Order, "merchantId" | "endpointId">,
       cardId: CardId,
       brought: Omit<CardFacts, "cardId" | "hashId">,
       cardData: CardData,
-    ): SealedNewCard {
+    ): NewCard {
       const { number } = cardData;
       const { fingerprint, hashId } = vault.fingerprint(merchantId, number);
       const issuer = findIssuer(number.issuerPrefix);
@@ -43,7 +44,8 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
         ...(issuer === undefined ? {} : { issuer }),
         ...(enrolment === undefined ? {} : { enrolment }),
       };
-      return { facts, sealed: vault.seal(merchantId, cardId, { ...cardData, fingerprint }) };
+      const card = { ...cardData, fingerprint };
+      return { facts, sealCard: () => vault.seal(merchantId, cardId, card) };
     },
 
     /** Of the card at all merchants; and of the request, the same for its repeats. */

@@ -27,9 +27,9 @@ import { asOrderId, type CardId, isNumericId, type OrderId, orderNumberOf } from
 import type { Money } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
 import type { Clock, Instant } from "../values/time.ts";
-import type { SealedCard } from "../vault/vault.ts";
+import type { SealCard } from "../vault/vault.ts";
 import type { Admit, JudgePayment, StorePendingCard } from "./accept.ts";
-import { makeNewCards, type NewCardDependencies, type SealedNewCard } from "./new-card.ts";
+import { makeNewCards, type NewCard, type NewCardDependencies } from "./new-card.ts";
 import {
   type Asked,
   findSubmissionFaults,
@@ -62,7 +62,7 @@ export type PageState =
   | { readonly kind: "over" };
 
 /** The step of a try, and its card; a refused wallet has none. */
-export type Entry = { readonly step: Step; readonly card: SealedCard | undefined };
+export type Entry = { readonly step: Step; readonly sealCard: SealCard | undefined };
 export type Enter = (entry: Entry) => ReturnType<Commit>;
 
 type OpenWallet = (request: {
@@ -218,7 +218,7 @@ function isOver(order: Order): boolean {
   return isFinal(initialOf(order).stage);
 }
 
-type Tried = Partial<SealedNewCard> & {
+type Tried = Partial<NewCard> & {
   readonly cardData: CardData | undefined;
   readonly wallet?: WalletPayment;
   readonly authentication?: Authentication;
@@ -261,7 +261,7 @@ function makeTryCard(dependencies: PageDependencies) {
     found: Order,
     event: EventOf<"card_entered">,
     conditions: Conditions,
-    { sealed, cardData }: Tried,
+    { sealCard, cardData }: Tried,
   ): Promise<Order | Failure> {
     let order = found;
     for (;;) {
@@ -271,7 +271,7 @@ function makeTryCard(dependencies: PageDependencies) {
       const destroyPendingCard = needsPending
         ? await dependencies.storePendingCard(step.order, cardData)
         : undefined;
-      if ((await enter({ step, card: sealed })) === "done") return step.order;
+      if ((await enter({ step, sealCard })) === "done") return step.order;
       destroyPendingCard?.();
       order = await load(order);
     }
@@ -289,7 +289,7 @@ function makeTryCard(dependencies: PageDependencies) {
       const expiry = { expiryMonth, expiryYear: `20${expiryYear}` };
       const cardData = { number, expiryMonth, expiryYear, cvv };
       const facts = { bin, lastFour, network, holderName, ...expiry };
-      return { ...newCards.seal(order, cardId, facts, cardData), cardData };
+      return { ...newCards.read(order, cardId, facts, cardData), cardData };
     }
     const { type, text } = paid;
     const opened = await dependencies.openWallet({
@@ -301,8 +301,8 @@ function makeTryCard(dependencies: PageDependencies) {
     const { wallet, paid: own } = opened;
     if (own === undefined) return { wallet, cardData: undefined };
     const { facts, cardData, authentication } = own;
-    const sealed = newCards.seal(order, cardId, facts, cardData);
-    return { ...sealed, wallet, cardData, ...(authentication && { authentication }) };
+    const card = newCards.read(order, cardId, facts, cardData);
+    return { ...card, wallet, cardData, ...(authentication && { authentication }) };
   }
 
   function eventOf(

@@ -35,6 +35,7 @@ export function makeBegin(query: Query, node: NodeName, options: CommitOptions) 
   return makeGather(
     async (beginnings: readonly Beginning[], isRepeated): Promise<readonly Begun[]> => {
       const steps = beginnings.map(({ step }) => step);
+      const cards = beginnings.map(({ sealCard }) => sealCard?.());
       const written = await write(steps, isRepeated, [
         plainArray(steps.map(({ order }) => order.endpointId)),
         textArray(steps.map(({ order }) => order.clientOrderId)),
@@ -44,9 +45,9 @@ export function makeBegin(query: Query, node: NodeName, options: CommitOptions) 
         plainArray(steps.map(({ order }) => order.purchase.amount.currency.code)),
         jsonArray(steps.map(({ order }) => packFacts(order))),
         plainArray(steps.map(({ order }) => order.card.cardId)),
-        plainArray(beginnings.map(({ card }) => card?.keyId ?? null)),
-        bytesArray(beginnings.map(({ card }) => card?.sealed ?? null)),
-        bytesArray(beginnings.map(({ card }) => card?.fingerprint ?? null)),
+        plainArray(cards.map((card) => card?.keyId ?? null)),
+        bytesArray(cards.map((card) => card?.sealed ?? null)),
+        bytesArray(cards.map((card) => card?.fingerprint ?? null)),
         plainArray(beginnings.map(({ digest }) => digest.keyId ?? null)),
         bytesArray(beginnings.map(({ digest }) => digest.cvv ?? null)),
       ]);

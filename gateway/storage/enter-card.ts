@@ -24,7 +24,7 @@ export function makeEnter(query: Query, node: NodeName, options: CommitOptions) 
         ({ step }) => !seen.has(step.order.id) && seen.add(step.order.id),
       );
       const steps = first.map(({ step }) => step);
-      const cards = first.map(({ card }) => card);
+      const cards = first.map(({ sealCard }) => sealCard?.());
       const written = await write(steps, isRepeated, [
         plainArray(steps.map(({ from }) => from)),
         plainArray(steps.map(({ fromDueAt }) => fromDueAt ?? null)),

@@ -141,7 +141,7 @@ async function addOrder(id: string, address: string, isEnded = true) {
   const step = advance(like, { kind: "received" }, start, conditions);
   if (!("order" in step)) throw new Error("not received");
   const digest = { keyId: 3, digest: Buffer.alloc(32, 1), cvv: undefined };
-  await makeBegin(query, makeFixedName("n"), lasting)({ step, digest, card: undefined });
+  await makeBegin(query, makeFixedName("n"), lasting)({ step, digest, sealCard: undefined });
   if (!isEnded) return step.order;
   const ended = advance(step.order, events.authorized, start, conditions);
   if (!("order" in ended)) throw new Error("not authorized");

@@ -18,6 +18,11 @@ export type SealedCard = {
   readonly sealed: Uint8Array;
   readonly fingerprint: Uint8Array;
 };
+/**
+ * Called for all cards of a batch in a row, when it is written: one after the other they are sealed
+ * in half the time that it takes between other work.
+ */
+export type SealCard = () => SealedCard;
 /** A condemned card is destroyed soon: nothing new begins with it. */
 export type StoredSealedCard = SealedCard & { readonly isCondemned?: boolean };
 export type FindSealedCard = (
